@@ -63,29 +63,35 @@ class DatabaseConfig(Section):
         le=600_000,
         description="Milliseconds a write waits for another process's write to finish.",
     )
+
+
+class EngineConfig(DatabaseConfig):
+    """The section `database`, with what only a program sets."""
+
     readers: int = Field(
         default=8, ge=1, le=64, description="Idle reading connections kept open in one process."
     )
     quantized_index_bytes: int = Field(
         default=256 * MIB,
         ge=0,
-        description="Bytes of memory for the vectors' sign bits, per file and process; "
-        "above it a search streams them from the file.",
+        description="Bytes of memory for the quantized index of vectors, per file and process; "
+        "above it a search streams the index from the file.",
     )
     vector_copy_bytes: int = Field(
         default=64 * MIB,
         ge=0,
-        description="Bytes of memory for a copy of the vectors: of up to 16,384 at four bytes a dimension, "
-        "made at the first search, of more at one byte, made by a process that goes on searching. "
-        "Without one (0, or too many vectors) searches are slower.",
+        description="Bytes of memory for a copy of the vectors; 0 makes none.",
     )
     word_copy_bytes: int = Field(
         default=128 * MIB,
         ge=0,
-        description="Bytes of memory for a copy of the keyword index, five for each word of an item, "
-        "made by a process that goes on searching; without one (0, or too many words) a search by "
-        "words takes several times as long.",
+        description="Bytes of memory for a copy of the keyword index; 0 makes none.",
     )
+
+    @classmethod
+    def of(cls, settings: DatabaseConfig) -> EngineConfig:
+        """Return the settings with the defaults of the rest."""
+        return settings if isinstance(settings, cls) else cls(**settings.model_dump())
 
 
 DEFAULT_DATABASE = DatabaseConfig()
@@ -146,13 +152,6 @@ class ModelsConfig(Section):
         le=3_600,
         description="Seconds to wait for an Ollama chat model to go on answering.",
     )
-    embedding_timeout_seconds: float = Field(
-        default=60.0,
-        gt=0,
-        le=3_600,
-        description="Seconds to wait for an answer of an Ollama embedding model; the first one "
-        "includes loading it.",
-    )
     mock_embeddings: bool = Field(
         default=False,
         description="Replace every embedding model by `mock`, also one the application passes.",
@@ -176,12 +175,6 @@ class SearchConfig(Section):
     mode: SearchMode = Field(
         default="hybrid", description="Rank by vectors and words, or one of them."
     )
-    preset: str = Field(
-        default="fast",
-        min_length=1,
-        description="Recall preset that ranks a hybrid `search`, built in or one of `recall.presets`; "
-        "`recall` has its own.",
-    )
     passage_characters: int | None = Field(
         default=500,
         ge=100,
@@ -189,11 +182,6 @@ class SearchConfig(Section):
         description="A text more than half as long again is also embedded in passages of about so "
         "many characters, and found by the best of them; null embeds it whole only. Holds for what "
         "is written from then on, and for everything after `langmemory reembed`.",
-    )
-    exact: bool = Field(
-        default=False,
-        description="Let no sign bits choose which vectors a search compares: slower (about 30 ms "
-        'at 100,000), for vectors without structure. `index={"exact": …}` says it for one store.',
     )
 
 
@@ -208,11 +196,6 @@ class TTLConfig(Section):
     )
     refresh_on_read: bool = Field(
         default=True, description="Reading an item restarts its time to live."
-    )
-    sweep_interval_minutes: float | None = Field(
-        default=None,
-        gt=0,
-        description="Minutes between deletions of what has expired; null means 5.",
     )
 
 
@@ -259,6 +242,11 @@ class ReflectionConfig(Section):
         description="Attempts until a failing job is given up (`langmemory jobs` retries it); after "
         "about two hours.",
     )
+
+
+class WorkConfig(ReflectionConfig):
+    """As `ReflectionConfig`, with what only a program sets, by `WorkOptions`."""
+
     job_timeout_seconds: float = Field(
         default=3_600,
         gt=0,
@@ -269,11 +257,6 @@ class ReflectionConfig(Section):
     retention_days: float = Field(
         default=7, gt=0, description="Days that done and replaced jobs are kept."
     )
-
-
-class WorkConfig(ReflectionConfig):
-    """As `ReflectionConfig`, with what only a program sets, by `WorkOptions`."""
-
     retry_initial_seconds: float = Field(
         default=15,
         gt=0,
@@ -409,14 +392,11 @@ def _read(file: Path) -> Any:
 def _check_presets(settings: Config, source: str) -> None:
     """Refuse the name of a preset that is neither built in nor among `recall.presets`."""
     known = sorted({*BUILT_IN_PRESETS, *settings.recall.presets})
-    for key, name in {
-        "search.preset": settings.search.preset,
-        "recall.preset": settings.recall.preset,
-    }.items():
-        if name not in known:
-            raise ConfigError(
-                f"{source}: {key}: there is no recall preset {name!r}. Known: {', '.join(known)}."
-            )
+    if settings.recall.preset not in known:
+        raise ConfigError(
+            f"{source}: recall.preset: there is no recall preset {settings.recall.preset!r}. "
+            f"Known: {', '.join(known)}."
+        )
 
 
 def check_work(values: Mapping[str, Any], source: str) -> None:

@@ -38,6 +38,9 @@ from langmemory.pluralize import counted
 
 logger = logging.getLogger("langmemory.embeddings")
 
+TIMEOUT_SECONDS = 60.0
+"""How long an Ollama embedding model may take to answer; the first answer includes loading it."""
+
 QUERY_CACHE_SIZE = 256
 """Query vectors an embedder remembers: an agent turn asks the same question of several
 namespaces, and a round trip to a model server costs milliseconds where a look-up costs none."""
@@ -147,7 +150,7 @@ def _from_name(name: str, dims: int | None, config: Config) -> Embeddings | Loca
             return OllamaEmbeddings(
                 model=model,
                 base_url=config.models.ollama_url,
-                client_kwargs={"timeout": config.models.embedding_timeout_seconds},
+                client_kwargs={"timeout": TIMEOUT_SECONDS},
             )
         return ensure_embeddings(name)
     except Exception as error:  # whatever a provider's constructor raises

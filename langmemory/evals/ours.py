@@ -13,7 +13,7 @@ from langchain_core.messages import AIMessage, HumanMessage
 from langgraph.store.base import PutOp
 from typing_extensions import Unpack
 
-from langmemory.config import Config, DatabaseConfig, RecallConfig, SearchConfig
+from langmemory.config import Config, EngineConfig, RecallConfig, SearchConfig
 from langmemory.context import is_injected
 from langmemory.evals.corpus import Conversation, CorpusKind, Question, Session, Turn
 from langmemory.evals.systems import Block, Found, TurnKeys, spoken
@@ -63,7 +63,7 @@ class MemorySystem:
         )
         config = Config(
             # When a copy in memory is ready is a matter of time, and an evaluation is not.
-            database=DatabaseConfig(vector_copy_bytes=0, word_copy_bytes=0),
+            database=EngineConfig(vector_copy_bytes=0, word_copy_bytes=0),
             search=SearchConfig(mode=mode),
             recall=RecallConfig(presets={preset: dict(overrides)} if overrides else {}),
         )

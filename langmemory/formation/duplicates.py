@@ -21,9 +21,9 @@ from langmemory.formation.contradiction.comparable import (
 )
 from langmemory.formation.relations.vocabulary import BY_NAME, NO_LONGER, relation_named
 from langmemory.formation.repetition import returns
+from langmemory.formation.statements import cues
 from langmemory.formation.wording import Wording, wording
 from langmemory.languages import split_words
-from langmemory.languages.language import word_set
 from langmemory.ports.facts import Claim, Fact, Knowledge, KnownFact, fingerprint
 
 SAME: Final = 0.98
@@ -45,14 +45,6 @@ REPEAT_WEIGHT: Final = 0.5
 """What a repetition counts for the confidence, 0..1: people repeat what is wrong, too."""
 MOST_CONFIDENT: Final = 0.99
 """What repetition alone can lead to."""
-
-_FILLERS: Final = word_set(
-    """current currently now nowadays day present presently actually really city town village company
-    firm employer job profession occupation earn living name named called music language person one
-    somebody someone hobby thing place home member
-    aktuell derzeit momentan stadt firma beruf namen heißt actualmente ciudad empresa nombre llama"""
-)
-"""Words that tell nothing beside the claim of a fact."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -348,7 +340,7 @@ def _beyond_claim(statement: ComparableFact) -> frozenset[str]:
         said |= set(split_words(spoken_name(name)))
     if statement.speaker:
         said |= set(split_words(statement.speaker))
-    words = wording(statement.text, statement.language).words - _FILLERS
+    words = wording(statement.text, statement.language).words - cues().tells_nothing
     spoken = {word for one in said for word in wording(one, statement.language).words}
     return frozenset(
         word

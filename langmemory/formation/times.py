@@ -30,7 +30,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 
 from langmemory.formation.relations.vocabulary import NO_LONGER, relation_named
-from langmemory.formation.wording import PAST_CUES
+from langmemory.formation.statements import cues
 from langmemory.languages import detect_language, primary
 from langmemory.languages.temporal.calendar import Prefer, Span
 from langmemory.languages.temporal.parsing import parse
@@ -160,7 +160,7 @@ def _goes_on(fact: Fact, found: tuple[When, Role], said_at: datetime) -> bool:
         and role in ("until", "from_to")
         and when.end <= said_at
         and when.precision in ("day", "hour")
-        and PAST_CUES.search(fact.text) is None
+        and cues().past.search(fact.text) is None
     )
 
 

@@ -8,13 +8,14 @@ from pathlib import Path
 from typing import Any, Literal
 
 from langchain_core.language_models import BaseChatModel
-from langchain_core.runnables import RunnableLambda
+from langchain_core.runnables import Runnable, RunnableLambda
 from langgraph.graph import END, START, StateGraph
 from langgraph.graph.state import CompiledStateGraph
 from langgraph.store.base import BaseStore
 
 from langmemory.chat_models import as_chat_model, named_chat_model
 from langmemory.config import Config, load_config
+from langmemory.events import Event
 from langmemory.formation.entities.identity import ModelNameJudge
 from langmemory.formation.extraction.extractor import Extractor, ModelExtractor
 from langmemory.formation.judging import Judge, ModelJudge, StructuralJudge
@@ -22,9 +23,11 @@ from langmemory.formation.rules import RuleExtractor
 from langmemory.graphs.state import ChatContext
 from langmemory.nodes.namespaces import NamespaceTemplate
 from langmemory.projections.journal import JournalFiles
+from langmemory.reflection.events import CONTRADICT, EXTRACT, IDENTIFY
 from langmemory.reflection.queue import REFLECTION
 from langmemory.reflection.state import ReflectionInput, ReflectionOutput, ReflectionState
-from langmemory.reflection.steps import Steps, is_stale, more_to_read
+from langmemory.reflection.steps import ReflectionSteps, is_stale, more_to_read
+from langmemory.twins import Steps, awaiting, blocking
 from langmemory.types import Privacy
 
 MOST_STEPS = 10_000_000
@@ -98,7 +101,7 @@ def build_reflection_graph(
     if judge is None:
         judge = ModelJudge(judge_model) if judge_model is not None else StructuralJudge()
     folder = config.journal.path if journal is None else journal
-    step = Steps(
+    step = ReflectionSteps(
         extractor=extractor,
         judge=judge,
         names=ModelNameJudge(name_model) if name_model is not None else None,
@@ -117,16 +120,16 @@ def build_reflection_graph(
         input_schema=ReflectionInput,
         output_schema=ReflectionOutput,
     )
-    graph.add_node("receive", RunnableLambda(step.receive, step.areceive))
+    graph.add_node("receive", _both(step.receive))
     graph.add_node("gather", step.gather)
-    graph.add_node("extract", RunnableLambda(step.extract, step.aextract))
+    graph.add_node("extract", _both(step.extract, EXTRACT))
     graph.add_node("resolve_time", step.resolve_time)
     graph.add_node("resolve_entities", step.resolve_entities)
-    graph.add_node("identify", RunnableLambda(step.identify, step.aidentify))
+    graph.add_node("identify", _both(step.identify, IDENTIFY))
     graph.add_node("deduplicate", step.deduplicate)
-    graph.add_node("contradict", RunnableLambda(step.contradict, step.acontradict))
+    graph.add_node("contradict", _both(step.contradict, CONTRADICT))
     graph.add_node("plan", step.plan)
-    graph.add_node("apply", RunnableLambda(step.apply, step.aapply))
+    graph.add_node("apply", _both(step.apply))
     graph.add_node("journal", step.journal)
 
     graph.add_edge(START, "receive")
@@ -147,6 +150,12 @@ def build_reflection_graph(
     compile_options = {"name": REFLECTION, "store": store, **compile_options}
     compiled = graph.compile(**compile_options)
     return compiled.with_config(recursion_limit=MOST_STEPS)
+
+
+def _both(work: Callable[..., Steps[Any]], event: Event | None = None) -> Runnable[Any, Any]:
+    """Return the node of a step that waits, each run of it an event."""
+    run, arun = blocking(work), awaiting(work)
+    return RunnableLambda(event(run), event(arun)) if event else RunnableLambda(run, arun)
 
 
 def _fast_model(config: Config) -> BaseChatModel | None:

@@ -158,15 +158,12 @@ class Knowledge(Protocol):
     @property
     def seq(self) -> int:
         """The newest `HistoryEntry.seq`: what `ChangeSet.planned_at` is to hold."""
-        ...
 
     def by_fingerprint(self, text: str) -> Sequence[KnownFact]:
         """Facts whose normalised text is the same."""
-        ...
 
     def nearest(self, text: str, limit: int) -> Sequence[tuple[KnownFact, float]]:
         """Facts by cosine of their vectors to the text's, best first; empty without vectors."""
-        ...
 
     def about(
         self,
@@ -195,20 +192,16 @@ class Knowledge(Protocol):
             past: also superseded ones: what comes late is compared with what held then.
             either: also what is claimed of others with the entity as the object.
         """
-        ...
 
     def derived_from(self, keys: Sequence[str]) -> Sequence[KnownFact]:
         """Facts whose evidence includes one of these memories."""
-        ...
 
     def taken_back(self, turn: str, said_at: datetime) -> Sequence[KnownFact]:
         """Facts made of this turn (key, and when it was said) that somebody rejected, or deleted; the
         latter with names for the entities of their claim."""
-        ...
 
     def gave_way_to(self, key: str) -> Sequence[KnownFact]:
         """Superseded facts whose place this one took."""
-        ...
 
     def by_key(self, key: str) -> KnownFact | None:
         """A fact, whatever its status."""
@@ -231,32 +224,25 @@ class FullKnowledge(Knowledge, Protocol):
         """Where a turn was edited since it was remembered, the facts made of it, whatever their
         status: each with whether it was made of earlier words, and when the first of its other turns
         was said. Nothing of a turn that says what it always said."""
-        ...
 
     def asked(self, keys: Collection[str]) -> Sequence[Review]:
         """Open questions about any of these memories."""
-        ...
 
     def entities(self, norm: str) -> Sequence[Entity]:
         """Entities that have this normalised name (`languages.spelling`) or alias, links followed."""
-        ...
 
     def called(self, norm: str) -> Sequence[Entity]:
         """Entities that have this normalised name or alias, links not followed, oldest first."""
-        ...
 
     def everyone(self, kind: str | None = None) -> Sequence[tuple[str, Entity]]:
         """Every entity of the namespace, or of this kind, by its own normalised name, links not
         followed, without its aliases; oldest first."""
-        ...
 
     def names(self) -> Sequence[str]:
         """Every normalised name and alias of the namespace, once; of the oldest entity first."""
-        ...
 
     def links(self) -> Mapping[str, str]:
         """Key of each entity that is linked to another, to that of the one it stands for."""
-        ...
 
 
 def normalised(text: str) -> str:
@@ -282,11 +268,9 @@ class SnapshotKnowledge(FullKnowledge, Protocol):
 
     def similar(self, name: str, others: Sequence[str]) -> list[float]:
         """Return the cosines of a name to others; 0 where names are not compared."""
-        ...
 
     def told_by(self, speaker: str, owner: str | None, limit: int) -> Sequence[KnownFact]:
         """Return facts of this speaker and owner that hold, the latest first."""
-        ...
 
     def release(self) -> None:
         """Give the snapshot back; the next read takes another."""

@@ -56,7 +56,6 @@ class Naming(Protocol):
         self, namespace: Namespace, owner: str | None, value: Mapping[str, Any], text: str
     ) -> str:
         """Return a text of a stored value with the name of whom it is about."""
-        ...
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -77,36 +76,28 @@ class JournalRows(Protocol):
     @property
     def path(self) -> str:
         """Where the store is, as a person names it."""
-        ...
 
     def learned(self, prefix: Namespace, days: Collection[str] | None) -> Iterator[Learned]:
         """Yield the namespaces in a prefix where something was learned, from one snapshot. ``days``:
         only what was told on these; None is all."""
-        ...
 
     def days(self, namespace: Namespace, keys: Sequence[str]) -> set[date]:
         """Return the days whose pages tell of these memories."""
-        ...
 
     def tell_names(self, namespace: Namespace, keys: Sequence[str]) -> bool:
         """Return whether one of these memories tells what somebody is called."""
-        ...
 
     def folders(self) -> list[Path]:
         """Return the folders that the journal is written to."""
-        ...
 
     def keep(self, folder: Path) -> None:
         """Note that the journal is written to this folder."""
-        ...
 
     def stale(self) -> tuple[Pages, int]:
         """Return the pages that were marked, and the newest of the marks; 0 where there are none."""
-        ...
 
     def unmark(self, newest: int) -> None:
         """Take back the marks up to this one."""
-        ...
 
 
 class Projection(Protocol):
@@ -114,9 +105,7 @@ class Projection(Protocol):
 
     def follow(self) -> None:
         """Bring up to date what transactions have marked."""
-        ...
 
     def rebuild(self) -> list[Path] | None:
         """Write all anew; return the folders that could not be written, None where it is not known
         which there are."""
-        ...

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from math import inf
-from typing import Any, Final, Literal
+from typing import Any, Final
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
@@ -277,21 +277,18 @@ where the default has .860, R@20 .896 both)."""
 PRESETS: Mapping[str, Preset] = {preset.name: preset for preset in (FAST, BALANCED, THOROUGH)}
 
 
-def find_preset(
-    name: str | None, config: Config, *, of: Literal["recall", "search"] = "recall"
-) -> Preset:
+def find_preset(name: str | None, config: Config) -> Preset:
     """Return a preset by name, with the configuration's changes laid over it.
 
     Args:
         name: None is the one the configuration names.
         config: Has the presets that are not built in.
-        of: Whose preset it is that the configuration names.
 
     Raises:
         ConfigError: There is no preset of this name, or its options are wrong.
     """
-    where = "" if name else f" ({of}.preset in the configuration)"
-    name = name or (config.recall if of == "recall" else config.search).preset
+    where = "" if name else " (recall.preset in the configuration)"
+    name = name or config.recall.preset
     changes = config.recall.presets.get(name)
     base = PRESETS.get(name)
     if base is None and changes is None:

@@ -1,12 +1,11 @@
 """The steps of a reflection: each takes the state, does one thing, and returns what it adds to it.
 
-What asks a model or writes exists twice, sync and async, over one body. The other steps read the
-file or calculate; LangGraph runs them in a thread where the graph is asynchronous.
+What asks a model or writes is a generator, see `langmemory.twins`. The other steps read the file or
+calculate; LangGraph runs them in a thread where the graph is asynchronous.
 """
 
 from __future__ import annotations
 
-import asyncio
 import hashlib
 import logging
 from collections.abc import Callable, Iterator, Sequence
@@ -58,9 +57,6 @@ from langmemory.nodes.node import run_of
 from langmemory.ports.facts import EXTRACTION_FAILED, Extraction, SnapshotKnowledge
 from langmemory.projections.journal import JournalFiles
 from langmemory.reflection.events import (
-    CONTRADICT,
-    EXTRACT,
-    IDENTIFY,
     REFLECTION,
     reflected,
 )
@@ -70,6 +66,7 @@ from langmemory.reflection.state import ReflectionState, packed, unpacked
 from langmemory.reflection.tokens import counting, noted
 from langmemory.stores import MemoryStore
 from langmemory.stores.rooms import Gathering
+from langmemory.twins import Steps, call, threaded
 from langmemory.types import Applied, Entity, Namespace, Privacy
 
 logger = logging.getLogger("langmemory.reflection")
@@ -81,7 +78,7 @@ MAX_PLANS = 5
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Steps:
+class ReflectionSteps:
     """The steps, and what they work with. See `build_reflection_graph` for the options."""
 
     extractor: Extractor
@@ -97,19 +94,12 @@ class Steps:
 
     # Begin.
 
-    def receive(self, state: ReflectionState, config: RunnableConfig) -> Update:
-        """Whose memory it is; a conversation that came along is remembered first."""
+    def receive(self, state: ReflectionState, config: RunnableConfig) -> Steps[Update]:
+        """Say whose memory it is; a conversation that came along is remembered first."""
         store, scope = self._run(config)
         update, conversation = self._received(state, scope)
         if conversation is not None:
-            store.remember(update["namespace"], **conversation)
-        return update
-
-    async def areceive(self, state: ReflectionState, config: RunnableConfig) -> Update:
-        store, scope = self._run(config)
-        update, conversation = self._received(state, scope)
-        if conversation is not None:
-            await store.aremember(update["namespace"], **conversation)
+            yield call(store, "remember", update["namespace"], **conversation)
         return update
 
     def _received(
@@ -171,33 +161,29 @@ class Steps:
 
     # Read.
 
-    @EXTRACT
-    def extract(self, state: ReflectionState, config: RunnableConfig) -> Update:
-        """What was said, as facts, without junk, whoever extracts them. Answers that cannot be
+    def extract(self, state: ReflectionState, config: RunnableConfig) -> Steps[Update]:
+        """Return what was said, as facts, without junk, whoever extracts them. Answers that cannot be
         used fold the batch to verbatim."""
         batch = _batch(state)
-        names = self._names(batch, config)
+        names = yield threaded(self._names, batch, config)
         try:
-            with counting(state.get("usage")) as tokens, self._comparing(batch, config):
-                extraction = self.extractor.extract(batch, names=names)
+            # Rules compare with what the speakers told before: only what is known can be taken back.
+            with (
+                counting(state.get("usage")) as tokens,
+                comparing(lambda: self._knowledge(batch.namespace, config)),
+            ):
+                extraction = yield call(self.extractor, "extract", batch, names=names)
         except ExtractionError as error:
-            return {**_folded(batch, error), "usage": tokens.usage}
+            logger.warning(
+                "%s: %d turns of a batch stay verbatim", EXTRACTION_FAILED, len(batch.turns)
+            )
+            nothing = Extraction(model_calls=error.model_calls, dropped=(EXTRACTION_FAILED,))
+            return {
+                "extraction": packed(nothing),
+                "problem": reason(error),
+                "usage": tokens.usage,
+            }
         return {"extraction": packed(without_junk(extraction, batch)), "usage": tokens.usage}
-
-    @EXTRACT
-    async def aextract(self, state: ReflectionState, config: RunnableConfig) -> Update:
-        batch = _batch(state)
-        names = await asyncio.to_thread(self._names, batch, config)
-        try:
-            with counting(state.get("usage")) as tokens, self._comparing(batch, config):
-                extraction = await self.extractor.aextract(batch, names=names)
-        except ExtractionError as error:
-            return {**_folded(batch, error), "usage": tokens.usage}
-        return {"extraction": packed(without_junk(extraction, batch)), "usage": tokens.usage}
-
-    def _comparing(self, batch: Batch, config: RunnableConfig) -> AbstractContextManager[None]:
-        """Rules compare with what the speakers told before: only what is known can be taken back."""
-        return comparing(lambda: self._knowledge(batch.namespace, config))
 
     def _names(self, batch: Batch, config: RunnableConfig) -> list[str]:
         """Names of those known that the batch may know of: all that it seems to speak of, and others
@@ -242,24 +228,16 @@ class Steps:
             "plans": state.get("plans", 0) + 1,
         }  # fmt: skip
 
-    @IDENTIFY
-    def identify(self, state: ReflectionState, config: RunnableConfig) -> Update:
-        """Whether names that look like known ones mean them; a model is asked once for all."""
-        before, pairs = self._doubts(state, config)
-        if self.names is None or not pairs:
-            return _identified(state, before)
-        with counting(state.get("usage")) as tokens:
-            found = self.names.judge(pairs).after(before)
-        return {**_identified(state, found), "usage": tokens.usage}
-
-    @IDENTIFY
-    async def aidentify(self, state: ReflectionState, config: RunnableConfig) -> Update:
-        before, pairs = await asyncio.to_thread(self._doubts, state, config)
-        if self.names is None or not pairs:
-            return _identified(state, before)
-        with counting(state.get("usage")) as tokens:
-            found = (await self.names.ajudge(pairs)).after(before)
-        return {**_identified(state, found), "usage": tokens.usage}
+    def identify(self, state: ReflectionState, config: RunnableConfig) -> Steps[Update]:
+        """Decide whether names that look like known ones mean them; a model is asked once for all."""
+        found, pairs = yield threaded(self._doubts, state, config)
+        usage = {}
+        if self.names is not None and pairs:
+            with counting(state.get("usage")) as tokens:
+                found = (yield call(self.names, "judge", pairs)).after(found)
+            usage = {"usage": tokens.usage}
+        resolution = identified(unpacked(Resolution, state["resolution"]), found.decisions)
+        return {"resolution": packed(resolution), "identities": packed(found), **usage}
 
     def _doubts(
         self, state: ReflectionState, config: RunnableConfig
@@ -290,20 +268,14 @@ class Steps:
             knowledge.prepare(fact.text for fact in facts)
             return {"division": packed(edited_turns.divided(_batch(state), facts, knowledge))}
 
-    @CONTRADICT
-    def contradict(self, state: ReflectionState, config: RunnableConfig) -> Update:
-        """What cannot be true together, and what holds; a judge is asked once a group."""
-        asked = self._groups(state, config)
+    def contradict(self, state: ReflectionState, config: RunnableConfig) -> Steps[Update]:
+        """Find what cannot be true together, and what holds; a judge is asked once a group."""
+        asked = yield threaded(self._groups, state, config)
+        verdicts: list[Verdicts] = []
         with counting(state.get("usage")) as tokens:
-            verdicts = [known or self.judge.judge(group) for group, known in asked]
-        return {**_judged(verdicts), "usage": tokens.usage}
-
-    @CONTRADICT
-    async def acontradict(self, state: ReflectionState, config: RunnableConfig) -> Update:
-        asked = await asyncio.to_thread(self._groups, state, config)
-        with counting(state.get("usage")) as tokens:
-            verdicts = [known or await self.judge.ajudge(group) for group, known in asked]
-        return {**_judged(verdicts), "usage": tokens.usage}
+            for group, known in asked:
+                verdicts.append(known or (yield call(self.judge, "judge", group)))
+        return {"verdicts": [packed(one) for one in verdicts], "usage": tokens.usage}
 
     def _groups(
         self, state: ReflectionState, config: RunnableConfig
@@ -347,33 +319,31 @@ class Steps:
         change_set = change_set.model_copy(update=known)
         return {"plan": change_set.model_dump(mode="json")}
 
-    def apply(self, state: ReflectionState, config: RunnableConfig) -> Update:
-        """All of it in one transaction, or nothing."""
+    def apply(self, state: ReflectionState, config: RunnableConfig) -> Steps[Update]:
+        """Write all of it in one transaction, or nothing."""
         store, _ = self._run(config)
         change_set = ChangeSet.model_validate(state["plan"])
-        if self._read_meanwhile(store, _batch(state), _only(state)):
-            return _read_by_another(change_set)
         try:
-            applied = store.changes.apply(change_set, dry_run=self.dry_run)
-        except TurnsReadError:
-            return _read_by_another(change_set)
+            if (yield threaded(self._read_meanwhile, store, _batch(state), _only(state))):
+                raise TurnsReadError
+            applied = yield call(store.changes, "apply", change_set, dry_run=self.dry_run)
+        except TurnsReadError:  # what is left of the turns is gathered anew
+            logger.info("another run has read the turns meanwhile: gathered again")
+            nothing: dict[str, Any] = {"lines": [], "added": [], "changed": []}
+            return {"applied": {"run_id": change_set.run_id, "repeated": True, **nothing}}
         except StalePlanError:
-            return _stale(state)
-        _log(state, change_set, applied)
-        return _applied(state, change_set, applied)
-
-    async def aapply(self, state: ReflectionState, config: RunnableConfig) -> Update:
-        store, _ = self._run(config)
-        change_set = ChangeSet.model_validate(state["plan"])
-        if await asyncio.to_thread(self._read_meanwhile, store, _batch(state), _only(state)):
-            return _read_by_another(change_set)
-        try:
-            applied = await store.changes.aapply(change_set, dry_run=self.dry_run)
-        except TurnsReadError:
-            return _read_by_another(change_set)
-        except StalePlanError:
-            return _stale(state)
-        _log(state, change_set, applied)
+            if state["plans"] >= MAX_PLANS:
+                raise StalePlanError(
+                    f"Memory changed {MAX_PLANS} times while one batch was planned. Reflect again when "
+                    "fewer are writing."
+                ) from None
+            logger.info("memory changed meanwhile: planned again")
+            return {"applied": None}
+        begun = state.get("begun_at")
+        REFLECTION.log(
+            reflected(change_set.run_id, change_set.note, applied),
+            0.0 if begun is None else (time() - begun) * 1_000,
+        )
         return _applied(state, change_set, applied)
 
     def _read_meanwhile(
@@ -462,12 +432,6 @@ def _thread_of(messages: Sequence[Any]) -> str:
     return f"conversation-{hashlib.sha256(text.encode()).hexdigest()[:16]}"
 
 
-def _folded(batch: Batch, error: ExtractionError) -> Update:
-    logger.warning("%s: %d turns of a batch stay verbatim", EXTRACTION_FAILED, len(batch.turns))
-    nothing = Extraction(model_calls=error.model_calls, dropped=(EXTRACTION_FAILED,))
-    return {"extraction": packed(nothing), "problem": reason(error)}
-
-
 def _gone(store: MemoryStore, batch: Batch) -> set[str]:
     """Turns that were deleted or forgotten since they were gathered."""
     keys = [turn.key for turn in batch.turns]
@@ -507,41 +471,6 @@ def _facts_about(store: MemoryStore, namespace: Namespace, entity: str) -> list[
     except EntityNameError:  # there are none
         return []
     return list(dict.fromkeys(edge.fact for edge in reversed(edges)))[:STATEMENTS]
-
-
-def _identified(state: ReflectionState, found: Identities) -> Update:
-    resolution = identified(unpacked(Resolution, state["resolution"]), found.decisions)
-    return {"resolution": packed(resolution), "identities": packed(found)}
-
-
-def _log(state: ReflectionState, change_set: ChangeSet, applied: Applied) -> None:
-    """One line for the batch: what was read, what came of it, what it took."""
-    begun = state.get("begun_at")
-    REFLECTION.log(
-        reflected(change_set.run_id, change_set.note, applied),
-        0.0 if begun is None else (time() - begun) * 1_000,
-    )
-
-
-def _judged(verdicts: Sequence[Verdicts]) -> Update:
-    return {"verdicts": [packed(one) for one in verdicts]}
-
-
-def _stale(state: ReflectionState) -> Update:
-    if state["plans"] >= MAX_PLANS:
-        raise StalePlanError(
-            f"Memory changed {MAX_PLANS} times while one batch was planned. Reflect again when "
-            "fewer are writing."
-        )
-    logger.info("memory changed meanwhile: planned again")
-    return {"applied": None}
-
-
-def _read_by_another(change_set: ChangeSet) -> Update:
-    """The turns are another run's; what is left of them is gathered anew."""
-    logger.info("another run has read the turns meanwhile: gathered again")
-    nothing: dict[str, Any] = {"lines": [], "added": [], "changed": []}
-    return {"applied": {"run_id": change_set.run_id, "repeated": True, **nothing}}
 
 
 def _applied(state: ReflectionState, change_set: ChangeSet, applied: Applied) -> Update:

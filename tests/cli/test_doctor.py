@@ -214,14 +214,11 @@ def test_a_journal_that_cannot_be_written_is_told(filled: Run, tmp_path: Path) -
     assert (state, "journal.path" in advice) == ("warn", True)
 
 
-@pytest.mark.parametrize("section", ["recall", "search"])
-def test_a_preset_that_there_is_not_is_a_mistake_in_the_configuration(
-    filled: Run, section: str
-) -> None:
+def test_a_preset_that_there_is_not_is_a_mistake_in_the_configuration(filled: Run) -> None:
     """Doctor reports configuration errors that appear only when a store opens."""
     settings = Path("config/memory.json")
     settings.parent.mkdir(exist_ok=True)
-    settings.write_text(json.dumps({section: {"preset": "quick"}}))
+    settings.write_text(json.dumps({"recall": {"preset": "quick"}}))
     report = json.loads(filled("doctor", "--json").stdout)
     [wrong] = [check for check in report if check["state"] == "fail"]
     assert wrong["what"] == "configuration"

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from langmemory.config import Config, ModelsConfig
-from langmemory.embeddings import Embedder, resolve_embedder
+from langmemory.embeddings import Embedder, adapter, resolve_embedder
 from langmemory.errors import EmbeddingError
 from tests.loopback import JsonHandler
 
@@ -54,6 +54,7 @@ class _Handler(JsonHandler):
 @pytest.fixture
 def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[FakeOllama]:
     monkeypatch.setenv("NO_PROXY", "127.0.0.1")
+    monkeypatch.setattr(adapter, "TIMEOUT_SECONDS", 1)
     with FakeOllama() as server:
         threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
         yield server
@@ -62,7 +63,7 @@ def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[FakeOllama]:
 
 
 def embedder(url: str, model: str = "nomic-embed-text", dims: int | None = None) -> Embedder:
-    models = ModelsConfig(ollama_url=url, embedding_timeout_seconds=1)
+    models = ModelsConfig(ollama_url=url)
     return resolve_embedder(f"ollama:{model}", dims, config=Config(models=models))
 
 

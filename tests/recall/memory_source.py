@@ -9,7 +9,7 @@ import apsw
 import numpy as np
 
 from langmemory.embeddings.static import StaticEmbedder
-from langmemory.engines.sqlite.search.match import match_expression
+from langmemory.engines.sqlite.search.keyword_search import match_expression
 from langmemory.languages import index_text
 from langmemory.ports.candidates import (
     UNKNOWN_TIME,

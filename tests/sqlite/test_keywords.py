@@ -14,7 +14,7 @@ from langmemory import MemoryStore
 from langmemory.engines.sql.tables import namespaces
 from langmemory.engines.sqlite.engine import Snapshot
 from langmemory.engines.sqlite.index import keywords
-from langmemory.engines.sqlite.search import keyword_search, selection
+from langmemory.engines.sqlite.search import keyword_search, scope_plan
 from langmemory.types import Namespace, Scope
 
 
@@ -75,7 +75,9 @@ def searched(
     with engine.read() as snapshot:
         scope = snapshot.scoped(Scope(namespace=namespace))
         connection = snapshot.connection
-        found = keyword_search.search(connection, engine.census, scope, match, 100, weights=weights)
+        found = keyword_search.search(
+            connection, engine.cardinalities, scope, match, 100, weights=weights
+        )
         return dict(zip(found[0].tolist(), found[1].tolist(), strict=True))
 
 
@@ -161,8 +163,8 @@ def test_merging_beside_a_writer_comes_to_an_end(tmp_path: Path) -> None:
 def test_values_are_read_until_enough_have_passed(monkeypatch: pytest.MonkeyPatch) -> None:
     """Where SQL cannot decide a filter, a search looks into the values of the best items, and no
     further than to the last one it returns."""
-    monkeypatch.setattr(selection, "FILTERED_FIRST", 0)
-    monkeypatch.setattr(selection, "FILTERED_SHARE", 1 << 20)
+    monkeypatch.setattr(scope_plan, "FILTERED_FIRST", 0)
+    monkeypatch.setattr(scope_plan, "FILTERED_SHARE", 1 << 20)
     store = MemoryStore(":memory:", index=False)
     texts = [
         f"An apple a day, said {n} people, keeps the doctor away from them all" for n in range(200)

@@ -38,7 +38,7 @@ def known(
     with engine.read() as snapshot:
         connection = snapshot.connection
         return known_words.known(
-            connection, engine.census, namespace, words,
+            connection, engine.cardinalities, namespace, words,
             copy=lambda: engine.copied_words(connection),
         )  # fmt: skip
 

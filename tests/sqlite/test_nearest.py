@@ -14,7 +14,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from langmemory.config import DatabaseConfig
+from langmemory.config import EngineConfig
 from langmemory.engines.sql.records import items, removal
 from langmemory.engines.sql.records.items import Write
 from langmemory.engines.sql.scope.scopes import compile_scope
@@ -48,7 +48,7 @@ class File:
 
     def __init__(self, path: Path | str, dims: int, *, budget: int = 1 << 30) -> None:
         self.engine = Engine(
-            path, settings=DatabaseConfig(synchronous="normal", quantized_index_bytes=budget)
+            path, settings=EngineConfig(synchronous="normal", quantized_index_bytes=budget)
         )
         self.dims = dims
         self.live: Live = {}
@@ -250,7 +250,7 @@ def test_copy_appears_and_stays_right(tmp_path: Path) -> None:
     with consistent(File(tmp_path / "m.db", 33)) as file:
         for n in range(300):
             file.put(("a",), f"k{n}", unit(rng, n % 9, 33))
-        small = Engine(tmp_path / "m.db", settings=DatabaseConfig(vector_copy_bytes=100))
+        small = Engine(tmp_path / "m.db", settings=EngineConfig(vector_copy_bytes=100))
         scope = compile_scope(Scope(namespace=("a",)))
         query = unit(rng, 1, 33)[0]
         for engine in (small, file.engine):

@@ -23,9 +23,8 @@ from langmemory.engines.sql.tables.settings import read_model, write_model
 from langmemory.engines.sql.tables.values import leaves
 from langmemory.engines.sqlite import Engine, schema
 from langmemory.engines.sqlite.consistency import check
-from langmemory.engines.sqlite.index.census import Census
-from langmemory.engines.sqlite.search import selection, vector_search
-from langmemory.engines.sqlite.search.selection import Selection
+from langmemory.engines.sqlite.search import scope_plan, vector_search
+from langmemory.engines.sqlite.search.scope_plan import CardinalityCache, ScopePlan
 from langmemory.ports.candidates import Floats, KeywordQuery
 from langmemory.types import Kind, Namespace, Privacy, Scope, Status
 from langmemory.values import to_json
@@ -136,7 +135,9 @@ def test_an_index_gives_what_the_predicate_lets_through(file: File, scope: Scope
     where no index tells, all items in scope are read."""
     compiled = compile_scope(scope)
     with file.engine.read() as snapshot:
-        every = Selection(snapshot.connection, Census(), compiled).after(0, 1 << 20, read=True)
+        every = ScopePlan(snapshot.connection, CardinalityCache(), compiled).after(
+            0, 1 << 20, read=True
+        )
     assert every is not None
     assert every.tolist() == sorted(file.within(compiled))
     for one in compiled.conditions:
@@ -148,9 +149,9 @@ def test_an_index_gives_what_the_predicate_lets_through(file: File, scope: Scope
             (one, *compile_scope(Scope(namespace=(), kinds=kinds)).conditions),
         )
         with pytest.MonkeyPatch.context() as patch, file.engine.read() as snapshot:
-            patch.setattr(selection, "holds_few", lambda *_: False)  # else its namespace is read
+            patch.setattr(scope_plan, "holds_few", lambda *_: False)  # else its namespace is read
             started = replace(alone, conditions=(one,))
-            chosen = Selection(snapshot.connection, Census(), started).after(0, 1 << 20)
+            chosen = ScopePlan(snapshot.connection, CardinalityCache(), started).after(0, 1 << 20)
         assert chosen is not None
         assert chosen.tolist() == sorted(file.within(alone))
 
@@ -173,10 +174,10 @@ def test_what_little_a_scope_leaves_is_found(
     query = rng.standard_normal(DIMS).astype(np.float32)
     query /= np.linalg.norm(query)
     with pytest.MonkeyPatch.context() as patch, file.engine.read() as snapshot:
-        patch.setattr(selection, "READ_ITEMS", few)
-        patch.setattr(selection, "FILTERED_FIRST", thresholds[0])
-        patch.setattr(selection, "FILTERED_SHARE", thresholds[1])
-        patch.setattr(selection, "READ_SHARE", thresholds[1])
+        patch.setattr(scope_plan, "READ_ITEMS", few)
+        patch.setattr(scope_plan, "FILTERED_FIRST", thresholds[0])
+        patch.setattr(scope_plan, "FILTERED_SHARE", thresholds[1])
+        patch.setattr(scope_plan, "READ_SHARE", thresholds[1])
         patch.setattr(vector_search, "EXACT_FLOOR", 0)
         comparable = sorted(n for n in inside if (n - 1) % 7)
         cosines = file.vectors[np.array(comparable, np.int64) - 1] @ query
@@ -238,7 +239,7 @@ def test_a_reader_is_who_may_know(file: File) -> None:
                     f"SELECT i.id FROM item i WHERE {visible.sql}", visible.bindings
                 )
             }
-            chosen = Selection(snapshot.connection, snapshot.engine.census, compiled)
+            chosen = ScopePlan(snapshot.connection, snapshot.engine.cardinalities, compiled)
             assert set(chosen.after(0, 1 << 20).tolist()) == seen  # type: ignore[union-attr]
 
 
@@ -258,7 +259,7 @@ def test_a_file_of_the_version_before(tmp_path: Path) -> None:
     engine = Engine(tmp_path / "m.db")
     with engine.read() as snapshot:
         assert schema.version(snapshot.connection) == len(schema.migrations())
-        chosen = Selection(snapshot.connection, engine.census, scope).after(0, 1 << 20)
+        chosen = ScopePlan(snapshot.connection, engine.cardinalities, scope).after(0, 1 << 20)
         assert chosen is not None
         assert chosen.tolist() == sorted(inside)
     engine.close()

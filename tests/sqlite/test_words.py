@@ -19,13 +19,13 @@ from langchain_core.messages import HumanMessage
 from langgraph.store.base import PutOp
 
 from langmemory import MemoryStore
-from langmemory.config import DatabaseConfig
+from langmemory.config import EngineConfig
 from langmemory.engines.sql.tables import namespaces
 from langmemory.engines.sqlite.engine import Engine, Snapshot
 from langmemory.engines.sqlite.index import keywords, words
 from langmemory.engines.sqlite.rebuilding import rebuild_keywords
 from langmemory.engines.sqlite.search import keyword_search
-from langmemory.engines.sqlite.search.selection import Selection
+from langmemory.engines.sqlite.search.scope_plan import ScopePlan
 from langmemory.errors import DatabaseError
 from langmemory.ports.candidates import KeywordQuery
 from langmemory.types import Namespace, Scope
@@ -57,8 +57,8 @@ def by_copy(
     connection, scope = snapshot.connection, snapshot.scoped(Scope(namespace=namespace))
     items = None if selected is None else np.array(selected, np.int64)
     ids, scores = keyword_search.search(
-        connection, engine.census, scope, match, 10_000, weights=weights, complete=True, copy=copy,
-        selection=Selection(connection, engine.census, scope, items=items),
+        connection, engine.cardinalities, scope, match, 10_000, weights=weights, complete=True, copy=copy,
+        plan=ScopePlan(connection, engine.cardinalities, scope, items=items),
     )  # fmt: skip
     assert np.all(np.diff(scores) <= 0)
     return dict(zip(ids.tolist(), scores.tolist(), strict=True))
@@ -137,7 +137,7 @@ def test_the_rarest_words_bring_rows_and_all_words_score_them(
     with engine.read() as snapshot:
         scope, copy = snapshot.scoped(Scope(namespace=())), engine.copied_words(snapshot.connection)
         ids, scores = keyword_search.search(
-            snapshot.connection, engine.census, scope, match, 10, copy=copy
+            snapshot.connection, engine.cardinalities, scope, match, 10, copy=copy
         )
         own = by_fts5(snapshot, (), match)
         assert dict(zip(ids.tolist(), scores, strict=True)) == pytest.approx(
@@ -145,7 +145,7 @@ def test_the_rarest_words_bring_rows_and_all_words_score_them(
         )
         assert len(ids) == 2
         more, _ = keyword_search.search(
-            snapshot.connection, engine.census, scope, match, 10, copy=copy, complete=True
+            snapshot.connection, engine.cardinalities, scope, match, 10, copy=copy, complete=True
         )
         assert len(more) == 10
 
@@ -256,7 +256,7 @@ def test_a_process_that_goes_on_searching_copies_the_words(
     assert len(store.search((), query="quince", limit=50)) == 30
     with store._core.engine.database.scan() as connection:
         assert words.read(connection, 100) is None
-    with Engine(tmp_path / "m.db", settings=DatabaseConfig(word_copy_bytes=0)).read() as snapshot:
+    with Engine(tmp_path / "m.db", settings=EngineConfig(word_copy_bytes=0)).read() as snapshot:
         assert snapshot.engine.copied_words(snapshot.connection) is None
 
 
@@ -323,7 +323,13 @@ def test_of_changed_rows_those_with_rare_words_are_scored(
 
         def found(limit: int) -> set[int]:
             ids, _ = keyword_search.search(
-                snapshot.connection, engine.census, scope, match, limit, copy=copy, complete=True
+                snapshot.connection,
+                engine.cardinalities,
+                scope,
+                match,
+                limit,
+                copy=copy,
+                complete=True,
             )
             return set(ids.tolist())
 
@@ -332,7 +338,12 @@ def test_of_changed_rows_those_with_rare_words_are_scored(
         assert found(4) <= rare
         assert found(1000) == set(own)
         best, scores = keyword_search.search(
-            snapshot.connection, engine.census, scope, '"quince" OR "medlar" OR "red"', 9, copy=copy
+            snapshot.connection,
+            engine.cardinalities,
+            scope,
+            '"quince" OR "medlar" OR "red"',
+            9,
+            copy=copy,
         )
         k0 = min(set(by_fts5(snapshot, (), '"quince"')) & set(by_fts5(snapshot, (), '"apple"')))
         score = dict(zip(best.tolist(), scores.tolist(), strict=True))[k0]
@@ -494,7 +505,7 @@ def test_a_word_like_a_namespace_weighs_by_the_texts(store: MemoryStore) -> None
         for namespace in EVERYTHING:
             scope = snapshot.scoped(Scope(namespace=namespace))
             ids, scores = keyword_search.search(
-                snapshot.connection, engine.census, scope, '"n1"', 1000, complete=True
+                snapshot.connection, engine.cardinalities, scope, '"n1"', 1000, complete=True
             )
             assert dict(zip(ids.tolist(), scores.tolist(), strict=True)) == pytest.approx(
                 by_fts5(snapshot, namespace, '"n1"'), rel=1e-5
@@ -506,9 +517,9 @@ def test_what_was_asked_is_not_kept(store: MemoryStore) -> None:
     store.batch([PutOp(("a",), f"k{n}", {"text": "tea", "doc": f"doc{n}"}) for n in range(50)])
     store.search((), query="tea", filter={"doc": {"$in": ["doc1", "doc2"]}})
     store.search(("a",), query="tea quince")
-    census = store._core.engine.census
-    assert census._counts
-    assert not any(word in repr(vars(census)) for word in ("doc1", "tea", "quince"))
+    cardinalities = store._core.engine.cardinalities
+    assert cardinalities._counts
+    assert not any(word in repr(vars(cardinalities)) for word in ("doc1", "tea", "quince"))
 
 
 def test_a_connection_that_split_words_is_freed(tmp_path: Path) -> None:

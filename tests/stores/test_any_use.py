@@ -18,7 +18,7 @@ from langmemory.engines.sql.tables.settings import read_model
 from langmemory.engines.sqlite.consistency import check
 from langmemory.engines.sqlite.index import keywords, signs
 from langmemory.engines.sqlite.index import words as word_index
-from langmemory.engines.sqlite.search import keyword_search, selection
+from langmemory.engines.sqlite.search import keyword_search, scope_plan
 from langmemory.languages import keyword_terms
 from langmemory.stores import MemoryStore
 from langmemory.types import Namespace, SearchMode
@@ -42,7 +42,7 @@ THRESHOLDS = (
     (keywords, "KEPT_CHANGES", (20, 65_536)),
     (keyword_search, "RESCORED_ROWS", (3, 350)),
     (keyword_search, "SMALL_ROWS", (0, 20, 250)),
-    (selection, "FILTERED_FIRST", (3, 50, 8192)),
+    (scope_plan, "FILTERED_FIRST", (3, 50, 8192)),
     (signs, "KEPT_ROWS", (50, 1 << 19)),
     (signs, "FEW", (2,)),
 )

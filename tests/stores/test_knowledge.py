@@ -227,4 +227,4 @@ def test_a_long_text_is_found_among_many(tmp_path: Path) -> None:
             assert isinstance(knowledge, StoreKnowledge)
             reading = knowledge._reading
             assert reading is not None
-            assert len(reading._known) == 2
+            assert len(reading.facts) == 2

@@ -34,7 +34,7 @@ from langmemory.changes import (
 from langmemory.context.citations import Usage
 from langmemory.context.notes import digest
 from langmemory.engines.sql.graph import graph_rows
-from langmemory.engines.sql.records import labels
+from langmemory.engines.sql.records import short_ids
 from langmemory.errors import ChangeError, EmbeddingError, UndoRefusedError
 from langmemory.stores import MemoryStore
 from tests.seeds import examples
@@ -252,7 +252,7 @@ def test_what_a_run_removed_comes_back_whole(
     """A removed memory is found by nothing, and is not added again; after the undo it is there under
     its id with its value, facets, times, TTL, place, evidence from and for it, edges, counts and
     short id, and is found by meaning and by words. The history tells of one life."""
-    monkeypatch.setattr(labels, "FEW_ITEMS", 0)  # else short ids are not looked up in their index
+    monkeypatch.setattr(short_ids, "FEW_ITEMS", 0)  # else they are not looked up in their index
     with MemoryStore(tmp_path / "m.db", index={"embed": WordEmbeddings(), "dims": 16}) as store:
         turns = store.remember(NS, [("user", "bees"), ("user", "wasps")], thread_id="t")
         apply(

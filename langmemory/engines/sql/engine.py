@@ -15,21 +15,18 @@ from langmemory.ports.candidates import Floats, Ids, KeywordQuery
 from langmemory.types import Namespace, Scope, Stats
 
 
-class Selection(Protocol):
+class ScopePlan(Protocol):
     """The items in one scope, as far as a search knows them."""
 
     @property
     def items(self) -> Ids | None:
         """All items in scope, ascending, if they are known to be few; else None."""
-        ...
 
     def listed(self) -> Ids | None:
         """As `items`, by whatever condition leaves few."""
-        ...
 
     def start(self, one: Condition) -> tuple[str, tuple[Any, ...]]:
         """Return a query for the ids that meet a condition with an index, and its bindings."""
-        ...
 
 
 class TextRanking(Protocol):
@@ -37,7 +34,6 @@ class TextRanking(Protocol):
 
     def scores(self, query: KeywordQuery) -> Floats:
         """float32[n]: the BM25 score of each text, 0 where it does not match."""
-        ...
 
 
 class Snapshot(Protocol):
@@ -48,19 +44,15 @@ class Snapshot(Protocol):
 
     def model(self) -> ModelSetting:
         """Return the embedding model of the file, as of this snapshot."""
-        ...
 
     def stats(self) -> Stats:
         """Return counts and sizes."""
-        ...
 
     def scoped(self, scope: Scope, *, alive_at_us: int | None = None) -> CompiledScope:
         """Return a scope as SQL, without conditions that every item meets."""
-        ...
 
-    def selection(self, scope: CompiledScope) -> Selection:
-        """Return the selection that all arms of a search in this scope share."""
-        ...
+    def plan(self, scope: CompiledScope) -> ScopePlan:
+        """Return the plan that all arms of a search in this scope share."""
 
     def nearest(
         self,
@@ -84,52 +76,41 @@ class Snapshot(Protocol):
             rough: Cosines may be off by 0.002 where that is faster.
             among: Only these items, ascending; all in scope are then among them.
         """
-        ...
 
     def keyword(
         self, scope: CompiledScope, query: KeywordQuery, limit: int, *, complete: bool = False
     ) -> tuple[Ids, Floats]:
         """Return the items that hold words of a query, best first, with their BM25 scores.
         ``complete``: fewer than ``limit`` only where no more match."""
-        ...
 
     def ranking(self, bodies: Sequence[str]) -> TextRanking:
         """Return a ranking of other texts, as rare as their words are in this file."""
-        ...
 
     def known_words(
         self, namespace: Namespace, words: Sequence[str], viewer: str | None
     ) -> Mapping[str, str]:
         """Return the words that an item in a namespace or below it holds, with their stems."""
-        ...
 
     def stems(self, words: Sequence[str]) -> Sequence[str]:
         """Return the words as the keyword index has them."""
-        ...
 
     def cosines(self, query: Floats, ids: Ids) -> Floats:
         """float32[n]: exact cosine of each item's best vector; NaN without a vector."""
-        ...
 
     def rough_cosines(self, query: Floats, ids: Ids) -> Floats:
         """As `cosines`, right to about 0.002 where that is faster."""
-        ...
 
     def first_vectors(self, ids: Ids) -> tuple[Ids, Floats]:
         """Return the first vector of each item that has one: int64[m] ids, float32[m, dims]."""
-        ...
 
     def cached_vectors(self, hashes: Sequence[bytes]) -> dict[bytes, Floats]:
         """Return the vectors that the file has, by cache key."""
-        ...
 
     def without_vectors(self, scope: CompiledScope, known: Ids, limit: int) -> Ids:
         """Return items in scope that have no vector and are not known yet, last updated first."""
-        ...
 
     def value(self, item: int) -> dict[str, Any]:
         """Return the value of an item that exists."""
-        ...
 
 
 class Engine(Protocol):
@@ -141,86 +122,65 @@ class Engine(Protocol):
     @property
     def path(self) -> str:
         """Where the database is, as a person names it."""
-        ...
 
     @property
     def model(self) -> ModelSetting:
         """The embedding model of the file, as last seen."""
-        ...
 
     def read(self) -> AbstractContextManager[Snapshot]:
         """Return a consistent view of the database as of now."""
-        ...
 
     def glance(self) -> AbstractContextManager[Snapshot]:
         """As `read` for a single statement, without the cost of a transaction."""
-        ...
 
     def first(self, statement: str, bindings: tuple[Any, ...]) -> Any:
         """Return the first row of a single statement that reads, or None."""
-        ...
 
     def snapshot(self, connection: Any) -> Snapshot:
         """Return what a connection of this engine sees: within a transaction, or on a copy."""
-        ...
 
     def write(self, *, busy_timeout_ms: int | None = None) -> AbstractContextManager[Connection]:
         """Return one transaction, which excludes every other writer of the same rows."""
-        ...
 
     def part(self, connection: Any) -> AbstractContextManager[None]:
         """Return a part of a transaction that fails alone: undone on an exception, which goes on."""
-        ...
 
     def copy(self) -> AbstractContextManager[Connection]:
         """Return a private copy of the database as of now, to see what a write would do."""
-        ...
 
     def check_usable(self) -> None:
         """Raise an error where the database was closed, or opened by a parent process."""
-        ...
 
     def mend(self, indexing: Any) -> None:
         """Derive anew what was found lost when the database was opened. ``indexing`` is an
         `Indexing`."""
-        ...
 
     def check(self) -> list[str]:
         """Return what is inconsistent in the database, one line for each."""
-        ...
 
     def rescued(self, error: DatabaseError) -> AbstractContextManager[Rescued] | None:
         """Return a copy of all that can be read, where an error says that the database is damaged."""
-        ...
 
     def erasing(self, connection: Any) -> AbstractContextManager[None]:
         """Within a transaction: overwrite what is deleted."""
-        ...
 
     def erase_keywords(self) -> None:
         """Take the words of deleted rows out of the keyword index."""
-        ...
 
     def empty_wal(self) -> bool:
         """Leave nothing in the log of recent writes; return whether that succeeded."""
-        ...
 
     def purge(self) -> bool:
         """Write the database anew, without what was deleted; return whether its log is empty."""
-        ...
 
     def purge_if_sound(self) -> tuple[bool, bool]:
         """As `purge`; return whether the database was written anew, and whether its log is empty."""
-        ...
 
     def leftovers(self, words: list[str]) -> tuple[int, list[str]]:
         """Return how many of the words were looked for in the stored bytes, and where one stands."""
-        ...
 
     def public_connection(self) -> Any:
         """Return a connection for statements by hand; the same at each call."""
-        ...
 
     def close(self) -> None:
         """Close the database."""
-        ...

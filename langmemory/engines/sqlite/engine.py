@@ -15,8 +15,7 @@ from typing import Any, ClassVar
 import apsw
 import sqlite_vec
 
-from langmemory.config import DEFAULT_DATABASE, DatabaseConfig
-from langmemory.engines.sql.reading.candidates import NOTHING
+from langmemory.config import DEFAULT_DATABASE, DatabaseConfig, EngineConfig
 from langmemory.engines.sql.scope.scopes import CompiledScope, compile_scope
 from langmemory.engines.sql.tables.settings import ModelSetting, read_model, remaining
 from langmemory.engines.sql.writing.indexing import Indexing
@@ -30,14 +29,12 @@ from langmemory.engines.sqlite.file.connection import (
 )
 from langmemory.engines.sqlite.file.rescue import Rescued, rescued
 from langmemory.engines.sqlite.index import keywords, signs, vectors, words
-from langmemory.engines.sqlite.index.census import Census
 from langmemory.engines.sqlite.index.indexed import IndexedConnection
 from langmemory.engines.sqlite.rebuilding import rebuild_keywords
 from langmemory.engines.sqlite.search import keyword_search, known_words, vector_search
-from langmemory.engines.sqlite.search.match import match_expression
-from langmemory.engines.sqlite.search.selection import Selection
+from langmemory.engines.sqlite.search.scope_plan import CardinalityCache, ScopePlan
 from langmemory.errors import ClosedStoreError, DatabaseError
-from langmemory.ports.candidates import Floats, Ids, KeywordQuery
+from langmemory.ports.candidates import NOTHING, Floats, Ids, KeywordQuery
 from langmemory.types import Namespace, Scope, Stats
 from langmemory.values import from_json
 
@@ -65,7 +62,14 @@ class Engine:
         Raises:
             DatabaseError, SchemaVersionError: The file cannot be used; the message says why.
         """
+        settings = EngineConfig.of(settings)
         self.database = Database(path, settings=settings, connection=IndexedConnection)
+        self.write = self.database.write
+        self.part = self.database.part
+        self.copy = self.database.copy
+        self.first = self.database.first
+        self.check_usable = self.database.check_usable
+        self.empty_wal = self.database.empty_wal
         self._sign_index_bytes = settings.quantized_index_bytes
         self._vector_copy_bytes = settings.vector_copy_bytes
         self._word_copy_bytes = settings.word_copy_bytes
@@ -79,7 +83,7 @@ class Engine:
         """The keyword index had to be created anew and is empty: index the items again, then call
         `keywords.found`."""
         self.database.housekeeping = self.pack_signs
-        self.census = Census()
+        self.cardinalities = CardinalityCache()
         # Both at once: another thread may see the file before or after it was re-embedded.
         self._current: tuple[ModelSetting, signs.SignIndex | None] = (ModelSetting(), None)
         self._public: Connection | None = None
@@ -110,11 +114,6 @@ class Engine:
         with self.database.read(snapshot=False) as connection:
             yield Snapshot(self, connection)
 
-    def write(self, *, busy_timeout_ms: int | None = None) -> AbstractContextManager[Connection]:
-        """One transaction, as `Database.write`; see `items`, `vectors` and their neighbours for what
-        to do in it."""
-        return self.database.write(busy_timeout_ms=busy_timeout_ms)
-
     def public_connection(self) -> Connection:
         """Return the connection for SQL by hand, with sqlite-vec loaded; the same at each call."""
         if self._public is None:
@@ -129,22 +128,6 @@ class Engine:
     def path(self) -> str:
         """The file, or ``":memory:"``."""
         return self.database.path
-
-    def check_usable(self) -> None:
-        """Raise an error where the file was closed, or opened by a parent process."""
-        self.database.check_usable()
-
-    def first(self, statement: str, bindings: tuple[Any, ...]) -> Any:
-        """See `Database.first`."""
-        return self.database.first(statement, bindings)
-
-    def part(self, connection: Connection) -> AbstractContextManager[None]:
-        """See `Database.part`."""
-        return self.database.part(connection)
-
-    def copy(self) -> AbstractContextManager[Connection]:
-        """See `Database.copy`."""
-        return self.database.copy()
 
     def mend(self, indexing: Indexing) -> None:
         """Write a keyword index anew that was found lost when the file was opened."""
@@ -174,10 +157,6 @@ class Engine:
             yield
         finally:
             connection.pragma("secure_delete", False)
-
-    def empty_wal(self) -> bool:
-        """See `Database.empty_wal`."""
-        return self.database.empty_wal()
 
     def leftovers(self, words: list[str]) -> tuple[int, list[str]]:
         """Return how many of the words were looked for in the file, and where one still stands."""
@@ -271,7 +250,7 @@ class Engine:
         index.next_copy *= 2  # as above
         try:
             with self.database.scan() as connection:
-                if self.census.size(connection) >= words.WORTH_COPYING:
+                if self.cardinalities.size(connection) >= words.WORTH_COPYING:
                     index.load(connection, self._word_copy_bytes)
         except (DatabaseError, ClosedStoreError) as error:  # the searches go on without it
             logger.debug("no copy of the words: %s", type(error).__name__)
@@ -300,7 +279,7 @@ class Engine:
         object either."""
         self.erase_keywords()
         emptied = self.database.purge()
-        self.census = Census()
+        self.cardinalities = CardinalityCache()
         with self.read() as snapshot:
             self._words.drop(snapshot.connection)
             self.up_to_date_signs(snapshot.connection)
@@ -325,9 +304,6 @@ class Engine:
         ``secure-delete`` does nothing for an index without content (tests/sqlite/test_purge.py)."""
         for _ in range(2):  # a merge under way has rows in it from before they were deleted
             self._merge_keywords()
-            with self.read() as snapshot:
-                if not keywords.holds_deleted(snapshot.connection):
-                    return
 
     def pack_signs(self) -> None:
         """Pack a long tail of the sign log, so that the file opens fast, and merge the keyword index."""
@@ -361,15 +337,15 @@ class Snapshot:
     def __init__(self, engine: Engine, connection: Connection) -> None:
         self.engine = engine
         self.connection = connection
-        self._selected: tuple[CompiledScope, Selection] | None = None
+        self._selected: tuple[CompiledScope, ScopePlan] | None = None
         self._setting: ModelSetting | None = None
         self._index: signs.SignIndex | None = None
 
-    def selection(self, scope: CompiledScope) -> Selection:
+    def plan(self, scope: CompiledScope) -> ScopePlan:
         """One for both arms of a search, or for a listing."""
         if self._selected is None or self._selected[0] is not scope:
-            selection = Selection(self.connection, self.engine.census, scope)
-            self._selected = (scope, selection)
+            plan = ScopePlan(self.connection, self.engine.cardinalities, scope)
+            self._selected = (scope, plan)
         return self._selected[1]
 
     def _signs(self) -> signs.SignIndex | None:
@@ -406,9 +382,9 @@ class Snapshot:
             return NOTHING
         if among is None:
             self.engine.searched(self.model(), index)
-            selection = self.selection(scope)
+            plan = self.plan(scope)
         else:
-            selection = Selection(self.connection, self.engine.census, scope, items=among)
+            plan = ScopePlan(self.connection, self.engine.cardinalities, scope, items=among)
         return vector_search.nearest(
             self.connection,
             index,
@@ -416,7 +392,7 @@ class Snapshot:
             query,
             limit,
             overfetch=overfetch,
-            selection=selection,
+            plan=plan,
             exact=exact,
             rough=rough,
         )
@@ -429,20 +405,20 @@ class Snapshot:
         *,
         complete: bool = False,
     ) -> tuple[Ids, Floats]:
-        selection, residual = self.selection(scope), scope.residual
+        plan, residual = self.plan(scope), scope.residual
         ids, scores = keyword_search.search(
             self.connection,
-            self.engine.census,
+            self.engine.cardinalities,
             scope,
-            match_expression(query.terms, query.phrases),
+            keyword_search.match_expression(query.terms, query.phrases),
             limit if residual is None else 1 << 60,
             weights=(query.body_weight, query.context_weight),
             forms=query.forms,
-            selection=selection,
+            plan=plan,
             complete=complete,
             copy=self.engine.copied_words(self.connection),
         )
-        if residual is None or selection.items is not None:  # which have passed it
+        if residual is None or plan.items is not None:  # which have passed it
             return ids[:limit], scores[:limit]
         passing = (n for n, item in enumerate(ids.tolist()) if residual(self.value(item)))
         best = list(islice(passing, limit))
@@ -463,15 +439,13 @@ class Snapshot:
         return self.cosines(query, ids) if found is None else found
 
     def without_vectors(self, scope: CompiledScope, known: Ids, limit: int) -> Ids:
-        return vector_search.without_vectors(
-            self.connection, scope, self.selection(scope), known, limit
-        )
+        return vector_search.without_vectors(self.connection, scope, self.plan(scope), known, limit)
 
     def first_vectors(self, ids: Ids) -> tuple[Ids, Floats]:
         return vector_search.first_vectors(self.connection, ids)
 
     def ranking(self, bodies: Sequence[str]) -> keyword_search.Texts:
-        return keyword_search.Texts(self.connection, self.engine.census, bodies)
+        return keyword_search.Texts(self.connection, self.engine.cardinalities, bodies)
 
     def known_words(
         self, namespace: Namespace, words: Sequence[str], viewer: str | None
@@ -479,7 +453,7 @@ class Snapshot:
         engine, connection = self.engine, self.connection
         return known_words.known(
             connection,
-            engine.census,
+            engine.cardinalities,
             namespace,
             words,
             viewer=viewer,

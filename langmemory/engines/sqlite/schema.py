@@ -9,8 +9,8 @@ from langmemory.engines.sqlite.file.connection import (
     Connection,
     Database,
     refuse_checkpointer,
+    schema_sql,
 )
-from langmemory.engines.sqlite.file.schema_text import schema_sql
 from langmemory.engines.sqlite.index import keywords
 from langmemory.errors import DatabaseError, SchemaVersionError
 

@@ -15,7 +15,8 @@ from langmemory.formation.contradiction.comparable import (
 from langmemory.formation.contradiction.pairs import Pair, later, speaks_of_change
 from langmemory.formation.entities.roles import SHARED_ROLES
 from langmemory.formation.relations.vocabulary import NO_LONGER, PLANNED, Relation, relation_named
-from langmemory.formation.wording import PAST_CUES, wording
+from langmemory.formation.statements import cues
+from langmemory.formation.wording import wording
 from langmemory.languages import LANGUAGES, split_words
 from langmemory.ports.facts import Claim
 
@@ -147,7 +148,7 @@ def _is_history(new: ComparableFact, old: ComparableFact) -> bool:
     return (
         new.said_at <= old.said_at
         or old.dated
-        or (PAST_CUES.search(f"{new.text} {new.heard}") is not None)
+        or (cues().past.search(f"{new.text} {new.heard}") is not None)
     )
 
 

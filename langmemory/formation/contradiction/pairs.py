@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import Literal
 
 from langmemory.formation.contradiction.comparable import ComparableFact
-from langmemory.formation.wording import CHANGE_CUES
+from langmemory.formation.statements import cues
 
 Verdict = Literal["duplicate", "supersedes", "both_true", "unrelated", "unclear"]
 """What a new fact is to an older one. ``supersedes``: only one of them can hold at a time, and the
@@ -85,4 +85,4 @@ def later(new: ComparableFact, old: ComparableFact) -> ComparableFact | None:
 
 def speaks_of_change(statement: ComparableFact) -> bool:
     """Whether the words themselves say that something changed."""
-    return CHANGE_CUES.search(f"{statement.text} {statement.heard}") is not None
+    return cues().changed.search(f"{statement.text} {statement.heard}") is not None

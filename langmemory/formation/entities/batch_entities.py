@@ -11,7 +11,7 @@ from langmemory.changes import AddEntity, Change, LinkEntities
 from langmemory.formation.entities.names import entity_key, within_reach
 from langmemory.formation.entities.relationships import Introductions, Relationships
 from langmemory.formation.entities.resolution import AmbiguousName
-from langmemory.formation.entities.roles import SELF
+from langmemory.formation.entities.roles import person_words
 from langmemory.languages.spelling import normalised
 from langmemory.ports.facts import Fact, FullKnowledge
 from langmemory.types import Entity
@@ -185,7 +185,9 @@ class BatchEntities:
         one person here, and never a secret."""
         if fact.speaker is None:
             return None
-        anonymous = fact.speaker.casefold() in SELF  # "user" is somebody else for every owner
+        anonymous = (
+            fact.speaker.casefold() in person_words().self
+        )  # "user" is somebody else for every owner
         name = fact.owner if anonymous and fact.owner else fact.speaker
         persons = [
             entity

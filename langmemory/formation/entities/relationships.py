@@ -13,7 +13,7 @@ from dataclasses import replace
 from typing import Literal
 
 from langmemory.formation.contradiction.comparable import fact_key, spoken_name
-from langmemory.formation.entities.roles import MY, ROLE_OF, SELF
+from langmemory.formation.entities.roles import person_words
 from langmemory.formation.relations.vocabulary import NO_LONGER, PLANNED, relation_named, snake
 from langmemory.languages.spelling import normalised
 from langmemory.ports.facts import Claim, Fact, Knowledge, KnownFact
@@ -224,14 +224,14 @@ def _of_namesake(fact: Fact) -> bool:
 
 
 def _named(name: str, me: str) -> str:
-    return me if name.casefold() in SELF else normalised(name) if name else ""
+    return me if name.casefold() in person_words().self else normalised(name) if name else ""
 
 
 def _called(text: str, name: str, speaker: str) -> Claim | None:
     """What the text calls a name's bearer, as a claim of nobody's: "my sister Anna", "Lenas
     Kollegin Anna", "la hermana de Lena, Ana", "我姐姐小红"."""
     me = "|".join(re.escape(one) for one in (speaker, "the user", "user"))
-    my = "|".join(re.escape(one) for one in MY)
+    my = "|".join(re.escape(one) for one in person_words().my)
     role, who = r"(?P<role>[^\W\d_][\w-]*)", rf",? {re.escape(name)}(?!\w)"
     for pattern in (
         rf"\b(?:(?:{me})(?:['’]?s|['’])|{my}) (?:\w+ ){{0,2}}?{role}{who}",
@@ -240,7 +240,7 @@ def _called(text: str, name: str, speaker: str) -> Claim | None:
     ):
         for match in re.finditer(pattern, text, re.IGNORECASE):
             word = match["role"].casefold()
-            relation = relation_named(ROLE_OF.get(word, word))
+            relation = relation_named(person_words().role_of.get(word, word))
             if relation.name in RELATIONS or relation.inverse_of in RELATIONS:
                 return Claim(subject="", relation=relation.name, object=name)
     return None

@@ -10,14 +10,7 @@ from langmemory.formation.entities.lookup import Lookup, Which
 from langmemory.formation.entities.names import is_private, names_in, within_reach, written_as
 from langmemory.formation.entities.relationships import RELATIONS
 from langmemory.formation.entities.resolution import AmbiguousName, Resolution
-from langmemory.formation.entities.roles import (
-    MANY_ROLES,
-    NOBODY,
-    SELF,
-    UNIQUE_ROLES,
-    Role,
-    role_in,
-)
+from langmemory.formation.entities.roles import UNIQUE_ROLES, Role, person_words, role_in
 from langmemory.formation.relations.vocabulary import (
     NO_LONGER,
     PLANNED,
@@ -130,7 +123,9 @@ class FactNames:
             return claim.object_is_entity
         bare = claim.object.casefold()
         names_somebody = (
-            _looks_like_name(claim.object) or bare in SELF or self._role(claim.object) is not None
+            _looks_like_name(claim.object)
+            or bare in person_words().self
+            or self._role(claim.object) is not None
         )
         if kind in ("literal", "person", "animal"):
             named = self.cast.called(normalised(claim.object))
@@ -143,13 +138,13 @@ class FactNames:
     def _entity(self, name: str, kind: str, *, certain: bool) -> Found | Which | None:
         name = " ".join(name.split())
         bare = name.casefold()
-        if not normalised(name) or bare in NOBODY:  # "'" is nobody
+        if not normalised(name) or bare in person_words().nobody:  # "'" is nobody
             return None
-        if bare in SELF:
+        if bare in person_words().self:
             return None if self.speaker is None else self.cast.use(self.speaker)
         role = self._role(name)
         if role is not None:
-            if role.what in MANY_ROLES:
+            if role.what in person_words().many:
                 return None
             return self.lookup.find(f"{role.whose}'s {role.what}", role.kind or kind)
         if kind not in ("person", "animal", "thing"):

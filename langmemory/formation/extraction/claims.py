@@ -14,7 +14,6 @@ from typing import Final
 
 from langmemory.formation.extraction.answers import AnswerClaim, AnswerFact, Holds
 from langmemory.formation.extraction.polarity import Stance, stance
-from langmemory.formation.extraction.stance_words import DEAD
 from langmemory.formation.relations.vocabulary import (
     AT_TIMES,
     BY_NAME,
@@ -23,17 +22,13 @@ from langmemory.formation.relations.vocabulary import (
     relation_named,
     snake,
 )
-from langmemory.languages.language import word_set
+from langmemory.formation.statements import cues
 from langmemory.ports.facts import Claim, Implied
 
 SPEAKER: Final = frozenset(
     {"i", "me", "myself", "user", "the user", "the speaker", "speaker", "human", "the human"}
 )
 """What models call the speaker in claims although they were given a name."""
-_PRONOUNS = word_set(
-    """he she it they we you him her them us his hers its their your this that there here
-    er sie es wir ihr ich él ella ellos ellas yo tú dort hier allí aquí 我 他 她 它 我们 他们 她们"""
-)
 _TURNED = re.compile(
     r"(?:(?:does|do|did|is|are|was|were|has|have|had|can|will|am)_?(?:not|nt)|(?:doesnt|dont|didnt|isnt"
     r"|arent|wasnt|hasnt|havent|cannot|cant)|not|never|no|kein\w*|nicht)_(?!longer)"
@@ -50,9 +45,6 @@ _INSTEAD = re.compile(
 )
 _AVERSE = re.compile(r"dislikes|allergic_to|\w*(?:intoleran|avoid|abstain|refus|hate)")
 """Relations to what somebody goes without."""
-_DEATH = frozenset(
-    {"dead", "deceased", "died", "passed_away", "tot", "gestorben", "muerto", "muerta"}
-)
 _AS_MEANT: dict[Holds, Stance] = {
     "past": "past", "planned": "wished", "supposed": "supposed", "for_a_time": "passing",
     "denied": "denied",
@@ -206,11 +198,12 @@ def _dead(
     for claim in claims:
         if relation_named(claim.relation).name in ("died_on", "has_died"):
             return None
-        if snake(claim.object) in _DEATH:
+        if snake(claim.object) in cues().death:
             return replace(claim, relation="has_died", object="true", object_is_entity=False)
     names |= set(re.findall(r"\b[A-ZÄÖÜ][\w-]+", text))
     for name in sorted(names, key=len, reverse=True):
-        found = re.search(rf"(?<!\w){re.escape(name)}(?:, [^,]+,)? {DEAD}", text)
+        dead = rf"(?:{'|'.join(cues().dead)})\b"
+        found = re.search(rf"(?<!\w){re.escape(name)}(?:, [^,]+,)? {dead}", text)
         if found is not None and name.casefold() not in SPEAKER and name != speaker:
             when = entry.time_words
             relation = "died_on" if when else "has_died"
@@ -245,7 +238,7 @@ def _claim(entry: AnswerClaim, speaker: str | None) -> Claim | None:
     subject, target = named(entry.subject), named(entry.object)
     if subject is None or target is None or subject.casefold() == target.casefold():
         return None
-    if {subject.casefold(), target.casefold()} & _PRONOUNS:
+    if {subject.casefold(), target.casefold()} & cues().pronouns:
         return None
     return Claim(
         subject=subject,

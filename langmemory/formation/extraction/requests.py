@@ -14,7 +14,7 @@ from dataclasses import replace
 from functools import cache
 
 from langmemory.formation.batch import Turn
-from langmemory.formation.entities.roles import SELF
+from langmemory.formation.entities.roles import person_words
 from langmemory.formation.extraction.transcript import is_person, spoken
 from langmemory.formation.relations.vocabulary import relation_named
 from langmemory.formation.rules.clauses import own_words, plainly_said, sentences
@@ -109,7 +109,7 @@ def _wording(code: str, relation: str, thing: str) -> str | None:
 
 def _is_of(subject: str, turn: Turn) -> bool:
     name = subject.casefold()
-    return name in SELF or name == turn.speaker.strip().casefold()
+    return name in person_words().self or name == turn.speaker.strip().casefold()
 
 
 def _thing(relation: str, value: str, turns: Sequence[Turn]) -> str | None:

@@ -19,7 +19,8 @@ from langmemory.formation.entities.resolution import Resolution
 from langmemory.formation.entities.resolving import resolve
 from langmemory.formation.planning.writing import edges
 from langmemory.formation.relations.vocabulary import canonical
-from langmemory.formation.wording import PAST_CUES, wording
+from langmemory.formation.statements import cues
+from langmemory.formation.wording import wording
 from langmemory.languages import detect_language, is_unspaced
 from langmemory.languages.spelling import normalised
 from langmemory.ports.facts import Claim, Fact, FullKnowledge
@@ -85,7 +86,7 @@ class _Words:
     ) -> None:
         was, now = (wording(text, detect_language(text).code) for text in (before, memory.text))
         self.are_turned = was.negated != now.negated or (
-            PAST_CUES.search(memory.text) is not None and PAST_CUES.search(before) is None
+            cues().past.search(memory.text) is not None and cues().past.search(before) is None
         )
         """Whether they say the opposite now, or that it is over."""
         self._agree = was.agrees(now) and not was.swaps_words(now)

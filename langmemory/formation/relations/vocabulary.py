@@ -13,8 +13,8 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Final, Literal
 
+from langmemory.formation.statements import cues
 from langmemory.languages import Topic
-from langmemory.languages.language import word_set
 from langmemory.languages.tables import read
 from langmemory.ports.facts import Claim
 
@@ -140,10 +140,6 @@ _BY_PHRASE: dict[str, Relation] = {
     phrase: relation for relation in RELATIONS for phrase in (relation.name, *relation.phrases)
 }
 
-_AUXILIARY = word_set("""is are was were be been being am has have had current currently now recently just
-    a an the s still also did does do ist sind war bin wurde jetzt gerade derzeit es esta está son era
-    fue ahora actualmente 现在 目前 是""")
-
 
 @lru_cache(maxsize=4096)
 def relation_named(relation: str) -> Relation:
@@ -166,11 +162,11 @@ def relation_named(relation: str) -> Relation:
     if name in _BY_PHRASE:
         return _BY_PHRASE[name]
     words = name.split("_")
-    while len(words) > 1 and words[0] in _AUXILIARY:
+    while len(words) > 1 and words[0] in cues().auxiliaries:
         words = words[1:]
         if "_".join(words) in _BY_PHRASE:
             return _BY_PHRASE["_".join(words)]
-    while len(words) > 1 and words[-1] in _AUXILIARY:
+    while len(words) > 1 and words[-1] in cues().auxiliaries:
         words = words[:-1]
         if "_".join(words) in _BY_PHRASE:
             return _BY_PHRASE["_".join(words)]

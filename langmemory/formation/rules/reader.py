@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
 from langmemory.formation.batch import MOST_READ, Turn
-from langmemory.formation.entities.roles import NOBODY
+from langmemory.formation.entities.roles import person_words
 from langmemory.formation.relations.vocabulary import relation_named
 from langmemory.formation.rules.clauses import (
     Clause,
@@ -408,7 +408,7 @@ class Reader:
             return [item]
         rest = re.match(grammar.done, behind)
         whole = _clean(item + (rest[0] if rest else ""))
-        if not NOBODY.isdisjoint(whole.casefold().split()):
+        if not person_words().nobody.isdisjoint(whole.casefold().split()):
             return []  # "holding them"
         whole = self._retold(whole)
         return [whole] if whole and len(whole.split()) <= _WORDS_OF_DOING else []

@@ -336,7 +336,7 @@ El 3 de junio viajo a Oslo. | Al final no viajo a Oslo.
 
 
 def rows(text: str) -> list[tuple[str, str, str]]:
-    """Cases with several facts: the statements, the retraction, and words of the one fact that
+    """Return cases with several facts: the statements, the retraction, and words of the one fact that
     ends."""
     lines = (line.split("|") for line in text.splitlines() if "|" in line)
     return [(*(part.strip() for part in (*one, "")[:3]),) for one in lines]  # type: ignore[misc]

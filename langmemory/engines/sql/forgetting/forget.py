@@ -13,11 +13,13 @@ from typing import Any, NamedTuple
 
 from langmemory.engines.sql.background.jobs import READS_ONLY
 from langmemory.engines.sql.forgetting.concerned import Concerned, id_set, number
-from langmemory.engines.sql.forgetting.heirs import hand_on
 from langmemory.engines.sql.records import history, removal
+from langmemory.engines.sql.records.items import Batch
 from langmemory.engines.sql.records.runs import UNDO
 from langmemory.engines.sql.tables.connection import Connection
 from langmemory.engines.sql.tables.namespaces import below, find, intern, lineage, to_path
+from langmemory.engines.sql.tables.times import from_us
+from langmemory.engines.sql.tables.values import leaves
 from langmemory.types import Namespace
 from langmemory.values import from_json, to_json
 
@@ -32,12 +34,12 @@ class _Place(NamedTuple):
 
 
 def still_there(connection: Connection, namespace: Namespace) -> int:
-    """Id of a namespace, or of what is left above it, or of the `history.GRAVEYARD`."""
+    """Id of a namespace, or of what is left above it, or of the `history.TOMBSTONES`."""
     for depth in range(len(namespace), 0, -1):
         found = find(connection, namespace[:depth])
         if found is not None:
             return found
-    return intern(connection, history.GRAVEYARD)
+    return intern(connection, history.TOMBSTONES)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -115,7 +117,7 @@ def erase(
         "SELECT count(*) FROM edge WHERE fact IN (SELECT value FROM carray(?1))",
         (array,),
     )
-    hand_on(connection, concerned)
+    _hand_on(connection, concerned)
     for item in sorted(concerned.alive):
         removal.delete(connection, item, now_us, run=run)
     for item in sorted(concerned.gone):
@@ -320,12 +322,12 @@ def _forget_threads(connection: Connection, touched: Iterable[int]) -> None:
 
 def _forget_namespaces(connection: Connection, touched: Iterable[int]) -> None:
     """Names of namespaces that nothing else is in go too: they are often those of people. What the
-    history says of them stands one up, or in the `history.GRAVEYARD`."""
+    history says of them stands one up, or in the `history.TOMBSTONES`."""
     above = {one for namespace in touched for one in lineage(connection, namespace)}
     rows = connection.execute(
         "SELECT id, parent FROM namespace WHERE id IN (SELECT value FROM carray(?)) "
         "AND path <> ? ORDER BY length(path) DESC",
-        (connection.array(above), to_path(history.GRAVEYARD)),
+        (connection.array(above), to_path(history.TOMBSTONES)),
     ).fetchall()
     for namespace, parent in rows:
         used = connection.execute(
@@ -338,7 +340,7 @@ def _forget_namespaces(connection: Connection, touched: Iterable[int]) -> None:
         ).fetchone()
         if used[0]:
             continue
-        heir = intern(connection, history.GRAVEYARD) if parent is None else parent
+        heir = intern(connection, history.TOMBSTONES) if parent is None else parent
         connection.execute(
             "UPDATE history SET namespace = ?1 WHERE namespace = ?2 AND key IS NOT NULL; "
             "UPDATE run SET namespace = ?1 WHERE namespace = ?2; "
@@ -346,3 +348,45 @@ def _forget_namespaces(connection: Connection, touched: Iterable[int]) -> None:
             f"AND {READS_ONLY}; DELETE FROM namespace WHERE id = ?",
             (heir, namespace, heir, namespace, namespace, namespace),
         )
+
+
+def _hand_on(connection: Connection, concerned: Concerned) -> None:
+    """Make facts that others said too those others'. In a write transaction, before the rest is erased.
+
+    Owner, speaker and time become those of what is left of the evidence: the first of it tells who said
+    it and when, and they own it if nobody else said it as well.
+    """
+    going = connection.array(concerned.every)
+    for item in sorted(concerned.inherited):
+        left = connection.execute(
+            "SELECT s.owner, s.speaker, s.valid_at, s.value ->> '$.at' FROM evidence v "
+            "JOIN item s ON s.id = v.source WHERE v.item = ? "
+            "AND s.id NOT IN (SELECT value FROM carray(?)) ORDER BY s.valid_at, s.id",
+            (item, going),
+        ).fetchall()
+        first_said = connection.execute(
+            "SELECT min(s.valid_at) FROM evidence v JOIN item s ON s.id = v.source "
+            "WHERE v.item = ? AND s.id IN (SELECT value FROM carray(?))",
+            (item, going),
+        ).fetchone()[0]
+        owners = {row[0] for row in left}
+        owner = owners.pop() if len(owners) == 1 else None
+        _, speaker, valid_at, told = left[0]
+        [(namespace, text, since)] = connection.execute(
+            "SELECT namespace, value, valid_at FROM item WHERE id = ?", (item,)
+        ).fetchall()
+        value = from_json(text)
+        said_at = told or (None if valid_at is None else from_us(valid_at).isoformat())
+        for name, new in (("speaker", speaker), ("owner", owner), ("said_at", said_at)):
+            if name in value:
+                value[name] = new
+        connection.execute(
+            "UPDATE item SET owner = ?, speaker = ?, value = ?, valid_at = ? WHERE id = ?",
+            (owner, speaker, to_json(value), valid_at if since == first_said else since, item),
+        )
+        connection.execute("DELETE FROM leaf WHERE item = ?", (item,))
+        batch = Batch(connection, 0, None, None)
+        batch.leaf_rows.extend(
+            (batch.path(name), leaf, namespace, item) for name, leaf in leaves(value)
+        )
+        batch.flush()

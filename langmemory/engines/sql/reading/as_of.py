@@ -6,7 +6,7 @@ is read, embedded and compared anew for each recall, as far as it is no more tha
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Final
@@ -15,7 +15,6 @@ import numpy as np
 
 from langmemory.embeddings import StaticEmbedder
 from langmemory.engines.sql.engine import Engine, Snapshot, TextRanking
-from langmemory.engines.sql.reading import candidates
 from langmemory.engines.sql.reading.searching import now_us
 from langmemory.engines.sql.reading.source import SnapshotSource, as_rows, as_uses
 from langmemory.engines.sql.records import history
@@ -25,16 +24,7 @@ from langmemory.engines.sql.scope.scopes import saying_the_same
 from langmemory.engines.sql.writing.indexing import Indexing
 from langmemory.errors import EmbeddingError
 from langmemory.languages import keyword_terms
-from langmemory.ports.candidates import (
-    ClaimQuery,
-    Edges,
-    Floats,
-    Found,
-    Ids,
-    KeywordQuery,
-    Rows,
-    Uses,
-)
+from langmemory.ports.candidates import Floats, Found, Ids, KeywordQuery, Rows, Uses
 from langmemory.recall.ranking import joined
 from langmemory.types import Memory, Scope
 
@@ -162,45 +152,34 @@ def _best(found: Sequence[Version], query: str, limit: int) -> set[int]:
     return {one.item for one in sorted(found, key=worth, reverse=True)[:limit]}
 
 
-class PastSource:
-    """`SnapshotSource` over a file as it was: what has not changed comes from there."""
+class PastSource(SnapshotSource):
+    """A source over a file as it was. Items that still say what they said are read as by
+    `SnapshotSource`; the others are read from their earlier versions."""
 
     def __init__(
         self, snapshot: Snapshot, past: Past, *, exact: bool = False, labelled: bool = False
     ) -> None:
-        self._snapshot = snapshot
-        self._past = past
         scope = saying_the_same(snapshot.scoped(past.scope, alive_at_us=past.alive_at_us))
-        self._present = SnapshotSource(snapshot, scope, exact=exact, labelled=labelled)
+        super().__init__(snapshot, scope, exact=exact, labelled=labelled)
+        self._past = past
         self._versions = {one.item: one for one in past.versions}
         self._ids = np.array([one.item for one in past.versions], np.int64)
         self._writes = dict(zip(self._versions, past.writes, strict=True))
 
-    # Found by a channel.
-
     def dense(self, vector: Floats, limit: int) -> Found:
-        found = self._present.dense(vector, limit)
+        found = super().dense(vector, limit)
         embedded = self._ids[np.isin(self._ids, self._owners)]
         return _merged(found, Found(embedded, self._cosines(vector, embedded)), limit)
 
     def keyword(self, query: KeywordQuery, limit: int) -> Found:
-        found = self._present.keyword(query, limit)
+        found = super().keyword(query, limit)
         if not len(self._ids):
             return found
         scores = self._texts.scores(query)
         return _merged(found, Found(self._ids[scores > 0], scores[scores > 0]), limit)
 
-    def known(self, words: Sequence[str]) -> Mapping[str, str]:
-        return self._present.known(words)
-
-    def holds(self, word: str) -> bool:
-        return len(self.keyword(KeywordQuery(terms=(word,)), 1).ids) > 0
-
-    def stems(self, words: Sequence[str]) -> Sequence[str]:
-        return self._present.stems(words)
-
     def window(self, since: int, until: int, limit: int) -> Ids:
-        found = self._present.window(since, until, limit)
+        found = super().window(since, until, limit)
         then = [
             (one.columns["valid_at"], one.item)
             for one in self._past.versions
@@ -208,30 +187,19 @@ class PastSource:
         ]
         if not then:
             return found
-        rows = self._present.rows(found)
+        rows = super().rows(found)
         both = [*then, *zip(rows.said_at.tolist(), rows.ids.tolist(), strict=True)]
         return np.array([item for _, item in sorted(both, reverse=True)[:limit]], np.int64)
 
-    def entity(self, names: Iterable[str], ids: Ids, limit: int) -> Found:
-        return self._present.entity(names, ids, limit)
-
-    def claims(self, query: ClaimQuery, limit: int) -> Found:
-        return self._present.claims(query, limit)
-
-    # Asked of items.
-
-    def rivals(self, ids: Ids, now: int) -> tuple[Ids, Ids]:
-        return self._present.rivals(ids, now)
-
     def cosines(self, vector: Floats, ids: Ids) -> Floats:
-        found = self._present.cosines(vector, ids)
+        found = super().cosines(vector, ids)
         then = np.isin(ids, self._ids)
         if then.any():
             found[then] = self._cosines(vector, ids[then])
         return found
 
     def vectors(self, ids: Ids) -> Floats:
-        found = self._present.vectors(ids)
+        found = super().vectors(ids)
         for place, item in enumerate(ids.tolist()):
             if item in self._writes:
                 embedded = self._writes[item].embedded
@@ -240,12 +208,10 @@ class PastSource:
 
     def rows(self, ids: Ids) -> Rows:
         present, then = self._parted(ids)
-        rows = self._present.rows(present)
-        return joined(rows, self._rows(then)) if then else rows
+        return self._with_rows(super().rows(present), then)
 
     def uses(self, ids: Ids) -> Uses:
-        present, _ = self._parted(ids)
-        found = candidates.uses(self._snapshot.connection, present)
+        found = self._uses(self._parted(ids)[0])
         for item, one in self._versions.items():
             was = one.columns
             at = was["created_at"] if was["accessed_at"] is None else was["accessed_at"]
@@ -253,34 +219,18 @@ class PastSource:
         return as_uses(ids, found)
 
     def at(self, threads: Ids, positions: Ids) -> Rows:
-        rows = self._present.at(threads, positions)
         asked = set(zip(threads.tolist(), positions.tolist(), strict=True))
-        then = [
-            one
-            for one in self._past.versions
-            if one.thread is not None
-            and one.position is not None
-            and (one.thread, one.position) in asked
-        ]
-        return joined(rows, self._rows(then)) if then else rows
-
-    def edges(self, ids: Ids, fan_out: int) -> Edges:
-        return self._present.edges(ids, fan_out)
-
-    def families(self, ids: Ids) -> tuple[Ids, Ids]:
-        return self._present.families(ids)
+        then = [one for one in self._past.versions if (one.thread, one.position) in asked]
+        return self._with_rows(super().at(threads, positions), then)
 
     def heirs(self, ids: Ids) -> tuple[Ids, Ids]:
         return ids[:0], ids[:0]
-
-    def outdated(self, ids: Ids) -> Ids:
-        return self._present.outdated(ids)
 
     def memories(self, ids: Ids) -> list[Memory]:
         present, then = self._parted(ids)
         connection, scope = self._snapshot.connection, self._past.scope
         return [
-            *as_then(connection, self._present.memories(present), scope),
+            *as_then(connection, super().memories(present), scope),
             *(without_heir(connection, one.memory(), scope.viewer) for one in then),
         ]
 
@@ -317,11 +267,11 @@ class PastSource:
         asked: Floats = found[np.searchsorted(self._ids, ids)]
         return asked
 
-    def _rows(self, found: Sequence[Version]) -> Rows:
-        return as_rows([self._row(one) for one in found])
+    def _with_rows(self, rows: Rows, found: Sequence[Version]) -> Rows:
+        return joined(rows, as_rows(map(self._row, found))) if found else rows
 
     def _row(self, one: Version) -> tuple[Any, ...]:
-        """`candidates.ROW_COLUMNS` as then."""
+        """Return `ROW_COLUMNS` as they were."""
         was = one.columns
         said_at = was["created_at"] if was["valid_at"] is None else was["valid_at"]
         return (

@@ -15,10 +15,9 @@ import numpy as np
 from langmemory.engines.sql.graph import graph
 from langmemory.engines.sql.graph.claims import ClaimRow, claims_about, claims_made, relations_of
 from langmemory.engines.sql.graph.hops import families
-from langmemory.engines.sql.reading.candidates import NOTHING
 from langmemory.engines.sql.scope.scopes import CompiledScope, compile_scope
 from langmemory.engines.sql.tables.connection import Connection
-from langmemory.formation.entities.roles import MY, SELF
+from langmemory.formation.entities.roles import person_words
 from langmemory.formation.relations.questions import (
     FIRST_PERSON,
     framing,
@@ -28,10 +27,10 @@ from langmemory.formation.relations.questions import (
 from langmemory.formation.relations.vocabulary import NO_LONGER, PLANNED, relation_named
 from langmemory.languages import is_unspaced, split_words
 from langmemory.languages.spelling import normalised
-from langmemory.ports.candidates import ClaimQuery, Found, Ids
+from langmemory.ports.candidates import NOTHING, ClaimQuery, Found, Ids
 from langmemory.types import Scope
 
-_ME: Final = frozenset((*SELF, *MY, *FIRST_PERSON))
+_ME: Final = frozenset((*person_words().self, *person_words().my, *FIRST_PERSON))
 _ME_UNSPACED: Final = tuple(word for word in _ME if is_unspaced(word))
 _LIVING: Final = ("person", "animal")
 
@@ -79,11 +78,11 @@ def claims_asked(
     terms = query.terms
     near, mine = _asked_about(connection, scope, query)
     if not near:
-        return Found(*NOTHING)
+        return NOTHING
     used = relations_of(connection, graph.roots(connection, near), plain_words(terms))
     asked = relations_asked(query.text, terms, used)
     if not asked:
-        return Found(*NOTHING)
+        return NOTHING
     before = "before" in query.asks
     known = scope
     if before:

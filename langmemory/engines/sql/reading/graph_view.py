@@ -56,7 +56,7 @@ class GraphView:
         self._names = names
         self._connection = connection
         self._namespace = namespace
-        self._namespace_id = namespaces.find(connection, namespace)
+        self._namespace_id = namespaces.find(connection, namespace) or 0  # 0 is no namespace's id
         self._narrow = narrow
         self._wide = wide
         self._at_us = at_us
@@ -75,8 +75,6 @@ class GraphView:
 
     def everyone(self) -> list[int]:
         """Every entity a memory speaks of, by name."""
-        if self._namespace_id is None:
-            return []
         scope = self._wide if self._past else self._narrow
         spoken = graph.all_entities(self._connection, scope, self._namespace_id)
         return self._by_name([*spoken, *self._departed.spoken_of(holding=not self._past)])
@@ -88,10 +86,9 @@ class GraphView:
             EntityNameError: There is none, or more than one.
         """
         where = "/".join(self._namespace)
-        if self._namespace_id is None and self._wide.scope.viewer is None:
+        if not self._namespace_id and self._wide.scope.viewer is None:
             raise EntityNameError(f"Nothing was ever stored in {where}; so nothing is {name!r}.")
-        # Whether others keep something there is no viewer's to know: 0 is no namespace's id.
-        place = self._namespace_id or 0
+        place = self._namespace_id
         key = graph_rows.find_entity(self._connection, place, name) or self._departed.by_key(name)
         found = self._there([] if key is None else [key])
         if not found:
@@ -110,15 +107,11 @@ class GraphView:
 
     def of_key(self, key: str) -> int | None:
         """The entity of this key, spoken of or not."""
-        if self._namespace_id is None:
-            return None
         found = graph_rows.find_entity(self._connection, self._namespace_id, key)
         return None if found is None else self._by_name([found])[0]
 
     def called(self, norm: str) -> list[Entity]:
         """The entities with this normalised name, spoken of or not."""
-        if self._namespace_id is None:
-            return []
         rows = graph.by_names(self._connection, self._wide, [norm], self._namespace_id)
         return self.entities(self._by_name(entity for _, entity in rows))
 
@@ -126,8 +119,6 @@ class GraphView:
         """Key of each entity that is linked to another, to that of the one it stands for; of those
         linked with one of these, or all."""
         place = self._namespace_id
-        if place is None:
-            return {}
         if keys is None:
             ids = graph.linked(self._connection, place)
         else:
@@ -162,7 +153,7 @@ class GraphView:
     def _near(self, name: str) -> str:
         from rapidfuzz import fuzz, process  # only for this message: every store would pay for it
 
-        everyone = graph.all_entities(self._connection, self._wide, self._namespace_id or 0)
+        everyone = graph.all_entities(self._connection, self._wide, self._namespace_id)
         names = {norm: shown for _, shown, norm in self._aliases(everyone)}
         near = process.extract(
             normalised(name), list(names), scorer=fuzz.WRatio, score_cutoff=NEAR_ENOUGH,
@@ -208,8 +199,6 @@ class GraphView:
             also: their facts claim something of this entity, too; not for a time of ``known_at``.
             corrects: only what facts claim that correct something; likewise.
         """
-        if self._namespace_id is None:
-            return []
         ends: list[int] | None = None
         if entities is not None:
             ends = self._linked_with(entities)

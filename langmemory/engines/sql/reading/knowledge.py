@@ -4,17 +4,16 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack
+from dataclasses import dataclass, field, replace
 from datetime import datetime
-from typing import Any, Final, NamedTuple, get_args
+from typing import Any, Final, Self, get_args
 
 import numpy as np
 
 from langmemory.engines.sql.background import reflected
 from langmemory.engines.sql.engine import Engine, Snapshot
 from langmemory.engines.sql.graph import graph, graph_rows
-from langmemory.engines.sql.graph.graph import EdgeRow
-from langmemory.engines.sql.reading import candidates
 from langmemory.engines.sql.reading.graph_view import GraphView
 from langmemory.engines.sql.records import history, items, reviews
 from langmemory.engines.sql.records.removal import was_deleted
@@ -51,16 +50,39 @@ _WORDS: Final = tuple(f"{inside}{name}" for inside in ("", "content.") for name 
 """Where the text of a value stands (`readable_text`)."""
 
 OVERFETCH: Final = 32
-"""See `candidates.nearest`: what is not found among the nearest is stored twice."""
+"""See `Snapshot.nearest`: a fact that is not found among the nearest is stored twice."""
+
+
+Row = tuple[Any, ...]
+
+
+@dataclass(kw_only=True, slots=True)
+class _Reading:
+    """One snapshot, and what was looked up in it already."""
+
+    snapshot: Snapshot
+    namespace: int
+    """0, which is no namespace's id, where nothing was ever stored."""
+    view: GraphView
+    """Of the facts that are believed."""
+    past: GraphView
+    """Of these and the superseded ones."""
+    same_model: bool
+    facts: dict[int, KnownFact] = field(default_factory=dict)
+    about: dict[Row, list[KnownFact]] = field(default_factory=dict)
+    deleted: dict[object, list[tuple[str, dict[str, Any]]]] | None = None
+    """Facts that were deleted for their own sake, by when they were said."""
+    comparable: Ids | None = None
 
 
 class StoreKnowledge:
     """`langmemory.ports.facts.Knowledge` of one namespace.
 
-    Reads one snapshot, taken at the first read. Nothing is embedded while it is held: either
-    `prepare` embeds all texts at once before anything is read, or the snapshot is given back for
-    the time an embedder takes. `seq` stays that of the first snapshot, so that a plan made over
-    two of them is refused if they differ in what it touches.
+    Reads one snapshot, taken at the first read, and given back by `release` and at the end of a
+    ``with``. Nothing is embedded while it is held: either `prepare` embeds all texts at once before
+    anything is read, or the snapshot is given back for the time an embedder takes. `seq` stays that
+    of the first snapshot, so that a plan made over two of them is refused if they differ in what it
+    touches.
     """
 
     def __init__(
@@ -72,20 +94,26 @@ class StoreKnowledge:
         alive_at_us: int | None = None,
         within: Connection | None = None,
     ) -> None:
-        """See `Gathering.knowledge`; ``within`` a transaction, that is what is read."""
+        """``within`` a transaction or a snapshot, that is what is read."""
         self._engine = engine
         self._within = within
         self._indexing = indexing
         self._namespace = namespace
         facts = Scope(namespace=namespace, kinds=DERIVED)
+        self._everything = compile_scope(Scope(namespace=namespace))
         self._ever = compile_scope(facts, alive_at_us=alive_at_us)
-        self._believed = compile_scope(
-            Scope(namespace=namespace, kinds=DERIVED, statuses=BELIEVED), alive_at_us=alive_at_us
-        )
+        self._believed = compile_scope(replace(facts, statuses=BELIEVED), alive_at_us=alive_at_us)
+        self._held = compile_scope(replace(facts, statuses=(*BELIEVED, "superseded")))
         self._vectors: dict[str, Floats] = {}
-        self._held = ExitStack()
+        self._open = ExitStack()
         self._reading: _Reading | None = None
         self._seq: int | None = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.release()
 
     @property
     def namespace(self) -> Namespace:
@@ -106,8 +134,9 @@ class StoreKnowledge:
         self._vectors |= zip(missing, embedder.embed_documents(missing), strict=True)
 
     def similar(self, name: str, others: Sequence[str]) -> list[float]:
-        """Cosines of a name to others, 0 where names are not compared: without an embedder, and
-        with one that costs a call each time, for a namespace may know thousands of names."""
+        """Return the cosines of a name to others, 0 where names are not compared: without an
+        embedder, and with one that costs a call each time, for a namespace may know thousands of
+        names."""
         embedder = self._indexing.embedder
         if embedder is None or not embedder.cheap:
             return [0.0] * len(others)
@@ -116,10 +145,10 @@ class StoreKnowledge:
 
     def release(self) -> None:
         """Give the snapshot back; the next read takes another."""
-        self._held.close()
+        self._open.close()
         self._reading = None
 
-    # Knowledge.
+    # Facts.
 
     @property
     def seq(self) -> int:
@@ -128,28 +157,28 @@ class StoreKnowledge:
         return self._seq or 0
 
     def by_fingerprint(self, text: str) -> Sequence[KnownFact]:
-        reading = self._now()
-        rows = reading.connection.execute(
-            "SELECT i.id FROM fingerprint f CROSS JOIN item i ON i.id = f.item "
-            f"WHERE f.namespace = ? AND f.hash = ? AND {self._believed.where} ORDER BY i.id",
-            (reading.namespace, fingerprint(text), *self._believed.bindings),
+        return self._select(
+            self._believed,
+            "fingerprint f CROSS JOIN item i ON i.id = f.item WHERE f.namespace = ? AND f.hash = ?",
+            self._now().namespace,
+            fingerprint(text),
         )
-        return self._facts(rows)
 
     def worded(self, text: str) -> Sequence[KnownFact]:
         reading = self._now()
-        rows = reading.connection.execute(
-            "SELECT DISTINCT i.id FROM carray(?) c CROSS JOIN path p ON p.name = c.value "
+        found = self._select(
+            self._believed,
+            "carray(?) c CROSS JOIN path p ON p.name = c.value "
             "CROSS JOIN leaf l ON l.path = p.id AND l.value = ? AND l.namespace = ? "
-            f"CROSS JOIN item i ON i.id = l.item WHERE {self._believed.where} "
+            "CROSS JOIN item i ON i.id = l.item "
             # Long strings are one leaf, of thousands of items: they are not to be read as facts.
-            "AND i.value ->> ('$.' || p.name) = ? ORDER BY i.id",
-            (
-                reading.connection.text_array(_WORDS), leaf_value(text), reading.namespace,
-                *self._believed.bindings, text,
-            ),
-        )  # fmt: skip
-        return [one for one in self._facts(rows) if one.memory.text == text]
+            "WHERE i.value ->> ('$.' || p.name) = ?",
+            reading.snapshot.connection.text_array(_WORDS),
+            leaf_value(text),
+            reading.namespace,
+            text,
+        )
+        return [one for one in found if one.memory.text == text]
 
     def nearest(self, text: str, limit: int) -> Sequence[tuple[KnownFact, float]]:
         self.prepare([text])
@@ -157,8 +186,18 @@ class StoreKnowledge:
         if vector is None:
             return ()
         reading = self._now()
-        ids, cosines = reading.nearest(vector, limit)
-        return list(zip(reading.facts(ids.tolist()), cosines.tolist(), strict=True))
+        if not reading.same_model:
+            return ()
+        if reading.comparable is None:
+            rows = reading.snapshot.connection.execute(
+                f"SELECT i.id FROM item i WHERE i.namespace = ? AND {self._believed.where}",
+                (reading.namespace, *self._believed.bindings),
+            )
+            reading.comparable = np.sort(np.fromiter((item for (item,) in rows), np.int64))
+        ids, cosines = reading.snapshot.nearest(
+            self._believed, vector, limit, overfetch=OVERFETCH, among=reading.comparable
+        )
+        return list(zip(self._facts(ids.tolist()), cosines.tolist(), strict=True))
 
     def about(
         self,
@@ -171,58 +210,71 @@ class StoreKnowledge:
         past: bool = False,
         either: bool = False,
     ) -> Sequence[KnownFact]:
-        return self._now().about(_Asked(subject, relation, also, literal, corrects, past, either))
+        reading = self._now()
+        asked = (subject, relation, also, literal, corrects, past, either)
+        if asked in reading.about:  # a batch asks the same of one person for each of its facts
+            return reading.about[asked]
+        view = reading.past if past else reading.view
+        found = view.of_key(subject)
+        other = None if also is None else view.of_key(also)
+        said = None if literal is None else normalised(literal)
+        items: dict[int, None] = {}
+        if found is not None and (other is not None or also is None):
+            for edge in view.touching([found], relation, also=other, corrects=corrects):
+                turned = edge.object == found and (either or edge.relation in _BOTH_WAYS)
+                if (edge.subject == found or turned) and said in (
+                    None, normalised(edge.literal or ""),
+                ):  # fmt: skip
+                    items[edge.item] = None
+        reading.about[asked] = self._facts(items)
+        return reading.about[asked]
 
     def told_by(self, speaker: str, owner: str | None, limit: int) -> Sequence[KnownFact]:
-        """Facts of this speaker and owner that hold, the latest first, `limit` at most."""
-        reading = self._now()
-        rows = reading.connection.execute(
-            "SELECT i.id FROM item i WHERE i.namespace = ? AND i.kind IN ('semantic', 'procedural') "
-            "AND i.status = 'active' AND i.speaker = ? AND i.owner IS ? "
-            f"AND {self._believed.where} ORDER BY i.id DESC LIMIT ?",
-            (reading.namespace, speaker, owner, *self._believed.bindings, limit),
+        """Return facts of this speaker and owner that hold, the latest first, `limit` at most."""
+        return self._select(
+            self._believed,
+            "item i WHERE i.namespace = ? AND i.kind IN ('semantic', 'procedural') "
+            "AND i.status = 'active' AND i.speaker = ? AND i.owner IS ?",
+            self._now().namespace,
+            speaker,
+            owner,
+            order=f"i.id DESC LIMIT {limit:d}",
         )
-        return self._facts(rows)
 
     def derived_from(self, keys: Sequence[str]) -> Sequence[KnownFact]:
         if not keys:
             return ()
         reading = self._now()
-        rows = reading.connection.execute(
-            "SELECT DISTINCT i.id FROM carray(?) c "
-            "CROSS JOIN item o ON o.namespace = ? AND o.key = c.value "
-            "CROSS JOIN evidence v ON v.source = o.id CROSS JOIN item i ON i.id = v.item "
-            f"WHERE {self._believed.where} ORDER BY i.id",
-            (
-                reading.connection.text_array(tuple(keys)),
-                reading.namespace,
-                *self._believed.bindings,
-            ),
+        return self._select(
+            self._believed,
+            "carray(?) c CROSS JOIN item o ON o.namespace = ? AND o.key = c.value "
+            "CROSS JOIN evidence v ON v.source = o.id CROSS JOIN item i ON i.id = v.item WHERE TRUE",
+            reading.snapshot.connection.text_array(tuple(keys)),
+            reading.namespace,
         )
-        return self._facts(rows)
 
     def taken_back(self, turn: str, said_at: datetime) -> Sequence[KnownFact]:
-        reading = self._now()
-        rows = reading.connection.execute(
-            "SELECT i.id FROM item o CROSS JOIN evidence v ON v.source = o.id "
-            "CROSS JOIN item i ON i.id = v.item WHERE o.namespace = ? AND o.key = ? "
-            f"AND i.status = 'archived' AND i.superseded_by IS NULL AND {self._ever.where}",
-            (reading.namespace, turn, *self._ever.bindings),
+        archived = self._select(
+            self._ever,
+            "item o CROSS JOIN evidence v ON v.source = o.id CROSS JOIN item i ON i.id = v.item "
+            "WHERE o.namespace = ? AND o.key = ? "
+            "AND i.status = 'archived' AND i.superseded_by IS NULL",
+            self._now().namespace,
+            turn,
         )
-        return [*self._facts(rows), *reading.deleted(turn, said_at)]
+        return [*archived, *self._deleted(turn, said_at)]
 
     def gave_way_to(self, key: str) -> Sequence[KnownFact]:
-        reading = self._now()
-        rows = reading.connection.execute(
-            "SELECT i.id FROM item i WHERE i.namespace = ? AND i.superseded_by = ? "
-            f"AND i.status = 'superseded' AND {self._ever.where} ORDER BY i.id",
-            (reading.namespace, key, *self._ever.bindings),
+        return self._select(
+            self._ever,
+            "item i WHERE i.namespace = ? AND i.superseded_by = ? AND i.status = 'superseded'",
+            self._now().namespace,
+            key,
         )
-        return self._facts(rows)
 
     def rests_on(self, turn: str) -> Sequence[tuple[KnownFact, bool, datetime | None]]:
         reading = self._now()
-        rows = reading.connection.execute(
+        rows = reading.snapshot.connection.execute(
             f"SELECT i.id, {reflected.reads_otherwise('o', 'u.at')}, "
             "(SELECT min(t.valid_at) FROM evidence w JOIN item t ON t.id = w.source "
             "WHERE w.item = i.id AND t.id <> o.id AND t.kind = 'episodic') "
@@ -232,7 +284,7 @@ class StoreKnowledge:
             f"AND {self._ever.where} ORDER BY i.id",
             (reading.namespace, turn, *self._ever.bindings),
         ).fetchall()
-        known = {one.memory.id: one for one in reading.facts([item for item, *_ in rows])}
+        known = {one.memory.id: one for one in self._facts([item for item, *_ in rows])}
         return [
             (known[item], bool(outdated), maybe_datetime(since))
             for item, outdated, since in rows
@@ -240,7 +292,8 @@ class StoreKnowledge:
         ]
 
     def asked(self, keys: Collection[str]) -> Sequence[Review]:
-        found = reviews.listed(self._now().connection, self._namespace, open_only=True, viewer=None)
+        connection = self._now().snapshot.connection
+        found = reviews.listed(connection, self._namespace, open_only=True, viewer=None)
         return [
             one
             for one in found
@@ -248,17 +301,16 @@ class StoreKnowledge:
         ]
 
     def by_key(self, key: str) -> KnownFact | None:
-        reading = self._now()
-        rows = reading.connection.execute(
-            f"SELECT i.id FROM item i WHERE i.namespace = ? AND i.key = ? AND {self._ever.where}",
-            (reading.namespace, key, *self._ever.bindings),
+        namespace = self._now().namespace
+        found = self._select(
+            self._ever, "item i WHERE i.namespace = ? AND i.key = ?", namespace, key
         )
-        return next(iter(self._facts(rows)), None)
+        return next(iter(found), None)
 
     def learned_after(self, key: str, seq: int) -> bool:
-        """Whether a memory came, or came back, after this place in the history."""
+        """Return whether a memory came, or came back, after this place in the history."""
         reading = self._now()
-        row = reading.connection.execute(
+        row = reading.snapshot.connection.execute(
             "SELECT EXISTS (SELECT 1 FROM item i JOIN history h ON h.item = i.id "
             f"WHERE i.namespace = ? AND i.key = ? AND h.seq > ? AND {_CAME})",
             (reading.namespace, key, seq),
@@ -266,31 +318,40 @@ class StoreKnowledge:
         return bool(row[0])
 
     def last_of(self, run: str) -> int:
-        """The last place of a run in the history; 0 where it left nothing there."""
-        row = (
-            self._now()
-            .connection.execute("SELECT coalesce(max(seq), 0) FROM history WHERE run = ?", (run,))
-            .fetchone()
+        """Return the last place of a run in the history; 0 where it left nothing there."""
+        row = self._now().snapshot.connection.execute(
+            "SELECT coalesce(max(seq), 0) FROM history WHERE run = ?", (run,)
         )
-        return int(row[0])
+        return int(row.fetchone()[0])
+
+    # Entities.
 
     def entities(self, norm: str) -> Sequence[Entity]:
         return self._now().view.called(norm)
 
     def called(self, norm: str) -> Sequence[Entity]:
-        return self._now().called(norm)
+        reading = self._now()
+        rows = graph.by_names(
+            reading.snapshot.connection, self._everything, [norm], reading.namespace
+        )
+        return self._entities([entity for _, entity in rows])
 
     def entity(self, key: str) -> Entity | None:
-        return self._now().entity(key)
+        reading = self._now()
+        found = graph_rows.find_entity(reading.snapshot.connection, reading.namespace, key)
+        return None if found is None else self._entities([found])[0]
 
     def everyone(self, kind: str | None = None) -> Sequence[tuple[str, Entity]]:
-        return self._now().everyone(kind)
+        reading = self._now()
+        rows = graph.entities_in(reading.snapshot.connection, reading.namespace, kind)
+        return [
+            (norm, Entity(key=key, namespace=self._namespace, name=name, kind=of_kind))
+            for norm, key, name, of_kind in rows
+        ]
 
     def names(self) -> Sequence[str]:
         reading = self._now()
-        if reading.namespace is None:
-            return []
-        return graph.names_in(reading.connection, reading.namespace)
+        return graph.names_in(reading.snapshot.connection, reading.namespace)
 
     def links(self) -> Mapping[str, str]:
         return self._now().view.links()
@@ -300,193 +361,109 @@ class StoreKnowledge:
     def _now(self) -> _Reading:
         if self._reading is None:
             if self._within is None:
-                snapshot = self._held.enter_context(self._engine.read())
+                snapshot = self._open.enter_context(self._engine.read())
             else:
                 snapshot = self._engine.snapshot(self._within)
-            self._reading = _Reading(snapshot, self._indexing, self._namespace, self._believed)
+            connection, namespace, model = snapshot.connection, self._namespace, snapshot.model()
+            self._reading = _Reading(
+                snapshot=snapshot,
+                namespace=namespaces.find(connection, namespace) or 0,
+                view=GraphView(connection, namespace, narrow=self._believed, wide=self._everything),
+                past=GraphView(connection, namespace, narrow=self._held, wide=self._everything),
+                same_model=model.model is not None and self._indexing.serves(model),
+            )
             if self._seq is None:
-                self._seq = history.newest(self._reading.connection)
+                self._seq = history.newest(connection)
         return self._reading
 
-    def _facts(self, rows: Iterable[tuple[int]]) -> list[KnownFact]:
-        return self._now().facts([item for (item,) in rows])
-
-
-class _Asked(NamedTuple):
-    """A question to `Knowledge.about`."""
-
-    subject: str
-    relation: str | None
-    also: str | None
-    literal: str | None
-    corrects: bool
-    past: bool
-    either: bool
-
-
-class _Reading:
-    """One snapshot, and what was looked up in it already."""
-
-    def __init__(
-        self,
-        snapshot: Snapshot,
-        indexing: Indexing,
-        namespace: Namespace,
-        believed: CompiledScope,
-    ) -> None:
-        self._snapshot = snapshot
-        self._place = namespace
-        self._believed = believed
-        self._everything = compile_scope(Scope(namespace=namespace))
-        self._known: dict[int, KnownFact] = {}
-        self._deleted: dict[object, list[tuple[str, dict[str, Any]]]] | None = None
-        self._about: dict[_Asked, list[KnownFact]] = {}
-        self._comparable: Ids | None = None
-        model = snapshot.model()
-        self._same_model = model.model is not None and indexing.serves(model)
-        self.connection = snapshot.connection
-        self.namespace = namespaces.find(snapshot.connection, namespace)
-        self.view = GraphView(
-            snapshot.connection, namespace, narrow=believed, wide=self._everything
+    def _select(
+        self, scope: CompiledScope, items: str, *bindings: Any, order: str = "i.id"
+    ) -> list[KnownFact]:
+        """Return the facts in a scope among the items ``i`` that a FROM and WHERE clause gives."""
+        rows = self._now().snapshot.connection.execute(
+            f"SELECT DISTINCT i.id FROM {items} AND {scope.where} ORDER BY {order}",
+            (*bindings, *scope.bindings),
         )
-        held = compile_scope(
-            Scope(namespace=namespace, kinds=DERIVED, statuses=(*BELIEVED, "superseded"))
-        )
-        self.past = GraphView(snapshot.connection, namespace, narrow=held, wide=self._everything)
+        return self._facts([item for (item,) in rows])
 
-    def called(self, norm: str) -> list[Entity]:
-        """As `Knowledge.called`."""
-        if self.namespace is None:
-            return []
-        rows = graph.by_names(self.connection, self._everything, [norm], self.namespace)
-        return self._entities(entity for _, entity in rows)
-
-    def entity(self, key: str) -> Entity | None:
-        """As `Knowledge.entity`."""
-        if self.namespace is None:
-            return None
-        found = graph_rows.find_entity(self.connection, self.namespace, key)
-        return None if found is None else self._entities([found])[0]
-
-    def everyone(self, kind: str | None) -> list[tuple[str, Entity]]:
-        """As `Knowledge.everyone`."""
-        if self.namespace is None:
-            return []
-        return [
-            (norm, Entity(key=key, namespace=self._place, name=name, kind=of_kind))
-            for norm, key, name, of_kind in graph.entities_in(self.connection, self.namespace, kind)
-        ]
-
-    def _entities(self, ids: Iterable[int]) -> list[Entity]:
-        """Themselves, links not followed; oldest first."""
-        ids = list(ids)
+    def _entities(self, ids: Sequence[int]) -> list[Entity]:
+        """Return the entities themselves, links not followed; oldest first."""
+        connection = self._now().snapshot.connection
         aliases: dict[int, list[str]] = defaultdict(list)
-        for one, name, _ in graph.aliases(self.connection, self._everything, ids):
+        for one, name, _ in graph.aliases(connection, self._everything, ids):
             aliases[one].append(name)
         return [
             Entity(
                 key=row.key,
-                namespace=self._place,
+                namespace=self._namespace,
                 name=row.name,
                 kind=row.kind,
                 aliases=tuple(name for name in aliases[row.id] if name != row.name),
             )
-            for row in graph.entities(self.connection, ids)
+            for row in graph.entities(connection, ids)
         ]
 
-    def about(self, asked: _Asked) -> list[KnownFact]:
-        """As `Knowledge.about`. A batch asks the same of one person for each of its facts."""
-        if asked not in self._about:
-            view = self.past if asked.past else self.view
-            found = view.of_key(asked.subject)
-            also = None if asked.also is None else view.of_key(asked.also)
-            edges: list[EdgeRow] = []
-            if found is not None and (also is not None or asked.also is None):
-                edges = view.touching([found], asked.relation, also=also, corrects=asked.corrects)
-            said = None if asked.literal is None else normalised(asked.literal)
-            self._about[asked] = self.facts(
-                dict.fromkeys(
-                    edge.item
-                    for edge in edges
-                    if (
-                        edge.subject == found
-                        or (edge.object == found and (asked.either or edge.relation in _BOTH_WAYS))
-                    )
-                    and (said is None or normalised(edge.literal or "") == said)
-                )
-            )
-        return self._about[asked]
-
-    def nearest(self, vector: Floats, limit: int) -> tuple[Ids, Floats]:
-        """Ids and cosines of facts, best first."""
-        if not self._same_model:
-            return candidates.NOTHING
-        if self._comparable is None:
-            rows = self.connection.execute(
-                f"SELECT i.id FROM item i WHERE i.namespace = ? AND {self._believed.where}",
-                (self.namespace, *self._believed.bindings),
-            )
-            self._comparable = np.sort(np.fromiter((item for (item,) in rows), np.int64))
-        return self._snapshot.nearest(
-            self._believed, vector, limit, overfetch=OVERFETCH, among=self._comparable
-        )
-
-    def deleted(self, turn: str, said_at: datetime) -> Iterator[KnownFact]:
-        """Facts made of a turn that were deleted for their own sake: the turn is in their keys."""
-        if self._deleted is None:
-            self._deleted = defaultdict(list)
-            for key, value in self.connection.execute(
+    def _deleted(self, turn: str, said_at: datetime) -> Iterator[KnownFact]:
+        """Yield facts made of a turn that were deleted for their own sake: the turn is in their
+        keys."""
+        reading = self._now()
+        connection = reading.snapshot.connection
+        if reading.deleted is None:
+            reading.deleted = defaultdict(list)
+            for key, value in connection.execute(
                 "SELECT key, before FROM history WHERE namespace = ? AND key BETWEEN 'fact/' AND "
                 "'fact0' AND action = 'delete' AND before IS NOT NULL ORDER BY key",
-                (self.namespace,),
+                (reading.namespace,),
             ):
                 before = from_json(value)
-                self._deleted[before.get("said_at")].append((key, before))
-        for key, value in self._deleted.get(said_at.isoformat(), ()):
+                reading.deleted[before.get("said_at")].append((key, before))
+        for key, value in reading.deleted.get(said_at.isoformat(), ()):
             text = str(value.get("text", ""))
-            if key == key_of(text, turn) and was_deleted(self.connection, self._place, key):
+            if key == key_of(text, turn) and was_deleted(connection, self._namespace, key):
                 ends = [value.get(name) for name in ("subject", "relation", "object")]
                 claims = []
                 if all(isinstance(end, str) for end in ends):
                     subject, relation, about = map(str, ends)
                     claims.append(Claim(subject=subject, relation=relation, object=about))
                 memory = Memory(
-                    id=0, namespace=self._place, key=key, value=value, text=text, status="archived",
-                    created_at=said_at, updated_at=said_at,
+                    id=0, namespace=self._namespace, key=key, value=value, text=text,
+                    status="archived", created_at=said_at, updated_at=said_at,
                 )  # fmt: skip
                 yield KnownFact(memory=memory, claims=tuple(claims), evidence=(turn,))
 
-    def facts(self, ids: Iterable[int]) -> list[KnownFact]:
-        """In the order given."""
+    def _facts(self, ids: Iterable[int]) -> list[KnownFact]:
+        """Return the facts of these ids, in their order."""
         ids = list(ids)
-        unknown = np.array([one for one in ids if one not in self._known], np.int64)
+        reading = self._now()
+        connection = reading.snapshot.connection
+        unknown = np.array([one for one in ids if one not in reading.facts], np.int64)
         if len(unknown):
             claims: dict[int, list[Claim]] = defaultdict(list)
-            rows = graph.edges(self.connection, self._everything, facts=unknown.tolist())
-            standing = self.view.standing(rows)
-            own = self.view.own_keys(rows, standing)
-            for row, edge in zip(rows, self.view.edges(standing), strict=True):
+            rows = graph.edges(connection, self._everything, facts=unknown.tolist())
+            standing = reading.view.standing(rows)
+            own = reading.view.own_keys(rows, standing)
+            for row, edge in zip(rows, reading.view.edges(standing), strict=True):
                 claims[row.item].append(
                     Claim.of_edge(edge.subject, edge.relation, edge.object, edge.literal)
                 )
             evidence: dict[int, list[str]] = defaultdict(list)
             told_us: dict[int, int] = {}
             heard: dict[int, list[str]] = defaultdict(list)
-            for item, key, said_us, said in self.connection.execute(
+            for item, key, said_us, said in connection.execute(
                 "SELECT v.item, o.key, CASE o.kind WHEN 'episodic' THEN o.valid_at END, "
                 "CASE i.value ->> '$.corrects' WHEN 1 THEN o.value ->> '$.content' END "
                 "FROM carray(?) c CROSS JOIN item i ON i.id = c.value "
                 "CROSS JOIN evidence v ON v.item = i.id "
                 "CROSS JOIN item o ON o.id = v.source ORDER BY v.item, v.source",
-                (self.connection.array(unknown),),
+                (connection.array(unknown),),
             ):
                 evidence[item].append(key)
                 if isinstance(said, str):
                     heard[item].append(said)
                 if said_us is not None:
                     told_us[item] = max(said_us, told_us.get(item, said_us))
-            for memory in items.memories(self.connection, unknown):
-                self._known[memory.id] = KnownFact(
+            for memory in items.memories(connection, unknown):
+                reading.facts[memory.id] = KnownFact(
                     memory=memory,
                     claims=tuple(claims[memory.id]),
                     evidence=tuple(evidence[memory.id]),
@@ -494,25 +471,14 @@ class _Reading:
                     heard=tuple(heard[memory.id]),
                     own=own.get(memory.id, {}),
                 )
-        return [self._known[one] for one in ids if one in self._known]
+        return [reading.facts[one] for one in ids if one in reading.facts]
 
 
 def came_after(connection: Connection, seq: int, run: str) -> bool:
-    """Whether anything came, or came back, after this place in the history, but for what a run did."""
+    """Return whether anything came, or came back, after this place in the history, but for what a run
+    did."""
     row = connection.execute(
         f"SELECT EXISTS (SELECT 1 FROM history h WHERE h.seq > ? AND {_CAME} AND h.run IS NOT ?)",
         (seq, run),
     ).fetchone()
     return bool(row[0])
-
-
-@contextmanager
-def knowledge(
-    engine: Engine, indexing: Indexing, namespace: Namespace, *, alive_at_us: int | None
-) -> Iterator[StoreKnowledge]:
-    """See `Gathering.knowledge`."""
-    found = StoreKnowledge(engine, indexing, namespace, alive_at_us=alive_at_us)
-    try:
-        yield found
-    finally:
-        found.release()

@@ -238,7 +238,7 @@ def _rows_by_time(
     """Most recently updated first, as LangGraph's SQL stores list."""
     connection = snapshot.connection
     compiled = compile_scope(scope, alive_at_us=alive_at_us)
-    selection = snapshot.selection(compiled)
+    selection = snapshot.plan(compiled)
     residual, driver = compiled.residual, compiled.driver
     bindings: tuple[Any, ...]
     items = selection.listed()

@@ -15,7 +15,6 @@ import numpy as np
 
 from langmemory.engines.sql.engine import Snapshot
 from langmemory.engines.sql.reading import pages
-from langmemory.engines.sql.reading.candidates import NOTHING
 from langmemory.engines.sql.reading.operations import Ranked
 from langmemory.engines.sql.reading.pages import Pages
 from langmemory.engines.sql.reading.source import SnapshotSource
@@ -23,7 +22,7 @@ from langmemory.engines.sql.scope.scopes import CompiledScope, compile_scope
 from langmemory.engines.sql.writing.indexing import Indexing
 from langmemory.errors import EmbeddingError
 from langmemory.languages import detect_language, keyword_terms, word_forms
-from langmemory.ports.candidates import Floats, KeywordQuery
+from langmemory.ports.candidates import NOTHING, Floats, KeywordQuery
 from langmemory.recall import pipeline
 from langmemory.recall.presets import Preset
 from langmemory.recall.vocabulary import default_vocabulary

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from itertools import islice
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,12 +13,12 @@ from numpy.typing import NDArray
 from langmemory.arguments import NO_LIMIT
 from langmemory.engines.sql.engine import Snapshot
 from langmemory.engines.sql.graph import graph, hops
-from langmemory.engines.sql.reading import candidates
 from langmemory.engines.sql.reading.claims import claims_asked, rivals_among
 from langmemory.engines.sql.records import items
 from langmemory.engines.sql.scope.scopes import CompiledScope
 from langmemory.languages.spelling import normalised
 from langmemory.ports.candidates import (
+    NOTHING,
     UNKNOWN_TIME,
     ClaimQuery,
     Edges,
@@ -29,6 +30,13 @@ from langmemory.ports.candidates import (
     Uses,
 )
 from langmemory.types import Memory
+
+ROW_COLUMNS: Final = (
+    "i.id, i.thread, i.position, i.speaker, coalesce(i.valid_at, i.created_at), i.tokens, "
+    "i.importance, i.confidence, i.status, i.invalid_at, i.expired_at"
+)
+
+RowTuples = list[tuple[Any, ...]]
 
 
 class SnapshotSource:
@@ -42,8 +50,8 @@ class SnapshotSource:
         exact: bool = False,
         labelled: bool = False,
     ) -> None:
-        """``exact``: let no sign bits choose which vectors are compared; ``labelled``: say in words what
-        each edge is."""
+        """``exact``: compare all vectors, without the quantized index; ``labelled``: say in words
+        what each edge is."""
         self._snapshot = snapshot
         self._scope = scope
         self._exact = exact
@@ -75,11 +83,17 @@ class SnapshotSource:
     def window(self, since: int, until: int, limit: int) -> Ids:
         residual = self._scope.residual
         asked = limit if residual is None else NO_LIMIT  # those that do not pass would fill it
-        ids = candidates.window(self._snapshot.connection, self._scope, since, until, asked)
-        if residual is None:
-            return ids
-        passing = (one for one in ids.tolist() if residual(self._snapshot.value(one)))
-        return np.fromiter(islice(passing, limit), np.int64)
+        namespaces, bindings = self._scope.namespaces()
+        rows = self._snapshot.connection.execute(
+            f"SELECT i.id FROM item i INDEXED BY item_valid WHERE i.namespace IN {namespaces} "
+            f"AND i.valid_at >= ? AND i.valid_at < ? AND {self._scope.where} "
+            "ORDER BY i.valid_at DESC, i.id DESC LIMIT ?",
+            (*bindings, since, until, *self._scope.bindings, asked),
+        ).fetchall()
+        ids: Iterable[int] = (row[0] for row in rows)
+        if residual is not None:
+            ids = islice((one for one in ids if residual(self._snapshot.value(one))), limit)
+        return np.fromiter(ids, np.int64)
 
     def cosines(self, vector: Floats, ids: Ids) -> Floats:
         found = self._snapshot.rough_cosines(vector, ids)
@@ -95,14 +109,41 @@ class SnapshotSource:
         return vectors
 
     def rows(self, ids: Ids) -> Rows:
-        return as_rows(candidates.rows(self._snapshot.connection, ids))
+        if not len(ids):
+            return as_rows(())
+        connection = self._snapshot.connection
+        return as_rows(
+            connection.execute(
+                f"SELECT {ROW_COLUMNS} FROM carray(?) c CROSS JOIN item i ON i.id = c.value",
+                (connection.array(ids),),
+            )
+        )
 
     def uses(self, ids: Ids) -> Uses:
-        return as_uses(ids, candidates.uses(self._snapshot.connection, ids))
+        return as_uses(ids, self._uses(ids))
+
+    def _uses(self, ids: Ids) -> RowTuples:
+        """Return id, last access (or creation), accesses and priority of items, in any order."""
+        connection = self._snapshot.connection
+        found: RowTuples = connection.execute(
+            "SELECT i.id, coalesce(i.accessed_at, i.created_at), i.access_count, i.priority "
+            "FROM carray(?) c CROSS JOIN item i ON i.id = c.value",
+            (connection.array(ids),),
+        ).fetchall()
+        return found
 
     def at(self, threads: Ids, positions: Ids) -> Rows:
-        connection = self._snapshot.connection
-        return as_rows(candidates.at_places(connection, self._scope, threads, positions))
+        if not len(threads):
+            return as_rows(())
+        connection, scope = self._snapshot.connection, self._scope
+        found = connection.execute(
+            f"SELECT {ROW_COLUMNS}{scope.value_column} "
+            "FROM carray(?) c CROSS JOIN item i INDEXED BY item_thread "
+            "ON i.thread = c.value >> 32 AND i.position = c.value & 0xffffffff "
+            f"WHERE i.thread IS NOT NULL AND {scope.where}",
+            (connection.array(threads << 32 | positions), *scope.bindings),
+        )
+        return as_rows(scope.passing(found))
 
     @cached_property
     def _unconnected(self) -> bool:
@@ -135,13 +176,13 @@ class SnapshotSource:
 
     def entity(self, names: Iterable[str], ids: Ids, limit: int) -> Found:
         if self._nobody_known:
-            return Found(*candidates.NOTHING)
+            return NOTHING
         norms = list(dict.fromkeys(normalised(name) for name in names))
         return Found(*hops.about(self._snapshot.connection, self._scope, norms, ids, limit))
 
     def claims(self, query: ClaimQuery, limit: int) -> Found:
         if self._nobody_known:
-            return Found(*candidates.NOTHING)
+            return NOTHING
         return claims_asked(self._snapshot.connection, self._scope, query, limit)
 
     def rivals(self, ids: Ids, now: int) -> tuple[Ids, Ids]:
@@ -153,15 +194,15 @@ class SnapshotSource:
         return items.memories(self._snapshot.connection, ids, viewer=self._scope.scope.viewer)
 
 
-def as_uses(ids: Ids, found: candidates.RowTuples) -> Uses:
-    """The rows of `candidates.uses`, in the order of the ids."""
+def as_uses(ids: Ids, found: RowTuples) -> Uses:
+    """Return rows of `SnapshotSource._uses` as columns, in the order of the ids."""
     known = {row[0]: row[1:] for row in found}
     columns = list(zip(*(known[item] for item in ids.tolist()), strict=True)) or [()] * 3
     return Uses(np.array(columns[0], np.int64), np.array(columns[1], np.int64), columns[2])
 
 
-def as_rows(found: candidates.RowTuples) -> Rows:
-    """Rows of `candidates.ROW_COLUMNS`."""
+def as_rows(found: Iterable[tuple[Any, ...]]) -> Rows:
+    """Return rows of `ROW_COLUMNS` as columns."""
     columns = list(zip(*found, strict=True)) or [()] * 11
     return Rows(
         ids=np.array(columns[0], np.int64),

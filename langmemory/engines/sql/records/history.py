@@ -32,7 +32,7 @@ WITHDRAWN: Final = "withdrawn"
 WHOSE: Final = ("privacy", "owner")
 """Columns told together: who may see what an item said, and what is to be forgotten with its owner."""
 SEAL: Final = "forgotten/"
-GRAVEYARD: Final = ("forgotten",)
+TOMBSTONES: Final = ("forgotten",)
 """Namespace of the records whose own, and its ancestors, had nothing else in them."""
 
 
@@ -51,7 +51,7 @@ def forgotten_lives(connection: Connection, namespace: Namespace, key: str) -> l
     rows = connection.execute(
         f"SELECT DISTINCT h.item FROM namespace n JOIN history h ON h.namespace = n.id "
         f"WHERE n.path IN ({', '.join('?' * (len(above) + 1))}) AND h.key = ?",
-        (*above, *GRAVEYARD, sealed(above[0], key)),
+        (*above, *TOMBSTONES, sealed(above[0], key)),
     )
     return [int(row[0]) for row in rows]
 

@@ -13,7 +13,7 @@ from typing import Any, Final, Literal, NamedTuple
 import numpy as np
 
 from langmemory.engines.sql.graph import graph_rows
-from langmemory.engines.sql.records import fingerprints, history
+from langmemory.engines.sql.records import history
 from langmemory.engines.sql.scope.filters import Condition
 from langmemory.engines.sql.scope.ownership import visible_to
 from langmemory.engines.sql.tables.connection import Connection
@@ -343,11 +343,14 @@ class Batch:
                 [(item, ns, write.embedded, write.hashes) for write, item, ns in group],
                 fresh=fresh,
             )
-            fingerprints.write(
-                self.connection,
-                [(ns, write.fingerprint, item) for write, item, ns in group],
-                fresh=fresh,
-            )
+            if not fresh:
+                self.connection.executemany(
+                    "DELETE FROM fingerprint WHERE item = ?", [(item,) for _, item, _ in group]
+                )
+            facts = [(ns, one.fingerprint, item) for one, item, ns in group if one.fingerprint]
+            if facts:
+                into = "INSERT INTO fingerprint (namespace, hash, item) VALUES (?, ?, ?)"
+                self.connection.executemany(into, facts)
 
 
 def _with_claims(facets: dict[str, Any] | None, claimed: dict[str, Any]) -> dict[str, Any] | None:

@@ -8,9 +8,8 @@ from typing import Any, Final, Literal
 from langmemory.engines.sql.graph import graph_rows
 from langmemory.engines.sql.records import history, runs
 from langmemory.engines.sql.records.items import AT_FIRST, FACETS, Batch, Write
-from langmemory.engines.sql.tables import threads
 from langmemory.engines.sql.tables.connection import Connection
-from langmemory.engines.sql.tables.namespaces import to_path
+from langmemory.engines.sql.tables.namespaces import intern_thread, to_path
 from langmemory.engines.sql.tables.rows import insert
 from langmemory.types import Namespace
 from langmemory.values import from_json
@@ -157,7 +156,7 @@ def bring_back(
     batch.flush()
     history.came_back(connection, item)
     history.record(connection, now_us, "restore", item, run=run, reason=reason)
-    # Short ids are filled up from the newest item that has one (`labels.is_complete`).
+    # Short ids are filled up from the newest item that has one (`short_ids.is_complete`).
     connection.execute("DELETE FROM label WHERE item > ?", (item,))
 
 
@@ -166,7 +165,7 @@ def _place_in_thread(
 ) -> dict[str, int | None]:
     """Thread and position of an item that comes back: its own, or after what is older, where others
     took the places of those that were removed with it. Then these move on."""
-    thread, position = threads.intern(connection, namespace, kept["thread_id"]), kept["position"]
+    thread, position = intern_thread(connection, namespace, kept["thread_id"]), kept["position"]
     # A thread is in the order in which its turns came, so that of each side the next one tells.
     (in_order,) = connection.execute(
         "SELECT NOT EXISTS (SELECT 1 FROM item WHERE thread = ?1 AND position = ?2) "

@@ -2,47 +2,40 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import NamedTuple
+import threading
+import time
+from collections.abc import Callable, Iterable, Mapping
+from typing import Final
 
+from langmemory.context.citations import Usage, added
 from langmemory.engines.sql.records.items import MEMORY_COLUMNS, NAMED, memory
 from langmemory.engines.sql.scope.ownership import visible_to
 from langmemory.engines.sql.tables.connection import Connection
 from langmemory.engines.sql.tables.namespaces import below, to_path
 from langmemory.types import MemoryUsage, Namespace
 
-
-class Count(NamedTuple):
-    """Counts to be added to the counts of an item."""
-
-    loaded: int
-    referenced: int
-    succeeded: int
-    read_tokens: int
-    discovery_tokens: int
-    """Takes the place of what was known: discovery happened once."""
+COUNTS: Final = ("loaded", "referenced", "succeeded", "read_tokens", "discovery_tokens")
+"""Columns of the counts of an item. Discovery happened once: its count is replaced."""
 
 
-Counted = tuple[Namespace, str, Count]
-"""Namespace and key of an item, and what is to be added."""
+def add(connection: Connection, sums: Mapping[str | None, Iterable[Usage]]) -> None:
+    """Add counts, by viewer, to those of items; items that are gone, or the viewer may not know of,
+    have none."""
+    added = ", ".join(f"{name} = {name} + excluded.{name}" for name in COUNTS[:-1])
+    for viewer, counts in sums.items():
+        visible = visible_to(viewer)
+        connection.executemany(
+            f"INSERT INTO usage (item, {', '.join(COUNTS)}) "
+            f"SELECT i.id, ?, ?, ?, ?, ? FROM item i WHERE {NAMED} AND {visible.sql} "
+            f"ON CONFLICT (item) DO UPDATE SET {added}, discovery_tokens = excluded.discovery_tokens",
+            [
+                (*map(one.get, COUNTS), to_path(one["namespace"]), one["key"], *visible.bindings)
+                for one in counts
+            ],
+        )
 
 
-def add(connection: Connection, counted: Iterable[Counted], *, viewer: str | None) -> None:
-    """Add to the counts of items; those that are gone, or the viewer may not know of, have none."""
-    visible = visible_to(viewer)
-    connection.executemany(
-        "INSERT INTO usage (item, loaded, referenced, succeeded, read_tokens, discovery_tokens) "
-        f"SELECT i.id, ?, ?, ?, ?, ? FROM item i WHERE {NAMED} AND {visible.sql} "
-        "ON CONFLICT (item) DO UPDATE SET "
-        "loaded = loaded + excluded.loaded, referenced = referenced + excluded.referenced, "
-        "succeeded = succeeded + excluded.succeeded, "
-        "read_tokens = read_tokens + excluded.read_tokens, "
-        "discovery_tokens = excluded.discovery_tokens",
-        [(*count, to_path(namespace), key, *visible.bindings) for namespace, key, count in counted],
-    )
-
-
-def restore(connection: Connection, item: int, count: Count) -> None:
+def restore(connection: Connection, item: int, count: Iterable[int]) -> None:
     """Take back exported counts, for an item that has none here."""
     connection.execute("INSERT OR IGNORE INTO usage VALUES (?, ?, ?, ?, ?, ?)", (item, *count))
 
@@ -53,9 +46,9 @@ def of_namespace(
     """Memories of a namespace and below it that were shown, those that helped most often first."""
     namespaces, labels = below(prefix)
     visible = visible_to(viewer)
+    counts = ", ".join(f"u.{name}" for name in COUNTS)
     rows = connection.execute(
-        f"SELECT {MEMORY_COLUMNS}, u.loaded, u.referenced, u.succeeded, u.read_tokens, "
-        "u.discovery_tokens FROM usage u CROSS JOIN item i ON i.id = u.item "
+        f"SELECT {MEMORY_COLUMNS}, {counts} FROM usage u CROSS JOIN item i ON i.id = u.item "
         "CROSS JOIN namespace n ON n.id = i.namespace LEFT JOIN thread t ON t.id = i.thread "
         f"WHERE i.namespace IN {namespaces} AND {visible.sql} "
         "ORDER BY u.succeeded DESC, u.referenced DESC, u.loaded DESC, i.id LIMIT ?",
@@ -63,10 +56,50 @@ def of_namespace(
     )
     found = []
     for row in rows:
-        shown, count = memory(row[:-5]), Count(*row[-5:])
+        shown, count = memory(row[:-5]), dict(zip(COUNTS, row[-5:], strict=True))
         found.append(
-            MemoryUsage(
-                namespace=shown.namespace, key=shown.key, text=shown.text, **count._asdict()
-            )
+            MemoryUsage(namespace=shown.namespace, key=shown.key, text=shown.text, **count)
         )
     return found
+
+
+BATCH: Final = 1024
+"""Memories from which it is time to write."""
+
+EVERY_SECONDS: Final = 30.0
+"""So long after the last time the next counts are written, however few they are."""
+
+
+class UsageCounts:
+    """Usage counts on their way into the file: kept in memory and written in batches, off the hot path.
+    A crash loses counts, never memories. Thread-safe."""
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        """``clock``: seconds, from any beginning on."""
+        self._clock = clock
+        self._lock = threading.Lock()
+        self._sums: dict[tuple[str | None, ...], Usage] = {}
+        self._due_at = clock()
+        self.any = False
+        """Whether there was ever something to count."""
+
+    def note(self, counts: Iterable[Usage], viewer: str | None) -> bool:
+        """Add counts, on behalf of a viewer; whether it is time to write."""
+        with self._lock:
+            for one in counts:
+                self.any = True
+                memory = (viewer, *one["namespace"], one["key"])
+                known = self._sums.get(memory)
+                self._sums[memory] = one if known is None else added(known, one)
+            due = len(self._sums) >= BATCH or self._clock() >= self._due_at
+            return due and bool(self._sums)
+
+    def drain(self) -> dict[str | None, list[Usage]]:
+        """Everything noted so far, by viewer; nothing is left."""
+        with self._lock:
+            sums, self._sums = self._sums, {}
+            self._due_at = self._clock() + EVERY_SECONDS
+        by_viewer: dict[str | None, list[Usage]] = {}
+        for (viewer, *_), one in sums.items():
+            by_viewer.setdefault(viewer, []).append(one)
+        return by_viewer

@@ -14,9 +14,8 @@ from langmemory.engines.sql.scope import past
 from langmemory.engines.sql.scope.filters import matches
 from langmemory.engines.sql.scope.ownership import open_past, visible_to
 from langmemory.engines.sql.scope.scopes import compile_scope
-from langmemory.engines.sql.tables import threads
 from langmemory.engines.sql.tables.connection import Connection
-from langmemory.engines.sql.tables.namespaces import below, find, from_path, holds_few
+from langmemory.engines.sql.tables.namespaces import below, find, find_thread, from_path, holds_few
 from langmemory.engines.sql.tables.times import from_us, to_us
 from langmemory.types import Memory, Namespace, Scope
 from langmemory.values import from_json
@@ -127,7 +126,7 @@ def _as_then(
 
 def _thread(connection: Connection, one: Version) -> int | None:
     namespace = find(connection, one.namespace)
-    return None if namespace is None else threads.find(connection, namespace, one.thread_id or "")
+    return None if namespace is None else find_thread(connection, namespace, one.thread_id or "")
 
 
 FEW_ITEMS: Final = 1_000

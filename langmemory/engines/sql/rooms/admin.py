@@ -11,7 +11,6 @@ from typing import Any
 from langmemory.arguments import whole_number
 from langmemory.context.citations import Usage
 from langmemory.engines.sql.background import reflected
-from langmemory.engines.sql.reading import candidates
 from langmemory.engines.sql.reading.searching import now_us
 from langmemory.engines.sql.records import items, removal, runs, usage
 from langmemory.engines.sql.rooms.conversing import shown
@@ -68,16 +67,21 @@ class ViewerAdmin:
             ConfigError: There is no such kind.
         """
         prefix = check_namespace(namespace, may_be_empty=True)
-        options: RecallOptions = {
-            "kinds": kinds, "since": since, "until": until, 
-        }  # fmt: skip
+        options: RecallOptions = {"kinds": kinds, "since": since, "until": until}
         scope = scope_of(prefix, options, frozenset(), self._viewer)
         if past:
             scope = replace(scope, statuses=None)
         with self._core.engine.read() as snapshot:
             compiled = snapshot.scoped(scope, alive_at_us=self._core.searching.alive_at_us())
-            ids = candidates.newest(snapshot.connection, compiled, whole_number("limit", limit))
-            return shown(snapshot.connection, ids, self._viewer)
+            namespaces, bindings = compiled.namespaces()
+            rows = snapshot.connection.execute(
+                f"SELECT i.id FROM item i WHERE i.namespace IN {namespaces} "
+                f"AND {compiled.where} ORDER BY coalesce(i.valid_at, "
+                "unixepoch(i.value ->> '$.said_at', 'subsec') * 1000000, i.created_at) DESC, "
+                "i.id DESC LIMIT ?",
+                (*bindings, *compiled.bindings, whole_number("limit", limit)),
+            )
+            return shown(snapshot.connection, [item for (item,) in rows], self._viewer)
 
     def count_usage(self, counts: Iterable[Usage]) -> None:
         """Add what an answer says of the memories it was given (`langmemory.context.usage`) to what

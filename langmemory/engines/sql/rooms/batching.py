@@ -11,7 +11,7 @@ from langmemory.engines.sql.engine import Snapshot
 from langmemory.engines.sql.reading import operations
 from langmemory.engines.sql.reading.operations import Batch, Ranked
 from langmemory.engines.sql.reading.searching import now_us
-from langmemory.engines.sql.records import claims, items
+from langmemory.engines.sql.records import items, write_access
 from langmemory.engines.sql.rooms.core import Core, checked_ttl, pages_telling_of, remove
 from langmemory.engines.sql.rooms.following import (
     NOTHING,
@@ -150,7 +150,7 @@ def _write(
     gone = _gone(connection, batch)
     planned.check(connection, gone)
     if writes:
-        claims.claim(connection, writes, batch.viewer, personal=TO_ASSISTANT)
+        write_access.claim(connection, writes, batch.viewer, personal=TO_ASSISTANT)
         core.claim_model(connection, writes)
         places = {(one.namespace, one.key) for one in writes}
         pages |= pages_telling_of(connection, places)

@@ -33,7 +33,7 @@ from langmemory.engines.sql.changes.applying import Drafted, Prepared
 from langmemory.engines.sql.changes.reviews import unanswered
 from langmemory.engines.sql.changes.undoing import Undoing
 from langmemory.engines.sql.graph import graph_rows
-from langmemory.engines.sql.reading.knowledge import came_after, knowledge
+from langmemory.engines.sql.reading.knowledge import came_after
 from langmemory.engines.sql.reading.searching import now_us
 from langmemory.engines.sql.records import follow_ups, history, items, reviews, runs, standing
 from langmemory.engines.sql.rooms.conversing import shown
@@ -430,10 +430,7 @@ class Changes(ViewerChanges):
             changes = Option.validate_python(options[option])
         except ValidationError as error:
             raise reviews.damaged(review_id) from error
-        alive_at_us = self._core.searching.alive_at_us()
-        with knowledge(
-            self._core.engine, self._core.indexing, review.namespace, alive_at_us=alive_at_us
-        ) as known:
+        with self._core.knowledge(review.namespace) as known:
             changes = tuple(founded(changes, known))
             asked_at = known.last_of(review.run_id)
             derived = (

@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike
 from langmemory.arguments import whole_number
 from langmemory.context.notes import ID_CHARS, digest
 from langmemory.embeddings.local import Vectors
-from langmemory.engines.sql.records import items, labels, standing
+from langmemory.engines.sql.records import items, short_ids, standing
 from langmemory.engines.sql.rooms.core import Core
 from langmemory.engines.sql.tables.connection import Connection
 from langmemory.engines.sql.writing.naming import Names, unnumbered
@@ -112,12 +112,12 @@ class Conversing:
             return []
         while True:
             with self._core.engine.read() as snapshot:
-                ids = labels.find(snapshot.connection, hash, prefix, _hash, viewer=self._viewer)
+                ids = short_ids.find(snapshot.connection, hash, prefix, _hash, viewer=self._viewer)
                 if ids is not None:
                     found = shown(snapshot.connection, ids, self._viewer)
                     break
             with self._core.engine.write() as connection:
-                labels.add(connection, _hash)
+                short_ids.add(connection, _hash)
         return [one for one in found if digest(one.namespace, one.key).startswith(id.lower())]
 
     def distance(self, one: str, other: str) -> float | None:

@@ -16,17 +16,17 @@ from langgraph.store.base import TTLConfig
 from langmemory.config import Config, DatabaseConfig, load_config
 from langmemory.engines.sql.background import journal
 from langmemory.engines.sql.engine import Engine
+from langmemory.engines.sql.reading.knowledge import StoreKnowledge
 from langmemory.engines.sql.reading.searching import Searching, now_us
-from langmemory.engines.sql.records import items, removal
+from langmemory.engines.sql.records import items, removal, usage
 from langmemory.engines.sql.records.items import Write
+from langmemory.engines.sql.records.usage import UsageCounts
 from langmemory.engines.sql.rooms.workers import Workers
 from langmemory.engines.sql.scope.filters import Condition
 from langmemory.engines.sql.tables.connection import Connection
 from langmemory.engines.sql.tables.settings import journals, read_model, write_model
 from langmemory.engines.sql.writing import verbatim
 from langmemory.engines.sql.writing.indexing import IndexConfig, resolve_indexing
-from langmemory.engines.sql.writing.usage import UsageCounts
-from langmemory.engines.sql.writing.usage import write as write_counts
 from langmemory.errors import ConfigError, DatabaseError, EmbeddingError
 from langmemory.ports.journal import Pages, Projection
 from langmemory.recall.accesses import AccessLog
@@ -46,6 +46,9 @@ keyword index are being merged FTS5 goes on with that at each commit, the longer
 after 500 in a file of a million some ten seconds."""
 COUNTS_TIMEOUT_MS: Final = 500
 """How long `close` and an export wait for another process's lock, with nothing but counts to write."""
+
+SEARCH_PRESET: Final = "fast"
+"""Recall preset that ranks a hybrid `search`."""
 
 _TTL_SWITCHES: Final = ("refresh_on_read", "omit_expired")
 _TTL_MINUTES: Final = ("default_ttl", "sweep_interval_minutes")
@@ -90,8 +93,8 @@ class Core:
         find_preset(None, self.config)  # a wrong name is told at once, not by the first recall
         self.searching = Searching(
             indexing=self.indexing,
-            preset=find_preset(None, self.config, of="search"),
-            exact=(self.indexing.config or {}).get("exact", self.config.search.exact),
+            preset=find_preset(SEARCH_PRESET, self.config),
+            exact=(self.indexing.config or {}).get("exact", False),
             omit_expired=bool((self.ttl_config or {}).get("omit_expired")),
         )
         self.expander, self.reranker, self.redactor = expander, reranker, redactor
@@ -127,7 +130,7 @@ class Core:
         if accesses or counts:
             with self.engine.write(busy_timeout_ms=COUNTS_TIMEOUT_MS) as connection:
                 items.count_accesses(connection, accesses)
-                write_counts(connection, counts)
+                usage.add(connection, counts)
 
     def sweep_ttl(self) -> int:
         """Delete expired items; return how many."""
@@ -154,7 +157,7 @@ class Core:
 
     def write_counts(self, connection: Connection) -> None:
         """Write which memories helped."""
-        write_counts(connection, self.counts.drain())
+        usage.add(connection, self.counts.drain())
 
     def complete(self, writes: Sequence[Write], *, tokens: bool = True) -> list[Write]:
         """Return the writes with their vectors, embedded where the file does not have them yet."""
@@ -186,6 +189,16 @@ class Core:
                 f"{embedder.model_id} answered vectors of {first.shape[1]} dims; the file has "
                 f"{found.dims}. Nothing was written."
             )
+
+    def knowledge(self, namespace: Namespace, within: Connection | None = None) -> StoreKnowledge:
+        """Return what a namespace knows: in a snapshot of its own, or ``within`` another read."""
+        return StoreKnowledge(
+            self.engine,
+            self.indexing,
+            namespace,
+            alive_at_us=self.searching.alive_at_us(),
+            within=within,
+        )
 
     @property
     def embeds_cheaply(self) -> bool:

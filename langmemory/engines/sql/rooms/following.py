@@ -80,7 +80,7 @@ class Reinstatement:
         keys = items.replacing(connection, ids) if ids else {}
         return cls(
             changes={
-                namespace: tuple(reinstated(gone, knowing(core, connection, namespace)))
+                namespace: tuple(reinstated(gone, core.knowledge(namespace, connection)))
                 for namespace, gone in keys.items()
             },
             keys=keys,
@@ -122,7 +122,7 @@ NOTHING: Final = Reinstatement(changes={}, keys={}, planned_at=0)
 def planned(core: Core, connection: Connection, follow_up: FollowUp) -> ChangeSet | None:
     """Plan a follow-up from a snapshot; None where nothing follows."""
     detail, namespace = follow_up.detail, follow_up.namespace
-    known = knowing(core, connection, namespace)
+    known = core.knowledge(namespace, connection)
     if follow_up.kind == "reworded":
         changes = _claimed_anew(connection, namespace, detail, known)
         note = {}
@@ -269,14 +269,3 @@ def note_reworded(connection: Connection, reworded: Sequence[items.Reworded], no
             "at": from_us(now).isoformat(),
         }
         follow_ups.note(connection, memory.namespace, "reworded", detail)
-
-
-def knowing(core: Core, connection: Connection, namespace: Namespace) -> StoreKnowledge:
-    """Return what a namespace knows in a snapshot."""
-    return StoreKnowledge(
-        core.engine,
-        core.indexing,
-        namespace,
-        alive_at_us=core.searching.alive_at_us(),
-        within=connection,
-    )

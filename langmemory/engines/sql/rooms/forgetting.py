@@ -16,6 +16,7 @@ from langmemory.engines.sql.forgetting import concerned, forget, remains
 from langmemory.engines.sql.forgetting.concerned import Concerned
 from langmemory.engines.sql.reading.searching import now_us
 from langmemory.engines.sql.records import follow_ups, history, runs
+from langmemory.engines.sql.records.usage import UsageCounts
 from langmemory.engines.sql.rooms.core import Core
 from langmemory.engines.sql.rooms.following import (
     OutdatedPlanError,
@@ -29,7 +30,6 @@ from langmemory.engines.sql.tables.connection import Connection
 from langmemory.engines.sql.tables.namespaces import find
 from langmemory.engines.sql.tables.settings import newest_forgetting, note_remaining, remaining
 from langmemory.engines.sql.writing import verbatim
-from langmemory.engines.sql.writing.usage import UsageCounts
 from langmemory.errors import ClosedStoreError, ConfigError, DatabaseError, ForgettingError
 from langmemory.languages import is_unspaced
 from langmemory.languages.spelling import normalised

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable
-from contextlib import AbstractContextManager
 from dataclasses import replace
 from datetime import datetime
 from typing import Any, Protocol, cast
@@ -11,11 +10,11 @@ from typing import Any, Protocol, cast
 from langmemory.context.tokens import count_text
 from langmemory.engines.sql.background import reflected
 from langmemory.engines.sql.background.reflected import TurnRow
-from langmemory.engines.sql.reading.knowledge import StoreKnowledge, knowledge
+from langmemory.engines.sql.reading.knowledge import StoreKnowledge
 from langmemory.engines.sql.reading.searching import now_us
 from langmemory.engines.sql.records import history, runs
 from langmemory.engines.sql.rooms.core import Core
-from langmemory.engines.sql.tables import namespaces, threads
+from langmemory.engines.sql.tables import namespaces
 from langmemory.engines.sql.tables.connection import Connection
 from langmemory.engines.sql.tables.times import from_us, to_us
 from langmemory.errors import ConfigError
@@ -97,7 +96,7 @@ class Gathering:
                 since = to_us(min(turn.said_at for turn in after.turns)) if after else None
                 place = reflected.oldest(connection, found, now, since)
             else:
-                named = threads.find(connection, found, thread_id)
+                named = namespaces.find_thread(connection, found, thread_id)
                 place = None if named is None else (named, thread_id)
             if place is None:
                 return None
@@ -128,18 +127,13 @@ class Gathering:
                 batch = replace(batch, again=batch.again + 1)
             return batch
 
-    def knowledge(self, namespace: Namespace) -> AbstractContextManager[StoreKnowledge]:
+    def knowledge(self, namespace: Namespace) -> StoreKnowledge:
         """Knowledge of a namespace, for planning changes to it: `ports.facts.Knowledge`.
 
         For ``with``, in a worker thread; everything is read on one snapshot. Texts that are to be
         compared by meaning are best given to ``prepare`` first, to be embedded in one call.
         """
-        return knowledge(
-            self._core.engine,
-            self._core.indexing,
-            check_namespace(namespace),
-            alive_at_us=self._core.searching.alive_at_us(),
-        )
+        return self._core.knowledge(check_namespace(namespace))
 
 
 def _was_read(connection: Connection, batch: Batch) -> bool:

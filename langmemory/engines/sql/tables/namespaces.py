@@ -1,4 +1,4 @@
-"""Namespaces as rows: interned ids, prefixes by whole labels, listing."""
+"""Namespaces and their threads as rows: interned ids, prefixes by whole labels, listing."""
 
 from __future__ import annotations
 
@@ -159,3 +159,22 @@ def occupied(
 def namespace_tokens(connection: Connection, namespace_id: int) -> str:
     """One token for the namespace and one per ancestor, so that a prefix is one term."""
     return " ".join(f"n{one}" for one in lineage(connection, namespace_id))
+
+
+def find_thread(connection: Connection, namespace: int, name: str) -> int | None:
+    """Id of the thread; None if nothing of it was ever stored."""
+    row = connection.execute(
+        "SELECT id FROM thread WHERE namespace = ? AND name = ?", (namespace, name)
+    ).fetchone()
+    return None if row is None else int(row[0])
+
+
+def intern_thread(connection: Connection, namespace: int, name: str) -> int:
+    """Id of the thread, which gets a row if it has none."""
+    found = find_thread(connection, namespace, name)
+    if found is not None:
+        return found
+    row = connection.execute(
+        "INSERT INTO thread (namespace, name) VALUES (?, ?) RETURNING id", (namespace, name)
+    ).fetchone()
+    return int(row[0])

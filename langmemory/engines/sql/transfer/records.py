@@ -257,9 +257,7 @@ class _Import:
 
     def _of_item(self, kind: str, item: int, row: Row) -> None:
         if kind == "usage":
-            usage.restore(
-                self.connection, item, usage.Count(*(row[name] for name in usage.Count._fields))
-            )
+            usage.restore(self.connection, item, [row[name] for name in usage.COUNTS])
             return
         run = row["run"]
         if kind == "evidence":
@@ -301,7 +299,7 @@ class _Import:
         for (run,) in row["reflected"]:
             evidence.mark_reflected(self.connection, [item], run)
         for count in row["usage"]:
-            usage.restore(self.connection, item, usage.Count(*count))
+            usage.restore(self.connection, item, count)
 
     def _edge(
         self,

@@ -32,9 +32,14 @@ from langmemory.engines.sql.records.items import NAMED, Write, find, put
 from langmemory.engines.sql.records.runs import forgettings, is_blank
 from langmemory.engines.sql.scope.filters import Condition
 from langmemory.engines.sql.scope.ownership import open_past, visible_to
-from langmemory.engines.sql.tables import threads
 from langmemory.engines.sql.tables.connection import Connection
-from langmemory.engines.sql.tables.namespaces import below, from_path, intern, to_path
+from langmemory.engines.sql.tables.namespaces import (
+    below,
+    from_path,
+    intern,
+    intern_thread,
+    to_path,
+)
 from langmemory.engines.sql.tables.settings import read_model
 from langmemory.engines.sql.tables.times import from_us, to_us
 from langmemory.engines.sql.transfer import records
@@ -558,7 +563,7 @@ def _with_thread(connection: Connection, write: Write, taken: set[tuple[int, int
     if name is None:
         return replace(write, facets=facets)
     namespace = intern(connection, write.namespace)
-    thread = threads.intern(connection, namespace, name)
+    thread = intern_thread(connection, namespace, name)
     position = facets.get("position")
     holder, own, last = connection.execute(
         "SELECT (SELECT key FROM item WHERE thread = ?1 AND position = ?2), "

@@ -11,9 +11,8 @@ import numpy as np
 from langmemory.engines.sql.records.items import Write, find, put
 from langmemory.engines.sql.records.removal import was_deleted
 from langmemory.engines.sql.scope.ownership import is_private_to_another
-from langmemory.engines.sql.tables import threads
 from langmemory.engines.sql.tables.connection import Connection
-from langmemory.engines.sql.tables.namespaces import intern, namespace_tokens
+from langmemory.engines.sql.tables.namespaces import intern, intern_thread, namespace_tokens
 from langmemory.engines.sql.tables.times import by_clock
 from langmemory.engines.sql.writing.indexing import Indexing, turn_body
 from langmemory.languages import index_text
@@ -52,7 +51,7 @@ def store(
             new.append(write)
     if not new:
         return []
-    thread = threads.intern(connection, intern(connection, namespace), thread_id)
+    thread = intern_thread(connection, intern(connection, namespace), thread_id)
     last = connection.execute(
         "SELECT id, value, index_fields, position, privacy, owner FROM item "
         "WHERE thread = ? AND position IS NOT NULL ORDER BY position DESC LIMIT 1",

@@ -11,12 +11,13 @@ import time
 import weakref
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, suppress
+from importlib.resources import files
 from typing import TYPE_CHECKING, Any, Final
 
 import apsw
 import numpy as np
 
-from langmemory.config import DEFAULT_DATABASE, DatabaseConfig
+from langmemory.config import DEFAULT_DATABASE, DatabaseConfig, EngineConfig
 from langmemory.engines.sqlite.file.guard import guard
 from langmemory.errors import (
     ClosedStoreError,
@@ -47,6 +48,11 @@ CHECKPOINT_PAGES = 4000
 KEPT_WAL_BYTES = 256 << 20
 """Bytes that stay of a WAL that grew beside a long read, or in a very large transaction, once it has been
 written back: else a server that is never closed keeps it at its largest."""
+
+
+def schema_sql() -> str:
+    """Return the current schema, whole."""
+    return (files("langmemory.engines.sqlite") / "schema.sql").read_text("utf-8")
 
 
 def describe(error: apsw.Error, path: str) -> DatabaseError:
@@ -240,7 +246,7 @@ class Database:
         self._synchronous = settings.synchronous
         self._busy_timeout_ms = settings.busy_timeout_ms
         self._mmap_bytes = MAPPED_BYTES
-        self._max_idle = settings.readers
+        self._max_idle = EngineConfig.of(settings).readers
         self._write_lock = threading.RLock()
         # Reentrant: garbage collection may end a read that was dropped while a thread is in here.
         self._pool_lock = threading.RLock()

@@ -14,8 +14,7 @@ from typing import Any, Final
 
 import apsw
 
-from langmemory.engines.sqlite.file.connection import Connection, clear_errors
-from langmemory.engines.sqlite.file.schema_text import schema_sql
+from langmemory.engines.sqlite.file.connection import Connection, clear_errors, schema_sql
 from langmemory.values import from_json
 
 TABLES: Final = (

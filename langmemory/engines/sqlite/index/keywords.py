@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from typing import Any, Final
 
 import numpy as np
@@ -72,55 +72,12 @@ def merge(connection: Connection, *, begin: bool) -> bool:
             not begin again, or FTS5 starts over with the parts written meanwhile, and leaves one
             more behind each time.
     """
-    if _setting(connection, "usermerge") != MERGED_FROM:
+    known = connection.execute("SELECT v FROM keyword_config WHERE k = 'usermerge'").fetchone()
+    if known != (MERGED_FROM,):
         _set(connection, "usermerge", MERGED_FROM)
     before = connection.total_changes()
     _set(connection, "merge", -MERGED_PAGES if begin else MERGED_PAGES)
     return bool(connection.total_changes() - before >= 2)  # the statement itself counts as one
-
-
-_STRUCTURE: Final = 10
-"""Row of the index that lists its parts (ext/fts5/fts5_index.c, "STRUCTURE RECORD")."""
-_WITH_ORIGINS: Final = b"\xff\x00\x00\x01"
-"""Follows the first four bytes of it in an index whose rows can be deleted by their id alone."""
-
-
-def holds_deleted(connection: Connection) -> bool:
-    """Whether a part of the index has a row that is deleted: FTS5 marks it as such in the part, and
-    leaves its words there until that is merged."""
-    row = connection.execute(
-        "SELECT block FROM keyword_data WHERE id = ?", (_STRUCTURE,)
-    ).fetchone()
-    if row is None or row[0][4:8] != _WITH_ORIGINS:  # nothing was ever written to it
-        return False
-    numbers = _varints(row[0][8:])
-    levels, _, _ = (next(numbers) for _ in range(3))
-    for _ in range(levels):
-        _, parts = next(numbers), next(numbers)
-        for _ in range(parts):
-            _, _, _, _, _, pages_of_deleted, _, _ = (next(numbers) for _ in range(8))
-            if pages_of_deleted:
-                return True
-    return False
-
-
-def _varints(record: bytes) -> Iterator[int]:
-    value = length = 0
-    for byte in record:
-        length += 1
-        if length == 9:
-            value = value << 8 | byte
-        else:
-            value = value << 7 | byte & 0x7F
-            if byte & 0x80:
-                continue
-        yield value
-        value = length = 0
-
-
-def _setting(connection: Connection, name: str) -> Any:
-    row = connection.execute("SELECT v FROM keyword_config WHERE k = ?", (name,)).fetchone()
-    return None if row is None else row[0]
 
 
 def _set(connection: Connection, name: str, value: Any) -> None:

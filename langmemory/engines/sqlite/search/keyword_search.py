@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from typing import Any, Final, cast
 
@@ -12,16 +12,14 @@ import apsw
 import numpy as np
 from numpy.typing import NDArray
 
-from langmemory.engines.sql.reading.candidates import NOTHING
 from langmemory.engines.sql.scope.scopes import CompiledScope
 from langmemory.engines.sql.tables.namespaces import Bindings, find, holds_everything, inside
 from langmemory.engines.sqlite.file.connection import Connection
-from langmemory.engines.sqlite.index.census import Census
 from langmemory.engines.sqlite.index.words import FEWEST_WORDS, K1, B, Current, Rows, idf
-from langmemory.engines.sqlite.search.match import match_expression
-from langmemory.engines.sqlite.search.selection import Selection
+from langmemory.engines.sqlite.search.scope_plan import CardinalityCache, ScopePlan
 from langmemory.ids import are_in
-from langmemory.ports.candidates import Floats, Ids, KeywordQuery
+from langmemory.languages.writing import as_indexed, is_single, split_words
+from langmemory.ports.candidates import NOTHING, Floats, Ids, KeywordQuery
 
 WIDE_SHARE: Final = 0.35
 """Share of the file from which a namespace is checked on the ranked rows instead of by FTS5, which
@@ -56,14 +54,14 @@ Found = tuple[Ids, Floats]
 
 def search(
     connection: Connection,
-    census: Census,
+    cardinalities: CardinalityCache,
     scope: CompiledScope,
     match: str,
     limit: int,
     *,
     weights: Weights = DEFAULT_WEIGHTS,
     forms: Sequence[str] = (),
-    selection: Selection | None = None,
+    plan: ScopePlan | None = None,
     complete: bool = False,
     copy: Current | None = None,
 ) -> Found:
@@ -71,14 +69,14 @@ def search(
 
     Args:
         connection: A reader.
-        census: Of this file.
+        cardinalities: Of this file.
         scope: What may be found.
         match: FTS5 expression: quoted strings joined by OR, without a column filter.
         limit: How many at most.
         weights: Of the columns.
         forms: Words that are looked up as well, once, where the index does not take them for one of
             those in ``match``.
-        selection: Of the scope, if there is one already.
+        plan: Of the scope, if there is one already.
         complete: Rows that only frequent words bring are wanted as well, where rare words bring fewer
             than ``limit``; else where they bring none.
         copy: The index in memory, as of this reader's snapshot.
@@ -87,8 +85,8 @@ def search(
     namespace_id = find(connection, namespace) if namespace else None
     if not match or (namespace and namespace_id is None):
         return NOTHING
-    selection = selection or Selection(connection, census, scope)
-    selected = selection.items
+    plan = plan or ScopePlan(connection, cardinalities, scope)
+    selected = plan.items
     if selected is not None and not len(selected):
         return NOTHING
     parts: list[_Part] = []
@@ -97,8 +95,8 @@ def search(
     if forms:
         parts += _other_forms(connection, parts, forms)
         match = " OR ".join(text for text, _ in parts)
-    size = census.size(connection)
-    look_up = _LookUp(connection, census, size, match, weights, selected, complete)
+    size = cardinalities.size(connection)
+    look_up = _LookUp(connection, cardinalities, size, match, weights, selected, complete)
     best: Callable[[int], Found] = look_up.best
     copied = False
     if copy is not None and (tokens := _single(parts)) is not None:
@@ -107,7 +105,7 @@ def search(
     where, bindings = scope.where, scope.bindings
     if namespace_id is not None:
         token = f'ns : "n{namespace_id}"'
-        held = census.rows(connection, token, EVERY, size) if not copied else 0
+        held = cardinalities.rows(connection, token, EVERY, size) if not copied else 0
         if held <= size * WIDE_SHARE:
             look_up.within, look_up.reach = f"{token} AND ", held
         elif selected is None and not holds_everything(connection, namespace):
@@ -125,7 +123,7 @@ def search(
                 return found
             look_up.complete = True  # what the rare words bring is all out of reach
             continue
-        look_up.selected = selection.after(int(kept.sum()), len(ids))
+        look_up.selected = plan.after(int(kept.sum()), len(ids))
         if look_up.selected is not None:
             return best(limit) if len(look_up.selected) else NOTHING
         pool = max(pool * 8, 1)
@@ -189,9 +187,11 @@ def tokenized(connection: Connection, text: str) -> Sequence[str]:
 class Texts:
     """Texts that the index does not hold, for its questions."""
 
-    def __init__(self, connection: Connection, census: Census, bodies: Sequence[str]) -> None:
+    def __init__(
+        self, connection: Connection, cardinalities: CardinalityCache, bodies: Sequence[str]
+    ) -> None:
         """``bodies``: as the index would be given them."""
-        self._connection, self._census = connection, census
+        self._connection, self._cardinalities = connection, cardinalities
         self._tokens = [tokenized(connection, body) for body in bodies]
         self._counts = [Counter(tokens) for tokens in self._tokens]
         self._mean = max(sum(map(len, self._tokens)) / max(len(bodies), 1), 1.0)
@@ -199,17 +199,17 @@ class Texts:
     def scores(self, query: KeywordQuery) -> Floats:
         """float32[n]: BM25 of each text, 0 where it does not match. How rare a word is, the index
         tells; how long a text is, it is beside the others here."""
-        connection, census, weight = self._connection, self._census, query.body_weight
+        connection, cardinalities, weight = self._connection, self._cardinalities, query.body_weight
         parts = _taken_apart(connection, match_expression(query.terms, query.phrases))
         parts += _other_forms(connection, parts, query.forms)
-        size = census.size(connection)
+        size = cardinalities.size(connection)
         found = np.zeros(len(self._tokens), np.float32)
         lengths = [K1 * (1 - B + B * len(tokens) / self._mean) for tokens in self._tokens]
         for text, tokens in parts:
             counts = [self._count(n, tokens, begins=text.endswith("*")) for n in range(len(found))]
             if not any(counts):
                 continue
-            rare = idf(size, max(census.rows(connection, _texts(text), EVERY, size), 1))
+            rare = idf(size, max(cardinalities.rows(connection, _texts(text), EVERY, size), 1))
             for n, count in enumerate(counts):
                 often = count * weight
                 found[n] += rare * often * (K1 + 1) / (often + lengths[n])
@@ -229,14 +229,14 @@ class _LookUp:
     """One question to the index, asked the way that is fastest for what there is."""
 
     __slots__ = (
-        "_census", "_connection", "_size", "complete", "match", "reach", "selected", "weights",
+        "_cardinalities", "_connection", "_size", "complete", "match", "reach", "selected", "weights",
         "within",
     )  # fmt: skip
 
     def __init__(
         self,
         connection: Connection,
-        census: Census,
+        cardinalities: CardinalityCache,
         size: int,
         match: str,
         weights: Weights,
@@ -244,7 +244,7 @@ class _LookUp:
         complete: bool,
     ) -> None:
         self._connection = connection
-        self._census = census
+        self._cardinalities = cardinalities
         self._size = size
         self.match = match
         self.weights = weights
@@ -300,7 +300,7 @@ class _LookUp:
 
     def _rows_with(self, term: str, limit: int) -> int:
         expression = self.within + _texts(term)
-        return self._census.rows(self._connection, expression, limit, self._size)
+        return self._cardinalities.rows(self._connection, expression, limit, self._size)
 
     def _ranked(self, expression: str, limit: int) -> Hits:
         """By FTS5's own BM25."""
@@ -340,7 +340,7 @@ class _LookUp:
         """
         if counts is None:
             counts = [
-                self._census.rows(self._connection, _texts(term), EVERY, self._size)
+                self._cardinalities.rows(self._connection, _texts(term), EVERY, self._size)
                 for term in _QUOTED.findall(match)
             ]
         within = f"{self.within}{_texts(among)} AND " if among else self.within
@@ -445,3 +445,29 @@ def _bm25(row: apsw.FTS5ExtensionApi, *arguments: Any) -> float:
             often = len(body) * body_weight + len(context) * context_weight
             score += weight * often * (K1 + 1) / (often + length)
     return score
+
+
+def match_expression(terms: Iterable[str], phrases: Iterable[str] = ()) -> str:
+    """FTS5 expression that matches any of the terms or phrases; empty when there are none.
+
+    Every term is a quoted string, so that no character of it is syntax; a single character of an
+    unspaced script becomes a prefix query (see `index_text`). The caller puts the expression in
+    parentheses behind its own column filter.
+    """
+    parts = []
+    for term in terms:
+        quoted = _quote(term)
+        if quoted:
+            parts.append(quoted + "*" if is_single(term) else quoted)
+    # As the words stand in the index: runs without spaces as pairs.
+    parts.extend(filter(None, (_quote(" ".join(split_words(phrase))) for phrase in phrases)))
+    return " OR ".join(parts)
+
+
+def _quote(text: str) -> str:
+    """As an FTS5 string; empty when it holds nothing the tokenizer would keep. Lone surrogates,
+    which are no text, are left out."""
+    if not any(character.isalnum() for character in text):
+        return ""
+    clean = text.replace("\0", " ").replace('"', '""').encode("utf-8", "ignore").decode()
+    return f'"{as_indexed(clean)}"'

@@ -9,9 +9,9 @@ from langmemory.engines.sql.scope.filters import TRUE, Condition
 from langmemory.engines.sql.scope.ownership import visible_to
 from langmemory.engines.sql.tables.namespaces import find
 from langmemory.engines.sqlite.file.connection import Connection
-from langmemory.engines.sqlite.index.census import Census
 from langmemory.engines.sqlite.index.words import Current
 from langmemory.engines.sqlite.search.keyword_search import tokenized
+from langmemory.engines.sqlite.search.scope_plan import CardinalityCache
 from langmemory.types import Namespace
 
 FEW: Final = 48
@@ -29,7 +29,7 @@ def stems(connection: Connection, words: Sequence[str]) -> Sequence[str]:
 
 def known(
     connection: Connection,
-    census: Census,
+    cardinalities: CardinalityCache,
     namespace: Namespace,
     words: Sequence[str],
     *,
@@ -41,7 +41,7 @@ def known(
 
     Args:
         connection: A reader.
-        census: Of this file.
+        cardinalities: Of this file.
         namespace: Whose words are asked for.
         words: If more than `FEW`, they begin alike: what begins so is looked through.
         viewer: Whose view it is: what others keep to themselves is not known, unless there are more than
@@ -67,8 +67,8 @@ def known(
                 if rows is None or current.words.stands_in(rows, token)
             }
     else:  # mostly a query's own, which are asked again
-        size = census.size(connection)
-        held = [one for one in asked if census.rows(connection, f'{within}"{one}"', 1, size)]
+        size = cardinalities.size(connection)
+        held = [one for one in asked if cardinalities.rows(connection, f'{within}"{one}"', 1, size)]
     # That none did is asked anew: a name may just have been told.
     rest = [one for one in asked if one not in held]
     if rest and _matches(connection, f"{within}({' OR '.join(map(_quoted, rest))})"):

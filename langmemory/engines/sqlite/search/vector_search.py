@@ -7,14 +7,13 @@ from typing import Any, Final
 import apsw
 import numpy as np
 
-from langmemory.engines.sql.reading.candidates import NOTHING
 from langmemory.engines.sql.scope.scopes import CompiledScope
 from langmemory.engines.sqlite.file.connection import Connection
 from langmemory.engines.sqlite.index.signs import SignIndex
 from langmemory.engines.sqlite.index.vectors import SLOT_BITS, fetch, unpack
-from langmemory.engines.sqlite.search.selection import Selection
+from langmemory.engines.sqlite.search.scope_plan import ScopePlan
 from langmemory.ids import are_in
-from langmemory.ports.candidates import Floats, Ids
+from langmemory.ports.candidates import NOTHING, Floats, Ids
 
 EXACT_FLOOR: Final = (1_000, 320)
 """Vectors that a search compares exactly however few are wanted, up to `MANY` and above: of the ten
@@ -34,7 +33,7 @@ def nearest(
     limit: int,
     *,
     overfetch: int,
-    selection: Selection,
+    plan: ScopePlan,
     exact: bool = False,
     rough: bool = False,
 ) -> tuple[Ids, Floats]:
@@ -50,17 +49,17 @@ def nearest(
         query: float32[dims], L2-normalised.
         limit: How many at most.
         overfetch: Vectors compared exactly for each wanted item, beyond `EXACT_FLOOR`.
-        selection: Of the scope.
+        plan: Of the scope.
         exact: Compare every vector in scope instead.
         rough: Cosines that are right to about 0.002 will do, where that is faster.
     """
     if limit <= 0:
         return NOTHING
     wanted = _wanted(index, limit, overfetch, scope.trivial)
-    selected = selection.items
+    selected = plan.items
     asked = wanted
     if selected is None and not scope.trivial:
-        asked = selection.candidates(wanted)
+        asked = plan.candidates(wanted)
     while selected is None:
         near = index.candidates(
             connection,
@@ -78,13 +77,13 @@ def nearest(
         if near.complete or len(ids) >= 0.9 * wanted:
             found = _pool(ids, cosines, limit)
             if near.complete or len(found[0]) >= limit:
-                selection.found(len(ids), len(near.ids))
+                plan.found(len(ids), len(near.ids))
                 if near.complete or not _several(ids):
                     return found
                 return _by_best(connection, query, found, index if rough else None)
         # Predicates, or items with many vectors, left too few: start from what they leave, or ask
         # for as many more.
-        selected = selection.after(len(ids), len(near.ids), read=True)
+        selected = plan.after(len(ids), len(near.ids), read=True)
         asked = min(max(round(asked * 1.2 * wanted / max(len(ids), 1)), 2 * asked), 8 * asked)
     while True:
         chosen = None if exact else index.closest_of(query, selected, wanted)
@@ -189,12 +188,12 @@ def cosines(connection: Connection, query: Floats, items: Ids) -> Floats:
 
 
 def without_vectors(
-    connection: Connection, scope: CompiledScope, selection: Selection, known: Ids, limit: int
+    connection: Connection, scope: CompiledScope, plan: ScopePlan, known: Ids, limit: int
 ) -> Ids:
     """Items in scope that have no vector and are not known yet, last updated first."""
     value = ""
     bindings: tuple[Any, ...]
-    if (items := selection.items) is not None:
+    if (items := plan.items) is not None:
         if not len(items):
             return items
         source = "carray(?) c CROSS JOIN item i ON i.id = c.value WHERE 1"

@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import Protocol
 
 from langmemory.formation.batch import Turn
-from langmemory.formation.entities.roles import SELF
+from langmemory.formation.entities.roles import person_words
 from langmemory.formation.relations.vocabulary import NO_LONGER, PLANNED, canonical, relation_named
 from langmemory.languages.spelling import normalised as normalised_name
 from langmemory.ports.facts import Claim, Fact, FactKind, KnownFact
@@ -79,7 +79,7 @@ def told_in(fact: Fact, shown: str, claimed: str) -> Held | None:
 
 def held_of(turn: Turn, knowledge: Told, shown: str) -> Iterator[Held]:
     """What whoever says a turn told before, the latest first."""
-    anonymous = turn.speaker.casefold() in SELF and turn.owner
+    anonymous = turn.speaker.casefold() in person_words().self and turn.owner
     name = turn.owner if anonymous and turn.owner else turn.speaker
     links = knowledge.links()
     me = {links.get(one.key, one.key) for one in knowledge.called(normalised_name(name))}

@@ -24,7 +24,7 @@ from langmemory.formation.rules.retractions.frame import Ending, Frame
 from langmemory.formation.rules.retractions.held import Held
 from langmemory.formation.rules.retractions.marking import Marked, Mention, marked
 from langmemory.formation.rules.retractions.wording import no_longer
-from langmemory.formation.wording import CHANGE_CUES
+from langmemory.formation.statements import cues
 from langmemory.languages import Topic, split_words
 from langmemory.languages.language import word_set
 from langmemory.ports.facts import Fact
@@ -338,7 +338,7 @@ class _Reading:
             and _CHANGED.search(clause) is None
             and re.search(r"\bnot\b|不|\bnicht\b|\bno\b|\bkein", clause) is not None
         )
-        if self._is_said(held, changed=CHANGE_CUES.search(clause) is not None):
+        if self._is_said(held, changed=cues().changed.search(clause) is not None):
             return
         fact = Fact(
             text=_begun(no_longer(held, never=never and not hit.died), self.turn.speaker),

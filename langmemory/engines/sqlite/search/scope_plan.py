@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+import threading
+from collections.abc import Callable, Hashable
 from functools import cached_property
 from typing import Any, Final
 
@@ -12,7 +13,6 @@ from langmemory.engines.sql.scope.filters import Condition
 from langmemory.engines.sql.scope.scopes import CompiledScope
 from langmemory.engines.sql.tables.namespaces import FEW_NAMESPACES, below, holds_few, inside
 from langmemory.engines.sqlite.file.connection import Connection
-from langmemory.engines.sqlite.index.census import Census
 from langmemory.ports.candidates import Ids
 
 FILTERED_FIRST: Final = 8192
@@ -36,7 +36,86 @@ READ_SHARE: Final = 256
 takes less time than to look at so many more candidates."""
 
 
-class Selection:
+STALE_AFTER: Final = 1.2
+"""A count is taken anew when the file has grown by this factor."""
+MOST_ENTRIES: Final = 20_000
+
+
+class CardinalityCache:
+    """How many rows an expression or a condition matches, up to a limit. Thread-safe; counts are
+    estimates."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        # By the hash of what was asked: a filter may name thousands of values. Two of the same hash
+        # only mislead an estimate.
+        self._counts: dict[int, tuple[int, int]] = {}
+        self._shares: dict[int, float] = {}
+
+    def size(self, connection: Connection) -> int:
+        """About how many items there are: the highest id."""
+        row = connection.execute("SELECT coalesce(max(id), 0) FROM item").fetchone()
+        return int(row[0])
+
+    def rows(self, connection: Connection, expression: str, limit: int, size: int) -> int:
+        """Rows that an FTS5 expression matches, at most ``limit``, in a file of about ``size``."""
+        return self._cached(
+            (expression, limit),
+            size,
+            lambda: int(
+                connection.execute(
+                    "SELECT count(*) FROM (SELECT 1 FROM keyword WHERE keyword MATCH ? LIMIT ?)",
+                    (expression, limit),
+                ).fetchone()[0]
+            ),
+        )
+
+    def items(
+        self,
+        connection: Connection,
+        select: str,
+        bindings: tuple[Any, ...],
+        limit: int,
+        size: int,
+        *,
+        anew: bool = False,
+    ) -> int:
+        """Rows of a query, at most ``limit``; ``anew``: as they are now, whatever is known."""
+        sql = f"SELECT count(*) FROM ({select} LIMIT ?)"
+        return self._cached(
+            (select, bindings, limit),
+            size,
+            lambda: int(connection.execute(sql, (*bindings, limit)).fetchone()[0]),
+            anew=anew,
+        )
+
+    def share(self, key: Hashable) -> float | None:
+        """The share of the candidates for which conditions held the last time, 0..1; None: never asked."""
+        return self._shares.get(hash(key))
+
+    def found(self, key: Hashable, share: float) -> None:
+        """Keep it for the next time."""
+        with self._lock:
+            if len(self._shares) >= MOST_ENTRIES:
+                self._shares.clear()
+            self._shares[hash(key)] = share
+
+    def _cached(
+        self, key: Hashable, size: int, count: Callable[[], int], *, anew: bool = False
+    ) -> int:
+        place = hash(key)
+        known = None if anew else self._counts.get(place)
+        if known is not None and known[0] <= size <= known[0] * STALE_AFTER:
+            return known[1]
+        found = count()
+        with self._lock:
+            if len(self._counts) >= MOST_ENTRIES:
+                self._counts.clear()
+            self._counts[place] = (size, found)
+        return found
+
+
+class ScopePlan:
     """Knowledge of the items in one scope, in one snapshot; both arms of a search ask it.
 
     A filter may be anything, so it is counted before a search. Whom a memory belongs to, its kind
@@ -47,14 +126,14 @@ class Selection:
     def __init__(
         self,
         connection: Connection,
-        census: Census,
+        cardinalities: CardinalityCache,
         scope: CompiledScope,
         *,
         items: Ids | None = None,
     ) -> None:
         """``items``: all in scope, ascending, if they are known."""
         self._connection = connection
-        self._census = census
+        self._cardinalities = cardinalities
         self._scope = scope
         self._items = items
         self._counted = self._indexes_asked = items is not None
@@ -90,12 +169,12 @@ class Selection:
 
     @property
     def _was_narrow(self) -> bool:
-        share = self._census.share(self._key)
+        share = self._cardinalities.share(self._key)
         return share is not None and share * FILTERED_SHARE < 1
 
     def candidates(self, wanted: int) -> int:
         """How many of the best to look at so that about so many of them are in scope."""
-        share = self._census.share(self._key)
+        share = self._cardinalities.share(self._key)
         if share is None:
             return round(wanted * AT_FIRST)
         each = 1 / max(share, 1 / FILTERED_SHARE)
@@ -106,7 +185,7 @@ class Selection:
     def found(self, passed: int, of: int) -> None:
         """Tell what part of the best candidates was in scope."""
         if of and not self._scope.trivial:
-            self._census.found(self._key, max(passed, 1) / of)
+            self._cardinalities.found(self._key, max(passed, 1) / of)
 
     def after(self, passed: int, of: int, *, read: bool = False) -> Ids | None:
         """As `items`, after a search that needs more candidates.
@@ -142,7 +221,7 @@ class Selection:
         driver, least = None, at_most + 1
         for one in conditions:
             start, bindings = self.start(one)
-            held = self._census.items(
+            held = self._cardinalities.items(
                 self._connection, start, bindings, at_most + 1, size, anew=anew
             )
             if held < least:
@@ -162,7 +241,7 @@ class Selection:
     @cached_property
     def _sizes(self) -> tuple[int, int]:
         """About how many items the file has, and how many of them are few."""
-        size = self._census.size(self._connection)
+        size = self._cardinalities.size(self._connection)
         return size, max(FILTERED_FIRST, size // FILTERED_SHARE)
 
     @cached_property
@@ -172,7 +251,9 @@ class Selection:
         few = max(int(row[0]) // WIDE_SHARE, FEW_NAMESPACES)
         query, labels = below(self._scope.scope.namespace)
         select = f"SELECT id FROM {query}"
-        return self._census.items(self._connection, select, labels, few + 1, int(row[0])) > few
+        return (
+            self._cardinalities.items(self._connection, select, labels, few + 1, int(row[0])) > few
+        )
 
     def start(self, one: Condition) -> tuple[str, tuple[Any, ...]]:
         """Items of a condition in the namespaces of the scope, as ``id``; some perhaps twice."""
