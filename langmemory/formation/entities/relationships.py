@@ -14,29 +14,19 @@ from typing import Literal
 
 from langmemory.formation.contradiction.comparable import fact_key, spoken_name
 from langmemory.formation.entities.roles import person_words
-from langmemory.formation.relations.vocabulary import NO_LONGER, PLANNED, relation_named, snake
+from langmemory.formation.relations.vocabulary import (
+    BY_NAME,
+    NO_LONGER,
+    PLANNED,
+    relation_named,
+    snake,
+)
 from langmemory.languages.spelling import normalised
 from langmemory.ports.facts import Claim, Fact, Knowledge, KnownFact
 
-MUTUAL: dict[str, str] = {
-    "sibling_of": "sibling", "cousin_of": "cousin", "relative_of": "relative",
-    "married_to": "partner", "engaged_to": "partner", "partner_of": "partner",
-    "divorced_from": "partner", "separated_from": "partner",
-    "friend_of": "friend", "colleague_of": "colleague", "neighbour_of": "neighbour",
-}  # fmt: skip
-"""Relation to what both are to each other. Who was a partner is the same person still."""
-
-DIRECTED: dict[str, tuple[str, str]] = {
-    "parent_of": ("parent", "child"),
-    "grandparent_of": ("grandparent", "grandchild"),
-    "aunt_or_uncle_of": ("aunt or uncle", "niece or nephew"),
-    "reports_to": ("report", "boss"),
-    "has_pet": ("owner", "pet"),
-}
-"""Relation to what its subject is to its object, and its object to its subject."""
-
-RELATIONS = frozenset({*MUTUAL, *DIRECTED})
-"""Relations whose ends are what they say: a sister is a person, a pet is not."""
+RELATIONS = {name: relation.roles for name, relation in BY_NAME.items() if relation.roles}
+"""By relations whose ends are what they say (a sister is a person, a pet is not), what their subject is to
+their object, and their object to their subject. Who was a partner is the same person still."""
 
 FAMILY = frozenset({"parent", "child", "sibling", "grandparent", "grandchild", "aunt or uncle",
                     "niece or nephew", "cousin", "partner"})  # fmt: skip
@@ -79,7 +69,7 @@ def bond(claim: Claim, whose: str) -> tuple[str, str] | None:
         relation, subject, object_ = relation_named(relation.inverse_of), object_, subject
     if whose not in (subject, object_) or subject == object_ or relation.name not in RELATIONS:
         return None
-    of_subject, of_object = DIRECTED.get(relation.name) or (MUTUAL[relation.name],) * 2
+    of_subject, of_object = RELATIONS[relation.name]
     return (object_, of_object) if subject == whose else (subject, of_subject)
 
 

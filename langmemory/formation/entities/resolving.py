@@ -81,7 +81,7 @@ class FactNames:
             return
         written = replace(
             claim,
-            relation=self._stance(claim.relation, raw.subject),
+            relation=self._as_told(claim.relation, raw.subject),
             subject=subject.followed,
             object=claim.object.strip() if found is None else found.followed,
             object_is_entity=found is not None,
@@ -98,7 +98,7 @@ class FactNames:
             # Written both ways, because what can be only one is looked for from either side.
             yield replace(written, subject=written.object, object=written.subject)
 
-    def _stance(self, relation: str, subject: str) -> str:
+    def _as_told(self, relation: str, subject: str) -> str:
         """A fact that something is over claims just that, and so does a plan; but where they live whom
         somebody plans to visit is no part of the plan."""
         plain = relation_named(relation)

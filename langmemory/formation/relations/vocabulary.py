@@ -51,6 +51,8 @@ class Relation:
     """Kind of entity its subject is."""
     object: str = "person"
     """Kind of entity its object is, or ``literal``."""
+    roles: tuple[str, ...] = ()
+    """What its subject is to its object, and its object to its subject; empty where it does not say."""
     phrases: frozenset[str] = frozenset()
     """Other names, as `snake` writes them."""
 
@@ -149,12 +151,12 @@ def relation_named(relation: str) -> Relation:
     there is one; "no longer works at" → ``no_longer_works_at``.
     """
     name = snake(relation)
-    for stance in (NO_LONGER, PLANNED, AT_TIMES):
-        if name.startswith(stance):
-            plain = relation_named(name.removeprefix(stance))
-            unknown = stance == PLANNED and plain.values == "unknown"
+    for prefix in (NO_LONGER, PLANNED, AT_TIMES):
+        if name.startswith(prefix):
+            plain = relation_named(name.removeprefix(prefix))
+            unknown = prefix == PLANNED and plain.values == "unknown"
             return Relation(
-                name=stance + plain.name,
+                name=prefix + plain.name,
                 values="unknown" if unknown else "many",
                 subject=plain.subject,
                 object=plain.object,
