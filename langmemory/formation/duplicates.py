@@ -1,4 +1,4 @@
-"""What is said again: by its fingerprint, by its claim, by its nearest neighbours.
+"""Facts that are said again: found by their fingerprint, by their claim, by their nearest neighbours.
 
 A duplicate gives its evidence and its confidence to what is known instead of a row of its own.
 Nearest neighbours are looked at directly, because a fused ranking hides the one memory that says
@@ -42,9 +42,9 @@ more it says something else besides."""
 REWORDED: Final = 0.7
 """Cosine from which two of these words are asked about, and not only one."""
 REPEAT_WEIGHT: Final = 0.5
-"""What a repetition counts for the confidence, 0..1: people repeat what is wrong, too."""
+"""Weight of a repetition for the confidence, 0..1: people repeat what is wrong, too."""
 MOST_CONFIDENT: Final = 0.99
-"""What repetition alone can lead to."""
+"""The most that repetition alone leads to."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -91,7 +91,7 @@ def divide(facts: Sequence[Fact], knowledge: Knowledge) -> Division:
 
 
 def as_good_as_same(statement: ComparableFact, knowledge: Knowledge) -> Iterator[KnownFact]:
-    """What is known in nearly the words of a fact, as an embedder says."""
+    """Yield known facts in nearly the words of a fact, as an embedder says."""
     for known, cosine in knowledge.nearest(statement.text, NEIGHBOURS):
         if cosine < SAME:
             break
@@ -177,14 +177,14 @@ def _known(fact: Fact, knowledge: Knowledge) -> KnownFact | None:
 
 
 def _claiming(claim: Claim, knowledge: Knowledge, *, past: bool = False) -> Iterable[KnownFact]:
-    """What is known of the same subject, relation and object."""
+    """Return known facts of the same subject, relation and object."""
     key, literal = (claim.object, None) if claim.object_is_entity else (None, claim.object)
     return knowledge.about(claim.subject, claim.relation, also=key, literal=literal, past=past)
 
 
 def _taken_back(fact: Fact, statement: ComparableFact, knowledge: Knowledge) -> KnownFact | None:
-    """What somebody rejected or deleted is not learned again from the turn it was made of, where it is
-    put in other words; from another turn it is."""
+    """Find a fact that somebody rejected or deleted: it is not learned again in other words from the turn
+    it was made of; from another turn it is."""
     if len(fact.evidence) > 1:
         return None
     mine = wording(statement.text, statement.language)

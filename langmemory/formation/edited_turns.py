@@ -86,7 +86,7 @@ class EditedTurns:
         return held is not None and {*held.known.evidence} <= {t.key for t in self._batch.turns}
 
     def changes(self, effects: Iterable[Change], facts: Collection[str]) -> Iterator[Change]:
-        """What becomes of facts that the turns do not say any more, and of what gave way to them.
+        """Yield changes to facts that the turns do not say any more, and to those they had superseded.
 
         Args:
             effects: what else the batch does to known facts: these have the last word.
@@ -219,7 +219,7 @@ class EditedTurns:
                 self._instead[key] = _resting_on(left, now)
 
     def _bring_back(self) -> None:
-        """What gave way to a fact that is not there stands again, unless it gave way to another
+        """Reinstate what a fact that is not there had superseded, unless another supersedes it
         since; what gave way to one that began later than was said gave way then."""
         taken = {key: held.known for key, held in self._taken.items()}
         for key, held in self._taken.items():
@@ -251,7 +251,7 @@ def divided(batch: Batch, facts: Sequence[Fact], knowledge: FullKnowledge) -> Di
 
 
 def known_now(knowledge: FullKnowledge, batch: Batch, division: Division) -> Knowledge:
-    """What is known without the earlier words of the batch's turns."""
+    """Return what is known without the earlier words of the batch's turns."""
     found = EditedTurns(knowledge, batch, division)
     return found if found.is_needed else knowledge
 

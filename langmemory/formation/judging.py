@@ -28,7 +28,7 @@ MAX_CHARACTERS = 600
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Decision:
-    """What a pair comes to."""
+    """The verdict on a pair."""
 
     pair: Pair
     verdict: Verdict

@@ -51,7 +51,7 @@ _NO_ROOM = frozenset(
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Question(Generic[T]):
-    """What a model is asked."""
+    """A question to a model."""
 
     messages: Sequence[BaseMessage]
     read: Callable[[str], T]
@@ -60,7 +60,7 @@ class Question(Generic[T]):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Answered(Generic[T]):
-    """What a model answered."""
+    """An answer of a model."""
 
     value: T
     calls: int
@@ -117,7 +117,7 @@ class Asker:
     ask, aask = blocking(asked), awaiting(asked)
 
     def _answer(self, messages: list[BaseMessage], config: RunnableConfig | None) -> Steps[str]:
-        """What the model wrote. Raises what its failure is to be reported as."""
+        """Send the messages and return the answer. Raises what its failure is to be reported as."""
         try:
             answer = yield call(self._ask, "invoke", messages, config)
         except Exception as error:  # providers share no base class: `_failure` sorts them
@@ -127,7 +127,7 @@ class Asker:
         return raw_answer(answer)
 
     def _failure(self, error: Exception) -> LangMemoryError | None:
-        """What a failed call is to be reported as; None for what is a mistake in code."""
+        """The error that a failed call is reported as; None for what is a mistake in code."""
         shown = f"{type(error).__name__}: {str(error)[:200]}"
         if _is_a(error, _NO_ROOM):
             failure = ExtractionError(
@@ -160,7 +160,7 @@ def is_outage(error: Exception) -> bool:
 
 
 def raw_answer(answer: Any) -> str:
-    """What the model wrote: the arguments of the tool calls it made, one after the other, else its text,
+    """Return what the model wrote: the arguments of its tool calls, one after the other, else its text,
     else what it thought, which some servers hand over by itself."""
     message = answer.get("raw") if isinstance(answer, Mapping) else answer
     if not isinstance(message, BaseMessage):

@@ -26,7 +26,7 @@ END = datetime(9999, 12, 30, tzinfo=UTC)
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ComparableFact:
-    """What formation knows of a fact."""
+    """A fact, new or known, in the form in which it is compared."""
 
     key: str
     text: str
@@ -177,7 +177,7 @@ def _is_end(claims: tuple[Claim, ...]) -> bool:
 
 
 def _both_ways(claims: tuple[Claim, ...]) -> Iterator[Claim]:
-    """What holds both ways is kept once (`planning.writing`), and compared as it is of either."""
+    """Claims of either end: one that holds both ways is kept once (`planning.writing`)."""
     yield from claims
     for claim in claims:
         if claim.object_is_entity and relation_named(claim.relation).symmetric:

@@ -1,4 +1,4 @@
-"""What the structure of two facts says to them, before anybody reads their words."""
+"""Comparison of two facts by their structure, before anybody reads their words."""
 
 from __future__ import annotations
 
@@ -258,7 +258,7 @@ def _ended_before(
 
 
 def _again(pair: Pair) -> Pair | None:
-    """What was over is so again, and that it is over gives way. That it ended once, as an event, stays."""
+    """Reinstate what was over, and supersede that it is over. That it ended once, as an event, stays."""
     new, old = pair.new, pair.old
     in_one_breath = bool(set(new.evidence) & set(old.evidence))
     if old.kind == "event" or old.end <= new.start or new.said_at < old.told_at or in_one_breath:
@@ -279,7 +279,7 @@ def _ends(mine: Claim, theirs: Claim) -> bool:
 
 
 def _allowed(pair: Pair) -> Pair | None:
-    """What more people may read than the new fact gives way to a person's decision only. Nothing
+    """Let a person decide where more people may read the known fact than the new one. Nothing
     gives way to what waits for approval, and of what gave way before nobody is asked."""
     old_goes = pair.loser is pair.old
     if pair.old.past and pair.undecided == "unclear":

@@ -1,4 +1,4 @@
-"""What cannot be true together: found by structure, decided by structure where that is enough.
+"""Facts that cannot be true together: found by structure, decided by structure where that is enough.
 
 Two facts are compared only when they claim of one subject, under a relation that has one value at
 a time, different things for an overlapping time. What remains open after that is for a judge, and
@@ -39,7 +39,7 @@ def groups(
     *,
     batch: Batch | None = None,
 ) -> list[Group]:
-    """What may contradict or repeat what, grouped for a judge.
+    """Return the facts that may contradict or repeat others, grouped for a judge.
 
     Args:
         fresh: facts that are new, with entity keys in their claims.
@@ -97,7 +97,7 @@ def _few(pairs: list[Pair]) -> list[Pair]:
 
 
 def _late(pairs: list[Pair], candidates: Iterable[ComparableFact]) -> list[Pair]:
-    """What a known correction takes back though it comes late stands against nothing else: what it
+    """Leave to a known correction what it takes back though it comes late: what it
     names, the last time that was so, and another value for a time when there is only its own."""
     others = [one for one in candidates if pairs and one.key != pairs[0].new.key]
     kept = []
@@ -178,7 +178,7 @@ def _latest(named: list[Pair], candidates: Iterable[ComparableFact]) -> list[Pai
 
 
 def values_of(correction: ComparableFact, other: ComparableFact) -> frozenset[str]:
-    """What another fact says of whom a correction speaks of."""
+    """Return the values that another fact has for whom a correction speaks of."""
     subjects = {claim.subject for claim in correction.claims}
     return frozenset(claim.object for claim in other.claims if claim.subject in subjects)
 

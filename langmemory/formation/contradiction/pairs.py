@@ -10,7 +10,7 @@ from langmemory.formation.contradiction.comparable import ComparableFact
 from langmemory.formation.statements import cues
 
 Verdict = Literal["duplicate", "supersedes", "both_true", "unrelated", "unclear"]
-"""What a new fact is to an older one. ``supersedes``: only one of them can hold at a time, and the
+"""The verdict on a new fact beside an older one. ``supersedes``: only one of them can hold at a time, and the
 one that began later is the one that holds."""
 
 About = Literal["contradiction", "duplicate"]
@@ -27,7 +27,7 @@ class Pair:
     verdict: Verdict | None = None
     """None: structure does not decide it."""
     undecided: Verdict = "unclear"
-    """What it comes to where no judge decides it either: a question, or both hold."""
+    """The verdict where no judge decides it either: a question, or both hold."""
     reason: str = ""
     until: datetime | None = None
     """When the fact that gives way stopped being true, where it is not when the other began."""

@@ -48,14 +48,14 @@ class NamePair:
     kind: str
     """Of the other."""
     said: tuple[str, ...] = ()
-    """What facts of the batch say of the name."""
+    """Texts of facts of the batch that speak of the name."""
     known: tuple[str, ...] = ()
-    """What is said of the other."""
+    """Texts that speak of the other."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Identity:
-    """What a pair comes to, as a model says."""
+    """A model's verdict on a pair of names."""
 
     key: str
     other: str
@@ -65,7 +65,7 @@ class Identity:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Identities:
-    """What a model made of the pairs of a batch. A pair it did not decide is not among them."""
+    """A model's verdicts on the pairs of a batch. A pair it did not decide is not among them."""
 
     decisions: tuple[Identity, ...] = ()
     model_calls: int = 0

@@ -1,4 +1,4 @@
-"""What resolving names comes to."""
+"""The result of resolving names."""
 
 from __future__ import annotations
 

@@ -117,7 +117,7 @@ class FactNames:
         return bool(self.cast.called(normalised(name)))
 
     def _is_entity(self, claim: Claim, kind: str, *, known: bool) -> bool:
-        """What a known relation says counts more than what an extractor did; a literal for it
+        """The kind of a known relation counts more than what an extractor did; a literal for it
         is still somebody when it names one ("likes Anna")."""
         if not known:
             return claim.object_is_entity

@@ -1,4 +1,4 @@
-"""What an extracting model answers: its schema, and each fact of a raw answer by itself.
+"""The answer of an extracting model: its schema, and each fact of a raw answer by itself.
 
 A fact that makes no sense is left out with a reason; the others stay.
 """
@@ -117,7 +117,7 @@ class Answer(BaseModel):
 
 SCHEMA: dict[str, Any] = Answer.model_json_schema()
 _ASKED = normalised(f"{prompt('extract')} {json.dumps(SCHEMA, ensure_ascii=False)}")
-"""What the model was told, which it sometimes hands back as something that was said."""
+"""The words the model was told, which it sometimes hands back as something that was said."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -213,7 +213,7 @@ def _fact(entry: Any, said: Mapping[str, str]) -> AnswerFact | str:
 
 
 def _privacy(word: str) -> Privacy:
-    """What is called otherwise ("confidential", "sensitive") is not for everybody."""
+    """The privacy that a word means: any other one ("confidential", "sensitive") is not for everybody."""
     if word in get_args(Privacy):
         return word  # type: ignore[return-value]
     return "shared" if word in _NOTHING else "private"

@@ -28,7 +28,7 @@ from langmemory.ports.facts import Claim, Implied
 SPEAKER: Final = frozenset(
     {"i", "me", "myself", "user", "the user", "the speaker", "speaker", "human", "the human"}
 )
-"""What models call the speaker in claims although they were given a name."""
+"""Names that models give the speaker in claims although they were given a name."""
 _TURNED = re.compile(
     r"(?:(?:does|do|did|is|are|was|were|has|have|had|can|will|am)_?(?:not|nt)|(?:doesnt|dont|didnt|isnt"
     r"|arent|wasnt|hasnt|havent|cannot|cant)|not|never|no|kein\w*|nicht)_(?!longer)"
@@ -54,7 +54,7 @@ _ENDS = ("over", "past", "denied")
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Claimed:
-    """What an entry claims."""
+    """The claims of an entry."""
 
     claims: tuple[Claim, ...] = ()
     """As the model has them, the main one first."""
@@ -181,7 +181,7 @@ def _straight(claim: Claim) -> tuple[Claim, Polarity | None]:
 
 
 def _instead(claim: Claim, text: str) -> Iterable[Claim]:
-    """What a text says not to be so beside a claim: "lives in Ulm, not in Bonn"."""
+    """Claims that a text denies beside another: "lives in Ulm, not in Bonn"."""
     at = text.casefold().find(claim.object.casefold())
     found = _INSTEAD.match(text, at + len(claim.object)) if at >= 0 and claim.object else None
     if found is not None and found["other"].casefold() not in ("longer", "only", "just", "sure"):

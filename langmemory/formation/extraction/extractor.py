@@ -159,7 +159,7 @@ def _left(batch: Batch, reading: Reading) -> Batch | None:
 
 
 def _together(batch: Batch, found: Sequence[Extraction], cut: int) -> Extraction:
-    """What was made of the parts of a batch, ``cut`` turns of which were not read whole."""
+    """Join the extractions of the parts of a batch, ``cut`` turns of which were not read whole."""
     if cut:
         logger.warning(
             "read_in_part turns=%d thread=%s: of each the first and last %d characters",
@@ -202,7 +202,7 @@ def _request(batch: Batch, names: Sequence[str]) -> str:
 
 
 def _extraction(batch: Batch, answered: Answered[Reading]) -> Extraction:
-    """What the answer means for this batch."""
+    """The extraction that an answer is for this batch."""
     answer = answered.value.answer
     dropped = list(answered.value.dropped)
     facts: list[Fact] = []

@@ -86,7 +86,7 @@ def parts(batch: Batch) -> tuple[list[Batch], int]:
 
 
 def rest(batch: Batch, read_to: int) -> Batch | None:
-    """What is to be asked about after an answer that broke off among the facts of a batch, the last of
+    """Return the turns to ask about after an answer that broke off among the facts of a batch, the last of
     which rests on turn ``read_to`` (from 1): that turn, unless nothing else was read, and all after it."""
     begin = max(read_to - 1, 1)
     if begin >= len(batch.turns):

@@ -1,4 +1,4 @@
-"""What was learned while a fact was not believed: put away, taken back, or waiting for a person.
+"""Facts learned while another was not believed: put away, taken back, or waiting for a person.
 
 Nobody compared the two, so both would hold from the moment the fact is believed again. What structure
 says of them is done then, and what it leaves open is asked.
@@ -36,7 +36,7 @@ def catch_up(
     knowledge: FullKnowledge,
     now: datetime,
 ) -> Iterator[Change]:
-    """What becomes of facts that are believed again, and of what was learned since they were not.
+    """Yield changes to facts that are believed again, and to those learned since they were not.
 
     Args:
         back: the facts, as they are to stand; what gave way before may have done so earlier.
@@ -61,7 +61,7 @@ def catch_up(
 def _beside(
     mine: ComparableFact, learned_since: Callable[[str, str], bool], knowledge: FullKnowledge
 ) -> Iterator[ComparableFact]:
-    """What was learned since of whom a fact speaks, and is to be compared with it."""
+    """Facts learned since that are to be compared with one."""
     seen = {mine.key}
     for claim in mine.claims[:MOST_CLAIMS]:
         for relation in meant_together(claim.relation):

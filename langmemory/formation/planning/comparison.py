@@ -60,7 +60,7 @@ def known_over(
 
 
 def which_holds(namespace: Namespace, pair: Pair, rest: Iterable[Change]) -> OpenReview:
-    """What nobody decided of two facts; ``rest`` is what the known one says besides."""
+    """Ask which of two facts holds; ``rest`` are the residual claims of the known one."""
     asked = "Do these say the same?" if pair.about == "duplicate" else "Which of these holds?"
     return OpenReview(
         id=question_id(pair.about, namespace, pair.new.key, pair.old.key),

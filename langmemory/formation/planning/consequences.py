@@ -20,7 +20,7 @@ from langmemory.types import Namespace
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Consequence:
-    """What follows for other facts about the subject of a claim."""
+    """A rule for other facts about the subject of a claim."""
 
     when: tuple[str, ...]
     """Relations of the claim."""
@@ -108,7 +108,7 @@ def consequences(
 def _turns(
     effects: Iterable[Change], new: Mapping[str, ComparableFact], knowledge: Knowledge
 ) -> Iterator[tuple[_Turn, Consequence, Claim]]:
-    """What ended and what began, each claim of it with the rows it concerns."""
+    """Facts that ended and that began, each claim of it with the rows it concerns."""
     for change in effects:
         if not isinstance(change, Supersede | Invalidate | UpdateMemory):
             continue
@@ -171,7 +171,7 @@ def _depending(
 
 
 def _going_on(turn: _Turn, relation: str, claim: Claim, knowledge: Knowledge) -> list[str]:
-    """What a subject has besides under a relation, since before something of it ended."""
+    """Objects that a subject has besides under a relation, since before something of it ended."""
     found: list[str] = []
     for known in knowledge.about(claim.subject, relation):
         one = ComparableFact.of_known(known)
@@ -225,7 +225,7 @@ def _question(namespace: Namespace, turn: _Turn, key: str, until: datetime) -> O
 def dependants(
     knowledge: Knowledge, namespace: Namespace, effects: Iterable[Change]
 ) -> Iterator[OpenReview]:
-    """What was derived from a fact that is over may be over, too. A review asks when it is decided,
+    """Ask about memories derived from facts that are over. A review asks when it is decided,
     for more may have been derived since it was opened."""
     gone = {c.key: c.invalid_at for c in effects if isinstance(c, Supersede | Invalidate)}
     for key, until in gone.items():

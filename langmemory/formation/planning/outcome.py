@@ -1,4 +1,4 @@
-"""What becomes of the facts of a batch, and of what was known."""
+"""The outcome of a batch for its facts, and for known ones."""
 
 from __future__ import annotations
 
@@ -58,9 +58,9 @@ class Outcome:
         self.against: Mapping[str, Objection | None] = {
             key: self._objection(key, fact) for key, fact in self.facts.items()
         }
-        """What stands against a fact's becoming active by itself, by its key."""
+        """The rule that keeps a fact from becoming active by itself, by its key."""
         self.pairs: Sequence[Decision] = [one for one in self.decisions if self._stands(one.pair)]
-        """What was decided of facts that come about as they were compared."""
+        """Decisions on facts that come about as they were compared."""
 
     def waits(self, key: str) -> bool:
         """Whether a fact is one of the batch that waits for a person."""
@@ -148,7 +148,7 @@ class Outcome:
         return since, tuple(dict.fromkeys(before))
 
     def superseded(self) -> Iterator[Change]:
-        """What gives way to facts that do not wait, each at its earliest end."""
+        """Yield what is superseded by facts that do not wait, each at its earliest end."""
         ends: dict[str, Supersede | UpdateMemory] = {}
         again: dict[str, Change] = {}
         given_way: list[tuple[ComparableFact, Supersede, datetime]] = []
@@ -168,7 +168,7 @@ class Outcome:
                 yield Merge(key=one.pair.old.key, others=(one.pair.new.key,), reason="the same")
 
     def _corrected_before(self) -> Iterator[UpdateMemory]:
-        """What a known correction says was so since what it takes back was said, of which one hears
+        """A known correction was so since the time of what it takes back, of which one hears
         only now."""
         late: dict[str, list[ComparableFact]] = {}
         for one in self.pairs:
@@ -187,7 +187,7 @@ class Outcome:
                 yield one.pair, change
 
     def remaining(self) -> Iterator[tuple[str, Fact]]:
-        """What facts that give way say besides and nothing changes, by key."""
+        """Yield residual claims of superseded facts that nothing changes, by key."""
         giving_way = list(self._giving_way())
         over = {change.key for _, change in giving_way}
         told = {claim for key, one in self.facts.items() if key not in over for claim in one.claims}
@@ -206,7 +206,7 @@ class Outcome:
         told: Collection[Claim],
         gone: Collection[str] = (),
     ) -> Iterator[tuple[str, Fact]]:
-        """What a fact says besides, where it gives way to one that claims what was ``told``, by key;
+        """Yield residual claims of a fact superseded by one that claims what was ``told``, by key;
         those that are ``gone`` with it say nothing any more."""
         if not isinstance(change, Supersede) or old.past:
             return
@@ -217,7 +217,7 @@ class Outcome:
         yield from residual_claims(old, claims, told, self.knowledge, met, own=own, gone=gone)
 
     def rest_memories(self, facts: Mapping[str, Fact]) -> Iterator[Change]:
-        """What `rest` found as memories."""
+        """Return the facts that `rest` found as memories."""
         yield from rest_memories(facts, self.knowledge, self.resolution.names)
 
     def supersede(self, pair: Pair) -> Supersede | UpdateMemory | None:

@@ -155,7 +155,7 @@ def _changes(outcome: Outcome, extraction: Extraction, failures: Sequence[str]) 
 
 
 def _confided(outcome: Outcome) -> Iterator[UpdateMemory]:
-    """What a private fact was made of becomes private, too, to the one whose turn it is."""
+    """Make the turns of a private fact private, too, to the one whose turn it is."""
     owners = {
         key: fact.owner
         for fact in outcome.facts.values()
@@ -189,7 +189,7 @@ def _entities(outcome: Outcome, effects: Sequence[Change]) -> Iterator[Change]:
 
 
 def _told(changes: Sequence[Change]) -> dict[str, Any]:
-    """What the journal tells, as keys: its text is that of the memories."""
+    """The part of the note that the journal tells, as keys: its text is that of the memories."""
     added = [one.key for one in changes if isinstance(one, AddMemory)]
     return {
         "changes": dict(Counter(change.op for change in changes)),

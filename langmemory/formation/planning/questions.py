@@ -1,4 +1,4 @@
-"""What a reflection leaves to a person: questions, each with the changes that answer it."""
+"""Questions that a reflection leaves to a person, each with the changes that answer it."""
 
 from __future__ import annotations
 
@@ -144,7 +144,7 @@ def _id(outcome: Outcome, about: str, *parts: str) -> str:
 
 
 def _rest(outcome: Outcome, pair: Pair, change: Change) -> Iterator[Change]:
-    """What the known fact of a pair says besides goes on when it gives way."""
+    """Memories for the residual claims of the known fact of a pair, when it is superseded."""
     if getattr(change, "key", None) == pair.old.key:
         rest = dict(outcome.rest(pair.old, change, set(pair.new.claims)))
         yield from outcome.rest_memories(rest)

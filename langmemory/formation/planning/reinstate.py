@@ -29,7 +29,7 @@ _REASON = "what had taken its place never was true"
 def restored(
     over: ComparableFact, new: ComparableFact, change: Supersede, knowledge: Knowledge
 ) -> Iterator[Supersede | UpdateMemory]:
-    """What gave way to a known fact holds again where that never was true, or until the new one took
+    """Reinstate what a known fact had superseded where that never was true, or until the new one took
     its place; one told for the same time has taken it all along.
 
     Args:
@@ -121,7 +121,7 @@ def _taken_back_by(over: ComparableFact, known: KnownFact, knowledge: Knowledge)
 def _corrected_by(
     late: ComparableFact, instead: Sequence[ComparableFact], knowledge: Knowledge
 ) -> ComparableFact | None:
-    """What was so when a correction was told, if the correction names it, and it gave way since.
+    """The fact that was so when a correction was told, if the correction names it, and it gave way since.
 
     Args:
         instead: what was taken back for want of the correction.
@@ -174,7 +174,7 @@ REASON: Final = "what had taken its place is gone"
 
 
 def reinstated(gone: Collection[str], knowledge: Knowledge) -> Iterator[Supersede | UpdateMemory]:
-    """What becomes of facts that gave way to some that go: they hold again, or gave way to another.
+    """Yield changes to facts superseded by some that go: they hold again, or another supersedes them.
     Whose they are, and who may read them, stays as it was.
 
     Args:

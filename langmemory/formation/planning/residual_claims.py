@@ -1,4 +1,4 @@
-"""What a fact that gives way says besides: "Lena's sister Katrin lives in Bremen" is over when Katrin
+"""Residual claims of a fact that is superseded: "Lena's sister Katrin lives in Bremen" is over when Katrin
 moves, and she is Lena's sister still.
 
 A fact holds or is over as a whole, and its edges with it. So what it claims under other relations

@@ -52,7 +52,7 @@ class Relation:
     object: str = "person"
     """Kind of entity its object is, or ``literal``."""
     roles: tuple[str, ...] = ()
-    """What its subject is to its object, and its object to its subject; empty where it does not say."""
+    """The roles of its subject for its object, and of its object for its subject; empty for none."""
     phrases: frozenset[str] = frozenset()
     """Other names, as `snake` writes them."""
 
@@ -89,7 +89,7 @@ class RelationWords:
     first_person: frozenset[str] = frozenset()
     """Verbs by which somebody speaks of themselves without a pronoun."""
     phrases: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    """What people and models write for the relation, without auxiliary words in front."""
+    """Words that people and models write for the relation, without auxiliary words in front."""
     asked: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """Words of questions for it, from whom the question names to the answer."""
     several: Mapping[str, str] = field(default_factory=dict)
