@@ -167,10 +167,14 @@ def _known(fact: Fact, knowledge: Knowledge) -> KnownFact | None:
             for known in _claiming(claim, knowledge, past=True)
         ]
         for known, other in about:  # the turn is read once more, and it gave way since
-            if other.past and _is_of_its_turns(statement, other):
+            same = claim in other.claims and statement.ends == other.ends
+            same_turns = set(statement.evidence) <= set(other.evidence)
+            if other.past and same and same_turns and same_circle(statement, other):
                 return known
         for known, other in sorted(about, key=lambda one: one[1].past):
-            may_be = not other.past or _was_so(statement, other)
+            # What gave way since may have held when the late news of it was told.
+            held = other.start < other.end and other.start <= statement.start
+            may_be = not other.past or (held and statement.said_at < other.end)
             if may_be and _says_the_same(statement, other):
                 return known
     return _taken_back(fact, statement, knowledge)
@@ -207,11 +211,6 @@ def _worded(value: str, statement: ComparableFact) -> tuple[Wording, str]:
     text = spoken_name(value).casefold()
     found = wording(text, statement.language)
     return found, "" if found.words else text
-
-
-def _was_so(late: ComparableFact, past: ComparableFact) -> bool:
-    """Whether what gave way since is known to have held when the late news of it was told."""
-    return past.start < past.end and past.start <= late.start and late.said_at < past.end
 
 
 def _nearest(fact: Fact, knowledge: Knowledge) -> tuple[KnownFact, float, bool] | None:
@@ -320,16 +319,6 @@ def _says_the_same(one: ComparableFact, other: ComparableFact) -> bool:
     return _beyond_claim(one) <= _beyond_claim(other)
 
 
-def _is_of_its_turns(one: ComparableFact, other: ComparableFact) -> bool:
-    """Whether a known fact claims the same for the same readers, and rests on the same turns."""
-    return (
-        set(one.evidence) <= set(other.evidence)
-        and one.claims[0] in other.claims
-        and one.ends == other.ends
-        and same_circle(one, other)
-    )
-
-
 def _beyond_claim(statement: ComparableFact) -> frozenset[str]:
     """Words of a text that its claim does not say already."""
     claim = statement.claims[0]
@@ -350,9 +339,10 @@ def _beyond_claim(statement: ComparableFact) -> frozenset[str]:
 
 
 def _same_scope(one: ComparableFact, other: ComparableFact) -> bool:
-    """Of the same people, for the same readers, for the same time, in the same sense."""
+    """Of the same people, for the same readers, for the same time, in the same sense. A fact need not wait
+    with one that waits for approval where somebody else says it, or the same person more surely."""
     return (
-        not (other.waiting and _worth_more(one, other))
+        not (other.waiting and (one.speaker != other.speaker or one.confidence > other.confidence))
         and same_circle(one, other)
         and one.ends == other.ends
         and not one.corrects
@@ -360,12 +350,6 @@ def _same_scope(one: ComparableFact, other: ComparableFact) -> bool:
         and overlap_in_time(one, other)
         and one_occasion(one, other)
     )
-
-
-def _worth_more(one: ComparableFact, waiting: ComparableFact) -> bool:
-    """Whether a fact need not wait with one that waits for approval: somebody else says it, or the
-    same person more surely."""
-    return one.speaker != waiting.speaker or one.confidence > waiting.confidence
 
 
 def _of_namesakes(one: ComparableFact, other: ComparableFact) -> bool:
@@ -379,6 +363,4 @@ def _of_namesakes(one: ComparableFact, other: ComparableFact) -> bool:
 
 def _different_claims(one: ComparableFact, other: ComparableFact) -> bool:
     """Whether both claim something, and not the same: then no likeness of words makes them one."""
-    if not one.claims or not other.claims:
-        return False
-    return one.claims[0] not in other.claims
+    return bool(one.claims and other.claims) and one.claims[0] not in other.claims

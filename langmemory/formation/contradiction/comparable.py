@@ -90,8 +90,15 @@ class ComparableFact:
             ends=_is_end(fact.claims),
             corrects=fact.corrects,
             implied=fact.implied is not None,
-            occasion=_occasion(fact.kind, (fact.when.start, fact.when.end) if fact.when else None),
-            heard=_heard(fact.claims, _said(fact, batch)) if batch else "",
+            occasion=(fact.when.start, fact.when.end)
+            if fact.when and fact.kind in ("event", "plan")
+            else None,
+            heard=_heard(
+                fact.claims,
+                (one.text for key in fact.evidence if (one := batch.turn(key)) is not None),
+            )
+            if batch
+            else "",
             evidence=fact.evidence,
             new=True,
         )
@@ -125,7 +132,7 @@ class ComparableFact:
             waiting=memory.status in ("pending", "approved"),
             past=past,
             never_held=past and memory.superseded_by is None and end <= start,
-            occasion=_occasion(kind, _told_for(memory.value)),
+            occasion=_told_for(memory.value) if kind in ("event", "plan") else None,
             heard=_heard(known.claims, known.heard),
             evidence=known.evidence,
         )
@@ -216,10 +223,6 @@ def _start(
 _SENTENCE = re.compile(r"(?<=[.!?。！？\n])\s*")
 
 
-def _said(fact: Fact, batch: Batch) -> Iterator[str]:
-    return (turn.text for key in fact.evidence if (turn := batch.turn(key)) is not None)
-
-
 def _heard(claims: tuple[Claim, ...], said: Iterable[str]) -> str:
     if not claims:
         return ""
@@ -242,12 +245,6 @@ def spoken_name(value: str) -> str:
 def words_of(value: str) -> str:
     """The words of a name or literal, as they are compared: case folded, one space between them."""
     return " ".join(split_words(spoken_name(value)))
-
-
-def _occasion(
-    kind: str, told_for: tuple[datetime, datetime] | None
-) -> tuple[datetime, datetime] | None:
-    return told_for if kind in ("event", "plan") else None
 
 
 def _told_for(value: dict[str, Any]) -> tuple[datetime, datetime] | None:

@@ -29,8 +29,14 @@ SAID_AGAIN = "said again after that"
 
 def compared(new: ComparableFact, old: ComparableFact) -> Pair | None:
     """The pair with what structure says to it; None when they do not concern each other."""
-    if old.key == new.key or not _may_touch(new, old) or old.end <= old.start:
+    if old.key == new.key or old.end <= old.start:
         return None  # what never was true stands against nothing
+    if new.owner is None and "private" in (new.privacy, old.privacy):
+        return None
+    # How somebody wants to be answered is theirs to say: a name may be several people's.
+    personal = "private" in (new.privacy, old.privacy) or asks_assistant(new) or asks_assistant(old)
+    if personal and new.owner != old.owner:
+        return None
     found: list[Pair] = []
     for mine in new.claims:
         for theirs in old.claims:
@@ -42,14 +48,6 @@ def compared(new: ComparableFact, old: ComparableFact) -> Pair | None:
     return _allowed(found[0]) if found else None
 
 
-def _may_touch(new: ComparableFact, old: ComparableFact) -> bool:
-    """A private fact concerns nobody else's facts, and nobody else's fact a private one. How somebody
-    wants to be answered is theirs to say: a name may be several people's."""
-    if "private" in (new.privacy, old.privacy):
-        return new.owner is not None and new.owner == old.owner
-    return new.owner == old.owner or not (asks_assistant(new) or asks_assistant(old))
-
-
 def _claims_compared(
     new: ComparableFact, mine: Claim, old: ComparableFact, theirs: Claim
 ) -> Pair | None:
@@ -58,14 +56,22 @@ def _claims_compared(
     if theirs.relation == NO_LONGER + mine.relation or _ends(theirs, mine):
         return _ended_before(new, mine, old, theirs)
     same_object = _same_object(mine, theirs)
-    if _calls_off(mine, theirs):
-        return _called_off(new, old) if same_object else None
+    over, planned = mine.relation.removeprefix(NO_LONGER), theirs.relation.removeprefix(PLANNED)
+    if over == planned and over != mine.relation and planned != theirs.relation:
+        if not same_object or new.said_at < old.said_at or old.end <= new.start:
+            return None
+        until = max(old.start, new.start)
+        pair = Pair(new=new, old=old, about="contradiction", until=until)
+        return replace(pair, reason="the plan may be off")
     if relation_named(mine.relation).opposite == theirs.relation:
         return _tastes(new, old) if same_object else None
-    if mine.relation == theirs.relation and same_object:
-        return _limited(new, old)
     if mine.relation != theirs.relation:
         return None
+    if same_object:  # it may say until when the same holds that was known without an end
+        if new.end == END or old.end != END or new.end <= old.start or new.said_at < old.said_at:
+            return None
+        pair = Pair(new=new, old=old, about="contradiction", verdict="supersedes", until=new.end)
+        return replace(pair, reason="it is known until when")
     if not overlap_in_time(new, old):
         return None
     relation = relation_named(mine.relation)
@@ -98,12 +104,10 @@ def _values_compared(
     pair = Pair(
         new=new, old=old, about="contradiction", undecided="both_true" if unknown else "unclear"
     )
-    if new.corrects and new.said_at >= old.said_at:
-        return _corrected(pair)
-    if new.corrects and not relation.is_single:
+    if new.corrects and new.said_at < old.said_at and not relation.is_single:
         return None  # it takes back something said before that
-    if _takes_back(old, new):
-        return replace(pair, verdict="supersedes", comes_late=True, reason=NEVER_TRUE)
+    if (corrected := _by_correction(pair)) is not None:
+        return corrected
     if set(new.evidence) & set(old.evidence) and not speaks_of_change(new):
         return replace(pair, verdict="both_true", reason="said in one breath")
     if _part_of(mine, theirs):
@@ -113,7 +117,9 @@ def _values_compared(
     second = later(new, old)
     if second is None:
         return replace(pair, reason="which one came after the other")
-    if second is old and not old.dated and relation.values == "one" and _is_news(new, old):
+    is_news = new.said_at > old.told_at and new.dated and speaks_of_change(new)
+    # "I live in Bonn", and days later "we moved to Lisbon last week".
+    if second is old and not old.dated and relation.values == "one" and is_news:
         return replace(
             pair, verdict="supersedes", until=new.said_at, reason="told later, as a change"
         )
@@ -121,7 +127,9 @@ def _values_compared(
         return replace(pair, until=old.start, reason="said later, of an earlier time")
     if second is new and new.said_at < old.told_at:
         return replace(pair, reason=SAID_AGAIN)
-    if _shared_role(mine.subject) and not speaks_of_change(second):
+    role = spoken_name(mine.subject)  # "Lena's sister": she may have two
+    shared = " " in role and role.rpartition(" ")[2] in SHARED_ROLES
+    if shared and not speaks_of_change(second):
         return replace(pair, reason="there may be more than one")
     if unknown:
         return replace(pair, reason=f"{relation.name} may have one value")
@@ -156,10 +164,8 @@ def _tastes(new: ComparableFact, old: ComparableFact) -> Pair | None:
     if not overlap_in_time(new, old):
         return None
     pair = Pair(new=new, old=old, about="contradiction", reason="the opposite of it")
-    if new.corrects and new.said_at >= old.said_at:
-        return _corrected(pair)
-    if _takes_back(old, new):
-        return replace(pair, verdict="supersedes", comes_late=True, reason=NEVER_TRUE)
+    if (corrected := _by_correction(pair)) is not None:
+        return corrected
     second = later(new, old)
     if second is new and new.said_at < old.told_at:
         return replace(pair, reason=SAID_AGAIN)
@@ -168,16 +174,6 @@ def _tastes(new: ComparableFact, old: ComparableFact) -> Pair | None:
         if second is not None and speaks_of_change(second)
         else pair
     )
-
-
-def _limited(new: ComparableFact, old: ComparableFact) -> Pair | None:
-    """The new fact says until when the same holds that was known without an end."""
-    if new.end == END or old.end != END or new.end <= old.start or new.said_at < old.said_at:
-        return None
-    return Pair(
-        new=new, old=old, about="contradiction", verdict="supersedes", until=new.end,
-        reason="it is known until when",
-    )  # fmt: skip
 
 
 def _ended(new: ComparableFact, mine: Claim, old: ComparableFact, theirs: Claim) -> Pair | None:
@@ -206,12 +202,6 @@ def _ended(new: ComparableFact, mine: Claim, old: ComparableFact, theirs: Claim)
     return replace(pair, verdict="supersedes", until=new.start, reason="it is over")
 
 
-def _is_news(new: ComparableFact, old: ComparableFact) -> bool:
-    """Whether what began before the other was told is told after it, as a change: "I live in Bonn", and
-    days later "we moved to Lisbon last week"."""
-    return new.said_at > old.told_at and new.dated and speaks_of_change(new)
-
-
 def _is_of_another(new: ComparableFact, mine: Claim, old: ComparableFact) -> bool:
     """Whether somebody else than who told a fact says that it is over, and not of themselves."""
     if new.speaker is None or old.speaker is None or new.speaker == old.speaker:
@@ -226,20 +216,18 @@ def _corrected(pair: Pair) -> Pair:
     return replace(pair, verdict="supersedes", until=pair.old.start, reason=NEVER_TRUE)
 
 
+def _by_correction(pair: Pair) -> Pair | None:
+    """The pair where one of the two corrects the other."""
+    if pair.new.corrects and pair.new.said_at >= pair.old.said_at:
+        return _corrected(pair)
+    if _takes_back(pair.old, pair.new):
+        return replace(pair, verdict="supersedes", comes_late=True, reason=NEVER_TRUE)
+    return None
+
+
 def _takes_back(old: ComparableFact, new: ComparableFact) -> bool:
     """Whether a known correction may be one of what is told only now, and was said before it."""
     return old.corrects and not old.new and new.said_at < old.said_at
-
-
-def _called_off(new: ComparableFact, old: ComparableFact) -> Pair | None:
-    """The new fact says that something is over which was planned before: the plan, or what was so
-    until it is again."""
-    if new.said_at < old.said_at or old.end <= new.start:
-        return None
-    return Pair(
-        new=new, old=old, about="contradiction", until=max(old.start, new.start),
-        reason="the plan may be off",
-    )  # fmt: skip
 
 
 def _ended_before(
@@ -266,12 +254,6 @@ def _again(pair: Pair) -> Pair | None:
     if new.corrects:
         return _corrected(pair)
     return replace(pair, until=new.start, reason="it is so again")
-
-
-def _calls_off(mine: Claim, theirs: Claim) -> bool:
-    """Whether one says to be over what the other says to be planned."""
-    over, planned = mine.relation.removeprefix(NO_LONGER), theirs.relation.removeprefix(PLANNED)
-    return over == planned and over != mine.relation and planned != theirs.relation
 
 
 def _ends(mine: Claim, theirs: Claim) -> bool:
@@ -330,8 +312,3 @@ def _names(statement: ComparableFact, place: str) -> bool:
 
 def _is_country(place: str) -> bool:
     return words_of(place) in LANGUAGES["en"].kinds.get("country", frozenset())
-
-
-def _shared_role(subject: str) -> bool:
-    """Whether a subject is only known as one that there may be several of: "Lena's sister"."""
-    return spoken_name(subject).rpartition(" ")[2] in SHARED_ROLES and " " in spoken_name(subject)
