@@ -19,8 +19,8 @@ from numpy.typing import NDArray
 from langmemory.languages import LANGUAGES, WORLDWIDE, Language, sentence_starts, split_words
 from langmemory.languages.patterns import compiled
 from langmemory.ports.candidates import CandidateSource, Floats, Rows
-from langmemory.recall.asked import without_courtesies
 from langmemory.recall.interaction import Interaction, Texts
+from langmemory.recall.question_extraction import without_courtesies
 from langmemory.recall.vocabulary import Flags, Vocabulary
 
 REPEATED: Final = 0.45

@@ -30,7 +30,7 @@ from langmemory.changes import (
     UpdateMemory,
 )
 from langmemory.config import load_config
-from langmemory.engines.sql.forgetting import forget
+from langmemory.engines.sql.forgetting import erase
 from langmemory.engines.sql.rooms import forgetting
 from langmemory.engines.sql.rooms.gathering import Gathering
 from langmemory.engines.sqlite import Engine
@@ -1015,18 +1015,18 @@ def test_a_dry_run_lets_others_write(
     for number in range(5):
         store.put(NS, f"k{number}", {"text": f"the {WORDS[number]} of somebody"})
     before = Path(store.path).stat().st_size
-    erase, written = forget.erase, []
+    erased, written = erase.erase, []
 
-    def meanwhile(*args: Any) -> forget.Erased:
+    def meanwhile(*args: Any) -> object:
         config = load_config()
         database = config.database.model_copy(update={"busy_timeout_ms": 1})
         quick = config.model_copy(update={"database": database})
         with closing(MemoryStore(tmp_path / "memory.db", config=quick)) as other:
             other.put(NS, "meanwhile", {"text": "a walnut"})
             written.append(other.get(NS, "meanwhile"))
-        return erase(*args)
+        return erased(*args)
 
-    monkeypatch.setattr(forget, "erase", meanwhile)
+    monkeypatch.setattr(erase, "erase", meanwhile)
     preview = store.forget(NS, everything=True, dry_run=True)
     assert (preview.memories, len(written)) == (5, 1), "as it was when it began"
     assert len(store.search(NS, limit=99)) == 6

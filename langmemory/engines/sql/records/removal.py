@@ -209,8 +209,9 @@ def forget_beside(connection: Connection, item: int) -> None:
     connection.execute(
         "DELETE FROM evidence WHERE item = ?; DELETE FROM evidence WHERE source = ?; "
         "DELETE FROM mention WHERE item = ?; DELETE FROM edge WHERE fact = ?; "
-        "DELETE FROM reflected WHERE item = ?; DELETE FROM usage WHERE item = ?",
-        (item,) * 6,
+        "DELETE FROM reflected WHERE item = ?; DELETE FROM usage WHERE item = ?; "
+        "DELETE FROM citation WHERE item = ?",
+        (item,) * 7,
     )
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from langmemory import MemoryStore
 from langmemory.languages.tables import folders
-from langmemory.recall.asked import JOINED_WORDS, LONG_CHARACTERS, asked_in
+from langmemory.recall.question_extraction import JOINED_WORDS, LONG_CHARACTERS, extract_question
 
 QUESTION = "What is Emil allergic to?"
 LETTER = "Dear all,\n" + "we met on Tuesday and spoke about the budget of the coming year.\n" * 40
@@ -28,19 +28,19 @@ CODE = "def total(rows):\n    return sum(row.price for row in rows)\n" * 30
 )
 def test_a_question_around_a_paste_is_what_is_asked(message: str) -> None:
     """Before or after a pasted text, on a line of its own or not, the question alone is looked up."""
-    assert asked_in(message) == QUESTION
+    assert extract_question(message) == QUESTION
 
 
 def test_the_line_of_a_question_belongs_to_it() -> None:
     """The line of a question tells its subject."""
     line = "I am cooking for Emil on Friday. What is he allergic to?"
-    assert asked_in(f"{LETTER}\n{line}") == line
+    assert extract_question(f"{LETTER}\n{line}") == line
 
 
 def test_questions_at_both_ends_are_asked_together() -> None:
     """Whether the person or the letter asks, nobody can tell, so both count."""
     letter = LETTER + "Can you come to the meeting in Kiel?"
-    assert asked_in(f"{QUESTION}\n\n{letter}").splitlines() == [
+    assert extract_question(f"{QUESTION}\n\n{letter}").splitlines() == [
         QUESTION,
         "Can you come to the meeting in Kiel?",
     ]
@@ -60,13 +60,16 @@ def test_questions_at_both_ends_are_asked_together() -> None:
 )
 def test_other_messages_are_left_whole(message: str) -> None:
     """A short message, one that asks nothing, and one whose question is about the rest of it."""
-    assert asked_in(message) == message
+    assert extract_question(message) == message
 
 
 def test_other_scripts_ask_with_their_own_marks() -> None:
     """A question is known by its mark in Chinese and Arabic, too."""
-    assert asked_in("会议讨论了明年的预算。" * 80 + "\n艾米尔对什么过敏？") == "艾米尔对什么过敏？"
-    assert asked_in("كان اليوم طويلا جدا. " * 60 + "\nأين تعيش لينا؟") == "أين تعيش لينا؟"
+    assert (
+        extract_question("会议讨论了明年的预算。" * 80 + "\n艾米尔对什么过敏？")
+        == "艾米尔对什么过敏？"
+    )
+    assert extract_question("كان اليوم طويلا جدا. " * 60 + "\nأين تعيش لينا؟") == "أين تعيش لينا؟"
 
 
 async def test_a_recall_finds_what_is_asked_around_a_paste() -> None:
@@ -106,7 +109,7 @@ async def test_a_recall_finds_what_is_asked_around_a_paste() -> None:
 )
 def test_courtesies_are_not_asked(message: str, asked: str) -> None:
     """Greetings, thanks and "could you tell me" are said around a question and not looked up."""
-    assert asked_in(message) == asked
+    assert extract_question(message) == asked
 
 
 @pytest.mark.parametrize(
@@ -125,7 +128,7 @@ def test_courtesies_are_not_asked(message: str, asked: str) -> None:
 )
 def test_what_only_looks_like_a_courtesy_stays(message: str) -> None:
     """Names and statements with such words in them, and messages that are nothing else, are whole."""
-    assert asked_in(message) == message
+    assert extract_question(message) == message
 
 
 def test_a_language_that_is_added_brings_its_courtesies(
@@ -133,12 +136,12 @@ def test_a_language_that_is_added_brings_its_courtesies(
 ) -> None:
     """Whenever a language is added, what is polite in it is not asked from then on."""
     message = "Bedankt hoor, waar woont mijn zus?"
-    assert asked_in(message) == message
+    assert extract_question(message) == message
     words = tmp_path / "nl" / "words.toml"
     words.parent.mkdir()
     words.write_text("[courtesies]\nbedankt = '^\\W*bedankt(?: hoor)?,?\\s*'\n")
     monkeypatch.setitem(folders(), "nl", words.parent)
-    assert asked_in(message) == "waar woont mijn zus?"
+    assert extract_question(message) == "waar woont mijn zus?"
 
 
 MEMORIES = [
@@ -246,12 +249,12 @@ def test_a_question_about_the_message_keeps_its_subject(message: str, found: str
 )
 def test_a_question_that_tells_its_subject_is_asked_alone(question: str) -> None:
     """A question for something of one's own, for somebody by name or for a rare thing needs no more words."""
-    assert asked_in(f"{FLAT}{question}") == question
+    assert extract_question(f"{FLAT}{question}") == question
 
 
 def test_words_join_as_they_are_written() -> None:
     """The words that join stand behind the question, few of them, names with their capitals."""
-    question, words = asked_in(f"{KILN}Should I accept the offer?").split("\n")
+    question, words = extract_question(f"{KILN}Should I accept the offer?").split("\n")
     assert question == "Should I accept the offer?"
     assert "kiln" in words.split()
     assert len(words.split()) <= JOINED_WORDS

@@ -44,7 +44,7 @@ _WORD = re.compile(r"\w+")
 _CAPITAL = re.compile(r"(?<!\w)[^\W\d_a-zß-öø-ÿ]\w+")
 
 
-def asked_in(message: str, vocabulary: Vocabulary | None = None) -> str:
+def extract_question(message: str, vocabulary: Vocabulary | None = None) -> str:
     """The question of a message: of a long one the questions at its beginning and its end, of any the rest
     beside courtesies; the message itself where it asks nothing there, or nothing is left.
 

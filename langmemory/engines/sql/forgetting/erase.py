@@ -1,4 +1,4 @@
-"""Forgetting: taking out of every table what speaks of the memories concerned.
+"""Erasing memories from every table that names them by id or key.
 
 What stays is that something was forgotten: one row a memory in the history, with its key sealed,
 and the record of the run.
@@ -8,11 +8,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from langmemory.engines.sql.background.jobs import READS_ONLY
-from langmemory.engines.sql.forgetting.concerned import Concerned, id_set, number
+from langmemory.engines.sql.forgetting.erasure_scope import ErasureScope, id_set
 from langmemory.engines.sql.records import history, removal
 from langmemory.engines.sql.records.items import Batch
 from langmemory.engines.sql.records.runs import UNDO
@@ -20,7 +19,7 @@ from langmemory.engines.sql.tables.connection import Connection
 from langmemory.engines.sql.tables.namespaces import below, find, intern, lineage, to_path
 from langmemory.engines.sql.tables.times import from_us
 from langmemory.engines.sql.tables.values import leaves
-from langmemory.types import Namespace
+from langmemory.types import Forgotten, Namespace
 from langmemory.values import from_json, to_json
 
 
@@ -42,107 +41,81 @@ def still_there(connection: Connection, namespace: Namespace) -> int:
     return intern(connection, history.TOMBSTONES)
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Erased:
-    """How many rows went, or were blanked."""
-
-    kinds: dict[str, int]
-    """Memories that are gone, by kind."""
-    history: int
-    edges: int
-    entities: int
-    reviews: int
-    facts_kept: int
-    """Facts that lost evidence and stay for what else speaks for them."""
-    runs: list[str]
-    """Whose record may tell of what is gone."""
-
-
 def erase(
-    connection: Connection, concerned: Concerned, prefix: Namespace, now_us: int, run: str
-) -> Erased:
-    """Take it out of every table that names it by id or key. In a write transaction.
+    connection: Connection, scope: ErasureScope, prefix: Namespace, now_us: int, run: str
+) -> tuple[Forgotten, list[str]]:
+    """Take what is in scope out of every table that names it by id or key, in a write transaction.
+    Return what went, or was blanked, and the runs whose record may tell of it.
 
     Entities below the prefix that no memory speaks of any more go with it, whoever spoke of them.
     What tables say in free text is `scrub`'s; the bytes are the purge's.
     """
-    ids = concerned.every
-    array = connection.array(ids)
-    kinds = dict(
-        connection.execute(
-            "SELECT kind, count(*) FROM item WHERE id IN (SELECT value FROM carray(?)) "
-            "GROUP BY kind ORDER BY kind",
-            (array,),
-        ).fetchall()
+    array = connection.array(scope.every)
+
+    def number(query: str) -> int:
+        return int(connection.execute(query, (array,)).fetchone()[0])
+
+    # Look first: what is counted and named here is gone afterwards.
+    kinds = connection.execute(
+        "SELECT kind, count(*) FROM item WHERE id IN (SELECT value FROM carray(?)) "
+        "GROUP BY kind ORDER BY kind",
+        (array,),
+    ).fetchall()
+    rows = connection.execute(
+        "WITH place (item, namespace, key) AS ("
+        "SELECT id, namespace, key FROM item WHERE id IN (SELECT value FROM carray(?1)) UNION "
+        "SELECT item, namespace, key FROM history WHERE key IS NOT NULL "
+        "AND item IN (SELECT value FROM carray(?1))) "
+        "SELECT p.item, n.id, n.path, p.key FROM place p JOIN namespace n ON n.id = p.namespace",
+        (array,),
     )
-    places = [
-        _Place(*row)
-        for row in connection.execute(
-            "WITH place (item, namespace, key) AS ("
-            "SELECT id, namespace, key FROM item WHERE id IN (SELECT value FROM carray(?1)) UNION "
-            "SELECT item, namespace, key FROM history WHERE key IS NOT NULL "
-            "AND item IN (SELECT value FROM carray(?1))) "
-            "SELECT p.item, n.id, n.path, p.key FROM place p JOIN namespace n ON n.id = p.namespace",
-            (array,),
-        )
-    ]
-    silent = _silent(connection, array, prefix)
-    reviews = concerned.reviews | _reviews_about(connection, places)
+    places = [_Place(*row) for row in rows]
+    entities = scope.entities | _silent(connection, array, prefix)
+    reviews = scope.reviews | _reviews_about(connection, places)
     changed = id_set(
         connection,
         "SELECT item FROM history WHERE seq IN (SELECT value FROM carray(?))",
-        (connection.array(concerned.past),),
+        (connection.array(scope.past),),
     )
     runs = _empty_runs(connection, prefix) + _runs_of(
         connection,
-        connection.array({*ids, *changed}),
-        connection.array(concerned.entities | silent),
+        connection.array({*scope.every, *changed}),
+        connection.array(entities),
         reviews,
     )
     facts_kept = number(
-        connection,
         "SELECT count(DISTINCT item) FROM evidence WHERE source IN (SELECT value FROM carray(?1)) "
         "AND item NOT IN (SELECT value FROM carray(?1)) "
-        "AND EXISTS (SELECT 1 FROM item i WHERE i.id = evidence.item)",
-        (array,),
+        "AND EXISTS (SELECT 1 FROM item i WHERE i.id = evidence.item)"
     )
     told = number(
-        connection,
         "SELECT count(*) FROM history WHERE before IS NOT NULL "
-        "AND item IN (SELECT value FROM carray(?))",
-        (array,),
+        "AND item IN (SELECT value FROM carray(?))"
     )
-    edges = number(
-        connection,
-        "SELECT count(*) FROM edge WHERE fact IN (SELECT value FROM carray(?1))",
-        (array,),
-    )
-    _hand_on(connection, concerned)
-    for item in sorted(concerned.alive):
+    edges = number("SELECT count(*) FROM edge WHERE fact IN (SELECT value FROM carray(?))")
+    # Then erase, from the items to the namespaces that they leave empty.
+    _hand_on(connection, scope)
+    for item in sorted(scope.alive):
         removal.delete(connection, item, now_us, run=run)
-    for item in sorted(concerned.gone):
+    for item in sorted(scope.gone):
         removal.forget_beside(connection, item)
-    entities = _forget_entities(connection, concerned.entities | silent)
+    _forget_entities(connection, entities)
     _forget_heirs(connection, places)
     connection.executemany("DELETE FROM review WHERE id = ?", [(one,) for one in reviews])
-    rows = told + _blank_past(connection, concerned.past, changed)
-    _seal(connection, concerned, places, now_us, run)
-    connection.erase_vectors(ids)
-    touched = {place.namespace for place in places} | concerned.namespaces
+    told += _blank_past(connection, scope.past, changed)
+    _seal(connection, scope, places, now_us, run)
+    connection.erase_vectors(scope.every)
+    touched = {place.namespace for place in places} | scope.namespaces
     _forget_threads(connection, touched)
     connection.execute(
         "DELETE FROM path WHERE NOT EXISTS (SELECT 1 FROM leaf WHERE leaf.path = path.id)"
     )
     _forget_namespaces(connection, touched)
-    return Erased(
-        kinds=kinds,
-        history=rows,
-        edges=edges,
-        entities=entities,
-        reviews=len(reviews),
-        facts_kept=facts_kept,
-        runs=runs,
-    )
+    forgotten = Forgotten(
+        run_id=run, kinds=dict(kinds), history=told, facts_kept=facts_kept, edges=edges,
+        entities=len(entities), reviews=len(reviews), notes=0,
+    )  # fmt: skip
+    return forgotten, runs
 
 
 def _runs_of(
@@ -203,14 +176,10 @@ def _silent(connection: Connection, going: Any, prefix: Namespace) -> set[int]:
     )
 
 
-def _forget_entities(connection: Connection, entities: set[int]) -> int:
+def _forget_entities(connection: Connection, entities: set[int]) -> None:
     array = connection.array(entities)
-    keys = [
-        str(row[0])
-        for row in connection.execute(
-            "SELECT key FROM entity WHERE id IN (SELECT value FROM carray(?))", (array,)
-        )
-    ]
+    query = "SELECT key FROM entity WHERE id IN (SELECT value FROM carray(?))"
+    keys = {row[0] for row in connection.execute(query, (array,))}
     connection.execute(
         "DELETE FROM edge WHERE subject IN (SELECT value FROM carray(?1)) "
         "OR object IN (SELECT value FROM carray(?1)); "
@@ -224,10 +193,9 @@ def _forget_entities(connection: Connection, entities: set[int]) -> int:
         "SELECT id, links FROM run WHERE links <> '{}'"
     ).fetchall():
         found = from_json(links)
-        kept = {key: old for key, old in found.items() if not {key, old[0]} & set(keys)}
+        kept = {key: old for key, old in found.items() if not {key, old[0]} & keys}
         if kept != found:
             connection.execute("UPDATE run SET links = ? WHERE id = ?", (to_json(kept), run))
-    return len(keys)
 
 
 def _forget_heirs(connection: Connection, places: Iterable[_Place]) -> None:
@@ -267,13 +235,13 @@ def _reviews_about(connection: Connection, places: Iterable[_Place]) -> set[str]
 
 def _seal(
     connection: Connection,
-    concerned: Concerned,
+    scope: ErasureScope,
     places: Sequence[_Place],
     now_us: int,
     run: str,
 ) -> None:
     """Blank the history of the items, and record that they were forgotten."""
-    array = connection.array(concerned.every)
+    array = connection.array(scope.every)
     connection.execute(
         "UPDATE history SET before = NULL, facets = NULL, reason = NULL "
         "WHERE item IN (SELECT value FROM carray(?))",
@@ -284,7 +252,7 @@ def _seal(
         connection.execute(
             "UPDATE history SET key = ? WHERE item = ? AND key IS NOT NULL", (seal, item)
         )
-        if item in concerned.alive:  # its deletion, just recorded, is the record
+        if item in scope.alive:  # its deletion, just recorded, is the record
             connection.execute(
                 # Not by the index of runs: this one has as many rows as there are memories.
                 "UPDATE history SET action = 'forget' WHERE item = ? AND +run = ?",
@@ -350,14 +318,14 @@ def _forget_namespaces(connection: Connection, touched: Iterable[int]) -> None:
         )
 
 
-def _hand_on(connection: Connection, concerned: Concerned) -> None:
+def _hand_on(connection: Connection, scope: ErasureScope) -> None:
     """Make facts that others said too those others'. In a write transaction, before the rest is erased.
 
     Owner, speaker and time become those of what is left of the evidence: the first of it tells who said
     it and when, and they own it if nobody else said it as well.
     """
-    going = connection.array(concerned.every)
-    for item in sorted(concerned.inherited):
+    going = connection.array(scope.every)
+    for item in sorted(scope.inherited):
         left = connection.execute(
             "SELECT s.owner, s.speaker, s.valid_at, s.value ->> '$.at' FROM evidence v "
             "JOIN item s ON s.id = v.source WHERE v.item = ? "

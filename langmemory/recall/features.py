@@ -64,7 +64,7 @@ def questions(texts: Texts, vocabulary: Vocabulary) -> NDArray[np.bool_]:
     return asking
 
 
-def latest(
+def recency(
     said_at: NDArray[np.int64], *, half_life_days: float, horizon: datetime | None = None
 ) -> Floats:
     """1 for what was said last of n >= 1 times, half as much for every half-life before; 0 for what was

@@ -138,7 +138,7 @@ class Vocabulary:
         return any(part in self.words for n in (1, 2, 3) for part in (folded[:-n], folded[n:]))
 
 
-class Traces:
+class Residue:
     """By which words forgotten texts would be known again. Made after they are erased."""
 
     def __init__(self, connection: Connection, texts: Iterable[str], known: Vocabulary) -> None:
@@ -226,7 +226,7 @@ def said_since(connection: Connection, seq: int) -> Iterator[str]:
 
 
 def unsaid(connection: Connection, needles: Sequence[str]) -> list[str]:
-    """Those of the `Traces.needles` that still stand in no text: others may have been said anew."""
+    """Those of the `Residue.needles` that still stand in no text: others may have been said anew."""
     known = Vocabulary(chain(_remaining(connection), _texts(connection, _ASIDE)))
     words = [one for one in needles if _WORD.fullmatch(one)]
     passages = set(needles) - set(words)
@@ -330,7 +330,7 @@ def _scalars(text: str) -> str:
 
 def scrub(
     connection: Connection,
-    traces: Traces,
+    residue: Residue,
     runs: Iterable[str],
     named: Collection[tuple[str, str | int]] = (),
 ) -> int:
@@ -353,7 +353,7 @@ def scrub(
             f"SELECT {key}, {', '.join(columns)} FROM {table} WHERE {columns[0]} IS NOT NULL"
         ).fetchall():
             concerned = (table, one) in named or (table == "run" and one in touched)
-            if not concerned and not traces.tells(*texts):
+            if not concerned and not residue.tells(*texts):
                 continue
             if table == "run":
                 numbers = {
@@ -372,17 +372,17 @@ def scrub(
             else:
                 connection.execute(f"DELETE FROM {table} WHERE {key} = ?", (one,))
             count += 1
-    return count + _forget_names(connection, traces, touched)
+    return count + _forget_names(connection, residue, touched)
 
 
-def _forget_names(connection: Connection, traces: Traces, runs: set[str]) -> int:
+def _forget_names(connection: Connection, residue: Residue, runs: set[str]) -> int:
     rows = connection.execute(
         "SELECT a.norm, a.namespace, a.entity, a.name, a.run FROM alias a "
         "JOIN entity e ON e.id = a.entity WHERE a.name <> e.name"
     ).fetchall()
     gone = [
         row[:3] for row in rows
-        if row[4] in runs and not all(map(traces.is_known, _WORD.findall(row[3])))
+        if row[4] in runs and not all(map(residue.is_known, _WORD.findall(row[3])))
     ]  # fmt: skip
     connection.executemany(
         "DELETE FROM alias WHERE norm = ? AND namespace = ? AND entity = ?", gone

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from langmemory.ports.candidates import CandidateSource, Floats
 from langmemory.recall.context import first_of_each, sessions
-from langmemory.recall.diversity import Folding
+from langmemory.recall.diversity import Deduplication
 from langmemory.recall.explain import named
 from langmemory.recall.presets import MOST_CANDIDATES, Preset
 from langmemory.recall.ranking import Ranking
@@ -27,7 +27,7 @@ SESSIONS: Final = 10
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Chosen:
+class Selection:
     """The returned part of a ranking."""
 
     order: NDArray[np.int64]
@@ -60,7 +60,7 @@ def choose(
     granularity: Granularity,
     min_score: float | None,
     limit: int,
-) -> Chosen:
+) -> Selection:
     """Results in order, without those that say what one before them said, at most ``limit``.
 
     ``scores`` is float32[n], what the results are given as their score.
@@ -76,9 +76,9 @@ def choose(
     ranked = order
     if min_score is not None:
         order = order[scores[order] >= min_score]
-    folding = Folding(preset.dedupe_threshold)
-    results, removed = _results(source, ranking, scores, order, limit, folding, alone)
-    return Chosen(
+    seen = Deduplication(preset.dedupe_threshold)
+    results, removed = _results(source, ranking, scores, order, limit, seen, alone)
+    return Selection(
         order=ranked,
         results=results,
         removed=removed,
@@ -93,7 +93,7 @@ def _results(
     scores: Floats,
     order: NDArray[np.int64],
     limit: int,
-    folding: Folding,
+    seen: Deduplication,
     alone: NDArray[np.bool_],
 ) -> tuple[list[RecallResult], list[tuple[Memory, str]]]:
     """The first ``limit`` of an order, and what was passed over, with the reason; only what stands
@@ -110,10 +110,10 @@ def _results(
                 continue
             twin = None
             if alone[place]:
-                twin = folding.twin(len(results), memory.text, memory.speaker)
+                twin = seen.twin(len(results), memory.text, memory.speaker)
             if twin is not None:
                 said = named(results[twin].memory, beside=memory)
-                removed.append((memory, f"folding: says the same as {said}"))
+                removed.append((memory, f"dedupe: says the same as {said}"))
                 continue
             parts = {
                 "dense": float(ranking.pool.dense[place]),

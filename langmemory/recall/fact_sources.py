@@ -25,16 +25,16 @@ STANDS_FOR: Final = 0.6
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Families:
+class FactSources:
     """Pairs among n candidates: a derived memory, and one it was derived from."""
 
     derived: Ids
     """int64[m]: places among the candidates."""
     sources: Ids
     """int64[m]."""
-    outlived: Ids
+    superseded: Ids
     """int64[h]: sources of what holds no more …"""
-    heirs: Ids
+    successors: Ids
     """int64[h]: … and what took its place."""
 
     def signals(self, found: Mapping[str, Floats]) -> dict[str, Floats]:
@@ -64,7 +64,7 @@ class Families:
         since it says other things.
         """
         own = _own(found)
-        folded = np.zeros(len(score), np.bool_)
+        collapsed = np.zeros(len(score), np.bool_)
         alone = np.bincount(self.derived)[self.derived] == 1
         derived, sources = self.derived[alone], self.sources[alone]
         order = np.lexsort((derived, -own[derived], sources))
@@ -74,8 +74,8 @@ class Families:
         derived, sources = derived[stands], sources[stands]
         while (below := score[derived] < score[sources]).any():  # a source may be derived itself
             score[derived[below]] = score[sources[below]]
-        folded[sources] = True
-        return folded
+        collapsed[sources] = True
+        return collapsed
 
     def succeed(self, score: Floats, found: Mapping[str, Floats]) -> None:
         """Put what holds now, in place, before the turns that tell what was so before; where it is what
@@ -83,9 +83,9 @@ class Families:
         own = _own(found)
         needed = STANDS_FOR * own
         np.maximum.at(needed, self.sources, own[self.derived])
-        asked = own[self.heirs] >= needed[self.outlived]
-        before = np.nextafter(score[self.outlived[asked]], np.float32(np.inf))
-        np.maximum.at(score, self.heirs[asked], before)
+        asked = own[self.successors] >= needed[self.superseded]
+        before = np.nextafter(score[self.superseded[asked]], np.float32(np.inf))
+        np.maximum.at(score, self.successors[asked], before)
 
 
 def _own(found: Mapping[str, Floats]) -> Floats:
