@@ -6,6 +6,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 from langmemory.changes import AddEntity, Change, LinkEntities
 from langmemory.formation.entities.names import entity_key, within_reach
@@ -199,6 +200,11 @@ class BatchEntities:
         entity = persons[0] if persons else self.make(name, "person", fact, private=False)
         self.speakers[fact.speaker] = self.followed(entity)
         return entity
+
+    def ask(self, name: str, fact: int, candidates: Iterable[Entity], **doubt: Any) -> None:
+        """Leave a name to a person; see `AmbiguousName`."""
+        found = AmbiguousName(name=name, fact=fact, candidates=tuple(candidates), **doubt)
+        self.unclear.append(found)
 
     def fuller(self, norm: str) -> set[str]:
         """Full names in this batch's facts that begin with this one."""

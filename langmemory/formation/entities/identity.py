@@ -17,7 +17,6 @@ from langmemory.changes import LinkEntities
 from langmemory.context.escape import one_line, quoted_lines
 from langmemory.errors import ExtractionError, ModelUnavailableError
 from langmemory.formation.asking.asker import (
-    Answered,
     Asker,
     Method,
     Question,
@@ -161,7 +160,13 @@ def identified(resolution: Resolution, decisions: Iterable[Identity]) -> Resolut
         changes=(
             *resolution.changes,
             *(
-                LinkEntities(key=key, same_as=_followed(key, links), reason=_reason(same[key]))
+                LinkEntities(
+                    key=key,
+                    same_as=_followed(key, links),
+                    reason=f"a model: {same[key].reason}"
+                    if same[key].reason
+                    else "a model says so",
+                )
                 for key in links
             ),
         ),
@@ -175,10 +180,6 @@ def _followed(key: str, links: Mapping[str, str]) -> str:
     while key in links:
         key = links[key]
     return key
-
-
-def _reason(decision: Identity) -> str:
-    return f"a model: {decision.reason}" if decision.reason else "a model says so"
 
 
 def _moved(claim: Claim, moved: Mapping[str, str]) -> Claim:
@@ -247,7 +248,17 @@ class ModelNameJudge:
             return Identities(model_calls=error.model_calls, failure=str(error))
         except ModelUnavailableError as error:
             return Identities(model_calls=1, failure=str(error))
-        return _decided(pairs, answered)
+        decisions = tuple(
+            Identity(
+                key=pair.key,
+                other=pair.other,
+                verdict=given.verdict,
+                reason=one_line(given.reason)[:REASON_CHARACTERS],
+            )
+            for number, pair in enumerate(pairs, start=1)
+            if (given := answered.value.get(number)) is not None
+        )
+        return Identities(decisions=decisions, model_calls=answered.calls)
 
     judge, ajudge = blocking(_judge), awaiting(_judge)
 
@@ -270,19 +281,3 @@ def _question(pairs: Sequence[NamePair]) -> Question[_Read]:
 def _shown(name: str, statements: Sequence[str]) -> str:
     said = [line for text in statements for line in quoted_lines(text[:MAX_CHARACTERS])]
     return "\n".join(["name:", *quoted_lines(name), "said:" if said else "said: nothing", *said])
-
-
-def _decided(pairs: Sequence[NamePair], answered: Answered[_Read]) -> Identities:
-    return Identities(
-        decisions=tuple(
-            Identity(
-                key=pair.key,
-                other=pair.other,
-                verdict=given.verdict,
-                reason=one_line(given.reason)[:REASON_CHARACTERS],
-            )
-            for number, pair in enumerate(pairs, start=1)
-            if (given := answered.value.get(number)) is not None
-        ),
-        model_calls=answered.calls,
-    )

@@ -18,7 +18,6 @@ from langmemory.formation.entities.names import (
     within_reach,
 )
 from langmemory.formation.entities.relationships import Fit, counts, fit, kind_of
-from langmemory.formation.entities.resolution import AmbiguousName
 from langmemory.languages.spelling import normalised
 from langmemory.ports.facts import Fact
 from langmemory.types import Entity
@@ -110,7 +109,12 @@ class Lookup:
         made = self.cast.make(name, kind_of(bond), self.fact, apart=apart)
         doubtful = [e for e in exact if fits[e.key] == "doubtful"]
         if doubtful and self.fact.privacy != "private" and self.cast.is_new(made):
-            self._ask_whether(name, made, doubtful, bond)
+            other = self.cast.root(doubtful[0])  # the one who is most like
+            who, fact = self.described(other)
+            whose = "" if self.speaker is None else self.speaker.name
+            known_as = {made.key: f"{whose}'s {bond}", other.key: who}
+            because = (fact,) if fact else ()
+            self.cast.ask(name, self.index, (other,), key=made.key, who=known_as, because=because)
         return self.cast.use(made)
 
     def _introduced_as(self, bond: str, entity: Entity, norm: str) -> Entity:
@@ -220,29 +224,8 @@ class Lookup:
 
     def _asked(self, name: str, kind: str, candidates: list[Entity]) -> Found:
         made = self.cast.make(name, kind, self.fact)
-        whole = tuple(map(self.cast.root, candidates))
-        self.cast.unclear.append(
-            AmbiguousName(name=name, fact=self.index, candidates=whole, key=made.key)
-        )
+        self.cast.ask(name, self.index, map(self.cast.root, candidates), key=made.key)
         return self.cast.use(made)
-
-    def _ask_whether(
-        self, name: str, made: Entity, candidates: Sequence[Entity], bond: str
-    ) -> None:
-        """Whether somebody new is one of those known by the same name: the one who is most like."""
-        whose = "" if self.speaker is None else self.speaker.name
-        other = self.cast.root(candidates[0])
-        who, fact = self.described(other)
-        self.cast.unclear.append(
-            AmbiguousName(
-                name=name,
-                fact=self.index,
-                candidates=(other,),
-                key=made.key,
-                who={made.key: f"{whose}'s {bond}", other.key: who},
-                because=(fact,) if fact else (),
-            )
-        )
 
     def _by_company(self, candidates: Sequence[Entity]) -> Entity | None:
         """The only one, or the one the speaker has spoken of before, when it is one."""

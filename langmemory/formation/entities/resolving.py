@@ -9,7 +9,7 @@ from langmemory.formation.entities.batch_entities import BatchEntities, Found, S
 from langmemory.formation.entities.lookup import Lookup, Which
 from langmemory.formation.entities.names import is_private, names_in, within_reach, written_as
 from langmemory.formation.entities.relationships import RELATIONS
-from langmemory.formation.entities.resolution import AmbiguousName, Resolution
+from langmemory.formation.entities.resolution import Resolution
 from langmemory.formation.entities.roles import UNIQUE_ROLES, Role, person_words, role_in
 from langmemory.formation.relations.vocabulary import (
     NO_LONGER,
@@ -161,32 +161,31 @@ class FactNames:
         assert isinstance(doubt, Which)
         if isinstance(subject, Which) and isinstance(found, Which):
             return  # two doubts in one claim: the text alone stays
-        options: dict[str, tuple[Claim, ...]] = {}
-        for entity in doubt.candidates:
-            options[entity.key] = (
+        clear = subject.own if isinstance(subject, Found) else None
+        end = found.own if isinstance(found, Found) else claim.object if found is None else None
+        options = {
+            entity.key: (
                 replace(
                     claim,
-                    subject=subject.own if isinstance(subject, Found) else entity.key,
-                    object=entity.key
-                    if isinstance(found, Which)
-                    else (claim.object if found is None else found.own),
+                    subject=entity.key if clear is None else clear,
+                    object=entity.key if end is None else end,
                     object_is_entity=found is not None,
                 ),
             )
-        for clear in (subject, found):
-            if isinstance(clear, Found):
-                self._note(clear)
+            for entity in doubt.candidates
+        }
+        for known in (subject, found):
+            if isinstance(known, Found):
+                self._note(known)
         name = claim.subject if isinstance(subject, Which) else claim.object
         described = {entity.key: self.lookup.described(entity) for entity in doubt.candidates}
-        self.cast.unclear.append(
-            AmbiguousName(
-                name=name,
-                fact=self.index,
-                candidates=doubt.candidates,
-                claims=options,
-                who={key: who for key, (who, _) in described.items() if who},
-                because=tuple(fact for _, fact in described.values() if fact),
-            )
+        self.cast.ask(
+            name,
+            self.index,
+            doubt.candidates,
+            claims=options,
+            who={key: who for key, (who, _) in described.items() if who},
+            because=tuple(fact for _, fact in described.values() if fact),
         )
 
     def _note(self, found: Found) -> None:
@@ -221,15 +220,9 @@ class FactNames:
             self.cast.add_alias(entity, name)
         elif not self.private:
             whole = self.cast.root(entity)
-            self.cast.unclear.append(
-                AmbiguousName(
-                    name=name,
-                    fact=self.index,
-                    candidates=(self.cast.root(others[0]),),
-                    key=whole.key,
-                    was_known=not self.cast.is_new(whole),
-                )
-            )
+            known = not self.cast.is_new(whole)
+            other = self.cast.root(others[0])
+            self.cast.ask(name, self.index, (other,), key=whole.key, was_known=known)
 
 
 def _looks_like_name(text: str) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Protocol
 
 from langchain_core.language_models import BaseChatModel
@@ -22,7 +22,6 @@ from langmemory.formation.batch import MOST_READ, Batch, Turn, kept_close
 from langmemory.formation.entities.roles import person_words
 from langmemory.formation.extraction.answers import (
     SCHEMA,
-    AnswerCore,
     AnswerFact,
     Reading,
     read,
@@ -133,7 +132,7 @@ class ModelExtractor:
         texts = [spoken(turn.text) for turn in batch.turns]
         return Question(
             messages=(SystemMessage(self._system), HumanMessage(_request(batch, names))),
-            read=lambda raw: _readable(read(raw, turns=texts), batch),
+            read=lambda raw: _readable(read(_unlabelled(raw, batch), turns=texts), batch),
         )
 
 
@@ -206,7 +205,7 @@ def _extraction(batch: Batch, answered: Answered[Reading]) -> Extraction:
     answer = answered.value.answer
     dropped = list(answered.value.dropped)
     facts: list[Fact] = []
-    for entry in _unlabelled(answer.facts, batch):
+    for entry in answer.facts:
         turns = _evidence(batch, entry.evidence)
         fact = kept_close(_fact(entry, turns), batch)
         if fact is None:
@@ -223,29 +222,25 @@ def _extraction(batch: Batch, answered: Answered[Reading]) -> Extraction:
         )
         if summary.text
         else None,
-        core=tuple(_suggestion(batch, entry) for entry in answer.core),
+        core=tuple(
+            CoreSuggestion(
+                block=entry.block,
+                text=entry.text,
+                evidence=tuple(turn.key for turn in _evidence(batch, entry.evidence)),
+            )
+            for entry in answer.core
+        ),
         model_calls=answered.calls,
         dropped=tuple(dropped),
     )
 
 
-def _unlabelled(facts: Sequence[AnswerFact], batch: Batch) -> Iterator[AnswerFact]:
-    """The facts with "Maria" for "Maria (user)", as the head of a turn has it."""
-    heads = {
-        f"{label(turn.speaker)} ({label(turn.role)})": label(turn.speaker) for turn in batch.turns
-    }
-
-    def bare(text: str) -> str:
-        for head, name in heads.items():
-            text = text.replace(head, name)
-        return text
-
-    for fact in facts:
-        claims = [
-            claim.model_copy(update={"subject": bare(claim.subject), "object": bare(claim.object)})
-            for claim in fact.claims
-        ]
-        yield fact.model_copy(update={"text": bare(fact.text), "claims": claims})
+def _unlabelled(raw: str, batch: Batch) -> str:
+    """The answer with "Maria" for "Maria (user)", as the head of a turn has it."""
+    for turn in batch.turns:
+        name = label(turn.speaker)
+        raw = raw.replace(f"{name} ({label(turn.role)})", name)
+    return raw
 
 
 def _evidence(batch: Batch, ids: Sequence[str]) -> list[Turn]:
@@ -335,10 +330,3 @@ def _time_words(entry: AnswerFact, turns: Sequence[Turn], language: str) -> str 
 
 def _squeezed(text: str) -> str:
     return " ".join(text.casefold().split())
-
-
-def _suggestion(batch: Batch, entry: AnswerCore) -> CoreSuggestion:
-    turns = _evidence(batch, entry.evidence)
-    return CoreSuggestion(
-        block=entry.block, text=entry.text, evidence=tuple(turn.key for turn in turns)
-    )
