@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from datetime import datetime
 from typing import Any
@@ -123,7 +123,12 @@ def _changes(outcome: Outcome, extraction: Extraction, failures: Sequence[str]) 
         yield from edges(key, fact.claims, outcome.own(key))
     confided = tuple(_confided(outcome))
     yield from confided
-    outcome.batch = _kept(outcome.batch, {one.key for one in confided})
+    private = {one.key for one in confided}  # what retells these turns is private, too
+    turns = (
+        replace(turn, privacy="private") if turn.key in private else turn
+        for turn in outcome.batch.turns
+    )
+    outcome.batch = replace(outcome.batch, turns=tuple(turns))
     rest = tuple(outcome.rest_memories(dict(outcome.remaining())))
     if not failures:
         yield from rest
@@ -170,14 +175,6 @@ def _confided(outcome: Outcome) -> Iterator[UpdateMemory]:
                 facets=Facets(privacy="private"),
                 reason="a private fact was made of it",
             )
-
-
-def _kept(batch: Batch, confided: Collection[str]) -> Batch:
-    """The batch with the turns that become private: what retells them is private, too."""
-    turns = (
-        replace(turn, privacy="private") if turn.key in confided else turn for turn in batch.turns
-    )
-    return replace(batch, turns=tuple(turns))
 
 
 def _entities(outcome: Outcome, effects: Sequence[Change]) -> Iterator[Change]:
