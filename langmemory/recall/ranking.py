@@ -18,7 +18,7 @@ from langmemory.recall.candidates import Candidates
 from langmemory.recall.contentless import contentless
 from langmemory.recall.entities import possible_names
 from langmemory.recall.fact_sources import FactSources
-from langmemory.recall.fusion import normalised, weighted_sum
+from langmemory.recall.fusion import min_max, weighted_sum
 from langmemory.recall.hops import Reached
 from langmemory.recall.intent import Intent
 from langmemory.recall.interaction import Interaction, Texts, interact, join_texts
@@ -279,13 +279,13 @@ def signals(
         by_assistant = texts.having(ASSISTANT)
     named = reading.named
     found = {
-        "keyword": normalised(pool.keyword),
+        "keyword": min_max(pool.keyword),
         "speaker": features.spoken_by(
             rows.speaker, named, by_assistant, asks_listener=intent.asks_listener
         ),
     }
     if pool.dense.any():
-        found["dense"] = normalised(pool.dense)
+        found["dense"] = min_max(pool.dense)
     if len(rows.ids) and (spans := intent.spans(features.years_of(rows.said_at))):
         found["period"] = features.within(
             rows.said_at, spans, lag_days=PERIOD_LAG_DAYS, edge=intent.edge

@@ -12,8 +12,8 @@ from typing import Any
 from langmemory.formation.batch import Batch
 from langmemory.formation.relations.vocabulary import NO_LONGER, relation_named
 from langmemory.languages import split_words
+from langmemory.languages.spelling import normalised_text
 from langmemory.ports.facts import Claim, Fact, KnownFact, fingerprint
-from langmemory.ports.facts import normalised as normalised_text
 from langmemory.timestamps import moment
 from langmemory.types import Privacy
 

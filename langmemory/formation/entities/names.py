@@ -13,7 +13,7 @@ from rapidfuzz import fuzz
 
 from langmemory.formation.batch import Turn
 from langmemory.languages import is_unspaced
-from langmemory.languages.spelling import normalised
+from langmemory.languages.spelling import name_key
 from langmemory.ports.facts import Fact
 from langmemory.types import Entity
 
@@ -40,7 +40,7 @@ def entity_key(
         digits: hex digits that tell apart what looks the same.
         apart: what tells it from others of this name; four digits more.
     """
-    norm = normalised(name)
+    norm = name_key(name)
     seed = "\0".join((kind, norm, "" if owner is None else f"private to {owner}"))
     told = _hex(seed)[:digits] + (_hex(apart)[:4] if apart else "")
     return f"{kind}/{norm.replace(' ', '-')[:40]}-{told}"
@@ -135,5 +135,5 @@ def names_in(text: str) -> Iterator[str]:
 
 def written_as(entity: Entity, name: str) -> bool:
     """A name with a capital is only meant by one with a capital: "Will" is not "will"."""
-    spelled = (n for n in (entity.name, *entity.aliases) if normalised(n) == normalised(name))
+    spelled = (n for n in (entity.name, *entity.aliases) if name_key(n) == name_key(name))
     return any(name[:1].isupper() or not n[:1].isupper() for n in spelled)

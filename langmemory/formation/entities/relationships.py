@@ -21,7 +21,7 @@ from langmemory.formation.relations.vocabulary import (
     relation_named,
     snake,
 )
-from langmemory.languages.spelling import normalised
+from langmemory.languages.spelling import name_key
 from langmemory.ports.facts import Claim, Fact, Knowledge, KnownFact
 
 RELATIONS = {name: relation.roles for name, relation in BY_NAME.items() if relation.roles}
@@ -91,7 +91,7 @@ class Introductions:
                 for name, what in told:
                     self._bonds[fact.speaker or "", turn, name][what] = None
                 for claim in () if fact.ends else fact.claims:
-                    self._claims[fact.speaker or "", turn, normalised(claim.subject)].append(claim)
+                    self._claims[fact.speaker or "", turn, name_key(claim.subject)].append(claim)
 
     def bond(self, fact: Fact, norm: str) -> str | None:
         """Return the role of a name's bearer for the speaker of a fact, by itself or else its turns; None
@@ -161,8 +161,8 @@ class Relationships:
         known = [one for one in self._knowledge.about(entity, relation.name) if counts(one, fact)]
         values = {one.object for found in known for one in found.claims if one.subject == entity}
         values |= set(self._values[entity, relation.name])
-        said = normalised(claim.object)
-        return bool(values) and said not in {normalised(spoken_name(value)) for value in values}
+        said = name_key(claim.object)
+        return bool(values) and said not in {name_key(spoken_name(value)) for value in values}
 
     def _spoken(self, speaker: str) -> list[KnownFact]:
         """Facts that say it from the speaker's side."""
@@ -185,7 +185,7 @@ def _told(fact: Fact) -> Iterator[tuple[str, str]]:
     them: "Lena's colleague Anna"."""
     if fact.speaker is None:
         return
-    me = normalised(fact.speaker)
+    me = name_key(fact.speaker)
     found: dict[str, str] = {}
     names: dict[str, None] = {}
     for claim in fact.claims:
@@ -204,9 +204,9 @@ def _told(fact: Fact) -> Iterator[tuple[str, str]]:
 
 def _of_namesake(fact: Fact) -> bool:
     """Whether somebody of the speaker's name is something to the speaker: "My friend Lena"."""
-    me = normalised(fact.speaker) if fact.speaker else ""
+    me = name_key(fact.speaker) if fact.speaker else ""
     return any(
-        normalised(claim.object) == me == normalised(claim.subject)
+        name_key(claim.object) == me == name_key(claim.subject)
         for claim in fact.claims
         if (one := bond(replace(claim, subject="", object=me), "")) is not None
         and kind_of(one[1]) == "person"
@@ -214,7 +214,7 @@ def _of_namesake(fact: Fact) -> bool:
 
 
 def _named(name: str, me: str) -> str:
-    return me if name.casefold() in person_words().self else normalised(name) if name else ""
+    return me if name.casefold() in person_words().self else name_key(name) if name else ""
 
 
 def _called(text: str, name: str, speaker: str) -> Claim | None:

@@ -12,7 +12,7 @@ from langmemory.formation.batch import Turn
 from langmemory.formation.entities.roles import person_words
 from langmemory.formation.relations.vocabulary import NO_LONGER, PLANNED, canonical, relation_named
 from langmemory.formation.rules.retractions.frame import FRAMES
-from langmemory.languages.spelling import normalised as normalised_name
+from langmemory.languages.spelling import name_key
 from langmemory.ports.facts import Claim, Fact, FactKind, KnownFact
 from langmemory.types import Entity, Privacy
 
@@ -85,7 +85,7 @@ def held_of(turn: Turn, knowledge: Told, shown: str) -> Iterator[Held]:
     anonymous = turn.speaker.casefold() in person_words().self and turn.owner
     name = turn.owner if anonymous and turn.owner else turn.speaker
     links = knowledge.links()
-    me = {links.get(one.key, one.key) for one in knowledge.called(normalised_name(name))}
+    me = {links.get(one.key, one.key) for one in knowledge.called(name_key(name))}
     for known in knowledge.told_by(turn.speaker, turn.owner, MOST_HELD):
         memory = known.memory
         if (
