@@ -11,7 +11,7 @@ import functools
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from types import MappingProxyType
-from typing import Any
+from typing import Any, cast
 
 from langchain_core.messages import SystemMessage
 from typing_extensions import TypedDict  # typing's has no JSON schema before Python 3.12
@@ -151,14 +151,7 @@ class MemoryBlock:
             "tokens": self.tokens,
             "frame_tokens": self.frame_tokens,
             "entries": [
-                {
-                    "label": entry.label,
-                    "namespace": list(entry.namespace),
-                    "key": entry.key,
-                    "score": entry.score,
-                    "read_tokens": entry.read_tokens,
-                    "discovery_tokens": entry.discovery_tokens,
-                }
+                cast("EntryState", {**asdict(entry), "namespace": list(entry.namespace)})
                 for entry in self.entries
             ],
             "omitted": list(self.omitted),
