@@ -11,7 +11,7 @@ import functools
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from types import MappingProxyType
-from typing import Any, cast
+from typing import Any, NotRequired, cast
 
 from langchain_core.messages import SystemMessage
 from typing_extensions import TypedDict  # typing's has no JSON schema before Python 3.12
@@ -100,6 +100,8 @@ class Disclosed:
     namespace: Namespace
     key: str
     score: float | None
+    relevance: float | None = None
+    """How well it matched the query, 0..1; None where nothing was asked."""
     read_tokens: int
     """What its line costs in the prompt."""
     discovery_tokens: int
@@ -113,6 +115,7 @@ class EntryState(TypedDict):
     namespace: list[str]
     key: str
     score: float | None
+    relevance: NotRequired[float | None]
     read_tokens: int
     discovery_tokens: int
 
@@ -264,6 +267,7 @@ def disclosed(note: Note, line: str, count: Callable[[str], int]) -> Disclosed:
         namespace=note.namespace,
         key=note.key,
         score=note.score,
+        relevance=note.relevance,
         read_tokens=count(line),
         discovery_tokens=count(note.text) if full is None else full,
     )

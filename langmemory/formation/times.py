@@ -35,7 +35,6 @@ from langmemory.languages import detect_language, primary
 from langmemory.languages.temporal.calendar import Prefer, Span
 from langmemory.languages.temporal.parsing import parse
 from langmemory.languages.temporal.scanning import is_all, scan
-from langmemory.languages.temporal.tense import tense
 from langmemory.languages.temporal.words import TIME_WORDS, Role
 from langmemory.ports.facts import Fact, FactKind, When
 
@@ -140,7 +139,10 @@ def _preferred(fact: Fact) -> Prefer | None:
         return PREFER.get(fact.kind)
     if fact.claims and normalised(fact.claims[0].relation).timeless:
         return PREFER.get(fact.kind)
-    return tense(fact.text, fact.language, is_event=fact.kind == "event") or PREFER.get(fact.kind)
+    words = TIME_WORDS.get(primary(fact.language))
+    tenses = words and words.tenses
+    tense = tenses and tenses.of(fact.text, is_event=fact.kind == "event")
+    return tense or PREFER.get(fact.kind)
 
 
 def _ends_another(fact: Fact) -> bool:

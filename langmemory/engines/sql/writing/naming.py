@@ -42,7 +42,6 @@ class Names:
     """The names of people in memories, as one viewer may know it. Reads each name once.
 
     Args:
-        connection: A reader.
         viewer: Who reads; None is the application. A name that somebody told in private is theirs.
     """
 

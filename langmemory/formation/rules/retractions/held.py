@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -10,10 +11,12 @@ from typing import Protocol
 from langmemory.formation.batch import Turn
 from langmemory.formation.entities.roles import person_words
 from langmemory.formation.relations.vocabulary import NO_LONGER, PLANNED, canonical, normalised
+from langmemory.formation.rules.retractions.frame import FRAMES
 from langmemory.languages.spelling import normalised as normalised_name
 from langmemory.ports.facts import Claim, Fact, FactKind, KnownFact
 from langmemory.types import Entity, Privacy
 
+_SHOWN_TIME = re.compile(r" \(\d{4}[\d –:-]*\)(?=[.。]?$)")
 MOST_HELD = 1000
 """The latest facts of a speaker that a retraction is compared with."""
 
@@ -119,3 +122,15 @@ def _named(claim: Claim, knowledge: Told) -> Claim | None:
         object=claim.object if about is None else about.name,
         object_is_entity=claim.object_is_entity,
     )
+
+
+def no_longer(held: Held, *, never: bool = False) -> str:
+    """Return the statement of a fact that holds no more or, with ``never``, that never held."""
+    frame = FRAMES[held.language if held.language in FRAMES else "en"]
+    text = _SHOWN_TIME.sub("", held.text)
+    subject = re.escape(held.shown if held.mine else held.claim.subject)
+    if begun := re.match(frame.before_verb.replace("{s}", subject), text):
+        for pattern, now, at_no_time in frame.no_longer:
+            if rest := re.fullmatch(pattern, text[begun.end() :]):
+                return begun[0] + rest.expand(at_no_time if never else now)
+    return f"{frame.otherwise[never]}{text}"

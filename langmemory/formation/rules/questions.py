@@ -1,4 +1,9 @@
-"""One turn read as the answer to the question before it."""
+"""Questions that the next turn answers in a word or two: "Where do you live?" – "In Bonn."
+
+Question and answer make the sentence that the answer stands for, which is then read like any other. The
+answer alone is the evidence: what somebody is asked is true of nobody, an assistant's words least of all,
+and who takes back the answer takes back the fact.
+"""
 
 from __future__ import annotations
 
@@ -7,15 +12,63 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import timedelta
 from functools import lru_cache
+from typing import Literal
 
 from langmemory.formation.batch import Turn
 from langmemory.formation.extraction.transcript import NO_PERSON, spoken
 from langmemory.formation.rules.clauses import plainly_said, sentences
 from langmemory.formation.rules.grammar import CAPITAL
 from langmemory.formation.rules.patterns import Patterns, patterns_of
-from langmemory.formation.rules.questions.question import Asking, Question
 from langmemory.formation.rules.reader import ARTICLES
 from langmemory.languages import LANGUAGES, Topic
+
+Answer = Literal["name", "word", "time", "yes"]
+"""What answers a question: the name of a place, a firm, a person or a language, whose capital stays;
+a phrase, which begins in lower case within a sentence; a date; or a "yes", with nothing but a time
+behind it."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Question:
+    """One way to ask, as a regular expression over a whole question, whatever the case of the first
+    letter.
+
+    ``{placeholders}`` are those of the grammar. Group ``kin`` is a word for somebody of the one asked,
+    ``name`` somebody by name; ``pet`` and ``rest`` are for use in what is said.
+    """
+
+    asks: str
+    said: str
+    """The sentence: ``{answer}``, ``{who}`` for "My sister" or the name, ``{pet}``, ``{rest}``."""
+    answer: Answer
+    lead: str = r"(?!)"
+    """What an answer may begin with that the sentence has. Case-insensitive."""
+    tail: str = r"(?!)"
+    """What it may end with. Case-insensitive."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Asking:
+    """How one asks and answers in a language. Regular expressions without groups, whatever the case
+    of the letters."""
+
+    code: str
+    questions: tuple[Question, ...]
+    ends: str
+    """What may stand behind a question: "now", "by the way"."""
+    yes: str
+    no: str
+    """What begins an answer that says nothing, or not that: "No", "Nowhere"."""
+    evades: str
+    """What begins one that does not answer: "Guess", "Far away"."""
+    trails: str
+    """What may stand behind an answer and changes nothing: "originally"."""
+    back: str
+    """A question that asks the same in return: "You?"."""
+    mine: tuple[tuple[str, str], ...]
+    """From "your" to "my"."""
+    who: str = "My {kin}"
+
 
 ASKING: Mapping[str, Asking] = Topic(Asking, "questions")
 
