@@ -43,27 +43,24 @@ def list_blocks(
     as_json: JsonOption = False,
 ) -> None:
     """List the blocks: how full, which version, how they begin."""
-    from langmemory.cli.screen import Screen, plain_table
+    from langmemory.cli.screen import RIGHT, WHOLE, Screen, plain_table
 
     with _core_memory(context, db, namespace) as memory:
         blocks = memory.blocks()
     if as_json:
         say(json_text([asdict(block) for block in blocks]))
         return
-    table = plain_table(expand=True)
-    table.add_column("block", no_wrap=True, min_width=7)
-    table.add_column("full", justify="right", min_width=4)
-    table.add_column("version", justify="right", min_width=7)
-    table.add_column("text", no_wrap=True, overflow="ellipsis", ratio=1)
+    columns = {
+        "block": {**WHOLE, "min_width": 7},
+        "full": {**RIGHT, "min_width": 4},
+        "version": {**RIGHT, "min_width": 7},
+        "text": {"no_wrap": True, "overflow": "ellipsis", "ratio": 1},
+    }
+    table = plain_table(columns, expand=True)
     for block in blocks:
         text = " ".join(block.content.split()) or memory.labels[block.label]
-        table.add_row(
-            block.label,
-            f"{block.fill:.0%}",
-            str(block.version),
-            text,
-            style=None if block.content else "dim",
-        )
+        cells = block.label, f"{block.fill:.0%}", str(block.version), text
+        table.add_row(*cells, style=None if block.content else "dim")
     Screen().print(table)
 
 
@@ -134,7 +131,7 @@ def history(
     as_json: JsonOption = False,
 ) -> None:
     """Every version of a block: when, by whom, and what it said."""
-    from langmemory.cli.screen import Screen, plain_table
+    from langmemory.cli.screen import FOLD, RIGHT, WHOLE, Screen, plain_table
 
     with _core_memory(context, db, namespace) as memory:
         versions = memory.versions(name)
@@ -144,18 +141,10 @@ def history(
     if not versions:
         say(f"Block {name} was never edited.")
         return
-    table = plain_table()
-    table.add_column("version", justify="right", no_wrap=True)
-    table.add_column("when", no_wrap=True)
-    table.add_column("who", no_wrap=True)
-    table.add_column("text", overflow="fold")
+    table = plain_table({"version": RIGHT, "when": WHOLE, "who": WHOLE, "text": FOLD})
     for version in versions:
-        table.add_row(
-            str(version.version),
-            f"{version.at.astimezone():%Y-%m-%d %H:%M}",
-            version.editor or "–",
-            version.content or "(empty)",
-        )
+        when, who = f"{version.at.astimezone():%Y-%m-%d %H:%M}", version.editor or "–"
+        table.add_row(str(version.version), when, who, version.content or "(empty)")
     Screen().print(table)
 
 

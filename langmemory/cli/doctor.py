@@ -356,15 +356,11 @@ def _line(error: Exception) -> str:
 
 
 def _print(checks: list[Check]) -> None:
-    from rich.table import Table
     from rich.text import Text
 
-    from langmemory.cli.screen import Screen
+    from langmemory.cli.screen import FOLD, WHOLE, Screen, facts_table
 
-    table = Table.grid(padding=(0, 2))
-    table.add_column(no_wrap=True)
-    table.add_column(no_wrap=True)
-    table.add_column(overflow="fold")
+    table = facts_table(WHOLE, WHOLE, FOLD)
     for check in checks:
         detail = Text(check.found)
         if check.advice:

@@ -148,7 +148,7 @@ def _show_entity(
 ) -> None:
     from rich.text import Text
 
-    from langmemory.cli.screen import plain_table
+    from langmemory.cli.screen import FOLD
 
     entity = found.entity(name, past=True)
     part = found.subgraph(entity.key, 1, past=True)
@@ -158,7 +158,7 @@ def _show_entity(
     if not entity.edges:
         console.print("Nothing is claimed of it.", style="dim")
         return
-    table = plain_table("relation", "", "when", "memory")
+    rows = []
     for edge in sorted(entity.edges, key=lambda one: (one.fact, one.relation) not in now):
         outward = edge.subject == entity.key
         other = edge.object if outward else edge.subject
@@ -167,21 +167,20 @@ def _show_entity(
         relation = f"{edge.relation.replace('_', ' ')} {'→' if outward else '←'}"
         said = str(item.value.get("text", edge.fact)) if item else edge.fact
         style = "" if (edge.fact, edge.relation) in now else "dim strike"
-        if console.narrow:
-            console.print(Text(f"{relation} {label}  {_when(edge)}".rstrip(), style))
-            console.print(Text(f"  {said}", style or "dim"))
-        else:
-            # A style of the row, or of a Text, would strike through the space beside the words, too.
-            cells = ((cell, style) for cell in (relation, label, _when(edge), said))
-            table.add_row(*map(Text.assemble, cells))
-    if not console.narrow:
-        console.print(table)
+        narrow = (
+            Text(f"{relation} {label}  {_when(edge)}".rstrip(), style),
+            Text(f"  {said}", style or "dim"),
+        )
+        # A style of the row, or of a Text, would strike through the space beside the words, too.
+        cells = ((cell, style) for cell in (relation, label, _when(edge), said))
+        rows.append((tuple(map(Text.assemble, cells)), "", narrow))
+    console.print_rows({"relation": FOLD, "": FOLD, "when": FOLD, "memory": FOLD}, rows)
 
 
 def _show_everyone(console: Screen, found: Graph, namespace: Namespace, hint: str) -> None:
     from rich.text import Text
 
-    from langmemory.cli.screen import plain_table
+    from langmemory.cli.screen import FOLD, RIGHT, WHOLE, unbroken
 
     everyone = found.entities()
     if not everyone:
@@ -193,18 +192,16 @@ def _show_everyone(console: Screen, found: Graph, namespace: Namespace, hint: st
         for end in {edge.subject, edge.object}:
             if end is not None:
                 claims[end] = claims.get(end, 0) + 1
-    table = plain_table("name", "kind")
-    table.add_column("claims", justify="right", no_wrap=True)
-    table.add_column("key", no_wrap=True)
+    rows = []
     for entity in sorted(everyone, key=lambda one: -claims.get(one.key, 0)):
         names, claimed = ", ".join((entity.name, *entity.aliases)), claims.get(entity.key, 0)
-        if console.narrow:  # whole keys, to be copied from under each other
-            console.print(Text(f"{names}  {entity.kind}, {counted(claimed, 'claim')}"))
-            console.print(Text(f"  {entity.key}", "dim"), soft_wrap=True)
-        else:
-            table.add_row(Text(names), entity.kind, f"{claimed:,}", Text(entity.key))
-    if not console.narrow:
-        console.print(table)
+        narrow = (
+            Text(f"{names}  {entity.kind}, {counted(claimed, 'claim')}"),
+            unbroken(f"  {entity.key}", "dim"),
+        )
+        cells = Text(names), entity.kind, f"{claimed:,}", Text(entity.key)
+        rows.append((cells, "", narrow))
+    console.print_rows({"name": FOLD, "kind": FOLD, "claims": RIGHT, "key": WHOLE}, rows)
 
 
 def _show_paths(console: Screen, found: Graph, first: str, last: str, as_json: bool) -> None:

@@ -185,7 +185,7 @@ def _progress(stream: BinaryIO) -> Iterator[Callable[[], None]]:
     """A bar over the file's bytes, at a terminal, gone when it is done."""
     from rich.markup import escape
 
-    from langmemory.cli.bars import bars_on_stderr
+    from langmemory.cli.screen import bars_on_stderr
 
     with bars_on_stderr() as bars:
         total = stream.seek(0, io.SEEK_END)

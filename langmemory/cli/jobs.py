@@ -15,8 +15,6 @@ from langmemory.errors import ConfigError
 from langmemory.types import JobState
 
 if TYPE_CHECKING:
-    from rich.console import JustifyMethod
-
     from langmemory.types import Job
 
 NAMES: dict[JobState, str] = {"pending": "waiting", "running": "running", "dead": "given up"}
@@ -87,13 +85,11 @@ def _row(job: Job) -> dict[str, Any]:
 
 
 def _table(jobs: list[Job], now: datetime) -> Any:
-    from langmemory.cli.screen import plain_table
+    from langmemory.cli.screen import FOLD, RIGHT, WHOLE, plain_table
 
-    table = plain_table()
-    for name in ("job", "state", "what", "where", "thread", "due", "tries"):
-        justify: JustifyMethod = "right" if name in ("job", "due", "tries") else "left"
-        whole = name not in ("what", "where", "thread")  # those fold, and leave the rest its room
-        table.add_column(name, justify=justify, no_wrap=whole, overflow="fold")
+    # The columns that fold leave the rest its room.
+    columns = {"job": RIGHT, "state": WHOLE, "what": FOLD, "where": FOLD, "thread": FOLD}
+    table = plain_table({**columns, "due": RIGHT, "tries": RIGHT})
     for job in jobs:
         table.add_row(
             str(job.id),

@@ -13,7 +13,7 @@ def reembed(context: typer.Context, db: DbOption = None) -> None:
 
     The old index serves until it is done.
     """
-    from langmemory.cli.bars import counting_bars
+    from langmemory.cli.screen import counting_bars
     from langmemory.stores import reembed as reembed_file
 
     config = Target.of(context, db, None).existing()

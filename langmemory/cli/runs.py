@@ -25,7 +25,7 @@ def runs(
     """List what changed memory on its own, the newest first."""
     from rich.text import Text
 
-    from langmemory.cli.screen import Screen, plain_table
+    from langmemory.cli.screen import FOLD, WHOLE, Screen, unbroken
 
     target = Target.of(context, db, namespace)
     with target.open(vectors=False) as store:
@@ -39,23 +39,16 @@ def runs(
     if not found:
         console.print("Nothing has changed this memory on its own yet.")
         return
-    table = plain_table()
-    table.add_column("run", no_wrap=True)
-    table.add_column("when", no_wrap=True)
     several = len({run.namespace for run in found}) > 1
-    for heading in ("what", "came to"):
-        table.add_column(heading, overflow="fold")
+    rows = []
     for run in found:
         what = run.reason.removeprefix("reflection of ")
         where = f" in {'/'.join(run.namespace)}" if several else ""
         cells = run.id, f"{run.at.astimezone():%Y-%m-%d %H:%M}", what + where, _outcome(run)
         style = "dim" if run.undone_by else ""
-        if console.narrow:  # whole ids, to be copied from under each other
-            console.print(Text(f"{cells[0]}\n  {' · '.join(cells[1:])}\n", style), soft_wrap=True)
-        else:
-            table.add_row(*map(Text, cells), style=style)
-    if not console.narrow:
-        console.print(table)
+        narrow = [unbroken(f"{cells[0]}\n  {' · '.join(cells[1:])}\n", style)]
+        rows.append((tuple(map(Text, cells)), style, narrow))
+    console.print_rows({"run": WHOLE, "when": WHOLE, "what": FOLD, "came to": FOLD}, rows)
 
 
 def undo(

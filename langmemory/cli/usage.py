@@ -31,7 +31,7 @@ def usage(
     """Show which memories were shown to the model, cited, and right."""
     from rich.text import Text
 
-    from langmemory.cli.screen import Screen, plain_table
+    from langmemory.cli.screen import RIGHT, WHOLE, Screen, plain_table
     from langmemory.stores.face import bound
 
     target = Target.of(context, db, namespace)
@@ -46,11 +46,8 @@ def usage(
     if not found:
         console.print("No memory was shown to a model yet.")
         return
-    table = plain_table()
-    table.add_column("memory", no_wrap=True)
     columns = ("shown", "cited", "right", "tokens read", "tokens to find")
-    for column in columns:
-        table.add_column(column, justify="right", no_wrap=True)
+    table = plain_table({"memory": WHOLE} | dict.fromkeys(columns, RIGHT))
     room = console.width - sum(len(column) + 2 for column in columns) - 2
     narrow = room < LEAST_ROOM
     for one in found:
