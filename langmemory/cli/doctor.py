@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from langmemory.cli.target import DbOption, JsonOption, Target
+from langmemory.cli.target import JsonOption, OnFile, Target
 from langmemory.cli.terminal import json_text, printable, say
 from langmemory.errors import (
     ConfigError,
@@ -53,7 +53,7 @@ class Check:
 
 
 def doctor(
-    context: typer.Context,
+    target: OnFile,
     rescue: Annotated[
         Path | None,
         typer.Option(
@@ -63,14 +63,12 @@ def doctor(
             show_default=False,
         ),
     ] = None,
-    db: DbOption = None,
     as_json: JsonOption = False,
 ) -> None:
     """Check Python, SQLite, the memory file, the embedder and Ollama.
 
     The exit code is 1 if something fails.
     """
-    target = Target.of(context, db, None)
     if rescue is not None:
         _rescue(target, rescue)
         return

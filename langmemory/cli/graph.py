@@ -12,10 +12,8 @@ import typer
 from langmemory.cli.target import (
     DEFAULT_NAMESPACE,
     AsOfOption,
-    DbOption,
     JsonOption,
     KnownAtOption,
-    NamespaceOption,
     Target,
     ViewerOption,
 )
@@ -34,7 +32,7 @@ if TYPE_CHECKING:
 
 
 def graph(
-    context: typer.Context,
+    target: Target,
     name: Annotated[
         str | None,
         typer.Argument(
@@ -67,15 +65,12 @@ def graph(
     as_of: AsOfOption = None,
     known_at: KnownAtOption = None,
     viewer: ViewerOption = None,
-    db: DbOption = None,
-    namespace: NamespaceOption = None,
     as_json: JsonOption = False,
 ) -> None:
     """Show what is known of somebody, draw it, or find a connection."""
     from langmemory.cli.screen import Screen
     from langmemory.stores.face import bound
 
-    target = Target.of(context, db, namespace)
     where = target.namespace(DEFAULT_NAMESPACE)
     if graphml is not None:
         target.check_output(graphml)

@@ -9,9 +9,7 @@ import typer
 
 from langmemory.cli.target import (
     DEFAULT_NAMESPACE,
-    DbOption,
     JsonOption,
-    NamespaceOption,
     Target,
     ViewerOption,
 )
@@ -20,11 +18,9 @@ from langmemory.errors import ConfigError
 
 
 def history(
-    context: typer.Context,
+    target: Target,
     key: Annotated[str, typer.Argument(metavar="KEY", help="Of a memory.", show_default=False)],
     viewer: ViewerOption = None,
-    db: DbOption = None,
-    namespace: NamespaceOption = None,
     as_json: JsonOption = False,
 ) -> None:
     """Show every change of a memory, also of one that is gone."""
@@ -33,7 +29,6 @@ def history(
     from langmemory.cli.screen import FOLD, WHOLE, Screen
     from langmemory.stores.face import bound
 
-    target = Target.of(context, db, namespace)
     where = target.namespace(DEFAULT_NAMESPACE)
     with target.open(vectors=False) as store:
         entries = bound(store, viewer).changes.history(where, key)

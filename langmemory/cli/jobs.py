@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from langmemory.cli.target import DbOption, JsonOption, LimitOption, Target
+from langmemory.cli.target import JsonOption, LimitOption, OnFile
 from langmemory.cli.terminal import json_text, say
 from langmemory.cli.values import count
 from langmemory.errors import ConfigError
@@ -21,8 +21,7 @@ NAMES: dict[JobState, str] = {"pending": "waiting", "running": "running", "dead"
 
 
 def jobs(
-    context: typer.Context,
-    db: DbOption = None,
+    target: OnFile,
     retry: Annotated[
         str | None,
         typer.Option("--retry", metavar="ID|all", help="Try jobs again that were given up."),
@@ -37,7 +36,7 @@ def jobs(
     """Show the queue of reflections; retry or drop what was given up."""
     from langmemory.cli.screen import Screen
 
-    with Target.of(context, db, None).open(vectors=False) as store:
+    with target.open(vectors=False) as store:
         queue = store.jobs
         if retry is not None:
             tried = queue.retry(None if retry == "all" else [_number(retry)])

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from langmemory.cli.target import DbOption, JsonOption, LimitOption, NamespaceOption, Target
+from langmemory.cli.target import JsonOption, LimitOption, OnFile, Target
 from langmemory.cli.terminal import json_text, printable, say
 
 if TYPE_CHECKING:
@@ -16,10 +16,8 @@ if TYPE_CHECKING:
 
 
 def runs(
-    context: typer.Context,
+    target: Target,
     limit: LimitOption = 20,
-    db: DbOption = None,
-    namespace: NamespaceOption = None,
     as_json: JsonOption = False,
 ) -> None:
     """List what changed memory on its own, the newest first."""
@@ -27,7 +25,6 @@ def runs(
 
     from langmemory.cli.screen import FOLD, WHOLE, Screen, unbroken
 
-    target = Target.of(context, db, namespace)
     with target.open(vectors=False) as store:
         found = store.changes.runs(place := target.namespace(), limit=limit)
         if not found:
@@ -52,21 +49,20 @@ def runs(
 
 
 def undo(
-    context: typer.Context,
+    target: OnFile,
     run: Annotated[
         str, typer.Argument(metavar="RUN", help="See `langmemory runs`.", show_default=False)
     ],
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Show what would be as before, and change nothing.")
     ] = False,
-    db: DbOption = None,
     as_json: JsonOption = False,
 ) -> None:
     """Bring back what was before a run.
 
     What was read stays read, so it does not come back.
     """
-    with Target.of(context, db, None).open() as store:
+    with target.open() as store:
         done = store.changes.undo(run, dry_run=dry_run)
     if as_json:
         say(json_text(asdict(done)))

@@ -4,18 +4,15 @@ from __future__ import annotations
 
 from dataclasses import asdict
 
-import typer
-
-from langmemory.cli.target import DbOption, JsonOption, Target
+from langmemory.cli.target import JsonOption, OnFile
 from langmemory.cli.terminal import json_text, say
 from langmemory.pluralize import counted
 
 
-def stats(context: typer.Context, db: DbOption = None, as_json: JsonOption = False) -> None:
+def stats(target: OnFile, as_json: JsonOption = False) -> None:
     """Count what is in the file."""
     from langmemory.cli.screen import FOLD, Screen, facts_table
 
-    target = Target.of(context, db, None)
     with target.open(vectors=False) as store:
         found, jobs, reviews = store.stats(), store.jobs.counts(), len(store.changes.reviews())
     if as_json:

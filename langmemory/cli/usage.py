@@ -4,13 +4,9 @@ from __future__ import annotations
 
 from dataclasses import asdict
 
-import typer
-
 from langmemory.cli.target import (
-    DbOption,
     JsonOption,
     LimitOption,
-    NamespaceOption,
     Target,
     ViewerOption,
 )
@@ -21,11 +17,9 @@ LEAST_ROOM = 24
 
 
 def usage(
-    context: typer.Context,
+    target: Target,
     limit: LimitOption = 20,
     viewer: ViewerOption = None,
-    db: DbOption = None,
-    namespace: NamespaceOption = None,
     as_json: JsonOption = False,
 ) -> None:
     """Show which memories were shown to the model, cited, and right."""
@@ -34,7 +28,6 @@ def usage(
     from langmemory.cli.screen import RIGHT, WHOLE, Screen, plain_table
     from langmemory.stores.face import bound
 
-    target = Target.of(context, db, namespace)
     with target.open(vectors=False) as store:
         found = bound(store, viewer).admin.usage(place := target.namespace(), limit=limit)
         if not found:
