@@ -306,6 +306,92 @@ class PrivacyConfig(Section):
     )
 
 
+class LifecycleConfig(Section):
+    """How memory ages: retention, and the rules by which a night of maintenance changes memory."""
+
+    half_life_days: float = Field(
+        default=60,
+        gt=0,
+        le=36_500,
+        description="Days after which half of the retention of an unused memory is left. Each use adds "
+        "15 %, a person's confirmation doubles it; timeless facts (birthdays, kin, allergies) and pinned "
+        "memories keep all, plans and visits fade twice as fast once they are over.",
+    )
+    guardrail_cited: int = Field(
+        default=10,
+        ge=1,
+        description="Citations from which a memory of priority `reference` becomes a `guardrail`.",
+    )
+    guardrail_relevance: float = Field(
+        default=0.7,
+        ge=0,
+        le=1,
+        description="Mean relevance, 0 to 1, that these citations must have had.",
+    )
+    mandate_cited: int = Field(
+        default=25, ge=1, description="Citations from which a `guardrail` becomes a `mandate`."
+    )
+    mandate_right: int = Field(
+        default=20,
+        ge=1,
+        description="How many of these answers must not have been corrected. A guardrail that a person "
+        "confirmed becomes a mandate without either.",
+    )
+    max_mandates: int = Field(
+        default=20,
+        ge=0,
+        description="Mandates of one owner in a namespace that promotion stops at.",
+    )
+    unused_days: float = Field(
+        default=90,
+        gt=0,
+        description="Days without a use, or a mention, after which a derived memory gets the priority "
+        "`archive`: only a search finds it.",
+    )
+    unused_cited: int = Field(
+        default=5, ge=0, description="Citations from which a memory is kept all the same."
+    )
+    max_facts: int | None = Field(
+        default=None,
+        ge=1,
+        description="Derived memories that a namespace may keep; the least salient are archived, at most "
+        "5 % in a night. null means no limit.",
+    )
+    archive_after_days: float | None = Field(
+        default=180,
+        ge=0,
+        description="Days after which an archived memory moves to the archive file; null never moves any.",
+    )
+    review_below: float = Field(
+        default=0.1,
+        ge=0,
+        le=1,
+        description="Retention, 0 to 1, below which it is asked whether an important memory may go.",
+    )
+    max_reviews: int = Field(
+        default=5,
+        ge=0,
+        description="Questions about fading memories that a night may ask of a namespace.",
+    )
+    task_seconds: float = Field(
+        default=600, gt=0, description="Seconds that one task of a night may take."
+    )
+    task_model_calls: int = Field(
+        default=20, ge=0, description="Calls of a model that one task of a night may make."
+    )
+    memory_page_tokens: int = Field(
+        default=1_500, ge=100, description="Tokens that `MEMORY.md` may have, approximately."
+    )
+    journal: Literal["distilled", "full"] = Field(
+        default="distilled",
+        description="What stays of a month of the journal once it is over: its themes, or all pages.",
+    )
+    notes: bool = Field(
+        default=False,
+        description="Give new memories keywords, tags and links to their nearest.",
+    )
+
+
 class JournalConfig(Section):
     """The daily pages for people."""
 
@@ -335,6 +421,7 @@ class Config(Section):
     ttl: TTLConfig = TTLConfig()
     recall: RecallConfig = RecallConfig()
     reflection: ReflectionConfig = ReflectionConfig()
+    lifecycle: LifecycleConfig = LifecycleConfig()
     privacy: PrivacyConfig = PrivacyConfig()
     journal: JournalConfig = JournalConfig()
     tracing: TracingConfig = TracingConfig()

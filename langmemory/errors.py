@@ -75,6 +75,10 @@ class ChangeError(LangMemoryError, ValueError):
     """A change set cannot be applied as it stands; nothing of it was."""
 
 
+class MaintenanceBusyError(LangMemoryError):
+    """Another process maintains the file; wait until it has finished."""
+
+
 class StalePlanError(ChangeError):
     """A memory changed after the plan was made; plan again."""
 

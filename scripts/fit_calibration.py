@@ -68,8 +68,8 @@ class Recorder:
 
     def __init__(self) -> None:
         self.properties: np.ndarray | None = None
-        self._features = calibration.features
-        pipeline.features = self._record  # type: ignore[attr-defined]
+        self._features = calibration.predictors
+        pipeline.predictors = self._record  # type: ignore[attr-defined]
 
     def _record(self, *arguments: Any) -> np.ndarray:
         self.properties = self._features(*arguments)

@@ -24,7 +24,7 @@ LAYERS: tuple[frozenset[str], ...] = (
     frozenset({"messages", "projections"}),
     frozenset({"engines"}),
     frozenset({"stores"}),
-    frozenset({"reflection", "nodes", "tools", "middleware", "importers"}),
+    frozenset({"reflection", "maintenance", "nodes", "tools", "middleware", "importers"}),
     frozenset({"compat"}),
     frozenset({"graphs", "short_term"}),
     frozenset({"cli", "server", "evals", "templates"}),
@@ -35,7 +35,7 @@ LAYERS: tuple[frozenset[str], ...] = (
 BESIDE = {("tools", "nodes"), ("middleware", "nodes"), ("middleware", "tools"),
           ("cli", "evals"), ("cli", "templates"),
           ("reflection", "nodes"), ("formation", "context"), ("context", "recall"),
-          ("context", "formation")}  # fmt: skip
+          ("context", "formation"), ("lifecycle", "formation")}  # fmt: skip
 """(importer, imported) within one layer."""
 
 SQL = PACKAGE / "engines" / "sql"

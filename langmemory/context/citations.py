@@ -11,12 +11,21 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 from collections.abc import Set as AbstractSet
-from typing import Final, Literal, TypeVar, cast, get_args
+from typing import (
+    Final,
+    Literal,
+    NotRequired,  # typing's has no JSON schema before Python 3.12
+    TypeVar,
+    cast,
+    get_args,
+)
 
 from langchain_core.messages import BaseMessage
-from typing_extensions import TypedDict  # typing's has no JSON schema before Python 3.12
+from typing_extensions import (
+    TypedDict,
+)
 
-from langmemory.context.disclosure import MemoryBlock
+from langmemory.context.disclosure import Disclosed, MemoryBlock
 from langmemory.context.marking import MARK
 from langmemory.context.notes import ID_CHARS
 from langmemory.context.stripping import cleaned
@@ -57,6 +66,12 @@ class Usage(TypedDict):
     succeeded: int
     read_tokens: int
     discovery_tokens: int
+    matched: NotRequired[int]
+    """Citations whose relevance is known."""
+    relevance: NotRequired[float]
+    """The sum of these, 0..1 each."""
+    cited_at_us: NotRequired[int]
+    """When an answer cited it last, microseconds since 1970 UTC; when the counts are noted, if left out."""
 
 
 def cited(answer: str, block: MemoryBlock) -> list[tuple[Namespace, str]]:
@@ -72,18 +87,22 @@ def usage(answer: str | Iterable[BaseMessage], block: MemoryBlock) -> list[Usage
     """Return what one answer, in one message or several, says about each memory of its block."""
     ids = _ids_cited(answer) if isinstance(answer, str) else _ids_of(answer)
     referenced = set(_of_ids(ids, block))
-    return [
-        Usage(
-            namespace=list(entry.namespace),
-            key=entry.key,
-            loaded=1,
-            referenced=int((entry.namespace, entry.key) in referenced),
-            succeeded=0,
-            read_tokens=entry.read_tokens,
-            discovery_tokens=entry.discovery_tokens,
-        )
-        for entry in block.entries
-    ]
+    return [_used(entry, (entry.namespace, entry.key) in referenced) for entry in block.entries]
+
+
+def _used(entry: Disclosed, referenced: bool) -> Usage:
+    used = Usage(
+        namespace=list(entry.namespace),
+        key=entry.key,
+        loaded=1,
+        referenced=int(referenced),
+        succeeded=0,
+        read_tokens=entry.read_tokens,
+        discovery_tokens=entry.discovery_tokens,
+    )
+    if referenced and entry.relevance is not None:
+        used |= {"matched": 1, "relevance": entry.relevance}
+    return used
 
 
 def without_ids(answer: MessageT, ids: AbstractSet[str] = frozenset()) -> MessageT:
@@ -130,7 +149,7 @@ def _of_ids(ids: AbstractSet[str], block: MemoryBlock) -> list[tuple[Namespace, 
 def successes(counts: Iterable[Usage]) -> list[Usage]:
     """What is to be added to these counts of an answer once it turned out well: a success for each
     memory it cited."""
-    nothing = {"loaded": 0, "referenced": 0, "read_tokens": 0}
+    nothing = {"loaded": 0, "referenced": 0, "read_tokens": 0, "matched": 0, "relevance": 0.0}
     return [
         cast("Usage", {**one, **nothing, "succeeded": 1}) for one in counts if one["referenced"]
     ]
@@ -151,7 +170,7 @@ def tally(before: Iterable[Usage], new: Iterable[Usage]) -> list[Usage]:
 
 def added(known: Usage, one: Usage) -> Usage:
     """The counts of one memory, added up as in `tally`."""
-    return Usage(
+    total = Usage(
         namespace=one["namespace"],
         key=one["key"],
         loaded=known["loaded"] + one["loaded"],
@@ -160,3 +179,9 @@ def added(known: Usage, one: Usage) -> Usage:
         read_tokens=known["read_tokens"] + one["read_tokens"],
         discovery_tokens=one["discovery_tokens"],
     )
+    if matched := known.get("matched", 0) + one.get("matched", 0):
+        relevance = known.get("relevance", 0.0) + one.get("relevance", 0.0)
+        total |= {"matched": matched, "relevance": relevance}
+    if cited_at_us := max(known.get("cited_at_us", 0), one.get("cited_at_us", 0)):
+        total["cited_at_us"] = cited_at_us
+    return total

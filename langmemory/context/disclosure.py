@@ -11,10 +11,15 @@ import functools
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from types import MappingProxyType
-from typing import Any
+from typing import (
+    Any,
+    NotRequired,  # typing's has no JSON schema before Python 3.12
+)
 
 from langchain_core.messages import SystemMessage
-from typing_extensions import TypedDict  # typing's has no JSON schema before Python 3.12
+from typing_extensions import (
+    TypedDict,
+)
 
 from langmemory.context.escape import one_line
 from langmemory.context.marking import CLOSE_TAG, OPEN_TAG, mark_injected
@@ -100,6 +105,8 @@ class Disclosed:
     namespace: Namespace
     key: str
     score: float | None
+    relevance: float | None = None
+    """How well it matched the query, 0..1; None where nothing was asked."""
     read_tokens: int
     """What its line costs in the prompt."""
     discovery_tokens: int
@@ -113,6 +120,7 @@ class EntryState(TypedDict):
     namespace: list[str]
     key: str
     score: float | None
+    relevance: NotRequired[float | None]
     read_tokens: int
     discovery_tokens: int
 
@@ -156,6 +164,7 @@ class MemoryBlock:
                     "namespace": list(entry.namespace),
                     "key": entry.key,
                     "score": entry.score,
+                    "relevance": entry.relevance,
                     "read_tokens": entry.read_tokens,
                     "discovery_tokens": entry.discovery_tokens,
                 }
@@ -271,6 +280,7 @@ def disclosed(note: Note, line: str, count: Callable[[str], int]) -> Disclosed:
         namespace=note.namespace,
         key=note.key,
         score=note.score,
+        relevance=note.relevance,
         read_tokens=count(line),
         discovery_tokens=count(note.text) if full is None else full,
     )

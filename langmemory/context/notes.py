@@ -54,6 +54,8 @@ class Note:
     at: datetime | None = None
     """When it was said or became true; None when only the time of storing is known."""
     score: float | None = None
+    relevance: float | None = None
+    """How well it matched the query, 0..1, before its score was calibrated; None where nothing was asked."""
     importance: float = 0.5
     is_fact: bool = False
     """Whether reflection derived it: a statement by itself, whoever said what it was made from."""
@@ -110,7 +112,11 @@ def note_of(recalled: Recalled) -> Note:
     """
     if isinstance(recalled, RecallResult):
         note = _of_memory(recalled.memory, recalled.score)
-        return replace(note, earlier=note.earlier or bool(recalled.parts.get(EARLIER)))
+        return replace(
+            note,
+            relevance=recalled.parts.get("relevance"),
+            earlier=note.earlier or bool(recalled.parts.get(EARLIER)),
+        )
     if isinstance(recalled, Memory):
         return _of_memory(recalled, None)
     if isinstance(recalled, Item):
@@ -168,6 +174,7 @@ def _of_value(
         speaker=speaker if isinstance(speaker, str) else None,
         at=at,
         score=score,
+        relevance=_number(parts.get("relevance")) if isinstance(parts, Mapping) else None,
         importance=0.5 if importance is None else importance,
         is_fact=bool(facets.get("is_fact")) or is_fact(value),
         validity=validity if isinstance(validity, str) else _validity(value, at, invalid_at),

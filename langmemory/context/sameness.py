@@ -8,9 +8,9 @@ from functools import lru_cache
 from typing import Final
 
 from langmemory.context.notes import Note
+from langmemory.formation.statements import cues
 from langmemory.formation.wording import Wording, wording
 from langmemory.languages import detect_language
-from langmemory.languages.language import word_set
 
 LONGEST: Final = 400
 """Characters. A longer text says more than a line that shares its words."""
@@ -19,12 +19,6 @@ SAME: Final = 0.75
 """Share of the words of the longer one from which two statements are one."""
 
 _MARK = re.compile("[?？؟]")
-
-LIGHT: Final = word_set(
-    """have has had got get named called name really also just very so well please remember know tell
-    told think habe hat heißt heisst namens auch sehr ja tengo tiene llama llamada llamado tambien"""
-)
-"""Words, as `wording` has them, that make no difference between two statements."""
 
 
 def repeats(note: Note, shown: Note) -> bool:
@@ -71,4 +65,4 @@ def _wording(note: Note) -> Wording:
 @lru_cache(maxsize=4096)
 def _worded(text: str, speaker: str) -> Wording:
     found = wording(f"{speaker} {text}", detect_language(text).code)
-    return replace(found, words=(found.words - LIGHT) or found.words)
+    return replace(found, words=(found.words - cues().light) or found.words)

@@ -13,13 +13,13 @@ OFF: Mapping[str, Any] = {
     "session_share": 1.0,
     "stale_factor": 1.0,
     "mmr_lambda": 1.0,
-    "families": False,
+    "fact_sources": False,
     "dedupe_threshold": 1.0,
     "hop_depth": 0,
     "second_look": 0,
     "entity_depth": 0,
     "claim_depth": 0,
-    "kin_depth": 0,
+    "category_depth": 0,
 }
 """Options that switch a stage, and the value at which it does nothing. Signal weights and
 multiplier ranges are stages of their own, off at 0."""

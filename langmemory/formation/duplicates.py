@@ -20,10 +20,10 @@ from langmemory.formation.contradiction.statements import (
     same_circle,
     spoken_name,
 )
-from langmemory.formation.relations.vocabulary import BY_NAME, NO_LONGER, normalised
+from langmemory.formation.relations.vocabulary import BY_NAME, NO_LONGER, relation_named
+from langmemory.formation.statements import cues
 from langmemory.formation.wording import Wording, wording
 from langmemory.languages import split_words
-from langmemory.languages.language import word_set
 from langmemory.ports.facts import Fact, Knowledge, KnownFact, fingerprint
 
 
@@ -50,14 +50,6 @@ class DuplicateOptions:
     most_confident: float = 0.99
     """What repetition alone can lead to."""
 
-
-_FILLERS: Final = word_set(
-    """current currently now nowadays day present presently actually really city town village company
-    firm employer job profession occupation earn living name named called music language person one
-    somebody someone hobby thing place home member
-    aktuell derzeit momentan stadt firma beruf namen heißt actualmente ciudad empresa nombre llama"""
-)
-"""Words that tell nothing beside the claim of a fact."""
 
 OPTIONS: Final = DuplicateOptions()
 
@@ -307,7 +299,7 @@ def _known_between(
     """Of what is known, what may end the first of two that say the same: what began again after it
     was over, and of news that comes late, what took its place."""
     for claim in new.claims[:1]:
-        relation = normalised(claim.relation)
+        relation = relation_named(claim.relation)
         over = relation.ends or claim.relation.removeprefix(NO_LONGER)
         if over == claim.relation and not (first is new and relation.is_single):
             continue
@@ -364,7 +356,7 @@ def _beyond_claim(statement: Statement) -> frozenset[str]:
         said |= set(split_words(spoken_name(name)))
     if statement.speaker:
         said |= set(split_words(statement.speaker))
-    words = wording(statement.text, statement.language).words - _FILLERS
+    words = wording(statement.text, statement.language).words - cues().tells_nothing
     spoken = {word for one in said for word in wording(one, statement.language).words}
     return frozenset(
         word

@@ -7,6 +7,7 @@ the files of one topic into dataclasses, when they are first needed. In a file:
 * A set or tuple of plain words may be one text, separated by white space.
 * A key of a table of sets may be several words, which share the set.
 * ``${NAME}`` stands for the entry of the table ``fragments``.
+* A regular expression matches whatever the case; a list of them is one of whole words.
 """
 
 from __future__ import annotations
@@ -16,12 +17,15 @@ import tomllib
 import types
 from collections.abc import Iterator, Mapping
 from dataclasses import MISSING, fields, is_dataclass
-from functools import cache
+from functools import cache, reduce
 from importlib import resources
 from pathlib import Path
 from typing import Any, Generic, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
 
 T = TypeVar("T")
+
+NEVER = re.compile(r"(?!)")
+"""Matches nothing."""
 
 _BREAK = re.compile(r"\n\s*")
 _FRAGMENT = re.compile(r"\$\{(\w+)\}")
@@ -75,6 +79,7 @@ class Topic(Mapping[str, T], Generic[T]):
         """
         self._cls, self._name = cls, name
         self._read: dict[str, T] = {}
+        self._everywhere: T | None = None
         _TOPICS.append(self)
 
     def __getitem__(self, code: str) -> T:
@@ -94,9 +99,18 @@ class Topic(Mapping[str, T], Generic[T]):
     def __contains__(self, code: object) -> bool:
         return isinstance(code, str) and self._path(code) is not None
 
+    @property
+    def everywhere(self) -> T:
+        """Return the data of all languages as one: its sets, tables and patterns are joined."""
+        if self._everywhere is None:
+            paths = filter(None, map(self._path, folders()))
+            self._everywhere = _joined(self._cls, [_data(path) for path in paths])
+        return self._everywhere
+
     def forget(self, code: str) -> None:
         """Read the file of a language again when it is next asked for."""
         self._read.pop(code, None)
+        self._everywhere = None
 
     def _path(self, code: str) -> Path | None:
         folder = folders().get(code)
@@ -110,8 +124,7 @@ def read(cls: type[T], path: Path) -> T:
     Raises:
         ValueError: The file is no TOML, misses a key, or has one that the dataclass does not know.
     """
-    data = table(path)
-    fragments = {name: _text(text, {}) for name, text in data.pop("fragments", {}).items()}
+    data, fragments = _data(path)
     kind: Any = cls
     if "code" in _types(kind):
         data = {"code": path.parent.name, **data}
@@ -120,6 +133,43 @@ def read(cls: type[T], path: Path) -> T:
     except (KeyError, TypeError, ValueError) as error:
         raise ValueError(f"{path}: {error}. Correct the file.") from error
     return built
+
+
+def _data(path: Path) -> tuple[dict[str, Any], dict[str, str]]:
+    """Return the keys of a file, and its fragments."""
+    data = table(path)
+    return data, {name: _text(text, {}) for name, text in data.pop("fragments", {}).items()}
+
+
+def _joined(cls: type[T], files: list[tuple[dict[str, Any], dict[str, str]]]) -> T:
+    """Return the data of several languages as one value of a dataclass."""
+    made: dict[str, Any] = {"code": ""} if "code" in get_type_hints(cls) else {}
+    for name, kind in get_type_hints(cls).items():
+        values = [(data[name], fragments) for data, fragments in files if name in data]
+        if get_origin(kind) is re.Pattern and values:
+            sources = "|".join(_source(data, fragments) for data, fragments in values)
+            made[name] = re.compile(sources, re.IGNORECASE)
+        elif values:
+            made[name] = reduce(_union, (_built(kind, *each) for each in values))
+    return cls(**made)
+
+
+def _union(one: Any, other: Any) -> Any:
+    if isinstance(one, frozenset):
+        return one | other
+    if isinstance(one, tuple):
+        return one + other
+    if not isinstance(one, dict):
+        return one
+    shared = {key: _union(one[key], other[key]) for key in one if key in other}
+    return {**other, **one, **shared}
+
+
+def _source(data: str | list[str], fragments: Mapping[str, str]) -> str:
+    """Return a regular expression as a file has it: of a list, one of its whole words."""
+    if isinstance(data, str):
+        return _text(data, fragments)
+    return rf"\b(?:{'|'.join(_text(one, fragments) for one in data)})\b"
 
 
 @cache
@@ -150,6 +200,8 @@ def _built(kind: Any, data: Any, fragments: Mapping[str, str]) -> Any:
         return data  # 2 stays 2
     if kind is str:
         return _text(data, fragments)
+    if origin is re.Pattern:
+        return re.compile(_source(data, fragments), re.IGNORECASE)
     if origin is not None and issubclass(origin, Mapping):
         made = {k: _built(args[1], v, fragments) for k, v in data.items()}
         return _by_word(made) if get_origin(args[1]) is frozenset else made
@@ -171,7 +223,7 @@ def _by_word(sets: Mapping[str, frozenset[str]]) -> dict[str, frozenset[str]]:
 
 
 def _text(text: str, fragments: Mapping[str, str]) -> str:
-    if "\n" in text:
+    if "\n" in text or text.startswith("    "):
         text = _BREAK.sub("", text.lstrip())
     while fragments and _FRAGMENT.search(text):
         text = _FRAGMENT.sub(lambda found: fragments[found[1]], text)

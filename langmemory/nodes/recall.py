@@ -37,8 +37,8 @@ from langmemory.nodes.state import (
     value_of,
 )
 from langmemory.nodes.topic import TOPIC_SHIFT_DISTANCE, topic_distance
-from langmemory.recall.asked import asked_in
 from langmemory.recall.contentless import ENDS_AS_QUESTION, goes_on, is_idle
+from langmemory.recall.question_extraction import extract_question
 from langmemory.stores.rooms import check_kinds, check_min_score, conversing_of
 from langmemory.twins import Steps, call, together
 from langmemory.types import Kind, Memory, MinScore, Recall, Trace
@@ -399,7 +399,7 @@ def query_of(messages: Sequence[AnyMessage], *, idle: bool = False) -> str:
         if texts and _asks_nothing(texts[0]):
             return ""
         texts = [text for text in texts[: 2 * QUERY_MESSAGES] if not _asks_nothing(text)]
-    said = (asked_in(text).strip() for text in texts)
+    said = (extract_question(text).strip() for text in texts)
     query: list[str] = []
     for text in islice(filter(None, said), QUERY_MESSAGES):
         query.insert(0, text)

@@ -58,7 +58,7 @@ class ClaimQuery:
     before holds."""
 
 
-class Found(NamedTuple):
+class ScoredIds(NamedTuple):
     """Ids with a score each, best first."""
 
     ids: Ids
@@ -75,7 +75,7 @@ class Found(NamedTuple):
         return score
 
 
-NOTHING: Final = Found(np.empty(0, np.int64), np.empty(0, np.float32))
+NOTHING: Final = ScoredIds(np.empty(0, np.int64), np.empty(0, np.float32))
 
 
 class Edges(NamedTuple):
@@ -127,10 +127,10 @@ class Uses(NamedTuple):
 class CandidateSource(Protocol):
     """Read access to the memories of one scope. Ids out of scope or unknown are passed over."""
 
-    def dense(self, vector: Floats, limit: int) -> Found:
+    def dense(self, vector: Floats, limit: int) -> ScoredIds:
         """The items closest to a float32[dims], L2-normalised vector, by cosine."""
 
-    def keyword(self, query: KeywordQuery, limit: int) -> Found:
+    def keyword(self, query: KeywordQuery, limit: int) -> ScoredIds:
         """The best items for the words, by BM25 (sign turned positive)."""
 
     def window(self, since: int, until: int, limit: int) -> Ids:
@@ -156,24 +156,24 @@ class CandidateSource(Protocol):
         """Memories one edge from these, either direction, at most ``fan_out`` for each; empty
         while there is no graph."""
 
-    def families(self, ids: Ids) -> tuple[Ids, Ids]:
+    def fact_sources(self, ids: Ids) -> tuple[Ids, Ids]:
         """Pairs of a memory and its source, where either is among the ids: int64[m] derived memories,
         int64[m] their sources."""
 
-    def heirs(self, ids: Ids) -> tuple[Ids, Ids]:
+    def successors(self, ids: Ids) -> tuple[Ids, Ids]:
         """Items that took the place of something that was derived from the ids and holds no more: int64[m]
         of the ids, int64[m] what holds now. None where an earlier time is asked about."""
 
     def outdated(self, ids: Ids) -> Ids:
         """Those of the ids that something was derived from, of which all has given way since."""
 
-    def entity(self, names: Iterable[str], ids: Ids, limit: int) -> Found:
+    def entity(self, names: Iterable[str], ids: Ids, limit: int) -> ScoredIds:
         """Memories that speak of people and things with these names, as a query spells them: those
         of the ids that do, and at most ``limit`` others. Scores are 0..1, the higher the fewer
         memories speak of the same. Names that nobody has are passed over, and ``names`` is not
         looked at while there is no graph."""
 
-    def claims(self, query: ClaimQuery, limit: int) -> Found:
+    def claims(self, query: ClaimQuery, limit: int) -> ScoredIds:
         """Memories that claim what a query asks of whom it names, at most ``limit``; where it asks what
         was before, what the claims were derived from that hold no longer. Scores are 0..1, the more
         of its terms a claim meets."""

@@ -9,6 +9,7 @@ ITEM_TYPES: Final = frozenset({"meta", "item", "history"})
 RECORD_TYPES: Final = frozenset(
     {
         "alias",
+        "citation",
         "edge",
         "entity",
         "evidence",

@@ -40,7 +40,7 @@ INTERCEPT: Final = -11.203
 SCORE_WEIGHT: Final = 16.292
 WEIGHTS: Final[Mapping[str, float]] = {
     "best_score": -15.495,
-    "lead": 9.762,
+    "margin": 9.762,
     "met_anywhere": 7.3,
     "met_anywhere_exactly": -3.22,
     "met_best": -2.23,
@@ -52,7 +52,7 @@ WEIGHTS: Final[Mapping[str, float]] = {
     "asks_listener": 0.924,
     "idle": -1.96,
 }
-"""By feature; see `features`."""
+"""By feature; see `predictors`."""
 _WEIGHTS: Final = np.array(list(WEIGHTS.values()), dtype=np.float32)
 
 WHOLE: Final = 0.85
@@ -68,13 +68,13 @@ _QUESTION_MARK = re.compile(r"[?？؟]")
 
 
 def probability(score: Floats, properties: Floats) -> Floats:
-    """float32[n], 0..1, from float32[n] rank scores and the `features` of their query."""
+    """float32[n], 0..1, from float32[n] rank scores and the `predictors` of their query."""
     logit = INTERCEPT + SCORE_WEIGHT * score + float(_WEIGHTS @ properties)
     estimate: Floats = (1 / (1 + np.exp(-logit))).astype(np.float32)
     return estimate
 
 
-def features(query: str, intent: Intent, ranking: Ranking) -> Floats:
+def predictors(query: str, intent: Intent, ranking: Ranking) -> Floats:
     """float32[len(WEIGHTS)] of a query and its ranked candidates.
 
     ``met_anywhere`` is the share of the query's words, by their rarity, that any candidate meets,
@@ -136,7 +136,7 @@ def is_personal(query: str, intent: Intent) -> bool:
 
 def gate(query: str, ranking: Ranking, properties: Floats, estimates: Floats) -> float:
     """Return the lowest probability with which a memory is shown for a prompt, where nobody chose one;
-    above 1 where none is shown. ``properties`` are its `features`."""
+    above 1 where none is shown. ``properties`` are its `predictors`."""
     best = float(estimates[ranking.order].max(initial=0))
     named = dict(zip(WEIGHTS, properties.tolist(), strict=True))
     question, met = asks(query), ranking.reading.met

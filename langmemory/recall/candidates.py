@@ -8,9 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from langmemory.ids import are_in, distinct
-from langmemory.ports.candidates import CandidateSource, Floats, Found, Ids, KeywordQuery
+from langmemory.ports.candidates import CandidateSource, Floats, Ids, KeywordQuery, ScoredIds
 
-EMPTY = Found(np.empty(0, dtype=np.int64), np.empty(0, dtype=np.float32))
+EMPTY = ScoredIds(np.empty(0, dtype=np.int64), np.empty(0, dtype=np.float32))
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -29,7 +29,7 @@ class Flat:
     turns: int = 2000
     """Of the sessions found together, as far as they are known, from which these are long."""
 
-    def holds(self, source: CandidateSource, found: Found) -> bool:
+    def holds(self, source: CandidateSource, found: ScoredIds) -> bool:
         """Whether the scores are flat, and what was found is of many sessions or of long ones: in a short
         talk, more candidates are only more that can be mistaken for the answer."""
         if found.scores[-1] < self.share * found.scores[0]:
@@ -53,7 +53,7 @@ class Candidates:
     """float32[n]: BM25, 0 where the words did not find it."""
     dense: Floats
     """float32[n]: cosine, 0 without a vector."""
-    named: Found
+    named: ScoredIds
     """Those that speak of somebody the query names, and how telling that is (0..1)."""
     channels: dict[str, Ids]
     """The finds of each channel, best first."""
@@ -66,7 +66,7 @@ class Candidates:
             ids=self.ids[kept],
             keyword=self.keyword[kept],
             dense=self.dense[kept],
-            named=Found(self.named.ids[named], self.named.scores[named]),
+            named=ScoredIds(self.named.ids[named], self.named.scores[named]),
             channels={name: of[~are_in(of, ids)] for name, of in self.channels.items()},
         )
 
@@ -79,8 +79,8 @@ def gather(
     window: tuple[int, int] | None,
     depth: int,
     flat: Flat | None = None,
-    kin: KeywordQuery | None = None,
-    kin_depth: int = 0,
+    category: KeywordQuery | None = None,
+    category_depth: int = 0,
     names: Iterable[str] = (),
     entity_depth: int = 0,
 ) -> Candidates:
@@ -89,16 +89,16 @@ def gather(
     Words and vectors hand on more items where ``flat`` says so.
     ``window`` is ``[since, until)`` in microseconds. An item that only the words or the window
     found gets its exact cosine as well, so that the scores of two channels are comparable. What is
-    found by ``kin`` (at most ``kin_depth``), or only speaks of somebody with one of the ``names``
-    (at most ``entity_depth``), is a candidate without a keyword score.
+    found by the words of a ``category`` (at most ``category_depth``), or only speaks of somebody with one
+    of the ``names`` (at most ``entity_depth``), is a candidate without a keyword score.
     """
     by_words = EMPTY
     if keyword is not None:
         by_words, depth = _by_words(source, keyword, depth, flat)
     by_vector = source.dense(vector, depth) if vector is not None else EMPTY
     by_time = source.window(*window, depth) if window is not None else EMPTY.ids
-    by_kin = source.keyword(kin, kin_depth) if kin is not None and kin_depth else EMPTY
-    ids = distinct(by_vector.ids, by_words.ids, by_time, by_kin.ids)
+    by_category = source.keyword(category, category_depth) if category and category_depth else EMPTY
+    ids = distinct(by_vector.ids, by_words.ids, by_time, by_category.ids)
     by_name = source.entity(names, ids, entity_depth) if entity_depth else EMPTY
     if len(by_name.ids):
         ids = distinct(ids, by_name.ids)
@@ -114,7 +114,7 @@ def gather(
         if missing.any():
             cosine[missing] = source.cosines(vector, ids[missing])
     channels = {"dense": by_vector.ids, "keyword": by_words.ids, "window": by_time}
-    channels |= {"kin": by_kin.ids, "entity": by_name.ids}
+    channels |= {"category": by_category.ids, "entity": by_name.ids}
     return Candidates(
         ids=ids,
         keyword=bm25,
@@ -126,12 +126,12 @@ def gather(
 
 def _by_words(
     source: CandidateSource, keyword: KeywordQuery, depth: int, flat: Flat | None
-) -> tuple[Found, int]:
+) -> tuple[ScoredIds, int]:
     """Finds of the words, and how many items the vectors are to find."""
     if flat is None or flat.depth <= depth:
         return source.keyword(keyword, depth), depth
     found = source.keyword(keyword, flat.depth)
-    first = Found(found.ids[:depth], found.scores[:depth])
+    first = ScoredIds(found.ids[:depth], found.scores[:depth])
     if len(found.ids) > depth and flat.holds(source, first):
         return found, flat.depth
     return first, depth

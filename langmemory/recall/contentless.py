@@ -19,8 +19,8 @@ from numpy.typing import NDArray
 from langmemory.languages import LANGUAGES, WORLDWIDE, Language, sentence_starts, split_words
 from langmemory.languages.patterns import compiled
 from langmemory.ports.candidates import CandidateSource, Floats, Rows
-from langmemory.recall.asked import without_courtesies
 from langmemory.recall.interaction import Interaction, Texts
+from langmemory.recall.question_extraction import without_courtesies
 from langmemory.recall.vocabulary import Flags, Vocabulary
 
 REPEATED: Final = 0.45
@@ -156,7 +156,7 @@ def _states(sentence: str) -> bool:
 def _silent(sentence: str, language: Language) -> bool:
     """Whether it has no other words than fillers and stop words."""
     if not language.phrases:
-        known = language.fillers, language.stop_words, WORLDWIDE
+        known = language.fillers, language.stop_words, WORLDWIDE.courtesies
         return all(any(word in some for some in known) for word in split_words(sentence))
     for piece in sorted((*language.fillers, *language.phrases), key=len, reverse=True):
         sentence = sentence.replace(piece, " ")

@@ -42,7 +42,7 @@ def neighbour_index(
     return dict(zip(offsets.tolist(), np.where(there, found, -1), strict=True))
 
 
-def surroundings(
+def context_match(
     matches: Floats,
     shares: Floats,
     around: dict[int, Index],
@@ -75,14 +75,14 @@ def surroundings(
         while (before >= 0).any() and steps <= MOST_STEPS:
             np.maximum(best, padded.take(before, axis=1) * np.float32(decay**steps), out=best)
             before, steps = np.where(before >= 0, origins[before], -1), steps + 1
-    lead: Floats = shares @ best
+    preceding: Floats = shares @ best
     for offset in sorted(offset for offset in around if offset > 0):
         np.maximum(best, padded.take(around[offset], axis=1) * np.float32(decay**offset), out=best)
     both: Floats = shares @ best
-    return lead, both
+    return preceding, both
 
 
-def answers(score: Floats, asking: NDArray[np.bool_], before: Index) -> Floats:
+def answers_previous(score: Floats, asking: NDArray[np.bool_], before: Index) -> Floats:
     """float32[n]: the score of the turn before, where that turn asks something. ``before`` is
     int64[n], the index of the turn before or -1."""
     answered: Floats = np.where((before >= 0) & asking[before], score[before], 0)

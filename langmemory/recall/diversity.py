@@ -67,7 +67,7 @@ def spread(order: NDArray[np.int64], session: NDArray[np.int64], cap: int) -> ND
     return np.array(first + later, np.int64)
 
 
-class Folding:
+class Deduplication:
     """Decides, from the best result down, whether a text says what an earlier one said."""
 
     def __init__(self, similarity: float) -> None:

@@ -11,8 +11,8 @@ import numpy as np
 
 from langmemory.embeddings.static import TokenIds
 from langmemory.languages import sentence_starts
-from langmemory.recall.asked import asked_in
 from langmemory.recall.interaction import Interaction, interact, join_texts
+from langmemory.recall.question_extraction import extract_question
 from langmemory.recall.vocabulary import default_vocabulary
 
 MOST_QUERY_TOKENS = 64
@@ -43,7 +43,7 @@ class Excerpts:
     @cached_property
     def _asked(self) -> TokenIds:
         vocabulary = default_vocabulary()
-        asked = np.unique(vocabulary.encode(asked_in(self._query)))
+        asked = np.unique(vocabulary.encode(extract_question(self._query)))
         rarest = np.argsort(-vocabulary.weights[asked], kind="stable")
         return asked[rarest[:MOST_QUERY_TOKENS]]
 

@@ -8,11 +8,10 @@ it is asked only when the first look-up found little of what the query says (low
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Protocol
 
 from langmemory.chat_models import unheard
-from langmemory.languages import Language
 
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
@@ -38,11 +37,6 @@ class Expander(Protocol):
 
 class ExpansionError(Exception):
     """The expander failed or answered nothing; what the query itself found stands."""
-
-
-def kin_of(terms: Sequence[str], language: Language) -> Mapping[str, frozenset[str]]:
-    """For each term that names a kind of thing, the things of that kind, as words."""
-    return {term: language.kinds[term] for term in terms if term in language.kinds}
 
 
 def by_chat_model(model: BaseChatModel) -> Expander:

@@ -138,11 +138,12 @@ def left_out(removed: Iterable[tuple[Memory, str]], known: Collection[str]) -> d
 
 
 def _moves(id_: int, places: Sequence[tuple[str, Mapping[int, int]]]) -> tuple[str, ...]:
-    """One line for each stage after which a memory stood elsewhere than before it."""
+    """One line for each stage after which a memory stood elsewhere than before it; a stage that a second
+    look had other results for does not know it."""
     return tuple(
         f"{stage}: {before[id_]} -> {after[id_]}"
         for (_, before), (stage, after) in pairwise(places)
-        if before[id_] != after[id_]
+        if id_ in before and id_ in after and before[id_] != after[id_]
     )
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from langmemory.ids import indexes
-from langmemory.ports.candidates import CandidateSource, Floats, Found, Ids
+from langmemory.ports.candidates import CandidateSource, Floats, Ids, ScoredIds
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -25,14 +25,14 @@ class Reached:
     """By id: the highest score a path over a person or thing gives. What evidence alone leads to
     says the same again, and `derivation` counts that already."""
 
-    def closeness(self, ids: Ids, named: Found) -> Floats:
+    def closeness(self, ids: Ids, named: ScoredIds) -> Floats:
         """float32[n], 0..1: how near n memories are to what the query names: the score carried to
         them over people and things, or, where they speak of it themselves, how telling that is."""
         near = named.among(ids)
         if self.related:
             reached = np.fromiter(self.related, np.int64)
             worth = np.fromiter(self.related.values(), np.float32)
-            near = np.maximum(near, Found(reached, worth).among(ids))
+            near = np.maximum(near, ScoredIds(reached, worth).among(ids))
         return near
 
     def origins(self, ids: Ids) -> Ids:

@@ -95,6 +95,8 @@ AKIN = (0.5, 0.75)
 """Cosines between which two words are akin: below they are strangers, above inflections."""
 MET = 0.6
 """Cosine from which two words say nearly the same."""
+CATEGORY_MATCH = 0.6
+"""How well a thing meets the word for its kind at least."""
 _LENGTH_SHARE = 0.375
 """How much longer texts are discounted in `Interaction.related`, as b / 2 of BM25."""
 
@@ -104,8 +106,7 @@ def interact(
     texts: Texts,
     vocabulary: Vocabulary,
     *,
-    kin: Mapping[int, NDArray[np.bool_]] | None = None,
-    kin_match: float = 0.6,
+    category_terms: Mapping[int, NDArray[np.bool_]] | None = None,
     further: TokenIds | None = None,
 ) -> Interaction:
     """Compares q >= 1 query tokens, all with meaning, with every token of every text.
@@ -114,8 +115,7 @@ def interact(
         query: Token ids of the query.
         texts: What is compared with it.
         vocabulary: What the ids mean.
-        kin: By query token, bool[v] of the tokens that stand for a thing of the kind it names.
-        kin_match: How well such a token meets it at least, 0..1.
+        category_terms: By query token, bool[v] of the tokens that stand for a thing of the kind it names.
         further: Tokens of the query that are not looked up, such as the names of speakers. They only
             count for ``token_met``.
     """
@@ -138,15 +138,17 @@ def interact(
     cosines = cosines[: len(query)]
 
     low, high = AKIN
-    kinship = np.where((cosines >= low) & (cosines <= high), cosines, 0).max(axis=0)
-    kinship *= vocabulary.weights[distinct]
-    related = np.add.reduceat(kinship[held], texts.starts)
+    relatedness = np.where((cosines >= low) & (cosines <= high), cosines, 0).max(axis=0)
+    relatedness *= vocabulary.weights[distinct]
+    related = np.add.reduceat(relatedness[held], texts.starts)
     related /= 1 + _LENGTH_SHARE * (texts.lengths / texts.lengths.mean() - 1)
     if (most := related.max()) > 0:
         related /= most
     for row, token in enumerate(query.tolist()):
-        if kin and token in kin:
-            cosines[row] = np.maximum(cosines[row], kin_match * kin[token][distinct])
+        if category_terms and token in category_terms:
+            cosines[row] = np.maximum(
+                cosines[row], CATEGORY_MATCH * category_terms[token][distinct]
+            )
     weights = vocabulary.weights[query]
     return Interaction(
         matches=np.maximum.reduceat(cosines.take(held, axis=1), texts.starts, axis=1),

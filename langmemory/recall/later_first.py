@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from langmemory.ids import distinct
 from langmemory.languages import LANGUAGES, Question
 from langmemory.ports.candidates import Floats, Ids, Rows
-from langmemory.recall import cues
+from langmemory.recall import features
 from langmemory.recall.interaction import MET, Interaction, Texts
 from langmemory.recall.vocabulary import ASSISTANT, Flags, Vocabulary
 
@@ -138,7 +138,7 @@ def _versions(
     ]
     same[counts == 0] = False
     # A question is no version of a statement.
-    asking = cues.questions(texts, vocabulary)
+    asking = features.questions(texts, vocabulary)
     same[asking] = False
     same[:, asking] = False
     # What two people say of themselves is never the same.

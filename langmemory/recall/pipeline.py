@@ -2,7 +2,7 @@
 
     spelling -> intent -> query -> candidates -> widen by neighbours -> hops -> signals -> relevance
            -> validity and multipliers -> order, diversity -> (expansion, and once more)
-           -> choosing (sessions, fold) -> rerank -> explain
+           -> selection (sessions, duplicates) -> rerank -> explain
 
 Every stage is a pure function of its own file over arrays of some 150 candidates; objects are made
 only for the results. Synchronous: async callers run the whole in a worker thread.
@@ -21,18 +21,17 @@ from numpy.typing import NDArray
 
 from langmemory.ids import are_in
 from langmemory.languages import split_words
-from langmemory.ports.candidates import CandidateSource, Floats, Found, Ids, WordSource
-from langmemory.recall import cues, scoring
-from langmemory.recall.calibration import features, gate, probability
+from langmemory.ports.candidates import CandidateSource, Floats, Ids, ScoredIds, WordSource
+from langmemory.recall import features, scoring
+from langmemory.recall.calibration import gate, predictors, probability
 from langmemory.recall.candidates import EMPTY, Candidates, Flat, gather
-from langmemory.recall.choosing import choose, deeper
 from langmemory.recall.contentless import is_idle
 from langmemory.recall.context import sessions
-from langmemory.recall.derivation import Families
 from langmemory.recall.diversity import mmr, spread
 from langmemory.recall.entities import possible_names
 from langmemory.recall.expansion import Expander, expanded
 from langmemory.recall.explain import explained
+from langmemory.recall.fact_sources import FactSources
 from langmemory.recall.fusion import fuse
 from langmemory.recall.hops import Reached, hop
 from langmemory.recall.intent import Intent, read_intent, searched
@@ -51,11 +50,12 @@ from langmemory.recall.ranking import (
     weights_among,
     widened,
     with_claims,
-    with_families,
+    with_fact_sources,
     with_tokens,
 )
 from langmemory.recall.rerank import Reranker, reordered
 from langmemory.recall.second_look import bridging_terms, interleaved
+from langmemory.recall.selection import choose, deeper
 from langmemory.recall.spelling import Spelling, respelled
 from langmemory.recall.validity import stale
 from langmemory.recall.vocabulary import Vocabulary
@@ -162,7 +162,7 @@ def run(
     if not explain:
         return replace(recall, trace=replace(trace, milliseconds=clock.total()))
     ids = ranking.pool.rows.ids
-    for memory in source.memories(ids[ranking.folded]):
+    for memory in source.memories(ids[ranking.collapsed]):
         removed.append((memory, "derivation: a fact that rests on it stands for it"))
     for memory in source.memories(ids[ranking.contentless]):
         removed.append((memory, "contentless: it says nothing that the query does not"))
@@ -175,7 +175,7 @@ def run(
         "session": chosen.order,
     }
     orders = {stage: ids[places].tolist() for stage, places in stages.items()}
-    orders |= {"folding": found, "rerank": [result.memory.id for result in results]}
+    orders |= {"dedupe": found, "rerank": [result.memory.id for result in results]}
     return explained(
         recall,
         ranking,
@@ -233,7 +233,7 @@ def _query(
     expansions: str = "",
 ) -> Query:
     query = read_query(text, intent, expansions=expansions, vocabulary=vocabulary)
-    return replace(query, keyword=None, kin_keyword=None) if mode == "semantic" else query
+    return replace(query, keyword=None, category_keyword=None) if mode == "semantic" else query
 
 
 def rank(
@@ -262,9 +262,9 @@ def rank(
             query, intent, source, vector, more, vocabulary, clock, limit, every_turn, at, silent
         )
     candidates, pool, reading = looked.candidates, looked.pool, looked.reading
-    hops, claims, families = looked.hops, looked.claims, looked.families
+    hops, claims, fact_sources = looked.hops, looked.claims, looked.fact_sources
     origins = hops.origins(pool.rows.ids) if hops.score else None
-    found = signals(pool, reading, intent, vocabulary, preset, origins, families)
+    found = signals(pool, reading, intent, vocabulary, preset, origins, fact_sources)
     if hops.related or len(candidates.named.ids):
         found["graph"] = hops.closeness(pool.rows.ids, candidates.named)
     if len(claims.ids):
@@ -280,23 +280,23 @@ def rank(
     factors = scoring.multipliers(properties, preset.multiplier_ranges)
     old = stale(pool.rows, at)
     of_now = "before" not in intent.asks and intent.horizon is None
-    if preset.families and preset.stale_factor < 1 and of_now:
+    if preset.fact_sources and preset.stale_factor < 1 and of_now:
         old = np.maximum(old, are_in(pool.rows.ids, source.outdated(pool.rows.ids)))
     if old.any():
         factors["stale"] = 1 - old * np.float32(1 - preset.stale_factor)
     score = relevant.copy()
     for factor in factors.values():
         score *= factor
-    own, folded = score, np.zeros(len(score), np.bool_)
-    if families is not None:
+    own, collapsed = score, np.zeros(len(score), np.bool_)
+    if fact_sources is not None:
         own = score.copy()
-        folded = families.settle(score, found)
+        collapsed = fact_sources.settle(score, found)
         if of_now:
-            families.succeed(score, found)
+            fact_sources.succeed(score, found)
     order = np.lexsort((pool.rows.ids, -score))
-    settled = order[~(folded | reading.contentless)[order]]
-    times = pool.rows.said_at if families is None else families.said_at(pool.rows.said_at)
-    asks_present = preset.families and not intent.asks.isdisjoint(("present", "now"))
+    settled = order[~(collapsed | reading.contentless)[order]]
+    times = pool.rows.said_at if fact_sources is None else fact_sources.said_at(pool.rows.said_at)
+    asks_present = preset.fact_sources and not intent.asks.isdisjoint(("present", "now"))
     succession = by_time(
         settled,
         score,
@@ -333,7 +333,7 @@ def rank(
         order=order,
         channels=candidates.channels | ({"claim": claims.ids} if len(claims.ids) else {}),
         hops=hops,
-        folded=np.flatnonzero(folded),
+        collapsed=np.flatnonzero(collapsed),
         reading=reading,
     )
 
@@ -345,8 +345,8 @@ class _LookedUp:
     candidates: Candidates
     pool: Pool
     hops: Reached
-    claims: Found
-    families: Families | None
+    claims: ScoredIds
+    fact_sources: FactSources | None
     reading: Reading
 
 
@@ -375,8 +375,8 @@ def _look_up(
         window=(_micros(window[0]), _micros(window[1])) if window else None,
         depth=max(preset.depth, limit, preset.flat_depth if bounded else 0),
         flat=Flat(depth=preset.flat_depth),
-        kin=query.kin_keyword,
-        kin_depth=preset.kin_depth,
+        category=query.category_keyword,
+        category_depth=preset.category_depth,
         names=possible_names(query.text, intent),
         entity_depth=preset.entity_depth,
     )
@@ -388,7 +388,9 @@ def _look_up(
     claims = EMPTY
     if preset.claim_depth and (intent.period is None or "before" in intent.asks):
         pool, claims = with_claims(source, pool, query, intent, vector, preset.claim_depth, now)
-    pool, families = with_families(source, pool, vector) if preset.families else (pool, None)
+    pool, fact_sources = (
+        with_fact_sources(source, pool, vector) if preset.fact_sources else (pool, None)
+    )
     if vocabulary is not None and not every_turn:
         pool = with_tokens(source, pool, vocabulary)
     reading = read(source, pool, query, intent, vocabulary, every_turn=every_turn)
@@ -397,7 +399,7 @@ def _look_up(
         pool=pool,
         hops=hops,
         claims=claims,
-        families=families,
+        fact_sources=fact_sources,
         reading=reading,
     )
 
@@ -406,7 +408,7 @@ def _calibrated(
     text: str, intent: Intent, ranking: Ranking, min_score: MinScore
 ) -> tuple[Floats, float | None]:
     """The probability of each candidate, and the lowest with which one is returned."""
-    properties = features(text, intent, ranking)
+    properties = predictors(text, intent, ranking)
     estimates = probability(ranking.score, properties)
     if min_score == "auto":
         return estimates, gate(text, ranking, properties, estimates)
@@ -484,7 +486,7 @@ def _until(intent: Intent, times: NDArray[np.int64]) -> int | None:
     """End of the time a query speaks of, microseconds; None where it names none."""
     if intent.horizon is not None:
         return _micros(intent.horizon)
-    spans = intent.spans(cues.years_of(times)) if len(times) else []
+    spans = intent.spans(features.years_of(times)) if len(times) else []
     return max((_micros(end) for _, end in spans), default=None)
 
 

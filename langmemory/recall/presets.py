@@ -39,18 +39,18 @@ class SignalWeights(BaseModel):
     overlap: Weight = Field(
         default=0.0,
         ge=0,
-        description="Query words met by the text (MaxSim) alone: covered by `surroundings`.",
+        description="Query words met by the text (MaxSim) alone: covered by `context_match`.",
     )
     related: Weight = Field(
         default=0.03, ge=0, description="Words akin to the query's words [.857]."
     )
-    surroundings: Weight = Field(
+    context_match: Weight = Field(
         default=0.17, ge=0, description="Query words met by text and neighbours [.840]."
     )
-    lead: Weight = Field(
+    preceding_context: Weight = Field(
         default=0.15, ge=0, description="Query words met by text and turns before it [.846]."
     )
-    answers: Weight = Field(
+    answers_previous: Weight = Field(
         default=0.08,
         ge=0,
         description="How well the question it answers matches [.855, R@1 .468, NDCG .691].",
@@ -66,20 +66,22 @@ class SignalWeights(BaseModel):
         description="Said by who the query is about: the one person it names, the person rather than "
         "the assistant [.834, multi-hop .514 of .620].",
     )
-    statement: Weight = Field(default=0.02, ge=0, description="Does not end in a question [.858].")
+    declarative: Weight = Field(
+        default=0.02, ge=0, description="Does not end in a question [.858]."
+    )
     temporal: Weight = Field(
         default=0.08, ge=0, description="Tells a time, where the query asks when [.856, NDCG .698]."
     )
     period: Weight = Field(
         default=0.12, ge=0, description="Said in the period the query names [.855, NDCG .701]."
     )
-    latest: Weight = Field(
+    recency: Weight = Field(
         default=0.1, ge=0, description="Said last, where the query asks for what holds now."
     )
     derived_keyword: Weight = Field(
         default=0.02,
         ge=0,
-        description="BM25 of the best fact that rests on it. Chosen, as the next three, on 1,210 facts a "
+        description="BM25 of the best fact that rests on it. Selection, as the next three, on 1,210 facts a "
         "model had noted down of the dev conversations: with them R@10 .861 instead of .860 on the "
         "tuning conversations, .832 instead of .816 on the other two.",
     )
@@ -132,7 +134,7 @@ class Preset(BaseModel):
         description="Share of the results that one session takes at most, before those of others, where a "
         "question asks how something changed over time; 1 is no cap.",
     )
-    kin_depth: int = Field(
+    category_depth: int = Field(
         default=40,
         ge=0,
         description="Candidates found by things of the kinds a query names; 0 looks up none.",
@@ -182,7 +184,7 @@ class Preset(BaseModel):
         le=1,
         description="Share of words from which two results say the same; 1 folds equal texts only.",
     )
-    families: bool = Field(
+    fact_sources: bool = Field(
         default=True,
         description="Facts count for the turns they rest on, and one of the two is shown.",
     )
@@ -263,11 +265,11 @@ FAST = Preset(
     depth=40,
     flat_depth=0,
     context_depth=0,
-    kin_depth=0,
+    category_depth=0,
     entity_depth=0,
     claim_depth=0,
     hop_depth=0,
-    families=False,
+    fact_sources=False,
 )
 """Two look-ups and no more, for `store.search`: no neighbours, no kinds. R@10 .832 on the tuning
 conversations, where the default has .860."""

@@ -14,7 +14,6 @@ from langmemory.languages import (
 )
 from langmemory.languages.matching import MAX_TERMS
 from langmemory.ports.candidates import KeywordQuery
-from langmemory.recall.expansion import kin_of
 from langmemory.recall.intent import Intent
 from langmemory.recall.vocabulary import Vocabulary
 
@@ -28,15 +27,15 @@ class Query:
     """Case-folded words worth looking up, distinct, in order; of a long text the rarest."""
     keyword: KeywordQuery | None
     """None when there is nothing to look up."""
-    kin: Mapping[str, frozenset[str]] = field(default_factory=dict)
+    category_terms: Mapping[str, frozenset[str]] = field(default_factory=dict)
     """Words that a term is met by as well: things of the kind it names, a model's expansions."""
-    kin_keyword: KeywordQuery | None = None
-    """Looks up the words of `kin`; it only adds candidates."""
+    category_keyword: KeywordQuery | None = None
+    """Looks up the words of `category_terms`; it only adds candidates."""
 
 
 _POSSESSIVE = re.compile(r"['’]s?$")
-MAX_KIN = 96
-"""Words of one look-up for kin."""
+MAX_CATEGORY_TERMS = 96
+"""Words of one look-up by category."""
 NO_KIND: frozenset[Question] = frozenset(("when", "who", "why", "how"))
 """Questions that ask for something other than a kind they name: nothing is looked up for these
 (R@10 is the same with and without them)."""
@@ -64,14 +63,18 @@ def read_query(
         terms = tuple(dict.fromkeys((*called, *terms)))
     if intent.time_words:
         terms = tuple(term for term in terms if term not in intent.time_words)
-    names: set[str] = set()
-    if expansions:
-        names = {word for name in intent.names for word in keyword_terms(name, intent.language)}
-    kin = dict(kin_of(terms, intent.language))
+    kinds = intent.language.kinds
+    category_terms = {term: kinds[term] for term in terms if term in kinds}
     further = frozenset(keyword_terms(expansions)).difference(terms) if expansions else frozenset()
     if further:
-        kin = {term: kin.get(term, frozenset()) | further for term in terms if term not in names}
-    akin = dict.fromkeys(word for words in (further, *kin.values()) for word in sorted(words))
+        names = {word for name in intent.names for word in keyword_terms(name, intent.language)}
+        category_terms = {
+            term: further | category_terms.get(term, frozenset())
+            for term in terms
+            if term not in names
+        }
+    every = (further, *category_terms.values())
+    category = dict.fromkeys(word for words in every for word in sorted(words))
 
     asks_kind = bool(further) or not intent.asks & NO_KIND
 
@@ -87,8 +90,8 @@ def read_query(
         text=text,
         terms=terms,
         keyword=look_up(terms, intent.phrases, word_forms(terms, intent.language)),
-        kin=kin,
-        kin_keyword=look_up(islice(akin, MAX_KIN)) if asks_kind else None,
+        category_terms=category_terms,
+        category_keyword=look_up(islice(category, MAX_CATEGORY_TERMS)) if asks_kind else None,
     )
 
 

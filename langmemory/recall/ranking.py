@@ -12,13 +12,13 @@ from numpy.typing import NDArray
 from langmemory.embeddings.static import TokenIds
 from langmemory.ids import are_in, distinct, indexes
 from langmemory.languages import compared, split_words
-from langmemory.ports.candidates import CandidateSource, ClaimQuery, Floats, Found, Ids, Rows
-from langmemory.recall import context, cues
+from langmemory.ports.candidates import CandidateSource, ClaimQuery, Floats, Ids, Rows, ScoredIds
+from langmemory.recall import context, features
 from langmemory.recall.candidates import Candidates
 from langmemory.recall.contentless import contentless
-from langmemory.recall.derivation import Families
 from langmemory.recall.entities import possible_names
-from langmemory.recall.fusion import normalised, weighted_sum
+from langmemory.recall.fact_sources import FactSources
+from langmemory.recall.fusion import min_max, weighted_sum
 from langmemory.recall.hops import Reached
 from langmemory.recall.intent import Intent
 from langmemory.recall.interaction import Interaction, Texts, interact, join_texts
@@ -37,7 +37,7 @@ each of them, so late interaction tells nothing, and its mean vector little."""
 TOKEN_BYTES = 2
 """Of a token in `Rows.tokens`."""
 
-# Chosen on the first three dev conversations, see benchmarks/results/recall.md.
+# Selection on the first three dev conversations, see benchmarks/results/recall.md.
 RADIUS = 4
 """Neighbouring turns on either side."""
 CONTEXT_DECAY = 0.9
@@ -46,12 +46,10 @@ SESSION_BEST = 3
 """Turns of a session that count for it."""
 PERIOD_LAG_DAYS = 14.0
 """Days after a period that still count."""
-KIN_MATCH = 0.6
-"""How well a thing meets the word for its kind."""
 DOCUMENT_TOKENS = (32.0, 128.0)
-"""Mean length of the candidates from which the weight of `lead` begins to go to `keyword`, and at which
-all of it has, where none of them was said in a thread. In a long text every word of a query meets
-something akin; BM25 knows lengths."""
+"""Mean length of the candidates from which the weight of `preceding_context` begins to go to `keyword`,
+and at which all of it has, where none of them was said in a thread. In a long text every word of a query
+meets something akin; BM25 knows lengths."""
 DOCUMENT_TERMS = (6.0, 16.0)
 """Words of a query from which, among documents, only words and vectors begin to count, and at which
 nothing else does: a whole text that asks for others."""
@@ -78,7 +76,7 @@ class Ranking:
     relevance: Floats
     multipliers: Mapping[str, Floats]
     own: Floats
-    """float32[n]: relevance times multipliers, or the profile's score times these."""
+    """float32[n]: relevance times multipliers."""
     score: Floats
     """float32[n]: as ``own``, or that of the source a derived memory stands for."""
     settled: NDArray[np.int64]
@@ -89,7 +87,7 @@ class Ranking:
     """int64: the order of `succession`, its head made diverse where the preset says so."""
     channels: Mapping[str, NDArray[np.int64]]
     hops: Reached = field(default_factory=Reached)
-    folded: Ids = field(default_factory=lambda: np.empty(0, np.int64))
+    collapsed: Ids = field(default_factory=lambda: np.empty(0, np.int64))
     """Candidates that a fact resting on them stands for; not in the order."""
 
     @property
@@ -132,14 +130,14 @@ def extended(source: CandidateSource, pool: Pool, rows: Rows, vector: Floats | N
     )
 
 
-def with_families(
+def with_fact_sources(
     source: CandidateSource, pool: Pool, vector: Floats | None
-) -> tuple[Pool, Families | None]:
+) -> tuple[Pool, FactSources | None]:
     """The pool together with what was derived from its turns, the turns its other items were derived
     from, and what has taken the place of what was; None where nothing was."""
-    derived, sources = source.families(pool.rows.ids)
-    outlived, heirs = source.heirs(pool.rows.ids)
-    both = distinct(derived, sources, heirs)
+    derived, sources = source.fact_sources(pool.rows.ids)
+    superseded, successors = source.successors(pool.rows.ids)
+    both = distinct(derived, sources, successors)
     if not len(both):
         return pool, None
     missing = both[~are_in(both, pool.rows.ids)]
@@ -149,14 +147,14 @@ def with_families(
     second = indexes(pool.rows.ids, sources)
     known = (first >= 0) & (second >= 0)
     known &= pool.rows.position[second] >= 0  # a fact says no less than what was concluded from it
-    before = indexes(pool.rows.ids, outlived)
-    after = indexes(pool.rows.ids, heirs)
+    before = indexes(pool.rows.ids, superseded)
+    after = indexes(pool.rows.ids, successors)
     there = (before >= 0) & (after >= 0)
-    return pool, Families(
+    return pool, FactSources(
         derived=first[known],
         sources=second[known],
-        outlived=before[there],
-        heirs=after[there],
+        superseded=before[there],
+        successors=after[there],
     )
 
 
@@ -183,7 +181,7 @@ def with_claims(
     vector: Floats | None,
     limit: int,
     now: int,
-) -> tuple[Pool, Found]:
+) -> tuple[Pool, ScoredIds]:
     """The pool together with what claims what the query asks, and that; where it asks what was before,
     with the turns that told it."""
     asked = ClaimQuery(
@@ -227,7 +225,7 @@ def read(
     """Compare the words of a query with those of the candidates. ``every_turn`` finds none of them
     contentless."""
     rows = pool.rows
-    named = cues.named_speakers(rows.speaker, query.terms)
+    named = features.named_speakers(rows.speaker, query.terms)
     nothing = np.zeros(len(rows.ids), dtype=np.bool_)
     if vocabulary is None or not any(rows.tokens):
         return Reading(named=named, texts=None, met=None, contentless=nothing)
@@ -241,8 +239,7 @@ def read(
             tokens,
             texts,
             vocabulary,
-            kin=_kin(query, vocabulary),
-            kin_match=KIN_MATCH,
+            category_terms=_category_flags(query, vocabulary),
             further=_further(vocabulary.encode(query.text), tokens),
         )
     if not every_turn:
@@ -262,11 +259,11 @@ def signals(
     vocabulary: Vocabulary | None,
     preset: Preset,
     origins: Ids | None = None,
-    families: Families | None = None,
+    fact_sources: FactSources | None = None,
 ) -> dict[str, Floats]:
     """Every signal there is evidence for, float32[n], 0..1, by the name of its weight.
 
-    ``origins`` is where hops reached an item from, as in `context.surroundings`. A contentless turn
+    ``origins`` is where hops reached an item from, as in `context.context_match`. A contentless turn
     has none of them by itself; it still tells what the turns around it are about.
     """
     rows, texts, silent = pool.rows, reading.texts, reading.contentless
@@ -282,20 +279,20 @@ def signals(
         by_assistant = texts.having(ASSISTANT)
     named = reading.named
     found = {
-        "keyword": normalised(pool.keyword),
-        "speaker": cues.spoken_by(
+        "keyword": min_max(pool.keyword),
+        "speaker": features.spoken_by(
             rows.speaker, named, by_assistant, asks_listener=intent.asks_listener
         ),
     }
     if pool.dense.any():
-        found["dense"] = normalised(pool.dense)
-    if len(rows.ids) and (spans := intent.spans(cues.years_of(rows.said_at))):
-        found["period"] = cues.within(
+        found["dense"] = min_max(pool.dense)
+    if len(rows.ids) and (spans := intent.spans(features.years_of(rows.said_at))):
+        found["period"] = features.within(
             rows.said_at, spans, lag_days=PERIOD_LAG_DAYS, edge=intent.edge
         )
     if len(rows.ids) and ("now" in intent.asks or intent.asks_state):
-        said_at = rows.said_at if families is None else families.said_at(rows.said_at)
-        found["latest"] = cues.latest(
+        said_at = rows.said_at if fact_sources is None else fact_sources.said_at(rows.said_at)
+        found["recency"] = features.recency(
             said_at, half_life_days=preset.half_life_days, horizon=intent.horizon
         )
     if vocabulary is not None and texts is not None:
@@ -303,8 +300,8 @@ def signals(
     session = context.sessions(rows.thread, rows.said_at)
     evidence = weighted_sum(found, SESSION_EVIDENCE)
     found["session"] = context.session_evidence(evidence, session, best=SESSION_BEST)
-    if families is not None:
-        found |= families.signals(found)
+    if fact_sources is not None:
+        found |= fact_sources.signals(found)
     return found
 
 
@@ -319,8 +316,9 @@ def weights_among(pool: Pool, intent: Intent, preset: Preset, terms: int = 0) ->
         return weights
     mean = sum(len(blob or b"") for blob in rows.tokens) / len(rows.tokens) / TOKEN_BYTES
     long = _share(mean, DOCUMENT_TOKENS)
-    moved = weights["lead"] * long
-    weights |= {"lead": weights["lead"] - moved, "keyword": weights["keyword"] + moved}
+    moved = weights["preceding_context"] * long
+    weights["preceding_context"] -= moved
+    weights["keyword"] += moved
     whole = _share(terms, DOCUMENT_TERMS) if long else 0.0
     if not whole:
         return weights
@@ -352,26 +350,26 @@ def _text_signals(
     if met is None:
         return found
     around = context.neighbour_index(rows.thread, rows.position, RADIUS)
-    asking = cues.questions(texts, vocabulary)
-    found["statement"] = 1 - asking.astype(np.float32)
+    asking = features.questions(texts, vocabulary)
+    found["declarative"] = 1 - asking.astype(np.float32)
     overlap = met.shares @ met.matches
     found["overlap"] = np.where(reading.contentless, 0, overlap).astype(np.float32)
     found["related"] = met.related
-    found["lead"], found["surroundings"] = context.surroundings(
+    found["preceding_context"], found["context_match"] = context.context_match(
         met.matches, met.shares, around, decay=CONTEXT_DECAY, origins=origins
     )
-    found["answers"] = context.answers(overlap, asking, around[-1])
+    found["answers_previous"] = context.answers_previous(overlap, asking, around[-1])
     return found
 
 
-def _kin(query: Query, vocabulary: Vocabulary) -> dict[int, Flags]:
+def _category_flags(query: Query, vocabulary: Vocabulary) -> dict[int, Flags]:
     """The tokens that stand for a term, by the term's token; only terms of a single token."""
-    if not query.kin:
+    if not query.category_terms:
         return {}
-    tokens = {term: vocabulary.encode(term) for term in query.kin}
+    tokens = {term: vocabulary.encode(term) for term in query.category_terms}
     return {
         int(tokens[term][0]): vocabulary.flags(words)
-        for term, words in query.kin.items()
+        for term, words in query.category_terms.items()
         if len(tokens[term]) == 1
     }
 

@@ -93,17 +93,15 @@ NEUTRAL: Mapping[str, float] = {
 """Facet values that leave a score as it is."""
 
 
-def multipliers(
-    properties: Mapping[str, Floats], spreads: Mapping[str, float]
-) -> dict[str, Floats]:
-    """By name, float32[n] around 1: ``1 + spread * (facet - neutral)``.
+def multipliers(properties: Mapping[str, Floats], ranges: Mapping[str, float]) -> dict[str, Floats]:
+    """By name, float32[n] around 1: ``1 + width * (facet - neutral)``.
 
-    A spread of 0.1 bounds importance to 0.95..1.05. Facets without a spread are left out.
+    A width of 0.1 bounds importance to 0.95..1.05. Facets without a width are left out.
     """
     return {
-        name: (1.0 + np.float32(spread) * (properties[name] - np.float32(NEUTRAL[name]))).astype(
+        name: (1.0 + np.float32(width) * (properties[name] - np.float32(NEUTRAL[name]))).astype(
             np.float32
         )
-        for name, spread in spreads.items()
-        if spread
+        for name, width in ranges.items()
+        if width
     }

@@ -1,6 +1,6 @@
 """Sets of token ids: which carry meaning, which end a question, which tell time.
 
-Items store their text's token ids, so that late interaction and a few cheap cues need neither text
+Items store their text's token ids, so that late interaction and a few cheap features need neither text
 nor tokenizer while ranking. Built once for a token table and shared.
 
 The table knows words of Latin script. A word of another script would be in letters, which every

@@ -29,6 +29,7 @@ from langmemory.stores.rooms import (
     Forgetting,
     IndexConfig,
     Jobs,
+    Lifecycle,
     as_expander,
     as_reranker,
     complete_forgetting,
@@ -210,6 +211,11 @@ class MemoryStore(StoreFace):
     def jobs(self) -> Jobs:
         """The queue of reflections in this file."""
         return Jobs(self._core.engine, self._core.workers)
+
+    @property
+    def lifecycle(self) -> Lifecycle:
+        """How memories fade, what nights of maintenance did, and taking a night back."""
+        return Lifecycle(self._core)
 
     @property
     def admin(self) -> Admin:

@@ -200,3 +200,41 @@ def test_a_file_without_its_list_of_tables_gives_no_hope(run: Run, path: Path) -
     assert asked.exit_code == 1
     assert "Restore a backup" in " ".join(asked.output.split())
     assert not target.exists()
+
+
+@pytest.mark.parametrize(("begin", "end"), [(0, 100), (0, PAGE), (100, PAGE), (16, 24)])
+@pytest.mark.parametrize("byte", [b"\0", b"\xff"])
+def test_a_damaged_first_page_is_told_when_the_file_is_opened(
+    run: Run, path: Path, begin: int, end: int, byte: bytes
+) -> None:
+    """Wherever the first page is damaged, opening the file, a listing and the doctor name the file and
+    say what to do, and none of them changes a byte of it."""
+    data = bytearray(path.read_bytes())
+    data[begin:end] = byte * (end - begin)
+    path.write_bytes(data)
+    with pytest.raises(DatabaseError, match=r"memory\.db"):
+        MemoryStore(path).get(NS, "k1")
+    for command in (("list",), ("doctor",)):
+        told = run(*command, "--db", str(path))
+        assert told.exit_code == 1
+        assert "memory.db" in "".join(told.output.split())
+        assert "Traceback" not in told.output
+    asked = run("doctor", "--rescue", str(path.with_name("rescued.jsonl")), "--db", str(path))
+    assert asked.exit_code in (0, 1)
+    assert "Traceback" not in asked.output
+    assert path.read_bytes() == data
+
+
+def test_a_line_of_fifty_megabytes_is_refused(run: Run, path: Path) -> None:
+    """A conversation with a line of 50 MB, as of a file that is something else, is refused by the
+    number of its line, and nothing of it is stored."""
+    file = path.with_name("chat.jsonl")
+    with file.open("wb") as lines:
+        lines.write(b'{"role": "user", "content": "' + b"x" * 50_000_000 + b'"}\n')
+    told = run("import", str(file), "--db", str(path))
+    assert told.exit_code == 1
+    said = " ".join(told.output.split())
+    assert "line 1" in said
+    assert "16 MiB" in said
+    with MemoryStore(path) as store:
+        assert store.stats().items == 499

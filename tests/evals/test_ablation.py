@@ -45,7 +45,7 @@ def test_every_option_is_a_stage_or_a_part_of_one() -> None:
 
 
 def test_among_documents_the_keyword_signal_is_off_as_well() -> None:
-    """There it has the weight of `lead`, which without it stays where it is."""
+    """There it has the weight of `preceding_context`, which without it stays where it is."""
     source = MemorySource([memory(1, " ".join(["tea"] * 500))])
     found = np.ones(1, np.float32)
     pool = Pool(rows=source.rows(source.ids), keyword=found, dense=found)

@@ -15,7 +15,7 @@ from langmemory.formation.extraction.junk import sift
 from langmemory.formation.relations.vocabulary import BY_NAME, TO_ASSISTANT
 from langmemory.formation.rules import RuleExtractor
 from langmemory.formation.rules.patterns import GRAMMARS
-from langmemory.formation.rules.requests.reader import MANNERS
+from langmemory.formation.rules.requests import MANNERS
 from langmemory.ports.facts import Fact
 from langmemory.types import Privacy
 

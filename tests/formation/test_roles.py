@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from langmemory.formation.entities.roles import MANY_ROLES, ROLE_OF, ROLES, Role, role_in
-from langmemory.formation.relations.vocabulary import BY_NAME, normalised
+from langmemory.formation.entities.roles import Role, person_words, role_in
+from langmemory.formation.relations.vocabulary import BY_NAME, relation_named
 from langmemory.formation.rules.patterns import GRAMMARS
 
 
@@ -42,9 +42,9 @@ def test_in_laws_flatmates_and_teachers_are_somebody(name: str, role: str | None
 
 def test_a_word_is_one_role_only() -> None:
     """No word means two roles, or a role and nobody in particular."""
-    words = [word for role in ROLES.values() for word in role]
+    words = [word for role in person_words().roles.values() for word in role]
     assert len(words) == len(set(words))
-    assert not MANY_ROLES & set(ROLE_OF)
+    assert not person_words().many & set(person_words().role_of)
 
 
 def test_the_words_of_rules_for_relatives_are_of_their_roles() -> None:
@@ -52,6 +52,6 @@ def test_the_words_of_rules_for_relatives_are_of_their_roles() -> None:
     "Freund" is ambiguous, and the rules take the weaker role."""
     for grammar in GRAMMARS.values():
         for word, role in grammar.kin.items():
-            known = ROLE_OF.get(word.casefold(), role)
+            known = person_words().role_of.get(word.casefold(), role)
             assert known == role or word in ("Freund", "Freundin"), word
-            assert normalised(f"{role}_of").name in BY_NAME, role
+            assert relation_named(f"{role}_of").name in BY_NAME, role

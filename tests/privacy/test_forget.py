@@ -30,12 +30,12 @@ from langmemory.changes import (
     UpdateMemory,
 )
 from langmemory.config import load_config
-from langmemory.engines.sql.forgetting import forget
+from langmemory.engines.sql.forgetting import erase
 from langmemory.engines.sql.rooms import forgetting
 from langmemory.engines.sql.rooms.gathering import Gathering
 from langmemory.engines.sqlite import Engine
 from langmemory.engines.sqlite.file.connection import Database
-from langmemory.engines.sqlite.index import keywords, signs
+from langmemory.engines.sqlite.index import binary, keywords
 from langmemory.engines.sqlite.index.vectors import sign_bits
 from langmemory.errors import ConfigError, DatabaseError, ForgettingError, UndoRefusedError
 from langmemory.ports.jobs import NewJob
@@ -175,7 +175,7 @@ def test_vectors_and_their_signs_go(tmp_path: Path) -> None:
             store.put(NS, f"k{number}", {"text": text, "owner": f"o{number % 5}"})
         store.search(NS, query="apple")  # the signs are in memory now
         with store._core.engine.write() as connection:
-            signs.pack(connection, store._core.engine.model.words)
+            binary.pack(connection, store._core.engine.model.words)
         store.put(NS, "late", {"text": "the last thing", "owner": "o0"})
         store.search(NS, query="apple")
         gone = [
@@ -1015,18 +1015,18 @@ def test_a_dry_run_lets_others_write(
     for number in range(5):
         store.put(NS, f"k{number}", {"text": f"the {WORDS[number]} of somebody"})
     before = Path(store.path).stat().st_size
-    erase, written = forget.erase, []
+    erased, written = erase.erase, []
 
-    def meanwhile(*args: Any) -> forget.Erased:
+    def meanwhile(*args: Any) -> object:
         config = load_config()
         database = config.database.model_copy(update={"busy_timeout_ms": 1})
         quick = config.model_copy(update={"database": database})
         with closing(MemoryStore(tmp_path / "memory.db", config=quick)) as other:
             other.put(NS, "meanwhile", {"text": "a walnut"})
             written.append(other.get(NS, "meanwhile"))
-        return erase(*args)
+        return erased(*args)
 
-    monkeypatch.setattr(forget, "erase", meanwhile)
+    monkeypatch.setattr(erase, "erase", meanwhile)
     preview = store.forget(NS, everything=True, dry_run=True)
     assert (preview.memories, len(written)) == (5, 1), "as it was when it began"
     assert len(store.search(NS, limit=99)) == 6

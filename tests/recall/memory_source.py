@@ -16,10 +16,10 @@ from langmemory.ports.candidates import (
     ClaimQuery,
     Edges,
     Floats,
-    Found,
     Ids,
     KeywordQuery,
     Rows,
+    ScoredIds,
     Uses,
 )
 from langmemory.types import Memory
@@ -98,12 +98,12 @@ class MemorySource:
                 (m.id, index_text(f"{m.speaker or ''} {date} {m.text}"), index_text(context)),
             )
 
-    def dense(self, vector: Floats, limit: int) -> Found:
+    def dense(self, vector: Floats, limit: int) -> ScoredIds:
         scores = self.matrix @ vector
         best = np.argsort(-scores, kind="stable")[:limit]
-        return Found(self.ids[best], scores[best])
+        return ScoredIds(self.ids[best], scores[best])
 
-    def keyword(self, query: KeywordQuery, limit: int) -> Found:
+    def keyword(self, query: KeywordQuery, limit: int) -> ScoredIds:
         rows = self.db.execute(
             "SELECT rowid, -bm25(keyword, 0, ?, ?) AS score FROM keyword WHERE keyword MATCH ?"
             " ORDER BY score DESC, rowid LIMIT ?",
@@ -114,7 +114,7 @@ class MemorySource:
                 limit,
             ),
         ).fetchall()
-        return Found(
+        return ScoredIds(
             np.array([row[0] for row in rows], dtype=np.int64),
             np.array([row[1] for row in rows], dtype=np.float32),
         )
@@ -189,13 +189,13 @@ class MemorySource:
         )
         return self.rows(np.array([one for one in near if one is not None], dtype=np.int64))
 
-    def families(self, ids: Ids) -> tuple[Ids, Ids]:
+    def fact_sources(self, ids: Ids) -> tuple[Ids, Ids]:
         asked = set(ids.tolist())
         pairs = [pair for pair in self.derived if asked.intersection(pair)]
         both = np.array(pairs, np.int64).reshape(-1, 2)
         return both[:, 0], both[:, 1]
 
-    def heirs(self, ids: Ids) -> tuple[Ids, Ids]:
+    def successors(self, ids: Ids) -> tuple[Ids, Ids]:
         return ids[:0], ids[:0]
 
     def outdated(self, ids: Ids) -> Ids:
@@ -220,15 +220,15 @@ class MemorySource:
             np.ones(len(labels), dtype=np.bool_),
         )
 
-    def entity(self, names: Iterable[str], ids: Ids, limit: int) -> Found:
+    def entity(self, names: Iterable[str], ids: Ids, limit: int) -> ScoredIds:
         asked = {name.casefold() for name in names} if self.named else set()
         found = {i for name in asked for i in self.named.get(name, ())}
         known = found.intersection(ids.tolist())
         best = np.array([*sorted(known), *sorted(found - known)[:limit]], dtype=np.int64)
-        return Found(best, np.ones(len(best), dtype=np.float32))
+        return ScoredIds(best, np.ones(len(best), dtype=np.float32))
 
-    def claims(self, query: ClaimQuery, limit: int) -> Found:
-        return Found(np.empty(0, np.int64), np.empty(0, np.float32))
+    def claims(self, query: ClaimQuery, limit: int) -> ScoredIds:
+        return ScoredIds(np.empty(0, np.int64), np.empty(0, np.float32))
 
     def rivals(self, ids: Ids, now: int) -> tuple[Ids, Ids]:
         return ids[:0], ids[:0]

@@ -11,7 +11,7 @@ from langchain_core.messages import AIMessage
 
 from langmemory.errors import ConfigError
 from langmemory.languages import LANGUAGES
-from langmemory.ports.candidates import Found, KeywordQuery
+from langmemory.ports.candidates import KeywordQuery, ScoredIds
 from langmemory.recall import BALANCED, Preset, default_vocabulary, run
 from langmemory.recall.expansion import Expander, ExpansionError, by_chat_model
 from langmemory.stores import MemoryStore
@@ -46,15 +46,15 @@ def test_a_kind_is_met_by_a_thing_of_that_kind(query: str, text: str) -> None:
     assert recall.results[0].text == text
     why = recall.results[0].explanation
     assert why is not None
-    assert "kin" in why.ranks
+    assert "category" in why.ranks
 
 
 def test_kinds_can_be_switched_off() -> None:
-    """Without candidates for kin the keyword index is asked once."""
+    """Without candidates for a category the keyword index is asked once."""
     source = MemorySource([memory(1, "We flew to Portugal."), *FILLER])
-    off = BALANCED.model_copy(update={"kin_depth": 0})
+    off = BALANCED.model_copy(update={"category_depth": 0})
     recall = ask(source, "Which countries?", vector=None, preset=off, explain=True)
-    assert "kin" not in recall.trace.candidates
+    assert "category" not in recall.trace.candidates
 
 
 def test_kinds_are_words_the_query_can_hold() -> None:
@@ -132,7 +132,7 @@ def test_sessions_are_represented_by_their_best_turn() -> None:
 
 
 def test_every_move_is_told_by_its_stage() -> None:
-    """Importance, folding and a reranker each leave a line at the results they moved."""
+    """Importance, deduplication and a reranker each leave a line at the results they moved."""
     source = MemorySource(
         [
             memory(1, "The cat sleeps upstairs.", importance=0.0),
@@ -153,7 +153,7 @@ def test_every_move_is_told_by_its_stage() -> None:
         if result.explanation
     }
     told = {move.split(":")[0] for lines in moves.values() for move in lines}
-    assert {"scoring", "folding", "rerank"} <= told
+    assert {"scoring", "dedupe", "rerank"} <= told
     assert moves[4][-1].endswith("-> 1")
 
 
@@ -174,7 +174,7 @@ def test_evidence_is_taken_from_the_value() -> None:
 class Wordless(MemorySource):
     """A source whose keyword index must not be asked."""
 
-    def keyword(self, query: KeywordQuery, limit: int) -> Found:
+    def keyword(self, query: KeywordQuery, limit: int) -> ScoredIds:
         raise AssertionError(query)
 
 

@@ -17,7 +17,7 @@ from langmemory.engines.sql.graph.hops import HUB
 from langmemory.engines.sql.reading.source import SnapshotSource
 from langmemory.engines.sql.scope.scopes import compile_scope
 from langmemory.graphs import build_reflection_graph
-from langmemory.ports.candidates import Found
+from langmemory.ports.candidates import ScoredIds
 from langmemory.recall.entities import possible_names
 from langmemory.recall.hops import hop
 from langmemory.recall.intent import read_intent
@@ -123,7 +123,7 @@ def test_a_step_leads_to_evidence_and_back(store: MemoryStore) -> None:
 def test_evidence_is_no_nearness(store: MemoryStore) -> None:
     """The turn a fact rests on is reached, but no nearer to what a query names for that; it is as
     soon as a person or thing lies between."""
-    nobody = Found(NONE, np.empty(0, np.float32))
+    nobody = ScoredIds(NONE, np.empty(0, np.float32))
     with store._core.engine.read() as snapshot:
         ids = dict(snapshot.connection.execute("SELECT key, id FROM item").fetchall())
         reader = source(snapshot, Scope(namespace=NAMESPACE))

@@ -70,7 +70,7 @@ def ask(source: MemorySource, query: str, **options: object) -> Recall:
 def test_the_answer_comes_first(
     source: MemorySource, query: str, expected: str, preset: Preset
 ) -> None:
-    """Every preset finds the turn that answers, by words, by kin words or by what it replies to."""
+    """Every preset finds the turn that answers, by words, by related words or by what it replies to."""
     assert expected in ask(source, query, preset=preset).results[0].text
 
 
@@ -245,7 +245,7 @@ def test_matched_words_stand_in_the_text(asked: str, text: str, words: tuple[str
 
 def test_an_explained_score_adds_up(source: MemorySource) -> None:
     """The rank score is the relevance times the multipliers."""
-    preset = BALANCED.model_copy(update={"families": False})
+    preset = BALANCED.model_copy(update={"fact_sources": False})
     for result in ask(source, "What is Ben's pet called?", preset=preset, explain=True).results:
         assert result.explanation is not None
         score = result.parts["relevance"]
@@ -353,7 +353,7 @@ def test_a_narrow_terminal_shows_results_under_each_other(source: MemorySource) 
 def test_what_was_left_out_does_not_fill_the_terminal(source: MemorySource) -> None:
     """Ten lines tell what was left out and why, one how many more; the JSON has all."""
     recall = ask(source, "Ben's pet", limit=2, explain=True)
-    removed = {f"key{n}": "folding: says the same as key" for n in range(25)}
+    removed = {f"key{n}": "dedupe: says the same as key" for n in range(25)}
     recall = replace(recall, trace=replace(recall.trace, removed=removed))
     console = Console(width=80, file=io.StringIO())
     console.print(render(recall))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from langmemory import MemoryStore
+from langmemory.recall.explain import _moves
 
 NS = ("memories", "team")
 OTHERS = [
@@ -26,3 +27,10 @@ def test_what_the_first_results_name_is_looked_up() -> None:
         assert said[-1] in texts
         assert scores == sorted(scores, reverse=True)
         assert all(one.explanation is not None for one in found)
+
+
+def test_a_result_that_the_first_look_left_out_is_explained() -> None:
+    """A memory that a stage of the first look took out, and the second look found, has no moves there."""
+    assert _moves(
+        1, [("", {1: 1}), ("scoring", {1: 2}), ("derivation", {}), ("rerank", {1: 4})]
+    ) == ("scoring: 1 -> 2",)

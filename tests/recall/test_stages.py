@@ -10,19 +10,18 @@ import pytest
 
 from langmemory.errors import ConfigError
 from langmemory.languages.temporal.dates import Period
-from langmemory.recall import context, cues, scoring
-from langmemory.recall.accesses import AccessLog
-from langmemory.recall.choosing import Chosen
-from langmemory.recall.derivation import Families
-from langmemory.recall.diversity import WINDOW, Folding, mmr
+from langmemory.recall import context, features, scoring
+from langmemory.recall.accesses import AccessLog, ShownLog
+from langmemory.recall.diversity import WINDOW, Deduplication, mmr
 from langmemory.recall.excerpt import Excerpts
-from langmemory.recall.fusion import fuse, normalised, weighted_sum
-from langmemory.recall.given import GivenLog
+from langmemory.recall.fact_sources import FactSources
+from langmemory.recall.fusion import fuse, min_max, weighted_sum
 from langmemory.recall.hops import hop
 from langmemory.recall.intent import read_intent
 from langmemory.recall.interaction import interact, join_texts
 from langmemory.recall.presets import BALANCED, Preset
 from langmemory.recall.ranking import Pool, weights_among
+from langmemory.recall.selection import Selection
 from langmemory.recall.validity import stale
 from langmemory.recall.vocabulary import ASSISTANT, default_vocabulary, stored
 from langmemory.types import RecallResult
@@ -55,9 +54,9 @@ def test_fusion_agrees_with_an_arm_that_has_all_the_weight() -> None:
 def test_what_an_arm_finds_alone_counts() -> None:
     """Where all scores are the same, those above 0 are 1: a single memory with the words of a query
     is met by it; and what no arm found is not."""
-    assert normalised(floats(0.3)).tolist() == [1]
-    assert normalised(floats(2, 2)).tolist() == [1, 1]
-    assert normalised(floats(0, 0)).tolist() == normalised(floats(-0.5, -0.5)).tolist() == [0, 0]
+    assert min_max(floats(0.3)).tolist() == [1]
+    assert min_max(floats(2, 2)).tolist() == [1, 1]
+    assert min_max(floats(0, 0)).tolist() == min_max(floats(-0.5, -0.5)).tolist() == [0, 0]
 
 
 def test_similar_words_meet_a_query_word() -> None:
@@ -119,7 +118,7 @@ def test_neighbours_lend_their_words() -> None:
     thread, position = whole(1, 1, 1, 2), whole(4, 5, 7, 5)
     around = context.neighbour_index(thread, position, 2)
     matches = floats(1, 0, 0, 0)[None, :]
-    lead, both = context.surroundings(matches, floats(1), around, decay=0.9)
+    lead, both = context.context_match(matches, floats(1), around, decay=0.9)
     assert lead.tolist() == pytest.approx([1, 0.9, 0, 0])
     assert both.tolist() == pytest.approx([1, 0.9, 0, 0])
 
@@ -130,7 +129,7 @@ def test_neighbours_lend_their_words() -> None:
     ids=["notes", "pages", "chapters", "long turns"],
 )
 def test_words_count_by_bm25_in_long_documents(words: int, thread: str | None, lead: float) -> None:
-    """Where nothing was said in a thread, the weight of `lead` goes to `keyword` as texts get longer."""
+    """Outside threads the weight of `preceding_context` goes to `keyword` as texts get longer."""
     text = " ".join(["tea"] * words)
     memories = [memory(n, text, thread_id=thread, position=n if thread else None) for n in (1, 2)]
     source = MemorySource(memories)
@@ -138,7 +137,9 @@ def test_words_count_by_bm25_in_long_documents(words: int, thread: str | None, l
     pool = Pool(rows=source.rows(source.ids), keyword=met, dense=met)
     weights = weights_among(pool, read_intent("tea", NOW), BALANCED)
     plain = BALANCED.weights_for(())
-    assert weights["lead"] == pytest.approx(plain["lead"] * lead, rel=0.02)
+    assert weights["preceding_context"] == pytest.approx(
+        plain["preceding_context"] * lead, rel=0.02
+    )
     assert sum(weights.values()) == pytest.approx(sum(plain.values()))
 
 
@@ -153,12 +154,12 @@ def test_words_that_found_nothing_get_no_weight() -> None:
 def test_an_answer_inherits_its_question() -> None:
     """A turn after a question has that question's score, a turn after a statement none."""
     said = texts("What is your cat called?", "Oscar.", "He is old.")
-    asking = cues.questions(said, VOCABULARY)
+    asking = features.questions(said, VOCABULARY)
     assert asking.tolist() == [True, False, False]
     before = context.neighbour_index(whole(1, 1, 1), whole(0, 1, 2), 1)[-1]
-    assert context.answers(floats(0.8, 0.1, 0.1), asking, before).tolist() == pytest.approx(
-        [0, 0.8, 0]
-    )
+    assert context.answers_previous(
+        floats(0.8, 0.1, 0.1), asking, before
+    ).tolist() == pytest.approx([0, 0.8, 0])
 
 
 def test_a_session_is_one_day_of_a_thread() -> None:
@@ -176,11 +177,11 @@ def test_only_one_named_person_is_preferred() -> None:
     """Turns of the person a query names count; naming both prefers neither."""
     speakers = ["Ana Silva", "Ben", None]
     nobody = np.zeros(3, np.bool_)
-    one = cues.named_speakers(speakers, ("ana", "dog"))
-    assert cues.spoken_by(speakers, one, nobody).tolist() == [1, 0, 0]
-    both = cues.named_speakers(speakers, ("ana", "ben"))
-    assert cues.spoken_by(speakers, both, nobody).tolist() == [0, 0, 0]
-    genitive = cues.named_speakers(["Jule", "Matthes"], ("jules", "katze"))
+    one = features.named_speakers(speakers, ("ana", "dog"))
+    assert features.spoken_by(speakers, one, nobody).tolist() == [1, 0, 0]
+    both = features.named_speakers(speakers, ("ana", "ben"))
+    assert features.spoken_by(speakers, both, nobody).tolist() == [0, 0, 0]
+    genitive = features.named_speakers(["Jule", "Matthes"], ("jules", "katze"))
     assert genitive == {"Jule"}
 
 
@@ -193,10 +194,10 @@ def test_a_chat_with_an_assistant_is_about_the_person() -> None:
     split = VOCABULARY.embedder.tokenize(["hello"])[0]
     marked = join_texts([stored(split, "hello", by_assistant=one) for one in (False, True, False)])
     juno = marked.having(ASSISTANT)
-    assert cues.spoken_by(speakers, set(), juno).tolist() == [1, 0, 1]
-    assert cues.spoken_by(speakers, set(), juno, asks_listener=True).tolist() == [0, 1, 0]
-    assert cues.spoken_by(speakers, {"Maria"}, juno).tolist() == [0, 0, 1]
-    assert cues.spoken_by(["Ana", "Ben"], set(), said, asks_listener=True).tolist() == [0, 0]
+    assert features.spoken_by(speakers, set(), juno).tolist() == [1, 0, 1]
+    assert features.spoken_by(speakers, set(), juno, asks_listener=True).tolist() == [0, 1, 0]
+    assert features.spoken_by(speakers, {"Maria"}, juno).tolist() == [0, 0, 1]
+    assert features.spoken_by(["Ana", "Ben"], set(), said, asks_listener=True).tolist() == [0, 0]
 
 
 def test_what_was_said_last_counts_by_half_lives() -> None:
@@ -204,9 +205,11 @@ def test_what_was_said_last_counts_by_half_lives() -> None:
     last of its sources, whenever it was written down."""
     day = 86_400_000_000
     times = whole(0, 60 * day, 120 * day, 500 * day)
-    families = Families(derived=whole(3, 3), sources=whole(0, 1), outlived=whole(), heirs=whole())
-    assert families.said_at(times).tolist() == [0, 60 * day, 120 * day, 60 * day]
-    counted = cues.latest(families.said_at(times), half_life_days=60)
+    fact_sources = FactSources(
+        derived=whole(3, 3), sources=whole(0, 1), superseded=whole(), successors=whole()
+    )
+    assert fact_sources.said_at(times).tolist() == [0, 60 * day, 120 * day, 60 * day]
+    counted = features.recency(fact_sources.said_at(times), half_life_days=60)
     assert counted.tolist() == pytest.approx([0.25, 0.5, 1, 0.5])
 
 
@@ -214,13 +217,16 @@ def test_a_fact_stands_for_the_turn_it_was_made_of() -> None:
     """Of a turn and the facts made of it alone, the best takes the turn's place where it meets the
     query nearly as well; what rests on several turns, or says something else, takes nobody's."""
     #             turns: 0, 1, 2, 3   facts: 4 and 5 of 0, 6 of 1, 7 of 2 and 3
-    families = Families(
-        derived=whole(4, 5, 6, 7, 7), sources=whole(0, 0, 1, 2, 3), outlived=whole(), heirs=whole()
+    fact_sources = FactSources(
+        derived=whole(4, 5, 6, 7, 7),
+        sources=whole(0, 0, 1, 2, 3),
+        superseded=whole(),
+        successors=whole(),
     )
     overlap = floats(1, 1, 1, 1, 0.7, 0.9, 0.5, 1)
     score = floats(0.8, 0.7, 0.6, 0.5, 0.2, 0.4, 0.3, 0.1)
-    folded = families.settle(score, {"overlap": overlap, "keyword": overlap * 0})
-    assert np.flatnonzero(folded).tolist() == [0]
+    collapsed = fact_sources.settle(score, {"overlap": overlap, "keyword": overlap * 0})
+    assert np.flatnonzero(collapsed).tolist() == [0]
     assert score.tolist() == pytest.approx([0.8, 0.7, 0.6, 0.5, 0.2, 0.8, 0.3, 0.1])
 
 
@@ -229,26 +235,29 @@ def test_what_stands_for_a_fact_stands_for_its_turn_too() -> None:
     they stand among the candidates."""
     for order in permutations(range(3)):
         turn, fact, summary = order
-        families = Families(
-            derived=whole(fact, summary), sources=whole(turn, fact), outlived=whole(), heirs=whole()
+        fact_sources = FactSources(
+            derived=whole(fact, summary),
+            sources=whole(turn, fact),
+            superseded=whole(),
+            successors=whole(),
         )
         score = floats(0, 0, 0)
         score[[turn, fact, summary]] = 0.9, 0.5, 0.3
-        folded = families.settle(score, {"keyword": floats(1, 1, 1)})
-        assert set(np.flatnonzero(folded)) == {turn, fact}
+        collapsed = fact_sources.settle(score, {"keyword": floats(1, 1, 1)})
+        assert set(np.flatnonzero(collapsed)) == {turn, fact}
         assert score[summary] == pytest.approx(0.9)
 
 
 def test_what_holds_now_stands_before_the_turn_that_tells_what_was() -> None:
     """Where a fact of a turn has given way, what took its place goes before the turn; but not where
     the query asks the turn for something else, by another fact of it or by its own words."""
-    #             turns: 0, 1, 2   facts: 3 of 1   heirs: 4 of 0, 5 of 1, 6 of 2
-    families = Families(
-        derived=whole(3), sources=whole(1), outlived=whole(0, 1, 2), heirs=whole(4, 5, 6)
+    #             turns: 0, 1, 2   facts: 3 of 1   successors: 4 of 0, 5 of 1, 6 of 2
+    fact_sources = FactSources(
+        derived=whole(3), sources=whole(1), superseded=whole(0, 1, 2), successors=whole(4, 5, 6)
     )
     overlap = floats(1, 1, 1, 0.9, 0.7, 0.7, 0.5)
     score = floats(0.8, 0.7, 0.6, 0.5, 0.4, 0.3, 0.2)
-    families.succeed(score, {"overlap": overlap, "keyword": overlap * 0})
+    fact_sources.succeed(score, {"overlap": overlap, "keyword": overlap * 0})
     assert score[4] > score[0]
     assert score.tolist() == pytest.approx([0.8, 0.7, 0.6, 0.5, 0.8, 0.3, 0.2])
 
@@ -263,7 +272,7 @@ def test_a_search_goes_deeper_where_most_was_passed_over(
 ) -> None:
     """Results that are missing are looked for only where others took their places."""
     one = RecallResult(memory=memory(1, "tea"), score=1.0, parts={})
-    chosen = Chosen(
+    chosen = Selection(
         order=whole(0),
         results=[one] * results,
         removed={str(n): "" for n in range(removed)},
@@ -277,7 +286,7 @@ def test_a_period_fades_after_its_end() -> None:
     """Said within the month counts whole, a week later half, before it not at all."""
     said = [datetime(2023, 5, 10, tzinfo=UTC), datetime(2023, 6, 8, tzinfo=UTC)]
     said.append(datetime(2023, 4, 30, tzinfo=UTC))
-    near = cues.within(
+    near = features.within(
         whole(*(micros(at) for at in said)),
         Period(year=2023, month=5).ranges(range(0)),
         lag_days=14,
@@ -354,7 +363,7 @@ def test_mmr_of_novelty_alone_still_gives_everything_once() -> None:
 
 def fold(texts: list[str], similarity: float = 1.0) -> list[int]:
     """Indexes of the texts that are kept."""
-    folding = Folding(similarity)
+    folding = Deduplication(similarity)
     return [i for i, text in enumerate(texts) if folding.twin(i, text, None) is None]
 
 
@@ -392,26 +401,26 @@ def test_years_of_any_time_a_memory_may_have() -> None:
         (datetime.min, datetime.max),
     ):
         times = [(one - datetime(1970, 1, 1)) // timedelta(microseconds=1) for one in (last, first)]
-        assert cues.years_of(whole(*times)) == range(first.year - 1, last.year + 1)
+        assert features.years_of(whole(*times)) == range(first.year - 1, last.year + 1)
 
 
 def test_threads_remember_what_they_were_given() -> None:
     """Memories are remembered by thread; the thread unused longest is forgotten first."""
-    log = GivenLog(max_threads=2)
+    log = ShownLog(max_threads=2)
     for thread in ("a", "b", "a", "c"):
         log.note(thread, [(("ns",), f"key-{thread}")])
-    assert log.given("a", ("ns",)) == {(("ns",), "key-a")}
-    assert log.given("b", ("ns",)) == frozenset()
+    assert log.before("a", ("ns",)) == {(("ns",), "key-a")}
+    assert log.before("b", ("ns",)) == frozenset()
 
 
 def test_what_was_given_is_known_by_namespace_and_bounded() -> None:
     """The same key elsewhere was not given; of many memories the last ones are remembered."""
-    log = GivenLog(max_memories=2)
+    log = ShownLog(max_memories=2)
     log.note("t", [(("u", "a"), "profile")])
-    assert log.given("t", ("u", "b")) == frozenset()
-    assert log.given("t", ("u",)) == {(("u", "a"), "profile")}
+    assert log.before("t", ("u", "b")) == frozenset()
+    assert log.before("t", ("u",)) == {(("u", "a"), "profile")}
     log.note("t", [(("u", "a"), str(number)) for number in range(5)])
-    assert {key for _, key in log.given("t", ("u", "a"))} == {"3", "4"}
+    assert {key for _, key in log.before("t", ("u", "a"))} == {"3", "4"}
 
 
 def test_presets_change_by_mapping() -> None:

@@ -6,7 +6,7 @@ import random
 
 import pytest
 
-from langmemory.engines.sql.forgetting import remains
+from langmemory.engines.sql.forgetting import residue
 
 
 def test_many_words_are_found_as_one_by_one(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -18,10 +18,10 @@ def test_many_words_are_found_as_one_by_one(monkeypatch: pytest.MonkeyPatch) -> 
             "".join(choose.choices("aAbß日", k=choose.randint(1, longest))) for _ in range(count)
         ]
 
-    vocabulary = remains.Vocabulary([" ".join(words(60, 9)) for _ in range(5)])
+    vocabulary = residue.Vocabulary([" ".join(words(60, 9)) for _ in range(5)])
     asked = {word.casefold() for word in words(400, 5)}
     expected = {word for word in asked if word in vocabulary}
     assert asked > expected > set()
     assert vocabulary.those_in(asked) == expected
-    monkeypatch.setattr(remains, "MANY_WORDS", 0)
+    monkeypatch.setattr(residue, "MANY_WORDS", 0)
     assert vocabulary.those_in(asked) == expected

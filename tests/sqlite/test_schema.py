@@ -250,7 +250,10 @@ def test_words_that_are_written_otherwise_today_are_read_anew(
     raw.execute("INSERT INTO keyword (keyword) VALUES ('delete-all')")
     raw.execute("INSERT INTO keyword (rowid, ns, body) SELECT id, 'n1', ? FROM item", (text,))
     changes = raw.execute("SELECT count(*) FROM word_change").get
-    raw.execute("DROP TABLE follow_up; DROP TABLE stale_page")
+    raw.execute(
+        "DROP TABLE follow_up; DROP TABLE stale_page; DROP TABLE citation; DROP TABLE lease; "
+        "DROP TABLE progress; DROP TABLE archived_item"
+    )
     raw.pragma("user_version", version)
     raw.close()
     with MemoryStore(path, index=False) as store:

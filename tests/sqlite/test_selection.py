@@ -252,7 +252,9 @@ def test_a_file_of_the_version_before(tmp_path: Path) -> None:
     raw = apsw.Connection(str(tmp_path / "m.db"))
     raw.execute(
         "DROP INDEX item_class; DROP INDEX item_reader; DROP INDEX item_created; "
-        "DROP TABLE word_change; DROP TABLE follow_up; DROP TABLE stale_page"
+        "DROP TABLE word_change; DROP TABLE follow_up; DROP TABLE stale_page; "
+        "DROP TABLE citation; DROP TABLE lease; "
+        "DROP TABLE progress; DROP TABLE archived_item"
     )
     raw.pragma("user_version", 4)
     raw.close()

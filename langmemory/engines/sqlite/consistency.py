@@ -16,7 +16,7 @@ from langmemory.engines.sql.tables.values import leaves
 from langmemory.engines.sqlite.file.connection import Connection
 from langmemory.engines.sqlite.file.rescue import damaged_rows
 from langmemory.engines.sqlite.index import keywords
-from langmemory.engines.sqlite.index.signs import SignIndex
+from langmemory.engines.sqlite.index.binary import BinaryQuantizedIndex
 from langmemory.engines.sqlite.index.vectors import SLOT_BITS, sign_bits
 from langmemory.values import from_json
 
@@ -77,7 +77,7 @@ def _rows(connection: Connection) -> Iterator[str]:
         "SELECT min(id) FROM item WHERE thread IS NOT NULL AND position IS NOT NULL "
         "GROUP BY thread, position HAVING count(*) > 1",
     )
-    for table, known in (("usage", _KNOWN), ("label", "SELECT id FROM item")):
+    for table, known in (("usage", _KNOWN), ("citation", _KNOWN), ("label", "SELECT id FROM item")):
         yield from _named(
             connection,
             f"items are gone and left a row in {table}",
@@ -144,7 +144,7 @@ def _signs(connection: Connection) -> Iterator[str]:
             connection, "sign bits stand in a file without a model", "SELECT vector FROM code"
         )
         return
-    index = SignIndex(model.words, UNBOUNDED)
+    index = BinaryQuantizedIndex(model.words, UNBOUNDED)
     index.refresh(connection)
     (chunk,) = index.chunks(connection)
     there = chunk.namespaces[: chunk.n] >= 0

@@ -8,7 +8,7 @@ from typing import Final
 
 import apsw
 
-from langmemory.engines.sql.forgetting.remains import MOST_WORDS
+from langmemory.engines.sql.forgetting.residue import MOST_WORDS
 from langmemory.engines.sqlite.file.connection import Connection, Database
 from langmemory.languages import index_text
 

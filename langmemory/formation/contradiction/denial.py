@@ -8,20 +8,14 @@ from typing import Final
 
 from langmemory.formation.contradiction.pairs import Pair
 from langmemory.formation.contradiction.statements import Statement
+from langmemory.formation.statements import cues
 from langmemory.formation.wording import Wording, wording
-from langmemory.languages.language import word_set
 from langmemory.ports.facts import Knowledge
 
 NEIGHBOURS: Final = 5
 """Nearest facts whose words are compared."""
 LIKE: Final = 0.5
 """Cosine from which they are."""
-
-_OF_DENIAL = word_set(
-    """true case correct wrong false longer anymore more past used stopped ended over actually really
-    sorry mistake wahr falsch mehr stimmt cierto verdad"""
-)
-"""Words of a denial that are not of what it denies."""
 
 
 def denied(new: Statement, compared: Collection[str], knowledge: Knowledge) -> Iterator[Pair]:
@@ -55,7 +49,7 @@ def _opposes(mine: Wording, theirs: Wording) -> bool:
     return (
         mine.negated != theirs.negated
         and not _apart(theirs.words, mine.words)
-        and not _apart(mine.words, theirs.words) - _OF_DENIAL
+        and not _apart(mine.words, theirs.words) - cues().of_denial
         and mine.numbers == theirs.numbers
         and mine.dates == theirs.dates
         and mine.names == theirs.names

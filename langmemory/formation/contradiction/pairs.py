@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import Literal
 
 from langmemory.formation.contradiction.statements import Statement
-from langmemory.formation.wording import CHANGE_CUES
+from langmemory.formation.statements import cues
 
 Verdict = Literal["duplicate", "supersedes", "both_true", "unrelated", "unclear"]
 """What a new fact is to an older one. ``supersedes``: only one of them can hold at a time, and the
@@ -83,4 +83,4 @@ def later(new: Statement, old: Statement) -> Statement | None:
 
 def speaks_of_change(statement: Statement) -> bool:
     """Whether the words themselves say that something changed."""
-    return CHANGE_CUES.search(f"{statement.text} {statement.heard}") is not None
+    return cues().changed.search(f"{statement.text} {statement.heard}") is not None

@@ -14,26 +14,21 @@ from typing import Final
 
 from langmemory.formation.extraction.answers import AnswerClaim, AnswerFact, Holds
 from langmemory.formation.extraction.stance import Stance, stance
-from langmemory.formation.extraction.stance_words import DEAD
 from langmemory.formation.relations.vocabulary import (
     AT_TIMES,
     BY_NAME,
     NO_LONGER,
     PLANNED,
-    normalised,
+    relation_named,
     snake,
 )
-from langmemory.languages.language import word_set
+from langmemory.formation.statements import cues
 from langmemory.ports.facts import Claim, Implied
 
 SPEAKER: Final = frozenset(
     {"i", "me", "myself", "user", "the user", "the speaker", "speaker", "human", "the human"}
 )
 """What models call the speaker in claims although they were given a name."""
-_PRONOUNS = word_set(
-    """he she it they we you him her them us his hers its their your this that there here
-    er sie es wir ihr ich él ella ellos ellas yo tú dort hier allí aquí 我 他 她 它 我们 他们 她们"""
-)
 _TURNED = re.compile(
     r"(?:(?:does|do|did|is|are|was|were|has|have|had|can|will|am)_?(?:not|nt)|(?:doesnt|dont|didnt|isnt"
     r"|arent|wasnt|hasnt|havent|cannot|cant)|not|never|no|kein\w*|nicht)_(?!longer)"
@@ -50,9 +45,6 @@ _INSTEAD = re.compile(
 )
 _AVERSE = re.compile(r"dislikes|allergic_to|\w*(?:intoleran|avoid|abstain|refus|hate)")
 """Relations to what somebody goes without."""
-_DEATH = frozenset(
-    {"dead", "deceased", "died", "passed_away", "tot", "gestorben", "muerto", "muerta"}
-)
 _AS_MEANT: dict[Holds, Stance] = {
     "past": "past", "planned": "wished", "supposed": "supposed", "for_a_time": "passing",
     "denied": "denied",
@@ -145,7 +137,7 @@ def _stance(
     entry: AnswerFact, claim: Claim, text: str, language: str, spoken: Sequence[str]
 ) -> Stance:
     """How a claim is meant: by its sentence, by what the model says of it, by what was said."""
-    relation = normalised(claim.relation)
+    relation = relation_named(claim.relation)
     if relation.to_assistant:  # which is a wish by itself
         return "holds"
     read = stance(text, claim.subject, claim.relation, claim.object, language=language)
@@ -169,14 +161,14 @@ def _straight(claim: Claim) -> tuple[Claim, Stance | None]:
     """A claim without the negation in its relation or object, and what that says of it:
     "does_not_live_in" denies "lives_in"."""
     name = snake(claim.relation)
-    known = normalised(name).name in BY_NAME
+    known = relation_named(name).name in BY_NAME
     for pattern, says in ((_OVER, "over"), (_TURNED, "denied")):
         found = pattern.match(name)
         if found is not None and not known and not name.startswith((NO_LONGER, PLANNED)):
             rest = name[found.end() :]
             first, _, others = rest.partition("_")
             forms = (rest, *(f"{first}{end}_{others}".rstrip("_") for end in ("s", "es")))
-            plain = next((one for one in forms if normalised(one).name in BY_NAME), rest)
+            plain = next((one for one in forms if relation_named(one).name in BY_NAME), rest)
             if plain:
                 return replace(claim, relation=plain), "over" if says == "over" else "denied"
     if name.startswith(NO_LONGER):
@@ -204,13 +196,14 @@ def _dead(
     names = {claim.subject for claim in claims}
     names |= {claim.object for claim in claims if claim.object_is_entity}
     for claim in claims:
-        if normalised(claim.relation).name in ("died_on", "has_died"):
+        if relation_named(claim.relation).name in ("died_on", "has_died"):
             return None
-        if snake(claim.object) in _DEATH:
+        if snake(claim.object) in cues().death:
             return replace(claim, relation="has_died", object="true", object_is_entity=False)
     names |= set(re.findall(r"\b[A-ZÄÖÜ][\w-]+", text))
     for name in sorted(names, key=len, reverse=True):
-        found = re.search(rf"(?<!\w){re.escape(name)}(?:, [^,]+,)? {DEAD}", text)
+        dead = rf"(?:{'|'.join(cues().dead)})\b"
+        found = re.search(rf"(?<!\w){re.escape(name)}(?:, [^,]+,)? {dead}", text)
         if found is not None and name.casefold() not in SPEAKER and name != speaker:
             when = entry.time_words
             relation = "died_on" if when else "has_died"
@@ -222,7 +215,7 @@ def _dead(
 
 def _ended(claim: Claim, *, planned: bool = False) -> Claim:
     """A claim that what another says is over; one that says so by its relation says it already."""
-    relation = normalised(claim.relation)
+    relation = relation_named(claim.relation)
     if relation.ends is not None or claim.relation.startswith(NO_LONGER):
         return claim
     claim = _under(PLANNED, claim) if planned else claim
@@ -245,7 +238,7 @@ def _claim(entry: AnswerClaim, speaker: str | None) -> Claim | None:
     subject, target = named(entry.subject), named(entry.object)
     if subject is None or target is None or subject.casefold() == target.casefold():
         return None
-    if {subject.casefold(), target.casefold()} & _PRONOUNS:
+    if {subject.casefold(), target.casefold()} & cues().pronouns:
         return None
     return Claim(
         subject=subject,

@@ -22,7 +22,7 @@ from langmemory.formation.asking.asker import (
 )
 from langmemory.formation.asking.json_answers import BadAnswerError
 from langmemory.formation.batch import Batch, Turn
-from langmemory.formation.entities.roles import SELF
+from langmemory.formation.entities.roles import person_words
 from langmemory.formation.extraction.answers import (
     SCHEMA,
     AnswerCore,
@@ -308,9 +308,9 @@ def _named_text(entry: AnswerFact, speaker: str) -> str:
     """The text with the speaker's name, where it says "The user" of somebody who has one."""
     begun = _USER.match(entry.text)
     subjects = (claim.subject.casefold() for claim in entry.claims)
-    if begun is None or speaker.casefold() in SELF:
+    if begun is None or speaker.casefold() in person_words().self:
         return entry.text
-    if not any(one in SELF | SPEAKER or _USER.match(one) for one in subjects):
+    if not any(one in person_words().self | SPEAKER or _USER.match(one) for one in subjects):
         return entry.text
     return speaker + entry.text[begun.end() :]
 

@@ -14,31 +14,11 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Literal
 
-from langmemory.formation.entities.roles import MANY_ROLES, ROLE_OF
-from langmemory.formation.extraction.stance_words import (
-    DENIED,
-    ENDED,
-    ENDED_AFTER,
-    EPISODES,
-    FORMER_ROLE,
-    FORMERLY,
-    INSTEAD,
-    NOT_TO_BE,
-    OFF,
-    OVER,
-    PAST_STATES,
-    PLANS,
-    REMEMBERS,
-    REPORTED,
-    STATES,
-    STILL,
-    SUPPOSED,
-    WAS,
-)
-from langmemory.formation.relations.vocabulary import Relation, normalised, snake
-from langmemory.formation.wording import NEGATIONS, is_host, is_passing, without_apostrophes
+from langmemory.formation.entities.roles import person_words
+from langmemory.formation.relations.vocabulary import Relation, relation_named, snake
+from langmemory.formation.statements import cues
+from langmemory.formation.wording import is_host, is_passing, singular, without_apostrophes
 from langmemory.languages import LANGUAGES, primary, split_words
-from langmemory.languages.language import word_set
 
 Stance = Literal[
     "holds", "untold", "over", "past", "denied", "unsaid", "wished", "off", "supposed", "passing"
@@ -47,28 +27,6 @@ Stance = Literal[
 may go on; it is denied; it is said of somebody else, or denied for an occasion only; it may come to be
 so, or no longer; it is supposed; it is so for a time."""
 
-_BESIDES = word_set(
-    """really even also too ever actually currently yet longer sorry anymore mehr auch noch eigentlich
-    también más called named be being have has had having do does did doing use uses using own owns get
-    gets got go goes going keep keeps a an the her his their my of more any all this that"""
-)
-"""Words that may stand between a negation and what it denies, or after that."""
-_AFTER = word_set("any anymore more longer after all at now since because sorry either mehr más ya")
-"""Words after an object that leave a denial as it is."""
-_TURNS = word_set(
-    """and but or because that who which while although though if whether only just sure so when where
-    than before
-    und aber oder weil dass ob nur sicher wo während y pero o porque que si solo sólo cuando donde"""
-)
-"""Words after which something else is spoken of, or by which a negation denies something else."""
-_JOINING = word_set("to in at of from with for by on as a the is has und an bei mit en de con")
-"""Words of a relation's name that it shares with any other."""
-_WORKDAYS = re.compile(r"\b(?:on|during) (?:the )?(?:week|weekdays|workdays)\b", re.IGNORECASE)
-"""When people work as a rule, though it may not be where they live."""
-_ARTICLES = word_set("a an the her his their my to der die das ein eine einen el la un una")
-_CLAUSES = _TURNS - {"or", "only", "just", "sure", "than", "if", "whether", "oder", "ob", "o", "si"}
-_CLAUSES -= {"that", "dass", "que", "when", "cuando", "and", "und", "y", "so"}
-_AND = frozenset({"and", "und", "y", "so", "then"})
 _SENTENCE = re.compile(r"(?<=[.!?。！？;])\s+|\n+")
 _PART = re.compile(r"\s*[,:—–()]+\s*")
 _LEADING = 5
@@ -83,8 +41,8 @@ def stance(text: str, subject: str, relation: str, object: str, *, language: str
         relation: a name or phrase of the relation.
         language: BCP 47 of the text.
     """
-    named = normalised(relation)
-    own = frozenset(snake(relation).split("_")) - _JOINING
+    named = relation_named(relation)
+    own = frozenset(snake(relation).split("_")) - cues().joining
     said = own | {word for phrase in named.phrases for word in phrase.split("_")}
     if named.is_single and _is_of_another(text, subject, said):
         return "unsaid"
@@ -115,7 +73,7 @@ class _Place:
         """The words around the object, it aside, up to where something else is spoken of."""
         first: list[str] = []
         for at in range(len(self.before) - 1, -1, -1):
-            if self.before[at] == "," or self.before[at] in _TURNS:
+            if self.before[at] == "," or self.before[at] in cues().turns:
                 lead = self.before[:at]
                 if self.before[at] == "," and "," not in lead and at <= _LEADING:
                     first = [*lead]
@@ -125,7 +83,7 @@ class _Place:
             first = [*self.before]
         last: list[str] = []
         for word in self.after:
-            if word == "," or word in _TURNS:
+            if word == "," or word in cues().turns:
                 break
             last.append(word)
         return " ".join((*first, "_", *last))
@@ -135,18 +93,14 @@ def _places(sentence: str, target: Sequence[str]) -> list[_Place]:
     words: list[str] = []
     for part in _PART.split(sentence.strip(" .!?;")):
         words += [*([","] if words else []), *split_words(part)]
-    first = next((at for at, word in enumerate(target) if word not in _ARTICLES), 0)
-    bare = [_singular(word) for word in target[first:]]
-    plain = [_singular(word) for word in words]
+    first = next((at for at, word in enumerate(target) if word not in cues().articles), 0)
+    bare = [singular(word) for word in target[first:]]
+    plain = [singular(word) for word in words]
     return [
         _Place(sentence, words[:at], words[at + len(bare) :], words[at : at + len(bare)])
         for at in range(len(words) if bare else 0)
         if plain[at : at + len(bare)] == bare
     ]
-
-
-def _singular(word: str) -> str:
-    return word[:-1] if len(word) > 3 and word.endswith("s") else word
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,9 +123,10 @@ class _Reading:
         if denied is None and self.relation.is_single and is_host(place.sentence, self.subject):
             return "holds"
         meant = self._meant(before) if self.relation.holds else None
-        if self._is_cue(OFF, before) or self._is_cue(NOT_TO_BE, after):
+        if self._is_cue(cues().off, before) or self._is_cue(cues().not_to_be, after):
             return "off" if self.relation.holds else "over"
-        if INSTEAD.search(before) is not None:  # "wants an hourly rate instead of"
+        instead = "|".join(cues().instead)  # "wants an hourly rate instead of"
+        if re.search(rf"\b(?:{instead})(?: \w+){{0,2}}$", before, re.IGNORECASE):
             return "unsaid"
         if self._denies_opposite(place):
             return meant or "holds"
@@ -186,7 +141,7 @@ class _Reading:
             return past
         clause = place.clause
         if "work" in self.relation.name or "stud" in self.relation.name:
-            clause = _WORKDAYS.sub("", clause)
+            clause = cues().workdays.sub("", clause)
         if self.relation.is_single and is_passing(clause):
             # "is visiting from Bonn" says where somebody is as a rule.
             away = re.search(r"\bfrom (?:the )?_", clause) is not None
@@ -195,19 +150,19 @@ class _Reading:
 
     def _meant(self, before: str) -> Stance | None:
         """Whether it is supposed, or planned, or planned no more."""
-        if self._is_cue(SUPPOSED, before):
+        if self._is_cue(cues().supposed, before):
             return "supposed"
-        for cue in PLANS.finditer(before):
+        for cue in cues().plans.finditer(before):
             if not set(split_words(cue[0])) & self.own:
-                first = sum(word in NEGATIONS for word in before[: cue.start()].split())
-                then = sum(word in NEGATIONS for word in before[cue.start() :].split())
+                first = sum(word in cues().negations for word in before[: cue.start()].split())
+                then = sum(word in cues().negations for word in before[cue.start() :].split())
                 waits = cue[0].startswith(("cannot", "cant"))
                 return "unsaid" if then % 2 and not waits else "off" if first % 2 else "wished"
         return None
 
-    def _is_cue(self, cues: re.Pattern[str], text: str) -> bool:
+    def _is_cue(self, pattern: re.Pattern[str], text: str) -> bool:
         """Whether a cue stands in a text that is no word of the relation itself: "plans to"."""
-        return any(not set(split_words(found[0])) & self.own for found in cues.finditer(text))
+        return any(not set(split_words(found[0])) & self.own for found in pattern.finditer(text))
 
     def _denies_opposite(self, place: _Place) -> bool:
         """Return whether a sentence says the claim by denying its opposite: of "dislikes", "I don't like
@@ -219,41 +174,39 @@ class _Reading:
         return bool(
             verbs
             and not any(_is_form_of(word, self.own) for word in verbs)
-            and sum(word in NEGATIONS for word in place.before) % 2
+            and sum(word in cues().negations for word in place.before) % 2
         )
 
     def _denial(self, place: _Place) -> Stance | None:
         words = [word for word in (*place.before, *place.object, *place.after) if word != ","]
-        besides = _BESIDES | self.stops
-        if DENIED.search(" ".join(place.before)) is not None:
+        besides = cues().beside | self.stops
+        if cues().denied.search(" ".join(place.before)) is not None:
             return "denied"
-        if self.own & NEGATIONS or self.relation.ends is not None:
+        if self.own & cues().negations or self.relation.ends is not None:
             return None
-        if sum(word in NEGATIONS for word in words) % 2 == 0:
+        if sum(word in cues().negations for word in words) % 2 == 0:
             return None
-        if not self._governs(NEGATIONS, place.before, besides):
+        if not self._governs(place.before, besides):
             return None
         rest: list[str] = []
         for word in place.after:
-            if word == "," or word in _TURNS or word in ("since", "seit"):
+            if word == "," or word in cues().turns or word in cues().since:
                 break
             rest.append(word)
-        alone = all(word in besides or word in _AFTER for word in rest)
+        alone = all(word in besides or word in cues().behind for word in rest)
         if not (alone or self.relation.is_single):
             return "unsaid"
-        over = OVER.search(place.sentence) is not None
+        over = cues().over.search(place.sentence) is not None
         if not over and is_passing(place.clause):
             return "unsaid"
         return "over" if over else "denied"
 
-    def _governs(
-        self, cues: frozenset[str], before: Sequence[str], besides: frozenset[str]
-    ) -> bool:
-        """Whether one of the cues stands before an object with nothing but the relation in between."""
+    def _governs(self, before: Sequence[str], besides: frozenset[str]) -> bool:
+        """Whether a negation stands before an object with nothing but the relation in between."""
         for word in reversed(before):
-            if word in cues:
+            if word in cues().negations:
                 return True
-            if word in _TURNS or not (word in besides or _is_form_of(word, self.said)):
+            if word in cues().turns or not (word in besides or _is_form_of(word, self.said)):
                 return False
         return False
 
@@ -265,11 +218,13 @@ class _Reading:
             word = before[at]
             if word == "," and not _goes_on(before[at + 1 :]):
                 break
-            if word in _CLAUSES or (word in _AND and not _goes_on(before[at + 1 :])):
+            if word in cues().turns - cues().goes_on or (
+                word in cues().and_ and not _goes_on(before[at + 1 :])
+            ):
                 break
             scope.insert(0, word)
         lead = " ".join(before).partition(" , ")[0]
-        if lead and SUPPOSED.match(lead):  # "If she gets the job, she works at Hooli"
+        if lead and cues().supposed.match(lead):  # "If she gets the job, she works at Hooli"
             scope = [*lead.split(), *scope]
         return scope
 
@@ -277,39 +232,40 @@ class _Reading:
         """Whether a sentence speaks of what was: surely over, or in the past tense only."""
         clause = place.clause
         words = before.split()
-        odd = sum(word in NEGATIONS for word in words) % 2
-        if odd and self._is_cue(OVER, before) and not self._only_owns(before):
+        odd = sum(word in cues().negations for word in words) % 2
+        if odd and self._is_cue(cues().over, before) and not self._only_owns(before):
             return "over"
-        ended = ENDED_AFTER.search(after)
-        if ended is not None and not _TURNS & set(after[: ended.start()].split()):
+        ended = cues().ended_after.search(after)
+        if ended is not None and not cues().turns & set(after[: ended.start()].split()):
             return "over"
-        besides = _BESIDES | self.stops
-        for verb in ENDED.finditer(before):
+        besides = cues().beside | self.stops
+        for verb in cues().ended.finditer(before):
             between = before[verb.end() :].split()
             own = set(split_words(verb[0])) & self.own
             if not own and all(one in besides or _is_form_of(one, self.said) for one in between):
                 return "over"
-        if STILL.search(clause) is not None:
+        if cues().still.search(clause) is not None:
             return None
         clause = self._without_former_roles(clause)
-        if EPISODES.search(clause) is not None:
+        if cues().episodes.search(clause) is not None:
             return None
-        if FORMERLY.search(clause) is not None:
+        if cues().formerly.search(clause) is not None:
             return "over" if re.search(r"\b(?:used to|ex|former)\b", clause) else "past"
-        if REMEMBERS.search(before) is not None:
+        if cues().remembers.search(before) is not None:
             return "past"
-        if REPORTED.search(" ".join(place.before)) is not None:
+        if cues().reported.search(" ".join(place.before)) is not None:
             return None
         for at, word in enumerate(words):
             following = words[at + 1] if at + 1 < len(words) else "a"
-            if word in WAS and (
-                following in STATES or (following in self.said and not following.endswith("ed"))
+            if word in cues().was and (
+                following in cues().states
+                or (following in self.said and not following.endswith("ed"))
             ):
                 return "past"
             perfect = at > 0 and words[at - 1] in ("has", "have", "had", "ve")
             # "has set up a shop and rented": what follows "and" has the verb of what precedes it.
             perfect = perfect or (at == 0 and _is_joined_perfect(place.before, len(words)))
-            if word in PAST_STATES and not (perfect or following == "to"):
+            if word in cues().past_states and not (perfect or following == "to"):
                 return "past"
         return None
 
@@ -317,7 +273,7 @@ class _Reading:
         """Whether a text names the subject only as whose the object is, after it said what is over of
         something else: "the app no longer opens on Lena's phone"."""
         name = without_apostrophes(self.subject).casefold()
-        cue = OVER.search(before)
+        cue = cues().over.search(before)
         if not name or cue is None:
             return False
         of_it = re.search(rf"\b{re.escape(name)}s? (?:\w+ ){{0,3}}$", f"{before[cue.end() :]} ")
@@ -329,16 +285,17 @@ class _Reading:
 
         def kept(found: re.Match[str]) -> str:
             role = found["role"].casefold()
-            is_other = (role in ROLE_OF or role in MANY_ROLES) and not _is_form_of(role, self.said)
+            is_other = person_words().is_role(role) and not _is_form_of(role, self.said)
             return role if is_other else found[0]
 
-        return FORMER_ROLE.sub(kept, clause)
+        former = rf"\b(?:{'|'.join(cues().former)}) (?P<role>\w+)"
+        return re.sub(former, kept, clause, flags=re.IGNORECASE)
 
 
 def _is_joined_perfect(before: Sequence[str], length: int) -> bool:
     """Whether the last words, as many as ``length``, go on after "and" with a perfect."""
     lead = before[: len(before) - length]
-    if not lead or lead[-1] not in _AND:
+    if not lead or lead[-1] not in cues().and_:
         return False
     return any(
         verb in ("has", "have", "had", "ve") and participle.endswith(("ed", "en", "ne", "t", "ght"))
@@ -349,22 +306,10 @@ def _is_joined_perfect(before: Sequence[str], length: int) -> bool:
 def _goes_on(words: Sequence[str]) -> bool:
     """Whether what comes after "and" or a comma has no subject or finite verb of its own, as far as an
     English ending shows it."""
-    first = next((word for word in words if word not in _AND and word != ","), "")
+    first = next((word for word in words if word not in cues().and_ and word != ","), "")
     return first in ("to", "maybe", "perhaps", "then") or (
-        len(words) > 1
-        and first.isascii()
-        and first
-        not in ("she", "he", "they", "i", "we", "it", "is", "has", "her", "his", "my", "the", "a")
-        and not first.endswith(("s", "ed"))
-        and first in _INFINITIVES
+        len(words) > 1 and first in cues().infinitives
     )
-
-
-_INFINITIVES = word_set(
-    """move work live marry buy get study become join start take adopt settle open find have be own lead
-    teach retire stay rent drive learn switch go moving working living marrying buying getting studying
-    joining starting becoming settling adopting"""
-)
 
 
 def _is_form_of(word: str, said: frozenset[str]) -> bool:
@@ -380,5 +325,5 @@ def _is_of_another(text: str, subject: str, said: frozenset[str]) -> bool:
     if begun is None or re.search(rf"\b{name}\b", text[begun.end() :], re.IGNORECASE):
         return False
     words = (word.casefold() for word in begun.groups() if word)  # the first may be "older"
-    role = next((word for word in words if word in ROLE_OF or word in MANY_ROLES), None)
+    role = next((word for word in words if person_words().is_role(word)), None)
     return role is not None and role not in said

@@ -33,6 +33,8 @@ class Relation:
     """Says how things are, and not only what somebody means to do: of a plan it is no claim."""
     timeless: bool = False
     """Holds at any time when it holds at all: without a time of its own it has no beginning."""
+    temporal_class: Literal["timeless", "habitual", "episodic"] | None = None
+    """How facts of it age, see `lifecycle.retention`; None is as other facts of their kind do."""
     to_assistant: bool = False
     """Says how the assistant is to answer its subject: shown to them whatever they talk about."""
     subject: str = "person"

@@ -7,7 +7,7 @@ from functools import lru_cache
 
 from langmemory.formation.relations.data import RELATIONS
 from langmemory.formation.relations.relation import Relation, Values, snake
-from langmemory.languages.language import word_set
+from langmemory.formation.statements import cues
 from langmemory.ports.facts import Claim
 
 __all__ = [
@@ -19,7 +19,7 @@ __all__ = [
     "Relation",
     "Values",
     "canonical",
-    "normalised",
+    "relation_named",
     "snake",
 ]
 
@@ -43,13 +43,9 @@ _BY_PHRASE: dict[str, Relation] = {
     phrase: relation for relation in RELATIONS for phrase in (relation.name, *relation.phrases)
 }
 
-_AUXILIARY = word_set("""is are was were be been being am has have had current currently now recently just
-    a an the s still also did does do ist sind war bin wurde jetzt gerade derzeit es esta está son era
-    fue ahora actualmente 现在 目前 是""")
-
 
 @lru_cache(maxsize=4096)
-def normalised(relation: str) -> Relation:
+def relation_named(relation: str) -> Relation:
     """The relation of this name or phrase; an unknown one keeps its words as snake_case.
 
     "is currently living in" → ``lives_in``; "favorite colour" → ``favourite_colour``, of which
@@ -58,7 +54,7 @@ def normalised(relation: str) -> Relation:
     name = snake(relation)
     for stance in (NO_LONGER, PLANNED, AT_TIMES):
         if name.startswith(stance):
-            plain = normalised(name.removeprefix(stance))
+            plain = relation_named(name.removeprefix(stance))
             unknown = stance == PLANNED and plain.values == "unknown"
             return Relation(
                 name=stance + plain.name,
@@ -69,11 +65,11 @@ def normalised(relation: str) -> Relation:
     if name in _BY_PHRASE:
         return _BY_PHRASE[name]
     words = name.split("_")
-    while len(words) > 1 and words[0] in _AUXILIARY:
+    while len(words) > 1 and words[0] in cues().auxiliaries:
         words = words[1:]
         if "_".join(words) in _BY_PHRASE:
             return _BY_PHRASE["_".join(words)]
-    while len(words) > 1 and words[-1] in _AUXILIARY:
+    while len(words) > 1 and words[-1] in cues().auxiliaries:
         words = words[:-1]
         if "_".join(words) in _BY_PHRASE:
             return _BY_PHRASE["_".join(words)]
@@ -85,7 +81,7 @@ def normalised(relation: str) -> Relation:
 
 def canonical(claim: Claim) -> Claim:
     """The claim under its relation's canonical name, turned round where it is kept as its inverse."""
-    relation = normalised(claim.relation)
+    relation = relation_named(claim.relation)
     if relation.inverse_of is not None and claim.object_is_entity:
         return Claim(subject=claim.object, relation=relation.inverse_of, object=claim.subject)
     return replace(claim, relation=relation.name)

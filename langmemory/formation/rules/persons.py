@@ -8,33 +8,18 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
-from langmemory.formation.entities.roles import phrases
 from langmemory.formation.rules.clauses import MAX_SENTENCE
 from langmemory.formation.rules.grammar import CAPITAL, Gender
 from langmemory.formation.rules.patterns import Patterns
 
 REACH = 3
 """Sentences behind the present one that a pronoun reaches."""
-GENDERS: Mapping[str, Gender] = {
-    **dict.fromkeys(
-        phrases(
-            """mother; sister; wife; girlfriend; daughter; grandmother; aunt; niece; granddaughter;
-            mother in law; sister in law; daughter in law; stepmother; stepsister; stepdaughter;
-            godmother; goddaughter"""
-        ),
-        "she",
-    ),
-    **dict.fromkeys(
-        phrases(
-            """father; brother; husband; boyfriend; son; grandfather; uncle; nephew; grandson;
-            father in law; brother in law; son in law; stepfather; stepbrother; stepson; godfather;
-            godson"""
-        ),
-        "he",
-    ),
-}
+_KIN = r"(?:grand|step|god)?(?:{})(?: in law)?"
+_GENDERS: tuple[tuple[Gender, str], ...] = (
+    ("she", _KIN.format("mother|sister|wife|girlfriend|daughter|aunt|niece")),
+    ("he", _KIN.format("father|brother|husband|boyfriend|son|uncle|nephew")),
+)
 """Of a role; others may be either."""
-
 _VERB_BEHIND = re.compile(
     r"\s+(?:and|und|y|[a-z]+(?:ed|s)|came|rang|got|went|told|said|will|can|had)\b|'s\b"
 )
@@ -108,7 +93,10 @@ class Persons:
         taken: list[tuple[int, int]] = []
         for match in self.patterns.mention.finditer(text):
             word, name = match["kin"], self._known(match.groupdict().get("name") or "")
-            gender = GENDERS.get(self.patterns.grammar.kin[word], "either")
+            role = self.patterns.grammar.kin[word]
+            gender: Gender = next(
+                (one for one, kin in _GENDERS if re.fullmatch(kin, role)), "either"
+            )
             found.append(Mention(what="kin", word=word, name=name, gender=gender))
             taken.append(match.span() if name else (match.start(), match.end("kin")))
         for match in self.patterns.pet_mention.finditer(text):

@@ -145,7 +145,7 @@ def about(
     return np.array(best, np.int64), np.array([min(score[one], 1) for one in best], np.float32)
 
 
-def families(connection: Connection, scope: CompiledScope, items: Ids) -> tuple[Ids, Ids]:
+def fact_sources(connection: Connection, scope: CompiledScope, items: Ids) -> tuple[Ids, Ids]:
     """Pairs of a memory and its source, where either of the two is among the items and both are in scope:
     (int64[n] derived, int64[n] sources)."""
     if not len(items):
@@ -171,7 +171,7 @@ def outdated(connection: Connection, scope: CompiledScope, items: Ids) -> Ids:
     return np.fromiter((row[0] for row in rows), np.int64)
 
 
-def heirs(connection: Connection, scope: CompiledScope, items: Ids) -> tuple[Ids, Ids]:
+def successors(connection: Connection, scope: CompiledScope, items: Ids) -> tuple[Ids, Ids]:
     """Items that took the place of something that was derived from the items, of which the viewer may know:
     (int64[n] of the items, int64[n] memories in scope that hold now)."""
     where, bindings = graph.within(scope)

@@ -24,7 +24,7 @@ from langmemory.engines.sql.scope.scopes import saying_the_same
 from langmemory.engines.sql.writing.indexing import Indexing
 from langmemory.errors import EmbeddingError
 from langmemory.languages import keyword_terms
-from langmemory.ports.candidates import Floats, Found, Ids, KeywordQuery, Rows, Uses
+from langmemory.ports.candidates import Floats, Ids, KeywordQuery, Rows, ScoredIds, Uses
 from langmemory.recall.ranking import joined
 from langmemory.types import Memory, Scope
 
@@ -166,17 +166,17 @@ class PastSource(SnapshotSource):
         self._ids = np.array([one.item for one in past.versions], np.int64)
         self._writes = dict(zip(self._versions, past.writes, strict=True))
 
-    def dense(self, vector: Floats, limit: int) -> Found:
+    def dense(self, vector: Floats, limit: int) -> ScoredIds:
         found = super().dense(vector, limit)
         embedded = self._ids[np.isin(self._ids, self._owners)]
-        return _merged(found, Found(embedded, self._cosines(vector, embedded)), limit)
+        return _merged(found, ScoredIds(embedded, self._cosines(vector, embedded)), limit)
 
-    def keyword(self, query: KeywordQuery, limit: int) -> Found:
+    def keyword(self, query: KeywordQuery, limit: int) -> ScoredIds:
         found = super().keyword(query, limit)
         if not len(self._ids):
             return found
         scores = self._texts.scores(query)
-        return _merged(found, Found(self._ids[scores > 0], scores[scores > 0]), limit)
+        return _merged(found, ScoredIds(self._ids[scores > 0], scores[scores > 0]), limit)
 
     def window(self, since: int, until: int, limit: int) -> Ids:
         found = super().window(since, until, limit)
@@ -223,7 +223,7 @@ class PastSource(SnapshotSource):
         then = [one for one in self._past.versions if (one.thread, one.position) in asked]
         return self._with_rows(super().at(threads, positions), then)
 
-    def heirs(self, ids: Ids) -> tuple[Ids, Ids]:
+    def successors(self, ids: Ids) -> tuple[Ids, Ids]:
         return ids[:0], ids[:0]
 
     def memories(self, ids: Ids) -> list[Memory]:
@@ -281,8 +281,8 @@ class PastSource(SnapshotSource):
         )  # fmt: skip
 
 
-def _merged(first: Found, second: Found, limit: int) -> Found:
+def _merged(first: ScoredIds, second: ScoredIds, limit: int) -> ScoredIds:
     ids = np.concatenate((first.ids, second.ids))
     scores = np.concatenate((first.scores, second.scores))
     order = np.lexsort((ids, -scores))[:limit]
-    return Found(ids[order], scores[order])
+    return ScoredIds(ids[order], scores[order])

@@ -14,24 +14,23 @@ import numpy as np
 
 from langmemory.engines.sql.graph import graph
 from langmemory.engines.sql.graph.claims import ClaimRow, claims_about, claims_made, relations_of
-from langmemory.engines.sql.graph.hops import families
+from langmemory.engines.sql.graph.hops import fact_sources
 from langmemory.engines.sql.scope.scopes import CompiledScope, compile_scope
 from langmemory.engines.sql.tables.connection import Connection
-from langmemory.formation.entities.roles import MY, SELF
+from langmemory.formation.entities.roles import person_words
 from langmemory.formation.relations.questions import (
     FIRST_PERSON,
     framing,
     plain_words,
     relations_asked,
 )
-from langmemory.formation.relations.vocabulary import NO_LONGER, PLANNED
-from langmemory.formation.relations.vocabulary import normalised as relation_named
+from langmemory.formation.relations.vocabulary import NO_LONGER, PLANNED, relation_named
 from langmemory.languages import is_unspaced, split_words
-from langmemory.languages.spelling import normalised
-from langmemory.ports.candidates import NOTHING, ClaimQuery, Found, Ids
+from langmemory.languages.spelling import name_key
+from langmemory.ports.candidates import NOTHING, ClaimQuery, Ids, ScoredIds
 from langmemory.types import Scope
 
-_ME: Final = frozenset((*SELF, *MY, *FIRST_PERSON))
+_ME: Final = frozenset((*person_words().self, *person_words().my, *FIRST_PERSON))
 _ME_UNSPACED: Final = tuple(word for word in _ME if is_unspaced(word))
 _LIVING: Final = ("person", "animal")
 
@@ -65,7 +64,7 @@ class _Answer(NamedTuple):
 
 def claims_asked(
     connection: Connection, scope: CompiledScope, query: ClaimQuery, limit: int
-) -> Found:
+) -> ScoredIds:
     """Facts in scope that claim what a question asks of whom it names, the best first.
 
     Of whom a first one names the relation to, as well: "my sister". The newest answer to the same comes
@@ -101,7 +100,7 @@ def claims_asked(
     if before:
         score = _of_sources(connection, scope, score)
     best = sorted(score, key=lambda item: (-score[item], -item))[:limit]
-    return Found(np.array(best, np.int64), np.array([score[one] for one in best], np.float32))
+    return ScoredIds(np.array(best, np.int64), np.array([score[one] for one in best], np.float32))
 
 
 def rivals_among(connection: Connection, items: Ids, now: int) -> tuple[Ids, Ids]:
@@ -142,13 +141,13 @@ def _asked_about(
     connection: Connection, scope: CompiledScope, query: ClaimQuery
 ) -> tuple[Mapping[int, set[str]], set[int]]:
     """Entities a question is about, with its words that name each; and those it means by "I" alone."""
-    norms = {normalised(name): frozenset(split_words(name)) for name in query.names}
+    norms = {name_key(name): frozenset(split_words(name)) for name in query.names}
     near: defaultdict[int, set[str]] = defaultdict(set)
     for norm, entity in graph.by_names(connection, scope, list(norms)):
         near[entity] |= norms[norm].intersection(query.terms)
     mine = set[int]()
     if (own := _own_words(query.text, query.terms)) is not None:
-        spoken = [normalised(name) for name in query.speakers]
+        spoken = [name_key(name) for name in query.speakers]
         mine = {entity for _, entity in graph.by_names(connection, scope, spoken)} - near.keys()
         for entity in mine:
             near[entity] |= own
@@ -181,7 +180,7 @@ def _of_sources(
     connection: Connection, scope: CompiledScope, score: Mapping[int, float]
 ) -> dict[int, float]:
     """The scores of facts as those of the turns in scope that they were derived from."""
-    derived, sources = families(connection, scope, np.array(list(score), np.int64))
+    derived, sources = fact_sources(connection, scope, np.array(list(score), np.int64))
     of_turn: dict[int, float] = {}
     for fact, turn in zip(derived.tolist(), sources.tolist(), strict=True):
         of_turn[turn] = max(of_turn.get(turn, 0.0), score[fact])

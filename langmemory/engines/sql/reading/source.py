@@ -16,17 +16,17 @@ from langmemory.engines.sql.graph import graph, hops
 from langmemory.engines.sql.reading.claims import claims_asked, rivals_among
 from langmemory.engines.sql.records import items
 from langmemory.engines.sql.scope.scopes import CompiledScope
-from langmemory.languages.spelling import normalised
+from langmemory.languages.spelling import name_key
 from langmemory.ports.candidates import (
     NOTHING,
     UNKNOWN_TIME,
     ClaimQuery,
     Edges,
     Floats,
-    Found,
     Ids,
     KeywordQuery,
     Rows,
+    ScoredIds,
     Uses,
 )
 from langmemory.types import Memory
@@ -57,16 +57,16 @@ class SnapshotSource:
         self._exact = exact
         self._labelled = labelled
 
-    def dense(self, vector: Floats, limit: int) -> Found:
+    def dense(self, vector: Floats, limit: int) -> ScoredIds:
         # The last of so many candidates hardly matter: no need to be exact there.
-        return Found(
+        return ScoredIds(
             *self._snapshot.nearest(
                 self._scope, vector, limit, overfetch=1, rough=True, exact=self._exact
             )
         )
 
-    def keyword(self, query: KeywordQuery, limit: int) -> Found:
-        return Found(*self._snapshot.keyword(self._scope, query, limit))
+    def keyword(self, query: KeywordQuery, limit: int) -> ScoredIds:
+        return ScoredIds(*self._snapshot.keyword(self._scope, query, limit))
 
     def known(self, words: Sequence[str]) -> Mapping[str, str]:
         scope = self._scope.scope
@@ -155,15 +155,15 @@ class SnapshotSource:
         connection = self._snapshot.connection
         return Edges(*hops.steps(connection, self._scope, ids, fan_out, labelled=self._labelled))
 
-    def families(self, ids: Ids) -> tuple[Ids, Ids]:
+    def fact_sources(self, ids: Ids) -> tuple[Ids, Ids]:
         if self._unconnected:
             return hops.NOTHING.ids, hops.NOTHING.ids
-        return hops.families(self._snapshot.connection, self._scope, ids)
+        return hops.fact_sources(self._snapshot.connection, self._scope, ids)
 
-    def heirs(self, ids: Ids) -> tuple[Ids, Ids]:
+    def successors(self, ids: Ids) -> tuple[Ids, Ids]:
         if self._unconnected or self._scope.scope.as_of is not None:
             return hops.NOTHING.ids, hops.NOTHING.ids
-        return hops.heirs(self._snapshot.connection, self._scope, ids)
+        return hops.successors(self._snapshot.connection, self._scope, ids)
 
     def outdated(self, ids: Ids) -> Ids:
         if self._unconnected:
@@ -174,13 +174,13 @@ class SnapshotSource:
     def _nobody_known(self) -> bool:
         return graph.is_empty(self._snapshot.connection)
 
-    def entity(self, names: Iterable[str], ids: Ids, limit: int) -> Found:
+    def entity(self, names: Iterable[str], ids: Ids, limit: int) -> ScoredIds:
         if self._nobody_known:
             return NOTHING
-        norms = list(dict.fromkeys(normalised(name) for name in names))
-        return Found(*hops.about(self._snapshot.connection, self._scope, norms, ids, limit))
+        norms = list(dict.fromkeys(name_key(name) for name in names))
+        return ScoredIds(*hops.about(self._snapshot.connection, self._scope, norms, ids, limit))
 
-    def claims(self, query: ClaimQuery, limit: int) -> Found:
+    def claims(self, query: ClaimQuery, limit: int) -> ScoredIds:
         if self._nobody_known:
             return NOTHING
         return claims_asked(self._snapshot.connection, self._scope, query, limit)

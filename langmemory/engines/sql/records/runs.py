@@ -65,6 +65,31 @@ def newest(connection: Connection, namespace: Namespace, limit: int) -> list[Run
     return [_run(row) for row in rows]
 
 
+NIGHT: Final = "night/"
+"""Begins the ids of the runs of maintenance: ``night/<night>/<task>/<n>``."""
+
+
+def of_night(connection: Connection, night: str) -> list[Run]:
+    """Runs of one night of maintenance, in the order in which they were applied."""
+    rows = connection.execute(
+        f"SELECT {_COLUMNS} FROM {_TABLES} WHERE r.id >= ? AND r.id < ? ORDER BY r.at, r.id",
+        (f"{NIGHT}{night}/", f"{NIGHT}{night}0"),
+    )
+    return [_run(row) for row in rows]
+
+
+def nights(connection: Connection, namespace: Namespace, limit: int) -> dict[str, list[Run]]:
+    """Nights that changed a namespace or what is below it, newest first, with their runs in order."""
+    query, bindings = below(namespace)
+    rows = connection.execute(
+        f"SELECT r.note ->> '$.night', max(r.at) FROM run r WHERE r.namespace IN {query} "
+        "AND r.kind = 'maintenance' AND r.note ->> '$.night' IS NOT NULL "
+        "GROUP BY r.note ->> '$.night' ORDER BY max(r.at) DESC LIMIT ?",
+        (*bindings, limit),
+    ).fetchall()
+    return {str(row[0]): of_night(connection, row[0]) for row in rows}
+
+
 def failed(
     connection: Connection, namespace: Namespace, failure: str, thread: str | None
 ) -> list[Run]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import Final
 
 from langmemory.context.citations import Usage, added
@@ -18,7 +18,7 @@ COUNTS: Final = ("loaded", "referenced", "succeeded", "read_tokens", "discovery_
 """Columns of the counts of an item. Discovery happened once: its count is replaced."""
 
 
-def add(connection: Connection, sums: Mapping[str | None, Iterable[Usage]]) -> None:
+def add(connection: Connection, sums: Mapping[str | None, Collection[Usage]]) -> None:
     """Add counts, by viewer, to those of items; items that are gone, or the viewer may not know of,
     have none."""
     added = ", ".join(f"{name} = {name} + excluded.{name}" for name in COUNTS[:-1])
@@ -33,11 +33,35 @@ def add(connection: Connection, sums: Mapping[str | None, Iterable[Usage]]) -> N
                 for one in counts
             ],
         )
+        connection.executemany(
+            "INSERT INTO citation (item, matched, relevance, used_at) "
+            f"SELECT i.id, ?, ?, ? FROM item i WHERE {NAMED} AND {visible.sql} "
+            "ON CONFLICT (item) DO UPDATE SET matched = citation.matched + excluded.matched, "
+            "relevance = citation.relevance + excluded.relevance, used_at = CASE WHEN "
+            "excluded.used_at > citation.used_at THEN excluded.used_at ELSE citation.used_at END",
+            [
+                (
+                    one.get("matched", 0),
+                    one.get("relevance", 0.0),
+                    one["cited_at_us"],
+                    to_path(one["namespace"]),
+                    one["key"],
+                    *visible.bindings,
+                )
+                for one in counts
+                if "cited_at_us" in one
+            ],
+        )
 
 
 def restore(connection: Connection, item: int, count: Iterable[int]) -> None:
     """Take back exported counts, for an item that has none here."""
     connection.execute("INSERT OR IGNORE INTO usage VALUES (?, ?, ?, ?, ?, ?)", (item, *count))
+
+
+def restore_citations(connection: Connection, item: int, found: Iterable[float]) -> None:
+    """Take back exported citations, for an item that has none here."""
+    connection.execute("INSERT OR IGNORE INTO citation VALUES (?, ?, ?, ?)", (item, *found))
 
 
 def of_namespace(
@@ -88,6 +112,8 @@ class UsageCounts:
         with self._lock:
             for one in counts:
                 self.any = True
+                if one["referenced"] and "cited_at_us" not in one:
+                    one = {**one, "cited_at_us": time.time_ns() // 1000}
                 memory = (viewer, *one["namespace"], one["key"])
                 known = self._sums.get(memory)
                 self._sums[memory] = one if known is None else added(known, one)

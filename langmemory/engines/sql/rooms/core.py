@@ -29,9 +29,8 @@ from langmemory.engines.sql.writing import verbatim
 from langmemory.engines.sql.writing.indexing import IndexConfig, resolve_indexing
 from langmemory.errors import ConfigError, DatabaseError, EmbeddingError
 from langmemory.ports.journal import Pages, Projection
-from langmemory.recall.accesses import AccessLog
+from langmemory.recall.accesses import AccessLog, ShownLog
 from langmemory.recall.expansion import Expander
-from langmemory.recall.given import GivenLog
 from langmemory.recall.presets import find_preset
 from langmemory.recall.rerank import Reranker
 from langmemory.redaction import Redactor
@@ -60,8 +59,19 @@ class Core:
     """One open file: the engine, the threads, the models, and what is kept in memory beside them."""
 
     __slots__ = (
-        "accesses", "config", "counts", "engine", "expander", "given", "indexing", "journal", "redactor",
-        "reranker", "searching", "ttl_config", "workers",
+        "accesses",
+        "already_shown",
+        "config",
+        "counts",
+        "engine",
+        "expander",
+        "indexing",
+        "journal",
+        "redactor",
+        "reranker",
+        "searching",
+        "ttl_config",
+        "workers",
     )  # fmt: skip
 
     def __init__(
@@ -98,7 +108,7 @@ class Core:
             omit_expired=bool((self.ttl_config or {}).get("omit_expired")),
         )
         self.expander, self.reranker, self.redactor = expander, reranker, redactor
-        self.accesses, self.given, self.counts = AccessLog(), GivenLog(), UsageCounts()
+        self.accesses, self.already_shown, self.counts = AccessLog(), ShownLog(), UsageCounts()
         self.engine = open_engine(settings.path if path is None else path, settings)
         self.journal = journal(self.engine)
         self.workers = Workers(self.engine)

@@ -12,8 +12,9 @@ from dataclasses import dataclass, replace
 from typing import Final, Literal
 
 from langmemory.engines.sql.engine import Engine
-from langmemory.engines.sql.forgetting import concerned, forget, remains
-from langmemory.engines.sql.forgetting.concerned import Concerned
+from langmemory.engines.sql.forgetting import erase, residue
+from langmemory.engines.sql.forgetting.erasure_scope import ErasureScope
+from langmemory.engines.sql.forgetting.residue import Residue
 from langmemory.engines.sql.reading.searching import now_us
 from langmemory.engines.sql.records import follow_ups, history, runs
 from langmemory.engines.sql.records.usage import UsageCounts
@@ -32,8 +33,8 @@ from langmemory.engines.sql.tables.settings import newest_forgetting, note_remai
 from langmemory.engines.sql.writing import verbatim
 from langmemory.errors import ClosedStoreError, ConfigError, DatabaseError, ForgettingError
 from langmemory.languages import is_unspaced
-from langmemory.languages.spelling import normalised
-from langmemory.recall.given import GivenLog
+from langmemory.languages.spelling import name_key
+from langmemory.recall.accesses import ShownLog
 from langmemory.types import Forgotten, Namespace
 from langmemory.values import from_json, readable_text
 
@@ -103,9 +104,9 @@ class Forgetting:
     def preview(self, engine: Engine) -> Forgotten:
         """Return what would go: tried on a copy of the file, so that nobody's write waits for it."""
         with engine.copy() as connection:
-            going = self._concerned(connection)
+            going = self._scope(connection)
             samples = _samples(connection, going, self.owner)
-            known = remains.said_by_others(connection, going.every, going.past)
+            known = residue.said_by_others(connection, going.every, going.past)
             done, _ = self._erase(connection, going, known)
             return replace(done, samples=samples, dry_run=True)
 
@@ -115,33 +116,33 @@ class Forgetting:
         Raises:
             ForgettingError: See `MemoryStore.forget`.
         """
-        done, traces = planned_again(lambda: self._forget(core))
-        return self._purge(core.engine, done, traces, purge)
+        done, left = planned_again(lambda: self._forget(core))
+        return self._purge(core.engine, done, left, purge)
 
-    def _forget(self, core: Core) -> tuple[Forgotten, remains.Traces]:
+    def _forget(self, core: Core) -> tuple[Forgotten, Residue]:
         engine = core.engine
         follow_up(core)
         with engine.read() as snapshot:  # much is read for it: nobody's write is to wait
-            foreseen_going = self._concerned(snapshot.connection)
+            foreseen_going = self._scope(snapshot.connection)
             foreseen = _Foreseen.of(snapshot.connection, foreseen_going)
             planned = Reinstatement.of(core, snapshot.connection, foreseen_going.alive)
         with engine.write() as connection:
             if follow_ups.pending(connection):
                 raise OutdatedPlanError("Another change is not complete. Forget again.")
-            going = self._concerned(connection)
+            going = self._scope(connection)
             planned.check(connection, going.alive)
             known = foreseen.known_now(connection, going)
             with engine.erasing(connection):  # most is gone even if the rest never came
                 reinstate(connection, planned)  # before: nothing is to name what goes
-                done, traces = self._erase(connection, going, known)
+                done, left = self._erase(connection, going, known)
             note_remaining(connection, "file", done.run_id)
-        return done, traces
+        return done, left
 
     def _purge(
         self,
         engine: Engine,
         done: Forgotten,
-        traces: remains.Traces,
+        left: Residue,
         purge: Literal["now", "later"],
     ) -> Forgotten:
         """Clear the file of what was forgotten, and look whether it is gone."""
@@ -151,7 +152,7 @@ class Forgetting:
                 engine.empty_wal()
                 return done
             with engine.read() as snapshot:
-                words = traces.needles(snapshot.connection)
+                words = left.needles(snapshot.connection)
             purged, emptied = engine.purge_if_sound()
             if emptied and purged:
                 with engine.write() as connection:
@@ -159,7 +160,7 @@ class Forgetting:
             looked, places = engine.leftovers(words)
             if places:  # somebody may have said the same anew
                 with engine.read() as snapshot:
-                    words = remains.unsaid(snapshot.connection, words)
+                    words = residue.unsaid(snapshot.connection, words)
                 looked, places = engine.leftovers(words)
         except DatabaseError as error:
             raise ForgettingError(
@@ -180,62 +181,44 @@ class Forgetting:
             )
         return replace(done, words=looked, purged=purged)
 
-    def _concerned(self, connection: Connection) -> Concerned:
-        parts: list[Concerned] = []
+    def _scope(self, connection: Connection) -> ErasureScope:
+        found = ErasureScope()
         if self.everything:
-            parts.append(concerned.within(connection, self.namespace))
+            found.add_namespace(connection, self.namespace)
         if self.owner is not None:
-            parts.append(concerned.owned(connection, self.namespace, self.owner))
-        if self.keys:
-            namespace = find(connection, self.namespace)
-            if namespace is not None:
-                parts.append(concerned.named(connection, namespace, self.keys))
+            found.add_owner(connection, self.namespace, self.owner)
+        if self.keys and (namespace := find(connection, self.namespace)) is not None:
+            found.add_keys(connection, namespace, self.keys)
         for entity in self.entities:
-            norms = list(dict.fromkeys((normalised(entity), entity)))
-            parts.append(
-                concerned.speaking_of(connection, self.namespace, entity, norms, _telling_of)
-            )
-        return concerned.with_derived(connection, Concerned.together(parts))
+            norms = list(dict.fromkeys((name_key(entity), entity)))
+            found.add_entity(connection, self.namespace, entity, norms, _telling_of)
+        found.add_derived(connection)
+        return found
 
     def _erase(
-        self, connection: Connection, going: Concerned, known: remains.Vocabulary
-    ) -> tuple[Forgotten, remains.Traces]:
+        self, connection: Connection, going: ErasureScope, known: residue.Vocabulary
+    ) -> tuple[Forgotten, Residue]:
         """Return what went, and that by which it would be known; ``known`` is what the others say."""
         now, run = now_us(), f"forget/{uuid.uuid4().hex[:16]}"
-        texts = concerned.texts(connection, going)
+        texts = going.texts(connection)
         # The last label of a namespace is often the id of a person.
         person = self.namespace[-1] if self.everything else self.owner
         if person is not None:
             texts.append(person)
-        namespace = concerned.common_namespace(connection, going, self.namespace)
+        namespace = self.namespace or going.common_namespace(connection)
         turns = verbatim.turns_around(connection, sorted(going.alive))
-        named: set[tuple[str, str | int]] = set()
-        if going.named_in is not None:
-            named |= concerned.named_aside(connection, self.namespace, going.named_in)
-        if self.everything:
-            named |= concerned.work_within(connection, self.namespace)
-        if person is not None:
-            named |= concerned.jobs_of(connection, self.namespace, person)
+        asides = going.asides(connection, self.namespace, person, everything=self.everything)
         if self.owner is not None:
             runs.forget_who(connection, self.namespace, self.owner)
-        erased = forget.erase(connection, going, self.namespace, now, run)
+        done, telling = erase.erase(connection, going, self.namespace, now, run)
         verbatim.refresh_contexts(connection, turns)
-        traces = remains.Traces(connection, texts, known)
-        done = Forgotten(
-            run_id=run,
-            kinds=erased.kinds,
-            history=erased.history,
-            facts_kept=erased.facts_kept,
-            edges=erased.edges,
-            entities=erased.entities,
-            reviews=erased.reviews,
-            notes=remains.scrub(connection, traces, erased.runs, named),
-        )
+        left = Residue(connection, texts, known)
+        done = replace(done, notes=residue.scrub(connection, left, telling, asides))
         runs.insert(
-            connection, run, kind="forget", namespace=forget.still_there(connection, namespace),
+            connection, run, kind="forget", namespace=erase.still_there(connection, namespace),
             at_us=now, reason=REASON, note={"memories": done.memories, "history": done.history},
         )  # fmt: skip
-        return done, traces
+        return done, left
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -244,25 +227,25 @@ class _Foreseen:
 
     every: list[int]
     past: set[int]
-    known: remains.Vocabulary
+    known: residue.Vocabulary
     seq: int
     """The last place of the history that is in it."""
 
     @classmethod
-    def of(cls, connection: Connection, going: Concerned) -> _Foreseen:
+    def of(cls, connection: Connection, going: ErasureScope) -> _Foreseen:
         return cls(
             every=going.every,
             past=going.past,
-            known=remains.said_by_others(connection, going.every, going.past),
+            known=residue.said_by_others(connection, going.every, going.past),
             seq=history.newest(connection),
         )
 
-    def known_now(self, connection: Connection, going: Concerned) -> remains.Vocabulary:
+    def known_now(self, connection: Connection, going: ErasureScope) -> residue.Vocabulary:
         """The same, in the transaction that forgets, before it does. Read anew if something else is to
         go than was foreseen."""
         if (self.every, self.past) != (going.every, going.past):
-            return remains.said_by_others(connection, going.every, going.past)
-        self.known.add(remains.said_since(connection, self.seq))
+            return residue.said_by_others(connection, going.every, going.past)
+        self.known.add(residue.said_since(connection, self.seq))
         return self.known
 
 
@@ -291,7 +274,7 @@ def _telling_of(names: Sequence[str], others: Sequence[str]) -> Callable[[str], 
     forms |= {f"{form}s" for form in forms} - taken
 
     def tells(text: str) -> bool:
-        folded = _folded(remains.unescaped(text))
+        folded = _folded(residue.unescaped(text))
         return any(_stands_in(form, folded) for form in forms)
 
     return tells
@@ -321,7 +304,7 @@ def _folded(text: str) -> str:
     return text.casefold()
 
 
-def _samples(connection: Connection, going: Concerned, owner: str | None) -> tuple[str, ...]:
+def _samples(connection: Connection, going: ErasureScope, owner: str | None) -> tuple[str, ...]:
     """How the first of them begin; of an owner, who may be asking, none that is private to others
     and goes because it was made of the owner's words."""
     seen = visible_to(owner)
@@ -349,7 +332,7 @@ def forget_for_good(
     try:
         forgotten = forgetting.carry_out(core, purge)
     finally:  # the memories are gone, even where the file could not be purged
-        core.given = GivenLog()
+        core.already_shown = ShownLog()
         core.counts = UsageCounts()
         behind = core.journal.rebuild()
     if behind != []:

@@ -21,11 +21,11 @@ from langmemory.errors import ConfigError
 from langmemory.namespaces import check_namespace
 from langmemory.ports.candidates import CandidateSource, Floats
 from langmemory.recall import pipeline
-from langmemory.recall.asked import asked_in
 from langmemory.recall.expansion import Expander
 from langmemory.recall.expansion import by_chat_model as expansion_by
 from langmemory.recall.explain import left_out
 from langmemory.recall.presets import Preset, find_preset
+from langmemory.recall.question_extraction import extract_question
 from langmemory.recall.rerank import Reranker, by_chat_model, by_compressor
 from langmemory.recall.vocabulary import default_vocabulary
 from langmemory.types import (
@@ -270,7 +270,7 @@ def recall(
 ) -> Recall:
     """Recall as a viewer; see `MemoryStore.recall`."""
     operations.check_query(query)
-    asked = asked_in(query)
+    asked = extract_question(query)
     vectors = core.searching.embed([asked] if asked.strip() else [])
     found = _recall(core, viewer, asked, namespace, options, vectors.get(asked))
     return replace(found, query=query)
@@ -292,7 +292,7 @@ def _recall(
         )
     preset = find_preset(options.get("preset"), core.config)
     thread_id = options.get("thread_id")
-    given = core.given.given(thread_id, namespace) if thread_id else frozenset()
+    given = core.already_shown.before(thread_id, namespace) if thread_id else frozenset()
     scope = scope_of(namespace, options, given, viewer)
     past = None if scope.known_at is None else _past(core, scope, query, vector)
     asking = Asking(core.expander, core.reranker)
@@ -325,7 +325,7 @@ def _recall(
     found = asking.timed(found)
     if thread_id:
         shown = [(one.memory.namespace, one.memory.key) for one in found.results]
-        core.given.note(thread_id, shown)
+        core.already_shown.note(thread_id, shown)
     if core.accesses.record([result.memory.id for result in found.results], now_us()):
         core.write_accesses_later()
     if scope.viewer is not None:
@@ -352,7 +352,7 @@ async def arecall(
     operations.check_query(query)
     if core.embeds_cheaply:
         return await core.workers.read(lambda: recall(core, viewer, query, namespace, options))
-    asked = await core.workers.read(lambda: asked_in(query))
+    asked = await core.workers.read(lambda: extract_question(query))
     vectors = await core.searching.aembed([asked] if asked.strip() else [])
     found = await core.workers.read(
         lambda: _recall(core, viewer, asked, namespace, options, vectors.get(asked))

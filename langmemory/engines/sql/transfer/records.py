@@ -68,6 +68,11 @@ QUERIES: Final[Mapping[str, str]] = {
         "u.discovery_tokens FROM usage u JOIN item i ON i.id = u.item "
         "JOIN namespace n ON n.id = i.namespace WHERE {here} AND {i} ORDER BY u.item"
     ),
+    "citation": (
+        "SELECT n.path, i.key, c.matched, c.relevance, c.used_at FROM citation c "
+        "JOIN item i ON i.id = c.item JOIN namespace n ON n.id = i.namespace "
+        "WHERE {here} AND {i} ORDER BY c.item"
+    ),
     "removed": (
         "SELECT n.path, h.key, h.at, h.item FROM history h JOIN namespace n ON n.id = h.namespace "
         f"WHERE {{here}} AND {removal.RESTORABLE} ORDER BY h.seq"
@@ -80,9 +85,9 @@ QUERIES: Final[Mapping[str, str]] = {
 }
 """Rows of each type, in an order in which an import finds what they name."""
 
-RECORD: Final = frozenset({"run", "reflected", "usage", "removed"})
+RECORD: Final = frozenset({"run", "reflected", "usage", "citation", "removed"})
 """Types that tell what happened, not what is known."""
-FOR_VIEWERS: Final = frozenset({"evidence", "usage"})
+FOR_VIEWERS: Final = frozenset({"evidence", "usage", "citation"})
 """Types that lead to nothing but items. Names, claims, notes and questions may stem from memories
 a viewer cannot read."""
 
@@ -99,7 +104,6 @@ def export_rows(
     """The rows of a namespace and below it.
 
     Args:
-        connection: A reader.
         prefix: ``()`` is the whole file.
         viewer: Who gets them; None is the application. Others get `FOR_VIEWERS` only.
         history: With the `RECORD`.
@@ -110,7 +114,11 @@ def export_rows(
         if (viewer is not None and kind not in FOR_VIEWERS) or (kind in RECORD and not history):
             continue
         sql = query.format(here=f"n.id IN {namespaces}", i=item.sql, s=source.sql)
-        seen = {"evidence": (*item.bindings, *source.bindings), "usage": item.bindings}
+        seen = {
+            "evidence": (*item.bindings, *source.bindings),
+            "usage": item.bindings,
+            "citation": item.bindings,
+        }
         cursor = connection.execute(sql, (*bindings, *seen.get(kind, ())))
         names: list[str] = []
         for found in cursor:
@@ -173,8 +181,6 @@ def import_row(connection: Connection, row: Row, since: set[str]) -> None:
     """Take a row of `export_rows` back, within a transaction.
 
     Args:
-        connection: The writer.
-        row: One of them.
         since: Ids of the forgettings of this file that the export does not tell of; those it does
             are taken out. While there are any, what a run named and asked of which no more may be
             told does not come back.
@@ -258,6 +264,10 @@ class _Import:
     def _of_item(self, kind: str, item: int, row: Row) -> None:
         if kind == "usage":
             usage.restore(self.connection, item, [row[name] for name in usage.COUNTS])
+            return
+        if kind == "citation":
+            found = (row["matched"], row["relevance"], row["used_at"])
+            usage.restore_citations(self.connection, item, found)
             return
         run = row["run"]
         if kind == "evidence":

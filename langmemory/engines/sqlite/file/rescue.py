@@ -19,7 +19,7 @@ from langmemory.values import from_json
 
 TABLES: Final = (
     "setting", "namespace", "thread", "item", "history", "run", "evidence", "reflected", "entity",
-    "alias", "mention", "edge", "review", "usage",
+    "alias", "mention", "edge", "review", "usage", "citation",
 )  # fmt: skip
 """The tables of an export."""
 JSON_COLUMNS: Final = {

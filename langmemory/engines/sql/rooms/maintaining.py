@@ -1,0 +1,83 @@
+"""Reads and notes of a store for maintenance: views of namespaces by age and use, progress, the lease."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from langmemory.engines.sql.reading.ageing import AgeingView
+from langmemory.engines.sql.reading.searching import now_us
+from langmemory.engines.sql.records import progress, runs
+from langmemory.engines.sql.rooms.gathering import OpenStore
+from langmemory.engines.sql.tables import namespaces
+from langmemory.errors import MaintenanceBusyError
+from langmemory.types import Namespace
+
+LEASE = "maintenance"
+"""The lease of whoever maintains a file."""
+
+
+class Maintaining:
+    """What maintenance asks of a store beside change sets."""
+
+    __slots__ = ("_core",)
+
+    def __init__(self, store: OpenStore) -> None:
+        self._core = store._core
+
+    def namespaces(self, prefix: Namespace = ()) -> list[Namespace]:
+        """Return the namespaces that hold memories, in alphabetical order.
+
+        Args:
+            prefix: By whole labels; ``()`` is the whole store.
+        """
+        within, bindings = namespaces.below(prefix)
+        with self._core.engine.read() as snapshot:
+            rows = snapshot.connection.execute(
+                f"SELECT n.path FROM namespace n WHERE n.id IN {within} AND EXISTS "
+                "(SELECT 1 FROM item i WHERE i.namespace = n.id AND i.kind <> 'working') "
+                "ORDER BY n.path",
+                bindings,
+            ).fetchall()
+        return [namespaces.from_path(row[0]) for row in rows]
+
+    @contextmanager
+    def view(self, namespace: Namespace) -> Iterator[AgeingView]:
+        """Return one namespace as lifecycle reads it, for ``with``: everything is one snapshot."""
+        self._core.write_pending()
+        with self._core.engine.read() as snapshot:
+            yield AgeingView(snapshot, namespace)
+
+    def advance(self, task: str, namespace: Namespace, seq: int) -> None:
+        """Note up to which place in the history a task has taken changes into account."""
+        with self._core.engine.write() as connection:
+            found = namespaces.find(connection, namespace)
+            if found is not None:
+                progress.advance(connection, task, found, seq)
+
+    def runs_of(self, night: str) -> list[str]:
+        """Return the ids of the runs of a night."""
+        with self._core.engine.read() as snapshot:
+            return [run.id for run in runs.of_night(snapshot.connection, night)]
+
+    def take_lease(self, holder: str, seconds: float) -> None:
+        """Take or renew the lease of maintenance.
+
+        Raises:
+            MaintenanceBusyError: Another process has it.
+        """
+        with self._core.engine.write() as connection:
+            now = now_us()
+            until = now + int(seconds * 1_000_000)
+            if progress.take_lease(connection, LEASE, holder, now, until):
+                return
+            other = progress.lease_holder(connection, LEASE, now)
+        raise MaintenanceBusyError(
+            f"{self._core.path} is being maintained by {other}. Wait until it has finished; the lease of a "
+            f"process that ended is free after {seconds:.0f} s."
+        )
+
+    def give_back_lease(self, holder: str) -> None:
+        """Give the lease back."""
+        with self._core.engine.write() as connection:
+            progress.give_back_lease(connection, LEASE, holder)

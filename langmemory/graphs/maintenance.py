@@ -1,0 +1,186 @@
+"""The maintenance graph: a night over a store, one node for each task."""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Callable, Iterable
+from dataclasses import asdict
+from datetime import UTC, datetime
+from functools import partial
+from operator import add
+from typing import Annotated, Any, Final, TypedDict
+
+from langchain_core.language_models import BaseChatModel
+from langchain_core.runnables import RunnableConfig, RunnableLambda
+from langgraph.graph import END, START, StateGraph
+from langgraph.graph.state import CompiledStateGraph
+from langgraph.store.base import BaseStore
+
+from langmemory.chat_models import as_chat_model, named_chat_model
+from langmemory.config import Config, load_config
+from langmemory.errors import ConfigError, MaintenanceBusyError
+from langmemory.maintenance.night import BudgetSpentError, Night
+from langmemory.maintenance.tasks import TASKS
+from langmemory.nodes.node import run_of
+from langmemory.stores import MemoryStore
+
+logger = logging.getLogger("langmemory.maintenance")
+
+MAINTENANCE: Final = "maintenance"
+LAST: Final = "graduate"
+"""The task that is left out where another failed."""
+
+
+class MaintenanceInput(TypedDict, total=False):
+    """The input of a night; everything may be left out."""
+
+    namespace: list[str]
+    """Only namespaces in this one, by whole labels."""
+    night: str
+    """Its id; a night that was interrupted goes on under the same id. None makes one."""
+    dry_run: bool
+    """Tell what would change, and change nothing."""
+
+
+class MaintenanceOutput(TypedDict):
+    """What came of a night."""
+
+    night: str
+    reports: list[dict[str, Any]]
+    """A `TaskReport` for each task, as plain JSON."""
+
+
+class MaintenanceState(MaintenanceInput, total=False):
+    reports: Annotated[list[dict[str, Any]], add]
+
+
+def build_maintenance_graph(
+    store: BaseStore | None = None,
+    *,
+    tasks: Iterable[str] | None = None,
+    model: str | BaseChatModel | None = None,
+    now: Callable[[], datetime] | None = None,
+    config: Config | None = None,
+    **compile_options: Any,
+) -> CompiledStateGraph[Any, Any, Any, Any]:
+    """Return a graph that maintains a store: one node a task, each with budgets and runs of its own.
+
+    A task that fails is reported; the others go on, and nothing graduates that night. The runs of a night
+    are undone together by ``store.lifecycle.undo(night)``.
+
+    Args:
+        store: A `MemoryStore`; None takes the one the graph runs with.
+        tasks: Names of `langmemory.maintenance.tasks.TASKS`; None is all. Their order is that of `TASKS`.
+        model: Asked by tasks that consolidate and summarise; None is what the configuration names as
+            ``models.deep``, and rules without it.
+        now: The time by which memories age; None is the clock.
+        config: None is the store's, else what `load_config` finds.
+        compile_options: Passed to ``StateGraph.compile``.
+
+    Raises:
+        ConfigError: There is no such task.
+    """
+    wanted = set(TASKS) if tasks is None else set(tasks)
+    if unknown := sorted(wanted - set(TASKS)):
+        raise ConfigError(f"There is no task {unknown[0]!r}. Known: {', '.join(TASKS)}.")
+    config = config or getattr(store, "config", None) or load_config()
+    chat: BaseChatModel | None = None
+    if model is not None:
+        chat = as_chat_model(model, config.models)
+    elif config.models.deep is not None:
+        chat = named_chat_model(config.models.deep, config.models)
+
+    graph: StateGraph[Any, Any, Any, Any] = StateGraph(
+        MaintenanceState, input_schema=MaintenanceInput, output_schema=MaintenanceOutput
+    )
+    graph.add_node("begin", RunnableLambda(partial(_begin, model=chat, now=now)))
+    graph.add_edge(START, "begin")
+    before = "begin"
+    for name in TASKS:
+        if name in wanted:
+            graph.add_node(name, RunnableLambda(partial(_task, name=name, model=chat, now=now)))
+            graph.add_edge(before, name)
+            before = name
+    graph.add_node("finish", RunnableLambda(partial(_finish, model=chat, now=now)))
+    graph.add_edge(before, "finish")
+    graph.add_edge("finish", END)
+    return graph.compile(**{"name": MAINTENANCE, "store": store, **compile_options})
+
+
+def _begin(
+    state: MaintenanceState,
+    config: RunnableConfig,
+    *,
+    model: BaseChatModel | None,
+    now: Callable[[], datetime] | None,
+) -> dict[str, Any]:
+    """Give the night its id."""
+    return {"night": _night(state, config, model, now).id, "reports": []}
+
+
+def _task(
+    state: MaintenanceState,
+    config: RunnableConfig,
+    *,
+    name: str,
+    model: BaseChatModel | None,
+    now: Callable[[], datetime] | None,
+) -> dict[str, Any]:
+    """Do one task; whatever happens, the report says so."""
+    night = _night(state, config, model, now)
+    report = night.begin(name)
+    failed = [one["task"] for one in state.get("reports", ()) if one["error"]]
+    if name == LAST and failed:
+        report.refused.append(f"nothing graduates: {', '.join(failed)} failed")
+        return {"reports": [asdict(report)]}
+    began = time.monotonic()
+    try:
+        TASKS[name](night, report)
+    except BudgetSpentError as error:
+        report.refused.append(str(error))
+    except MaintenanceBusyError:
+        raise
+    except Exception as error:  # the boundary of a task: the others go on
+        logger.exception("The task %s of night %s failed", name, night.id)
+        report.error = f"{type(error).__name__}: {error}"[:500]
+    report.seconds = round(time.monotonic() - began, 3)
+    return {"reports": [asdict(report)]}
+
+
+def _finish(
+    state: MaintenanceState,
+    config: RunnableConfig,
+    *,
+    model: BaseChatModel | None,
+    now: Callable[[], datetime] | None,
+) -> dict[str, Any]:
+    """Give the lease back."""
+    night = _night(state, config, model, now)
+    if not night.dry_run:
+        night.room.give_back_lease(night.holder)
+    return {}
+
+
+def _night(
+    state: MaintenanceState,
+    config: RunnableConfig,
+    model: BaseChatModel | None,
+    now: Callable[[], datetime] | None,
+) -> Night:
+    store, _ = run_of(config, None, MAINTENANCE)
+    if not isinstance(store, MemoryStore):
+        raise ConfigError(
+            f"Maintenance needs a MemoryStore, and runs with a {type(store).__name__}. Pass "
+            "store=MemoryStore(…) to build_maintenance_graph, or compile the graph with one."
+        )
+    options: dict[str, Any] = {"prefix": tuple(state.get("namespace") or ())}
+    if night := state.get("night"):
+        options["id"] = night
+    return Night(
+        store=store,
+        model=model,
+        now=now or (lambda: datetime.now(UTC)),
+        dry_run=bool(state.get("dry_run")),
+        **options,
+    )

@@ -1,0 +1,297 @@
+"""Rules by which memories change their standing: promotion, demotion, graduation, eviction, decay reviews.
+
+Each takes the derived memories of one namespace, the configured numbers and the time, and returns changes
+whose reasons hold the figures.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections import Counter
+from collections.abc import Iterator
+from collections.abc import Set as AbstractSet
+from datetime import UTC, datetime
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from langmemory.changes import Change, Facets, OpenReview, RemoveMemory, SetStatus, UpdateMemory
+from langmemory.config import LifecycleConfig
+from langmemory.formation.relations.vocabulary import BY_NAME
+from langmemory.lifecycle.retention import (
+    DAY_US,
+    RetentionOptions,
+    age_days,
+    classes,
+    retention,
+    salience,
+    salience_parts,
+)
+from langmemory.ports.lifecycle import Aged, Flags, LifecycleView
+
+MOST_AT_ONCE: Final = 0.05
+"""Share of a namespace's derived memories that one night demotes, or evicts, at most."""
+RESERVED_SHARE: Final = 0.1
+"""Share of ``max_facts`` that is kept for corrections and what a person confirmed, before salience counts."""
+IMPORTANT: Final = 0.7
+"""Importance from which it is asked before a fading memory is let go."""
+CONFIRMATIONS: Final = 2
+"""Pieces of evidence from which a fact that waits for approval is approved without a person."""
+DECAY: Final = "decay"
+"""`Review.about` of a question about a fading memory."""
+
+
+def options_of(config: LifecycleConfig) -> RetentionOptions:
+    """Return the half-lives that the configuration asks for."""
+    return RetentionOptions(half_life_days=config.half_life_days)
+
+
+def promotions(aged: Aged, config: LifecycleConfig, now: int) -> list[Change]:
+    """Return rises in priority: cited and relevant memories become guardrails, right ones mandates, and
+    what was demoted and cited since becomes a reference again."""
+    found: list[Change] = []
+    believed = _believed(aged) & aged.one_of(aged.kind, "semantic", "procedural")
+    mandates = Counter(
+        owner
+        for owner, priority in zip(aged.owner, aged.priority, strict=True)
+        if priority == "mandate"
+    )
+    for place in np.flatnonzero(believed).tolist():
+        cited, right = int(aged.cited[place]), int(aged.right[place])
+        relevance, priority = float(aged.relevance[place]), aged.priority[place]
+        figures = f"cited {cited} times, right {right} times, mean relevance {relevance:.2f}"
+        if priority == "archive" and aged.evidence[place] and _in_use(aged, place, config, now):
+            found.append(_with_priority(aged, place, "reference", f"in use again: {figures}"))
+        elif (
+            priority == "reference"
+            and cited >= config.guardrail_cited
+            and relevance >= config.guardrail_relevance
+        ):
+            found.append(_with_priority(aged, place, "guardrail", figures))
+        elif priority == "guardrail" and mandates[aged.owner[place]] < config.max_mandates:
+            confirmed = bool(aged.verified[place])
+            if confirmed or (cited >= config.mandate_cited and right >= config.mandate_right):
+                why = f"confirmed by a person; {figures}" if confirmed else figures
+                found.append(_with_priority(aged, place, "mandate", why))
+                mandates[aged.owner[place]] += 1
+    return found
+
+
+def demotions(aged: Aged, config: LifecycleConfig, now: int) -> list[Change]:
+    """Return falls in priority to ``archive``: derived memories that nobody used or mentioned for long,
+    the least salient first, at most `MOST_AT_ONCE`.
+
+    What is pinned, confirmed or timeless stays, what says how things are until something else is said
+    (home, work, partner), and what an application or a person wrote. Where nothing was cited within
+    ``unused_days``, use is not measured, and nothing is demoted for want of it.
+    """
+    ages = age_days(aged, now)
+    if not (aged.used_at > now - config.unused_days * DAY_US).any():
+        return []
+    idle = np.flatnonzero(
+        _believed(aged)
+        & aged.one_of(aged.priority, "reference", "guardrail")
+        & (aged.evidence > 0)
+        & (ages > config.unused_days)
+        & (aged.cited < config.unused_cited)
+        & ~_kept(aged)
+        & ~_single(aged)
+    )
+    score = salience(aged, now, options_of(config))
+    going = idle[np.argsort(score[idle], kind="stable")][: _most(aged)]
+    return [
+        _with_priority(
+            aged,
+            place,
+            "archive",
+            f"unused for {ages[place]:.0f} days, cited {aged.cited[place]} times, "
+            f"salience {score[place]:.2f}",
+        )
+        for place in going.tolist()
+    ]
+
+
+def graduations(aged: Aged, asked: AbstractSet[str]) -> list[Change]:
+    """Return rises in status: what waits for approval and was confirmed by further evidence is approved, and
+    what was approved becomes active. What an open review is about waits for its answer.
+
+    Args:
+        aged: Derived memories.
+        asked: Keys of the memories that open reviews are about.
+    """
+    found: list[Change] = []
+    for place in np.flatnonzero(aged.one_of(aged.status, "pending", "approved")).tolist():
+        key, evidence = aged.keys[place], int(aged.evidence[place])
+        if key in asked:
+            continue
+        if aged.status[place] == "approved":
+            found.append(
+                SetStatus(key=key, status="active", reason="approved, and nothing objected")
+            )
+        elif evidence >= CONFIRMATIONS:
+            why = f"confirmed by {evidence} pieces of evidence"
+            found.append(SetStatus(key=key, status="approved", reason=why))
+    return found
+
+
+def eviction_order(aged: Aged, config: LifecycleConfig, now: int) -> NDArray[np.int64]:
+    """int64[m]: places of the memories that may be evicted, the first to go first.
+
+    Superseded facts go before active ones, then the least salient. Never evicted are what is pinned,
+    mandates, timeless facts, what an active memory was derived from, and what an application or a person
+    wrote. Corrections and confirmed facts have places of their own: only when they fill more than
+    `RESERVED_SHARE` of ``max_facts`` the least salient of them compete with the others.
+    """
+    score = salience(aged, now, options_of(config))
+    ended = aged.one_of(aged.status, "superseded")
+    timeless = _timeless(aged)
+    may_go = (
+        (_believed(aged) | ended)
+        & (aged.evidence > 0)
+        & ~aged.pinned
+        & ~aged.supports
+        & ~aged.one_of(aged.priority, "mandate")
+        & ~(timeless & ~ended)
+    )
+    reserved = np.flatnonzero(may_go & (aged.verified | aged.corrects))
+    places = int((config.max_facts or 0) * RESERVED_SHARE)
+    may_go[reserved[np.argsort(-score[reserved], kind="stable")][:places]] = False
+    order = np.lexsort((aged.ids, score, ~ended))
+    found: NDArray[np.int64] = order[may_go[order]]
+    return found
+
+
+def evictions(aged: Aged, config: LifecycleConfig, now: int) -> list[Change]:
+    """Return what is archived because a namespace has more than ``max_facts`` derived memories."""
+    counted = int((~aged.one_of(aged.status, "archived")).sum())
+    if config.max_facts is None or counted <= config.max_facts:
+        return []
+    going = eviction_order(aged, config, now)[: min(counted - config.max_facts, _most(aged))]
+    parts = salience_parts(aged, now, options_of(config))
+    score = salience(aged, now, options_of(config))
+    return [
+        SetStatus(
+            key=aged.keys[place],
+            status="archived",
+            reason=f"evicted, {counted} of at most {config.max_facts}: salience {score[place]:.2f} ("
+            + ", ".join(f"{name} {part[place]:.2f}" for name, part in parts.items())
+            + ")",
+        )
+        for place in going.tolist()
+    ]
+
+
+def decay_reviews(
+    view: LifecycleView, aged: Aged, config: LifecycleConfig, now: int
+) -> list[Change]:
+    """Return questions whether important memories that have nearly faded may go: delete, extend or pin."""
+    left = retention(aged, now, options_of(config))
+    fading = (
+        _believed(aged)
+        & (aged.evidence > 0)
+        & (aged.importance >= IMPORTANT)
+        & (left < config.review_below)
+        & ~_kept(aged)
+    )
+    asked = view.people_asked()
+    order = np.flatnonzero(fading)
+    order = order[np.argsort(left[order], kind="stable")]
+    wanted = [place for place in order.tolist() if aged.keys[place] not in asked][
+        : config.max_reviews
+    ]
+    memories = {one.id: one for one in view.memories(aged.ids[np.array(wanted, np.int64)])}
+    kept_at = datetime.fromtimestamp(now / 1_000_000, UTC).isoformat()
+    found: list[Change] = []
+    for place in wanted:
+        memory = memories.get(int(aged.ids[place]))
+        if memory is None:
+            continue
+        key, told = memory.key, int(aged.told_at[place])
+        name = hashlib.sha256(f"{view.namespace}\0{key}\0{told}".encode()).hexdigest()[:16]
+        found.append(
+            OpenReview(
+                id=f"{DECAY}/{name}",
+                about=DECAY,
+                question=f"{memory.text!r} has nearly faded: retention {left[place]:.2f}, cited "
+                f"{aged.cited[place]} times. Does it still matter?",
+                memories=(key,),
+                options={
+                    "delete": (RemoveMemory(key=key),),
+                    "extend": (UpdateMemory(key=key, value={**memory.value, "kept_at": kept_at}),),
+                    "pin": (UpdateMemory(key=key, facets=Facets(pinned=True)),),
+                    "leave": (),
+                },
+                reason=f"retention {left[place]:.2f} is below {config.review_below}",
+            )
+        )
+    return found
+
+
+def unreachable_rules(aged: Aged, config: LifecycleConfig) -> Iterator[str]:
+    """Yield each rule that cannot fire, given the counts there are, with the figures and the next step."""
+    cited = int(aged.cited.max(initial=0))
+    loaded = int(aged.loaded.max(initial=0))
+    if loaded >= 10 * config.guardrail_cited and not cited:
+        yield (
+            f"Promotion cannot fire: memories stood in prompts up to {loaded} times and none was ever "
+            "cited. Show ids in the block (citations=True), or pass usage counts yourself."
+        )
+    relevant = float(aged.relevance.max(initial=0))
+    enough = int((aged.cited >= config.guardrail_cited).sum())
+    if enough and relevant < config.guardrail_relevance:
+        yield (
+            f"lifecycle.guardrail_relevance is {config.guardrail_relevance} and no memory has a mean "
+            f"relevance above {relevant:.2f}, though {enough} were cited often enough. Lower it."
+        )
+    if config.mandate_right > config.mandate_cited:
+        yield (
+            f"lifecycle.mandate_right is {config.mandate_right}, above mandate_cited "
+            f"({config.mandate_cited}): the second figure has no effect. Lower mandate_right."
+        )
+    if len(aged) and not cited:
+        yield (
+            "Demotion cannot fire: no citation was counted, so that unused memories are not known. Use "
+            "RememberNode or MemoryMiddleware, or pass counts to store.admin.count_usage."
+        )
+    counted = len(aged)
+    if config.max_facts is not None and counted > config.max_facts:
+        evictable = len(eviction_order(aged, config, 0))
+        if evictable < counted - config.max_facts:
+            yield (
+                f"lifecycle.max_facts is {config.max_facts} and a namespace has {counted} derived "
+                f"memories, of which only {evictable} may be evicted. Raise it, or unpin some."
+            )
+
+
+def _most(aged: Aged) -> int:
+    return max(1, int(len(aged) * MOST_AT_ONCE))
+
+
+def _single(aged: Aged) -> Flags:
+    """bool[n]: facts that hold until another takes their place, such as a home."""
+    single = {name for name, relation in BY_NAME.items() if relation.is_single}
+    return aged.one_of(aged.relation, *single)
+
+
+def _believed(aged: Aged) -> Flags:
+    return aged.one_of(aged.status, "active")
+
+
+def _timeless(aged: Aged) -> Flags:
+    return np.fromiter((one == "timeless" for one in classes(aged)), np.bool_, len(aged))
+
+
+def _kept(aged: Aged) -> Flags:
+    """bool[n]: what neither fades nor is put away by itself."""
+    return aged.pinned | aged.verified | _timeless(aged)
+
+
+def _in_use(aged: Aged, place: int, config: LifecycleConfig, now: int) -> bool:
+    one = aged.take(np.array([place]))
+    return bool(one.cited[0] >= config.unused_cited or age_days(one, now)[0] <= config.unused_days)
+
+
+def _with_priority(aged: Aged, place: int, priority: str, reason: str) -> Change:
+    facets = Facets.model_validate({"priority": priority})
+    return UpdateMemory(key=aged.keys[place], facets=facets, reason=reason)

@@ -1,0 +1,1 @@
+"""Maintenance: nights over a store, whose tasks plan by `langmemory.lifecycle` and apply change sets."""

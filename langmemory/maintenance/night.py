@@ -1,0 +1,168 @@
+"""A night: which tasks run over which namespaces, within which budgets, and what came of them."""
+
+from __future__ import annotations
+
+import logging
+import os
+import secrets
+import socket
+import time
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from itertools import count
+from typing import Any, Final
+
+from langchain_core.language_models import BaseChatModel
+
+from langmemory.changes import Change, ChangeSet
+from langmemory.config import LifecycleConfig
+from langmemory.errors import StalePlanError
+from langmemory.stores import MemoryStore
+from langmemory.stores.rooms import Maintaining
+from langmemory.types import Namespace
+
+logger = logging.getLogger("langmemory.maintenance")
+
+CHANGES_AT_ONCE: Final = 50
+"""Changes that one transaction applies: others write between two of them."""
+LEASE_SECONDS: Final = 60.0
+"""The lease is renewed before each namespace of a task, and held for so long beyond."""
+MAX_PLANS: Final = 5
+"""So often a task plans for a namespace that changes meanwhile."""
+
+
+@dataclass(kw_only=True, slots=True)
+class TaskReport:
+    """What one task did in one night. Plain JSON by `dataclasses.asdict`."""
+
+    task: str
+    runs: list[str] = field(default_factory=list)
+    """Ids of the runs, in order."""
+    lines: list[str] = field(default_factory=list)
+    """What changed, or with a dry run would; one line a change."""
+    figures: dict[str, float] = field(default_factory=dict)
+    """Counts and sizes by name."""
+    refused: list[str] = field(default_factory=list)
+    """What was not done, and why."""
+    model_calls: int = 0
+    tokens: int = 0
+    seconds: float = 0.0
+    unfinished: bool = False
+    """Whether the budget ended it; the next night goes on."""
+    error: str | None = None
+    """Why it failed; never memory text."""
+
+
+class BudgetSpentError(Exception):
+    """A task has used up its seconds, model calls or tokens. It ends in order and goes on next time."""
+
+
+@dataclass(kw_only=True)
+class Night:
+    """One run of maintenance over a store, and what its tasks work with."""
+
+    store: MemoryStore
+    id: str = field(default_factory=lambda: f"{datetime.now(UTC):%Y-%m-%d}-{secrets.token_hex(3)}")
+    """Begins the ids of its runs: ``night/<id>/<task>/<n>``."""
+    prefix: Namespace = ()
+    """Only namespaces in this one."""
+    now: Callable[[], datetime] = lambda: datetime.now(UTC)
+    """The time by which memories age."""
+    model: BaseChatModel | None = None
+    """Asked by tasks that can use one; None works by rules."""
+    dry_run: bool = False
+    holder: str = field(default_factory=lambda: f"{socket.gethostname()}:{os.getpid()}")
+    _deadline: float = field(default=0.0, init=False)
+
+    @property
+    def config(self) -> LifecycleConfig:
+        return self.store.config.lifecycle
+
+    @property
+    def now_us(self) -> int:
+        """The time by which memories age, microseconds since 1970 UTC."""
+        return int(self.now().timestamp() * 1_000_000)
+
+    @property
+    def room(self) -> Maintaining:
+        return Maintaining(self.store)
+
+    def begin(self, task: str) -> TaskReport:
+        """Begin a task: its budget starts now."""
+        self._deadline = time.monotonic() + self.config.task_seconds
+        return TaskReport(task=task)
+
+    def check_budget(self, report: TaskReport) -> None:
+        """End a task that has spent its budget.
+
+        Raises:
+            BudgetSpentError: It has.
+        """
+        if time.monotonic() > self._deadline:
+            report.unfinished = True
+            raise BudgetSpentError(f"{report.task} has used its {self.config.task_seconds:.0f} s")
+
+    def may_ask(self, report: TaskReport) -> bool:
+        """Return whether there is a model that the task may ask once more."""
+        return self.model is not None and report.model_calls < self.config.task_model_calls
+
+    def namespaces(self, report: TaskReport) -> Iterator[Namespace]:
+        """Yield the namespaces of a task, while the budget lasts, under the lease."""
+        for namespace in self.room.namespaces(self.prefix):
+            self.check_budget(report)
+            if not self.dry_run:
+                self.room.take_lease(self.holder, self.config.task_seconds + LEASE_SECONDS)
+            yield namespace
+
+    def apply(
+        self,
+        report: TaskReport,
+        namespace: Namespace,
+        changes: Iterable[Change],
+        *,
+        reason: str,
+        planned_at: int,
+        note: dict[str, Any] | None = None,
+    ) -> None:
+        """Apply changes of a task in runs of at most `CHANGES_AT_ONCE`, with a pause between two in which
+        others write.
+
+        Raises:
+            StalePlanError: What they touch changed since they were planned; earlier runs stand.
+        """
+        took, planned = 0.0, tuple(changes)
+        for start in range(0, len(planned), CHANGES_AT_ONCE):
+            self.check_budget(report)
+            time.sleep(took)
+            began = time.monotonic()
+            change_set = ChangeSet(
+                namespace=namespace,
+                run_id=self._next_id(report),
+                kind="maintenance",
+                reason=reason,
+                changes=planned[start : start + CHANGES_AT_ONCE],
+                note={"night": self.id, "task": report.task, **(note or {})},
+                planned_at=planned_at,
+            )
+            applied = self.store.changes.apply(change_set, dry_run=self.dry_run)
+            took = time.monotonic() - began
+            report.runs.append(applied.run_id)
+            report.lines += applied.lines
+
+    def _next_id(self, report: TaskReport) -> str:
+        """A run id that no earlier attempt at this night used."""
+        known = {*self.room.runs_of(self.id), *report.runs}
+        ids = (f"night/{self.id}/{report.task}/{n}" for n in count(1))
+        return next(one for one in ids if one not in known)
+
+
+def planned_again(attempt: Callable[[], None]) -> None:
+    """Plan and apply anew where memory changed meanwhile, at most `MAX_PLANS` times."""
+    for left in reversed(range(MAX_PLANS)):
+        try:
+            attempt()
+            return
+        except StalePlanError:
+            if not left:
+                raise

@@ -1,0 +1,66 @@
+"""The tasks of a night, in order. Each looks at every namespace and applies what its rule plans."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Final
+
+from langmemory.changes import Change
+from langmemory.lifecycle import policies
+from langmemory.maintenance.night import Night, TaskReport, planned_again
+from langmemory.ports.lifecycle import Aged, LifecycleView
+from langmemory.types import Namespace
+
+Task = Callable[[Night, TaskReport], None]
+"""Does one task of a night and notes in the report what came of it. It may raise: the others go on."""
+
+Rule = Callable[[Night, LifecycleView, Aged], list[Change]]
+
+
+def by_rule(reason: str, rule: Rule) -> Task:
+    """Return a task that applies, in every namespace, the changes that a rule plans."""
+
+    def task(night: Night, report: TaskReport) -> None:
+        def plan(namespace: Namespace) -> None:
+            with night.room.view(namespace) as view:
+                changes = rule(night, view, view.aged())
+                planned_at = view.seq
+            night.apply(report, namespace, changes, reason=reason, planned_at=planned_at)
+
+        for namespace in night.namespaces(report):
+            planned_again(lambda namespace=namespace: plan(namespace))  # type: ignore[misc]
+
+    return task
+
+
+def expire(night: Night, report: TaskReport) -> None:
+    """Delete what has outlived its time to live."""
+    if not night.dry_run:
+        report.figures["expired"] = night.store.sweep_ttl()
+
+
+TASKS: Final[Mapping[str, Task]] = {
+    "expire": expire,
+    "reviews": by_rule(
+        "fading memories that are asked about",
+        lambda night, view, aged: policies.decay_reviews(view, aged, night.config, night.now_us),
+    ),
+    "promote": by_rule(
+        "priorities by use",
+        lambda night, view, aged: policies.promotions(aged, night.config, night.now_us),
+    ),
+    "demote": by_rule(
+        "unused memories",
+        lambda night, view, aged: policies.demotions(aged, night.config, night.now_us),
+    ),
+    "evict": by_rule(
+        "more memories than max_facts",
+        lambda night, view, aged: policies.evictions(aged, night.config, night.now_us),
+    ),
+    "graduate": by_rule(
+        "approved memories",
+        lambda night, view, aged: policies.graduations(aged, view.people_asked()),
+    ),
+}
+"""By name, in the order in which a night does them. ``graduate`` is the last, and left out where another
+failed."""

@@ -1,0 +1,140 @@
+"""Choosing: which of a ranking are returned, each thing said once.
+
+Where one repeated text, a daily reminder say, or one long session has taken the places of whatever
+else there is, more candidates have to be looked at (`deeper`).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from langmemory.ports.candidates import CandidateSource, Floats
+from langmemory.recall.context import first_of_each, sessions
+from langmemory.recall.diversity import Deduplication
+from langmemory.recall.explain import named
+from langmemory.recall.presets import MOST_CANDIDATES, Preset
+from langmemory.recall.ranking import Ranking
+from langmemory.types import Granularity, Memory, RecallResult
+
+GROWTH: Final = 8
+"""Times as many candidates are looked at where most of those there were say the same."""
+SESSIONS: Final = 10
+"""More are returned as far as they are found, and not looked for further: there may be no more."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Selection:
+    """The returned part of a ranking."""
+
+    order: NDArray[np.int64]
+    """int64: candidates, best first, of each session the best where these are ranked."""
+    results: list[RecallResult]
+    removed: list[tuple[Memory, str]]
+    """Memories that say the same as one of them, and why it was left out."""
+    sessions: bool
+    """Whether each result stands for a session."""
+    gated: bool
+    """Whether candidates were left out for their low score: there is nothing better further down."""
+
+    def crowded(self, wanted: int, contentless: int) -> bool:
+        """Whether results are missing and most candidates said what others had said, or nothing: a daily
+        reminder, say, took the places of whatever else there is. Of sessions, whether results are
+        missing. ``contentless`` is the number of candidates that said nothing."""
+        found = len(self.results)
+        if self.gated:
+            return False
+        if self.sessions:
+            return found < min(wanted, SESSIONS)
+        return found < wanted and len(self.removed) + contentless > found
+
+
+def choose(
+    source: CandidateSource,
+    ranking: Ranking,
+    scores: Floats,
+    preset: Preset,
+    granularity: Granularity,
+    min_score: float | None,
+    limit: int,
+) -> Selection:
+    """Results in order, without those that say what one before them said, at most ``limit``.
+
+    ``scores`` is float32[n], what the results are given as their score.
+    """
+    order = ranking.order
+    alone = np.ones(len(ranking.score), np.bool_)
+    if granularity == "session":
+        rows = ranking.pool.rows
+        session = sessions(rows.thread, rows.said_at)
+        order = first_of_each(session, order)
+        # What two sessions say is said in both: only single memories are folded.
+        alone = session < 0
+    ranked = order
+    if min_score is not None:
+        order = order[scores[order] >= min_score]
+    seen = Deduplication(preset.dedupe_threshold)
+    results, removed = _results(source, ranking, scores, order, limit, seen, alone)
+    return Selection(
+        order=ranked,
+        results=results,
+        removed=removed,
+        sessions=granularity == "session",
+        gated=len(order) < len(ranked),
+    )
+
+
+def _results(
+    source: CandidateSource,
+    ranking: Ranking,
+    scores: Floats,
+    order: NDArray[np.int64],
+    limit: int,
+    seen: Deduplication,
+    alone: NDArray[np.bool_],
+) -> tuple[list[RecallResult], list[tuple[Memory, str]]]:
+    """The first ``limit`` of an order, and what was passed over, with the reason; only what stands
+    ``alone`` (bool[n]) is."""
+    results: list[RecallResult] = []
+    removed: list[tuple[Memory, str]] = []
+    ids, score = ranking.pool.rows.ids, ranking.score
+    for start in range(0, len(order), limit):
+        part = order[start : start + limit]
+        memories = {memory.id: memory for memory in source.memories(ids[part])}
+        for place in part.tolist():
+            memory = memories.get(int(ids[place]))
+            if memory is None:  # deleted since the ranking began
+                continue
+            twin = None
+            if alone[place]:
+                twin = seen.twin(len(results), memory.text, memory.speaker)
+            if twin is not None:
+                said = named(results[twin].memory, beside=memory)
+                removed.append((memory, f"dedupe: says the same as {said}"))
+                continue
+            parts = {
+                "dense": float(ranking.pool.dense[place]),
+                "keyword": float(ranking.pool.keyword[place]),
+                "relevance": float(ranking.relevance[place]),
+                "rank": float(score[place]),
+            }
+            if ranking.succession.newer[place] >= 0:
+                parts["earlier"] = 1.0  # a later version of it was said
+            if score[place] > ranking.own[place]:
+                parts["derivation"] = float(score[place])
+            results.append(RecallResult(memory=memory, score=float(scores[place]), parts=parts))
+            if len(results) == limit:
+                return results, removed
+    return results, removed
+
+
+def deeper(ranking: Ranking, preset: Preset, limit: int) -> Preset | None:
+    """The preset with more candidates; None where there are no more, or enough were looked at."""
+    depth = max(preset.depth, limit)
+    full = any(len(ranking.channels.get(name, ())) >= depth for name in ("dense", "keyword"))
+    if not full or depth >= MOST_CANDIDATES:
+        return None
+    return preset.model_copy(update={"depth": min(depth * GROWTH, MOST_CANDIDATES)})
