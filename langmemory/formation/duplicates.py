@@ -20,7 +20,7 @@ from langmemory.formation.contradiction.statements import (
     same_circle,
     spoken_name,
 )
-from langmemory.formation.relations.vocabulary import BY_NAME, NO_LONGER, normalised
+from langmemory.formation.relations.vocabulary import BY_NAME, NO_LONGER, relation_named
 from langmemory.formation.statements import cues
 from langmemory.formation.wording import Wording, wording
 from langmemory.languages import split_words
@@ -299,7 +299,7 @@ def _known_between(
     """Of what is known, what may end the first of two that say the same: what began again after it
     was over, and of news that comes late, what took its place."""
     for claim in new.claims[:1]:
-        relation = normalised(claim.relation)
+        relation = relation_named(claim.relation)
         over = relation.ends or claim.relation.removeprefix(NO_LONGER)
         if over == claim.relation and not (first is new and relation.is_single):
             continue

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from langmemory.formation.contradiction.returning import returns
 from langmemory.formation.contradiction.statements import Statement
-from langmemory.formation.relations.vocabulary import NO_LONGER, normalised
+from langmemory.formation.relations.vocabulary import NO_LONGER, relation_named
 from langmemory.ports.facts import Fact, fingerprint
 
 
@@ -43,7 +43,7 @@ def _told(fact: Fact) -> Statement:
     if fact.ends:
         claims = (
             claim
-            if normalised(claim.relation).ends or claim.relation.startswith(NO_LONGER)
+            if relation_named(claim.relation).ends or claim.relation.startswith(NO_LONGER)
             else replace(claim, relation=NO_LONGER + claim.relation)
             for claim in fact.claims
         )

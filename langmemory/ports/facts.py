@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import hashlib
-import unicodedata
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Final, Literal, Protocol
 
+from langmemory.languages.spelling import normalised_text
 from langmemory.languages.temporal.calendar import Precision
 from langmemory.types import Entity, Memory, Namespace, Privacy, Review
 
@@ -187,7 +187,7 @@ class Knowledge(Protocol):
             relation: what is claimed.
             also: only facts that claim something of this entity (key, links followed), too, at either
                 end.
-            literal: only what is claimed with this literal, as `normalised` compares it.
+            literal: only what is claimed with this literal, as `normalised_text` compares it.
             corrects: only what takes back something said before.
             past: also superseded ones: what comes late is compared with what held then.
             either: also what is claimed of others with the entity as the object.
@@ -234,15 +234,9 @@ class Knowledge(Protocol):
         """Key of each entity that is linked to another, to that of the one it stands for."""
 
 
-def normalised(text: str) -> str:
-    """Text as the fingerprint sees it: NFKC, case folded, one space between words, no final stop."""
-    folded = unicodedata.normalize("NFKC", text).casefold()
-    return " ".join(folded.split()).rstrip(" .!。！")
-
-
 def fingerprint(text: str) -> bytes:
     """SHA-256 of the normalised text."""
-    return hashlib.sha256(normalised(text).encode()).digest()
+    return hashlib.sha256(normalised_text(text).encode()).digest()
 
 
 class SnapshotKnowledge(Knowledge, Protocol):

@@ -23,7 +23,7 @@ from langmemory.recall.interaction import Interaction, Texts, interact, join_tex
 from langmemory.recall.later_first import Succession
 from langmemory.recall.presets import Preset
 from langmemory.recall.query import Query, possible_names
-from langmemory.recall.scoring import normalised, weighted_sum
+from langmemory.recall.scoring import min_max, weighted_sum
 from langmemory.recall.vocabulary import ASSISTANT, Flags, Vocabulary, stored
 
 SESSION_EVIDENCE = {"keyword": 1.0, "dense": 0.6, "overlap": 1.0}
@@ -278,13 +278,13 @@ def signals(
         by_assistant = texts.having(ASSISTANT)
     named = reading.named
     found = {
-        "keyword": normalised(pool.keyword),
+        "keyword": min_max(pool.keyword),
         "speaker": features.spoken_by(
             rows.speaker, named, by_assistant, asks_listener=intent.asks_listener
         ),
     }
     if pool.dense.any():
-        found["dense"] = normalised(pool.dense)
+        found["dense"] = min_max(pool.dense)
     if len(rows.ids) and (spans := intent.spans(features.years_of(rows.said_at))):
         found["period"] = features.within(
             rows.said_at, spans, lag_days=PERIOD_LAG_DAYS, edge=intent.edge

@@ -118,7 +118,7 @@ def fuse(channels: Mapping[str, Floats], weights: Mapping[str, float]) -> Floats
     if total <= 0:
         return weighted_sum(channels, {})
     shares = {name: weights.get(name, 0.0) / total for name in channels}
-    weighed = {name: normalised(scores) for name, scores in channels.items() if shares[name]}
+    weighed = {name: min_max(scores) for name, scores in channels.items() if shares[name]}
     return weighted_sum(weighed, shares)
 
 
@@ -132,7 +132,7 @@ def weighted_sum(channels: Mapping[str, Floats], weights: Mapping[str, float]) -
     return fused
 
 
-def normalised(scores: Floats) -> Floats:
+def min_max(scores: Floats) -> Floats:
     """Min-max to 0..1; where all scores are the same, 1 for those above 0: a single memory that is
     found is not one that nothing speaks for."""
     if len(scores) == 0:

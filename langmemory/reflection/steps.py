@@ -51,7 +51,7 @@ from langmemory.formation.planning.plan import plan as planned
 from langmemory.formation.planning.questions import name_question
 from langmemory.formation.rules import comparing
 from langmemory.languages import split_words
-from langmemory.languages.spelling import normalised
+from langmemory.languages.spelling import name_key
 from langmemory.nodes.namespaces import AUTHENTICATED, NamespaceTemplate, RunScope, viewer_of
 from langmemory.nodes.node import run_of
 from langmemory.ports.facts import EXTRACTION_FAILED, Extraction, SnapshotKnowledge
@@ -190,7 +190,7 @@ class ReflectionSteps:
         where these are few."""
         # Of each reader one turn: thousands of names are not to be tried with every turn.
         told = {turn.owner if turn.privacy == "private" else None: turn for turn in batch.turns}
-        words = {word for turn in batch.turns for word in split_words(normalised(turn.text))}
+        words = {word for turn in batch.turns for word in split_words(name_key(turn.text))}
         said = words | {word[:-1] for word in words}  # "Lena's" is compared as "lenas"
         with self._knowledge(batch.namespace, config) as knowledge:
             everyone = knowledge.everyone()

@@ -20,7 +20,7 @@ from langmemory.recall.intent import read_intent
 from langmemory.recall.interaction import interact, join_texts
 from langmemory.recall.presets import BALANCED, Preset
 from langmemory.recall.ranking import Pool, weights_among
-from langmemory.recall.scoring import fuse, normalised, stale, weighted_sum
+from langmemory.recall.scoring import fuse, min_max, stale, weighted_sum
 from langmemory.recall.selection import Selection
 from langmemory.recall.vocabulary import ASSISTANT, default_vocabulary, stored
 from langmemory.types import RecallResult
@@ -53,9 +53,9 @@ def test_fusion_agrees_with_an_arm_that_has_all_the_weight() -> None:
 def test_what_an_arm_finds_alone_counts() -> None:
     """Where all scores are the same, those above 0 are 1: a single memory with the words of a query
     is met by it; and what no arm found is not."""
-    assert normalised(floats(0.3)).tolist() == [1]
-    assert normalised(floats(2, 2)).tolist() == [1, 1]
-    assert normalised(floats(0, 0)).tolist() == normalised(floats(-0.5, -0.5)).tolist() == [0, 0]
+    assert min_max(floats(0.3)).tolist() == [1]
+    assert min_max(floats(2, 2)).tolist() == [1, 1]
+    assert min_max(floats(0, 0)).tolist() == min_max(floats(-0.5, -0.5)).tolist() == [0, 0]
 
 
 def test_similar_words_meet_a_query_word() -> None:

@@ -15,7 +15,7 @@ from langmemory.formation.contradiction.statements import (
     words_of,
 )
 from langmemory.formation.entities.roles import SHARED_ROLES
-from langmemory.formation.relations.vocabulary import NO_LONGER, PLANNED, Relation, normalised
+from langmemory.formation.relations.vocabulary import NO_LONGER, PLANNED, Relation, relation_named
 from langmemory.formation.statements import cues
 from langmemory.formation.wording import wording
 from langmemory.languages import LANGUAGES, split_words
@@ -59,7 +59,7 @@ def _claims_compared(new: Statement, mine: Claim, old: Statement, theirs: Claim)
     same_object = _same_object(mine, theirs)
     if _calls_off(mine, theirs):
         return _called_off(new, old) if same_object else None
-    if normalised(mine.relation).opposite == theirs.relation:
+    if relation_named(mine.relation).opposite == theirs.relation:
         return _tastes(new, old) if same_object else None
     if mine.relation == theirs.relation and same_object:
         return _limited(new, old)
@@ -67,7 +67,7 @@ def _claims_compared(new: Statement, mine: Claim, old: Statement, theirs: Claim)
         return None
     if not overlap_in_time(new, old):
         return None
-    relation = normalised(mine.relation)
+    relation = relation_named(mine.relation)
     if not relation.is_single and not _may_exclude(new, mine, old, theirs, relation):
         return None
     return _values_compared(new, mine, old, theirs, relation)
@@ -272,7 +272,7 @@ def _calls_off(mine: Claim, theirs: Claim) -> bool:
 
 
 def _ends(mine: Claim, theirs: Claim) -> bool:
-    return theirs.relation in normalised(mine.relation).ended
+    return theirs.relation in relation_named(mine.relation).ended
 
 
 def _allowed(pair: Pair) -> Pair | None:
@@ -311,7 +311,7 @@ def _may_mean(new: Statement, mine: Claim, old: Statement, theirs: Claim) -> boo
             continue
         if words <= set(split_words(other.text)):
             return True
-        relation = normalised(theirs.relation)
+        relation = relation_named(theirs.relation)
         named = {word for phrase in relation.phrases for word in phrase.split("_")}
         if claim is mine and relation.is_single and words <= named:
             return True

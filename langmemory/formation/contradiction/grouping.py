@@ -24,7 +24,7 @@ from langmemory.formation.contradiction.statements import (
     overlap_in_time,
     spoken_name,
 )
-from langmemory.formation.relations.vocabulary import BY_NAME, NO_LONGER, PLANNED, normalised
+from langmemory.formation.relations.vocabulary import BY_NAME, NO_LONGER, PLANNED, relation_named
 from langmemory.languages import split_words
 from langmemory.ports.facts import Fact, Knowledge, KnownFact
 
@@ -115,7 +115,7 @@ def _is_taken_back(pair: Pair, others: Sequence[Statement]) -> bool:
     said = [one for one in others if one.key != old.key]
     naming = _naming(new, old, said)
     if naming is None:
-        return normalised(new.claims[0].relation).is_single and old.start <= new.start
+        return relation_named(new.claims[0].relation).is_single and old.start <= new.start
     values = values_of(old, new)
     return not any(
         new.start < one.start and one.said_at < naming.said_at and values & values_of(old, one)
@@ -224,7 +224,7 @@ def _concerned(name: str, *, corrects: bool) -> tuple[str, ...]:
     if name.startswith(NO_LONGER):
         over = name.removeprefix(NO_LONGER)
         return (over, PLANNED + over)
-    relation = normalised(name)
+    relation = relation_named(name)
     others = [NO_LONGER + name, *_ENDED_BY.get(name, ())]
     if relation.values != "many" or corrects:
         others.append(name)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from langmemory.formation.contradiction.statements import Statement, words_of
-from langmemory.formation.relations.vocabulary import NO_LONGER, normalised
+from langmemory.formation.relations.vocabulary import NO_LONGER, relation_named
 from langmemory.ports.facts import Claim
 
 
@@ -28,7 +28,7 @@ def _ends(one: Statement, other: Statement) -> bool:
 
 
 def _stands_against(mine: Claim, theirs: Claim) -> bool:
-    ours, relation = normalised(mine.relation), normalised(theirs.relation)
+    ours, relation = relation_named(mine.relation), relation_named(theirs.relation)
     if words_of(mine.object) != words_of(theirs.object):
         return ours.name == relation.name and relation.is_single
     return (

@@ -10,10 +10,10 @@ from datetime import UTC, datetime
 from typing import Any
 
 from langmemory.formation.batch import Batch
-from langmemory.formation.relations.vocabulary import NO_LONGER, normalised
+from langmemory.formation.relations.vocabulary import NO_LONGER, relation_named
 from langmemory.languages import split_words
+from langmemory.languages.spelling import normalised_text
 from langmemory.ports.facts import Claim, Fact, KnownFact, fingerprint
-from langmemory.ports.facts import normalised as normalised_text
 from langmemory.timestamps import moment
 from langmemory.types import Privacy
 
@@ -154,7 +154,7 @@ def same_circle(one: Statement, other: Statement) -> bool:
 def asks_assistant(statement: Statement) -> bool:
     """Whether it says how somebody wants to be answered, or no longer wants to be."""
     return any(
-        normalised(claim.relation.removeprefix(NO_LONGER)).to_assistant
+        relation_named(claim.relation.removeprefix(NO_LONGER)).to_assistant
         for claim in statement.claims
     )
 
@@ -180,7 +180,7 @@ def _both_ways(claims: tuple[Claim, ...]) -> Iterator[Claim]:
     """What holds both ways is kept once (`planning.writing`), and compared as it is of either."""
     yield from claims
     for claim in claims:
-        if claim.object_is_entity and normalised(claim.relation).symmetric:
+        if claim.object_is_entity and relation_named(claim.relation).symmetric:
             yield replace(claim, subject=claim.object, object=claim.subject)
 
 
@@ -204,7 +204,7 @@ def _start(
 ) -> datetime:
     """Since ever for what is timeless (a birthday has a date, but it is one's birthday before it);
     else its own time; without one, since ever for what is over, and since it was said."""
-    if claims and kind != "event" and normalised(claims[0].relation).timeless:
+    if claims and kind != "event" and relation_named(claims[0].relation).timeless:
         return BEGINNING
     if valid_at is not None and valid_at != said_at:
         return valid_at

@@ -14,9 +14,8 @@ from typing import Literal
 
 from langmemory.formation.contradiction.statements import fact_key, spoken_name
 from langmemory.formation.entities.roles import person_words
-from langmemory.formation.relations.vocabulary import NO_LONGER, PLANNED, snake
-from langmemory.formation.relations.vocabulary import normalised as relation_named
-from langmemory.languages.spelling import normalised
+from langmemory.formation.relations.vocabulary import NO_LONGER, PLANNED, relation_named, snake
+from langmemory.languages.spelling import name_key
 from langmemory.ports.facts import Claim, Fact, Knowledge, KnownFact
 
 MUTUAL: dict[str, str] = {
@@ -102,7 +101,7 @@ class Introductions:
                 for name, what in told:
                     self._bonds[fact.speaker or "", turn, name][what] = None
                 for claim in () if fact.ends else fact.claims:
-                    self._claims[fact.speaker or "", turn, normalised(claim.subject)].append(claim)
+                    self._claims[fact.speaker or "", turn, name_key(claim.subject)].append(claim)
 
     def bond(self, fact: Fact, norm: str) -> str | None:
         """What a name's bearer is to the speaker of a fact, by itself or else its turns; None where
@@ -172,8 +171,8 @@ class Bonds:
         known = [one for one in self._knowledge.about(entity, relation.name) if counts(one, fact)]
         values = {one.object for found in known for one in found.claims if one.subject == entity}
         values |= set(self._values[entity, relation.name])
-        said = normalised(claim.object)
-        return bool(values) and said not in {normalised(spoken_name(value)) for value in values}
+        said = name_key(claim.object)
+        return bool(values) and said not in {name_key(spoken_name(value)) for value in values}
 
     def _spoken(self, speaker: str) -> list[KnownFact]:
         """Facts that say it from the speaker's side."""
@@ -196,7 +195,7 @@ def _told(fact: Fact) -> Iterator[tuple[str, str]]:
     them: "Lena's colleague Anna"."""
     if fact.speaker is None:
         return
-    me = normalised(fact.speaker)
+    me = name_key(fact.speaker)
     found: dict[str, str] = {}
     names: dict[str, None] = {}
     for claim in fact.claims:
@@ -215,9 +214,9 @@ def _told(fact: Fact) -> Iterator[tuple[str, str]]:
 
 def _of_namesake(fact: Fact) -> bool:
     """Whether somebody of the speaker's name is something to the speaker: "My friend Lena"."""
-    me = normalised(fact.speaker) if fact.speaker else ""
+    me = name_key(fact.speaker) if fact.speaker else ""
     return any(
-        normalised(claim.object) == me == normalised(claim.subject)
+        name_key(claim.object) == me == name_key(claim.subject)
         for claim in fact.claims
         if (one := bond(replace(claim, subject="", object=me), "")) is not None
         and kind_of(one[1]) == "person"
@@ -225,7 +224,7 @@ def _of_namesake(fact: Fact) -> bool:
 
 
 def _named(name: str, me: str) -> str:
-    return me if name.casefold() in person_words().self else normalised(name) if name else ""
+    return me if name.casefold() in person_words().self else name_key(name) if name else ""
 
 
 def _called(text: str, name: str, speaker: str) -> Claim | None:

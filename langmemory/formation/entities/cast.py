@@ -12,7 +12,7 @@ from langmemory.formation.entities.bonds import Bonds, Introductions
 from langmemory.formation.entities.names import entity_key, within_reach
 from langmemory.formation.entities.resolution import Unclear
 from langmemory.formation.entities.roles import person_words
-from langmemory.languages.spelling import normalised
+from langmemory.languages.spelling import name_key
 from langmemory.ports.facts import Fact, Knowledge
 from langmemory.types import Entity
 
@@ -154,9 +154,9 @@ class Cast:
         """
         private = fact.privacy == "private" if private is None else private
         owner = fact.owner if private else None
-        norm, digits = normalised(name), 4
+        norm, digits = name_key(name), 4
         key = entity_key(name, kind, owner=owner, apart=apart)
-        while (found := self._entity(key)) is not None and normalised(found.name) != norm:
+        while (found := self._entity(key)) is not None and name_key(found.name) != norm:
             digits += 4
             key = entity_key(name, kind, owner=owner, digits=digits, apart=apart)
         if found is not None:
@@ -175,7 +175,7 @@ class Cast:
 
     def add_alias(self, entity: Entity, alias: str) -> None:
         """Another name of an entity, unless it or one linked to it has that."""
-        norm = normalised(alias)
+        norm = name_key(alias)
         if all(self.followed(other) != self.followed(entity) for other in self.called(norm)):
             self._aliases[entity.key][alias] = None
             self._name(norm, entity)
@@ -191,7 +191,7 @@ class Cast:
         name = fact.owner if anonymous and fact.owner else fact.speaker
         persons = [
             entity
-            for entity in self.called(normalised(name))
+            for entity in self.called(name_key(name))
             if entity.kind in ("person", "thing") and within_reach(entity, fact)
         ]
         # Of several with this name the first one known: who was told apart later has more digits.
@@ -213,5 +213,5 @@ def _full_names(facts: Sequence[Fact]) -> set[str]:
         if fact.privacy != "private"
         for claim in fact.claims
         for name in (claim.subject, claim.object if claim.object_is_entity else "")
-        if " " in (norm := normalised(name) if name else "")
+        if " " in (norm := name_key(name) if name else "")
     }

@@ -19,7 +19,7 @@ from langmemory.formation.entities.names import (
     within_reach,
 )
 from langmemory.formation.entities.resolution import Unclear
-from langmemory.languages.spelling import normalised
+from langmemory.languages.spelling import name_key
 from langmemory.ports.facts import Fact
 from langmemory.types import Entity
 
@@ -71,7 +71,7 @@ class Lookup:
 
     def _find(self, name: str, kind: str, bond: str | None) -> Found | Which:
         cast, fact = self.cast, self.fact
-        norm = normalised(name)
+        norm = name_key(name)
         exact = [e for e in cast.called(norm) if within_reach(e, fact)]
         exact = [e for e in exact if any(_kinds_agree(k, kind) for k in cast.kinds(e))]
         kind = "person" if kind == "being" else kind
@@ -150,7 +150,7 @@ class Lookup:
                 for other in cast.norms()
                 if other.startswith(f"{norm} ")
                 for e in cast.called(other)
-                if e.kind == "person" and within_reach(e, fact) and normalised(e.name) == other
+                if e.kind == "person" and within_reach(e, fact) and name_key(e.name) == other
             )
             fits = {e.key: self._fit(e, norm, bond) for e in longer}
             known = [e for e in longer if fits[e.key] != "never"]
@@ -158,7 +158,7 @@ class Lookup:
                 e
                 for e in known
                 if fits[e.key] != "doubtful"
-                and (normalised(e.name) in in_batch or self._keeps_company(e))
+                and (name_key(e.name) in in_batch or self._keeps_company(e))
             ]
             if len(near) == 1:
                 return self._linked(name, "person", near[0])
@@ -168,7 +168,7 @@ class Lookup:
         known_first = cast.distinct(
             e
             for e in cast.called(words[0])
-            if e.kind == "person" and within_reach(e, fact) and normalised(e.name) == words[0]
+            if e.kind == "person" and within_reach(e, fact) and name_key(e.name) == words[0]
             if self._fit(e, norm, bond) != "never"
         )
         return self._asked(name, "person", known_first) if len(known_first) == 1 else None

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 
 from langmemory.languages import is_unspaced
-from langmemory.languages.spelling import normalised
+from langmemory.languages.spelling import name_key
 from langmemory.types import Entity
 
 _WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)?")
@@ -33,5 +33,5 @@ def names_in(text: str) -> Iterator[str]:
 
 def written_as(entity: Entity, name: str) -> bool:
     """A name with a capital is only meant by one with a capital: "Will" is not "will"."""
-    spelled = (n for n in (entity.name, *entity.aliases) if normalised(n) == normalised(name))
+    spelled = (n for n in (entity.name, *entity.aliases) if name_key(n) == name_key(name))
     return any(name[:1].isupper() or not n[:1].isupper() for n in spelled)

@@ -10,7 +10,7 @@ from typing import Final
 from rapidfuzz import fuzz
 
 from langmemory.formation.batch import Turn
-from langmemory.languages.spelling import normalised
+from langmemory.languages.spelling import name_key
 from langmemory.ports.facts import Fact
 from langmemory.types import Entity
 
@@ -37,7 +37,7 @@ def entity_key(
         digits: hex digits that tell apart what looks the same.
         apart: what tells it from others of this name; four digits more.
     """
-    norm = normalised(name)
+    norm = name_key(name)
     seed = "\0".join((kind, norm, "" if owner is None else f"private to {owner}"))
     told = _hex(seed)[:digits] + (_hex(apart)[:4] if apart else "")
     return f"{kind}/{norm.replace(' ', '-')[:40]}-{told}"

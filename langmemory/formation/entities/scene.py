@@ -12,11 +12,16 @@ from langmemory.formation.entities.mentions import names_in, written_as
 from langmemory.formation.entities.names import is_private, within_reach
 from langmemory.formation.entities.resolution import Unclear
 from langmemory.formation.entities.roles import UNIQUE_ROLES, Role, person_words, role_in
-from langmemory.formation.relations.vocabulary import NO_LONGER, PLANNED, canonical, snake
-from langmemory.formation.relations.vocabulary import normalised as relation_named
+from langmemory.formation.relations.vocabulary import (
+    NO_LONGER,
+    PLANNED,
+    canonical,
+    relation_named,
+    snake,
+)
 from langmemory.formation.wording import is_host
 from langmemory.languages import is_unspaced
-from langmemory.languages.spelling import normalised
+from langmemory.languages.spelling import name_key
 from langmemory.ports.facts import Claim, Fact
 
 
@@ -42,7 +47,7 @@ class Scene:
         """Entities of the claims and those the text names."""
         keys = dict.fromkeys(self._keys)
         for name in names_in(self.fact.text):
-            called = self.cast.called(normalised(name))
+            called = self.cast.called(name_key(name))
             if len(called) > 1 and not self._keys.keys().isdisjoint(one.key for one in called):
                 continue  # which of them is meant is clear
             for entity in self.cast.distinct(called):
@@ -110,7 +115,7 @@ class Scene:
         return role_in(name, speaker, known=self._is_known)
 
     def _is_known(self, name: str) -> bool:
-        return bool(self.cast.called(normalised(name)))
+        return bool(self.cast.called(name_key(name)))
 
     def _is_entity(self, claim: Claim, kind: str, *, known: bool) -> bool:
         """What a known relation says counts more than what an extractor did; a literal for it
@@ -124,7 +129,7 @@ class Scene:
             or self._role(claim.object) is not None
         )
         if kind in ("literal", "person", "animal"):
-            named = self.cast.called(normalised(claim.object))
+            named = self.cast.called(name_key(claim.object))
             is_known = any(
                 e.kind in ("person", "animal") and within_reach(e, self.fact) for e in named
             )
@@ -134,7 +139,7 @@ class Scene:
     def _entity(self, name: str, kind: str, *, certain: bool) -> Found | Which | None:
         name = " ".join(name.split())
         bare = name.casefold()
-        if not normalised(name) or bare in person_words().nobody:  # "'" is nobody
+        if not name_key(name) or bare in person_words().nobody:  # "'" is nobody
             return None
         if bare in person_words().self:
             return None if self.speaker is None else self.cast.use(self.speaker)
@@ -145,11 +150,11 @@ class Scene:
             return self.lookup.find(f"{role.whose}'s {role.what}", role.kind or kind)
         if kind not in ("person", "animal", "thing"):
             return self.lookup.find(name, kind)
-        if self.speaker is not None and normalised(name) == normalised(self.speaker.name):
+        if self.speaker is not None and name_key(name) == name_key(self.speaker.name):
             if self.cast.introduced.of_namesake(self.fact):
                 return None
             return self.cast.use(self.speaker) if kind == "person" else self.lookup.find(name, kind)
-        bond = self.cast.introduced.bond(self.fact, normalised(name))
+        bond = self.cast.introduced.bond(self.fact, name_key(name))
         return self.lookup.find(name, "being" if kind == "person" and not certain else kind, bond)
 
     def _ask_which(self, claim: Claim, subject: Found | Which, found: Found | Which | None) -> None:
@@ -210,7 +215,7 @@ class Scene:
             return
         others = [
             other
-            for other in self.cast.called(normalised(name))
+            for other in self.cast.called(name_key(name))
             if self.cast.followed(other) != found.followed and within_reach(other, self.fact)
         ]
         if not others:
@@ -234,4 +239,4 @@ def _looks_like_name(text: str) -> bool:
 
 
 def _says_name(fact: Fact) -> bool:
-    return fact.speaker is not None and normalised(fact.speaker) in normalised(fact.text)
+    return fact.speaker is not None and name_key(fact.speaker) in name_key(fact.text)

@@ -21,7 +21,8 @@ from langmemory.formation.asking.json_answers import (
     json_object,
 )
 from langmemory.formation.prompts import prompt
-from langmemory.ports.facts import FactKind, normalised
+from langmemory.languages.spelling import normalised_text
+from langmemory.ports.facts import FactKind
 from langmemory.types import Privacy
 
 MAX_CLAIMS = 8
@@ -116,7 +117,7 @@ class Answer(BaseModel):
 
 
 SCHEMA: dict[str, Any] = Answer.model_json_schema()
-_ASKED = normalised(f"{prompt('extract')} {json.dumps(SCHEMA, ensure_ascii=False)}")
+_ASKED = normalised_text(f"{prompt('extract')} {json.dumps(SCHEMA, ensure_ascii=False)}")
 """What the model was told, which it sometimes hands back as something that was said."""
 
 
@@ -139,7 +140,7 @@ def read(raw: str, *, turns: Sequence[str]) -> Reading:
     """
     found = json_object(raw, field="facts", entry="evidence")
     value = _keyed(found.value)
-    said = {f"t{number}": normalised(text) for number, text in enumerate(turns, 1)}
+    said = {f"t{number}": normalised_text(text) for number, text in enumerate(turns, 1)}
     facts: list[AnswerFact] = []
     dropped = ["answer cut off: its last entry"] if found.cut else []
     for entry in value["facts"]:
@@ -229,7 +230,7 @@ def _text_of(entry: Any) -> str:
 
 def _is_asked(text: str, turns: Sequence[str]) -> bool:
     """Whether a text is from the instructions, and not from the turns it is laid to."""
-    words = normalised(text).split()
+    words = normalised_text(text).split()
     if len(words) < QUOTED_WORDS or " ".join(words) not in _ASKED:
         return False
     return not any(all(word in turn for word in words) for turn in turns)
@@ -262,7 +263,7 @@ def _turn_ids(value: Any, said: Mapping[str, str]) -> list[str]:
 
 def _quoted(text: str, said: Mapping[str, str]) -> str | None:
     """The one turn that has these words."""
-    words = normalised(clean(text).strip("\"'“”„«».… "))
+    words = normalised_text(clean(text).strip("\"'“”„«».… "))
     if len(words.split()) < QUOTED_WORDS:
         return None
     turns = [id for id, turn in said.items() if words in turn]

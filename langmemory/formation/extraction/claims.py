@@ -19,7 +19,7 @@ from langmemory.formation.relations.vocabulary import (
     BY_NAME,
     NO_LONGER,
     PLANNED,
-    normalised,
+    relation_named,
     snake,
 )
 from langmemory.formation.statements import cues
@@ -137,7 +137,7 @@ def _stance(
     entry: AnswerFact, claim: Claim, text: str, language: str, spoken: Sequence[str]
 ) -> Stance:
     """How a claim is meant: by its sentence, by what the model says of it, by what was said."""
-    relation = normalised(claim.relation)
+    relation = relation_named(claim.relation)
     if relation.to_assistant:  # which is a wish by itself
         return "holds"
     read = stance(text, claim.subject, claim.relation, claim.object, language=language)
@@ -161,14 +161,14 @@ def _straight(claim: Claim) -> tuple[Claim, Stance | None]:
     """A claim without the negation in its relation or object, and what that says of it:
     "does_not_live_in" denies "lives_in"."""
     name = snake(claim.relation)
-    known = normalised(name).name in BY_NAME
+    known = relation_named(name).name in BY_NAME
     for pattern, says in ((_OVER, "over"), (_TURNED, "denied")):
         found = pattern.match(name)
         if found is not None and not known and not name.startswith((NO_LONGER, PLANNED)):
             rest = name[found.end() :]
             first, _, others = rest.partition("_")
             forms = (rest, *(f"{first}{end}_{others}".rstrip("_") for end in ("s", "es")))
-            plain = next((one for one in forms if normalised(one).name in BY_NAME), rest)
+            plain = next((one for one in forms if relation_named(one).name in BY_NAME), rest)
             if plain:
                 return replace(claim, relation=plain), "over" if says == "over" else "denied"
     if name.startswith(NO_LONGER):
@@ -196,7 +196,7 @@ def _dead(
     names = {claim.subject for claim in claims}
     names |= {claim.object for claim in claims if claim.object_is_entity}
     for claim in claims:
-        if normalised(claim.relation).name in ("died_on", "has_died"):
+        if relation_named(claim.relation).name in ("died_on", "has_died"):
             return None
         if snake(claim.object) in cues().death:
             return replace(claim, relation="has_died", object="true", object_is_entity=False)
@@ -215,7 +215,7 @@ def _dead(
 
 def _ended(claim: Claim, *, planned: bool = False) -> Claim:
     """A claim that what another says is over; one that says so by its relation says it already."""
-    relation = normalised(claim.relation)
+    relation = relation_named(claim.relation)
     if relation.ends is not None or claim.relation.startswith(NO_LONGER):
         return claim
     claim = _under(PLANNED, claim) if planned else claim

@@ -22,7 +22,8 @@ from langmemory.formation.extraction.junk_words import JUNK_WORDS, JunkWords
 from langmemory.formation.extraction.transcript import is_person, spoken
 from langmemory.formation.repetition import joined
 from langmemory.languages import LANGUAGES, detect_language, is_unspaced, keyword_terms, split_words
-from langmemory.ports.facts import CoreSuggestion, Extraction, Fact, fingerprint, normalised
+from langmemory.languages.spelling import normalised_text
+from langmemory.ports.facts import CoreSuggestion, Extraction, Fact, fingerprint
 from langmemory.types import Privacy
 
 MIN_WORDS = 2
@@ -198,7 +199,7 @@ def _statements(turns: Sequence[Turn]) -> Iterator[tuple[str, str]]:
         answer = after.key if after is not None and is_person(after) else ""
         for sentence in _SENTENCE_END.split(spoken(turn.text)):
             if sentence.strip() and not _QUESTION.search(sentence):
-                yield normalised(sentence), answer
+                yield normalised_text(sentence), answer
 
 
 def _recalled(turns: Iterable[Turn]) -> Iterator[frozenset[str]]:
@@ -244,7 +245,7 @@ def _origin(fact: Fact, said: _Said) -> str | None:
         return None
     if any(_covers(words, telling) for words in said.recalled):
         return "a recalled memory"
-    text = normalised(fact.text)
+    text = normalised_text(fact.text)
     numbers = _NUMBERS.findall(text)  # a sentence about another number is another sentence
     if any(
         answer not in fact.evidence

@@ -15,9 +15,9 @@ from itertools import pairwise
 from typing import Literal
 
 from langmemory.formation.entities.roles import person_words
-from langmemory.formation.relations.vocabulary import Relation, normalised, snake
+from langmemory.formation.relations.vocabulary import Relation, relation_named, snake
 from langmemory.formation.statements import cues
-from langmemory.formation.wording import is_host, is_passing, without_apostrophes
+from langmemory.formation.wording import is_host, is_passing, singular, without_apostrophes
 from langmemory.languages import LANGUAGES, primary, split_words
 
 Stance = Literal[
@@ -41,7 +41,7 @@ def stance(text: str, subject: str, relation: str, object: str, *, language: str
         relation: a name or phrase of the relation.
         language: BCP 47 of the text.
     """
-    named = normalised(relation)
+    named = relation_named(relation)
     own = frozenset(snake(relation).split("_")) - cues().joining
     said = own | {word for phrase in named.phrases for word in phrase.split("_")}
     if named.is_single and _is_of_another(text, subject, said):
@@ -94,17 +94,13 @@ def _places(sentence: str, target: Sequence[str]) -> list[_Place]:
     for part in _PART.split(sentence.strip(" .!?;")):
         words += [*([","] if words else []), *split_words(part)]
     first = next((at for at, word in enumerate(target) if word not in cues().articles), 0)
-    bare = [_singular(word) for word in target[first:]]
-    plain = [_singular(word) for word in words]
+    bare = [singular(word) for word in target[first:]]
+    plain = [singular(word) for word in words]
     return [
         _Place(sentence, words[:at], words[at + len(bare) :], words[at : at + len(bare)])
         for at in range(len(words) if bare else 0)
         if plain[at : at + len(bare)] == bare
     ]
-
-
-def _singular(word: str) -> str:
-    return word[:-1] if len(word) > 3 and word.endswith("s") else word
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,7 @@ from typing import Final
 
 from langmemory.formation.contradiction.statements import spoken_name
 from langmemory.formation.entities.resolution import Resolution
-from langmemory.languages.spelling import normalised
+from langmemory.languages.spelling import name_key
 from langmemory.ports.facts import Fact, Knowledge
 from langmemory.types import Status
 
@@ -94,10 +94,10 @@ def hearsay(fact: Fact, resolution: Resolution, knowledge: Knowledge) -> bool:
         return False
     if subject in resolution.speakers.values():
         return True
-    name = normalised(resolution.names.get(subject, ""))
+    name = name_key(resolution.names.get(subject, ""))
     return any(
         known.memory.speaker is not None
         # Who speaks may be known by another name that was linked since.
-        and normalised(known.memory.speaker) in (name, spoken_name(known.own.get(subject, subject)))
+        and name_key(known.memory.speaker) in (name, spoken_name(known.own.get(subject, subject)))
         for known in knowledge.about(subject)
     )

@@ -19,7 +19,7 @@ from langmemory.formation.planning.comparison import over, twins_over
 from langmemory.formation.planning.remainder import remainders
 from langmemory.formation.planning.restoring import corrected_since, restored
 from langmemory.formation.planning.writing import rest_memories
-from langmemory.formation.relations.vocabulary import normalised
+from langmemory.formation.relations.vocabulary import relation_named
 from langmemory.ports.facts import Claim, Fact, Knowledge, KnownFact
 
 
@@ -130,7 +130,7 @@ class Outcome:
             return None, ()
         before: list[str] = []
         for claim in known.claims:
-            if not normalised(claim.relation).is_single:
+            if not relation_named(claim.relation).is_single:
                 continue
             for other in self.knowledge.about(claim.subject, claim.relation, past=True):
                 one = Statement.of_known(other)

@@ -12,7 +12,7 @@ from dataclasses import replace
 from datetime import datetime
 
 from langmemory.formation.contradiction.statements import BEGINNING, Statement, fact_key
-from langmemory.formation.relations.vocabulary import BY_NAME, NO_LONGER, normalised
+from langmemory.formation.relations.vocabulary import BY_NAME, NO_LONGER, relation_named
 from langmemory.ports.facts import Claim, Fact, Knowledge
 
 
@@ -82,7 +82,7 @@ def phrase(relation: str) -> str:
 
 
 def _touches(mine: Claim, theirs: Claim) -> bool:
-    relation = normalised(mine.relation)
+    relation = relation_named(mine.relation)
     return theirs.relation in (
         mine.relation.removeprefix(NO_LONGER), relation.ends, relation.opposite
     )  # fmt: skip
@@ -93,7 +93,7 @@ def _known_otherwise(claim: Claim, gone: Collection[str], knowledge: Knowledge) 
     others = (
         one for one in knowledge.about(claim.subject, claim.relation) if one.memory.key not in gone
     )
-    if normalised(claim.relation).is_single:
+    if relation_named(claim.relation).is_single:
         return any(True for _ in others)
     return any(
         {claim.subject, claim.object} == {each.subject, each.object}
@@ -104,7 +104,7 @@ def _known_otherwise(claim: Claim, gone: Collection[str], knowledge: Knowledge) 
 
 
 def _fact(over: Statement, claim: Claim, text: str) -> Fact:
-    timeless = normalised(claim.relation).timeless or over.start == BEGINNING
+    timeless = relation_named(claim.relation).timeless or over.start == BEGINNING
     start: datetime | None = None if timeless else over.start
     return Fact(
         text=text,

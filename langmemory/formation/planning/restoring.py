@@ -13,7 +13,7 @@ from langmemory.formation.contradiction.grouping import is_named, values_of
 from langmemory.formation.contradiction.statements import Statement
 from langmemory.formation.duplicates import as_good_as_same
 from langmemory.formation.planning.comparison import twins_over
-from langmemory.formation.relations.vocabulary import normalised
+from langmemory.formation.relations.vocabulary import relation_named
 from langmemory.ports.facts import Knowledge, KnownFact
 
 logger = logging.getLogger("langmemory.formation")
@@ -37,7 +37,7 @@ def restored(
     since = over.start if new.corrects and not new.dated else new.start
     for claim in over.claims:
         instead = (claim.subject, claim.relation) in told
-        if not normalised(claim.relation).is_single or (instead and since <= over.start):
+        if not relation_named(claim.relation).is_single or (instead and since <= over.start):
             continue
         for known in knowledge.about(claim.subject, claim.relation, past=True):
             one = known.memory

@@ -22,7 +22,7 @@ from langmemory.formation.relations.vocabulary import canonical
 from langmemory.formation.statements import cues
 from langmemory.formation.wording import wording
 from langmemory.languages import detect_language, is_unspaced
-from langmemory.languages.spelling import normalised
+from langmemory.languages.spelling import name_key
 from langmemory.ports.facts import Claim, Fact, Knowledge
 from langmemory.types import Memory
 
@@ -91,11 +91,11 @@ class _Words:
         """Whether they say the opposite now, or that it is over."""
         self._agree = was.agrees(now) and not was.swaps_words(now)
         self._before, self._now = _plain(before), _plain(memory.text)
-        self._speaker = normalised(memory.speaker or "")
+        self._speaker = name_key(memory.speaker or "")
         self._names = {
             key: [
                 name,
-                *(also for one in knowledge.entities(normalised(name)) for also in one.aliases),
+                *(also for one in knowledge.entities(name_key(name)) for also in one.aliases),
             ]
             for key, (name, _) in entities.items()
         }
@@ -115,7 +115,7 @@ class _Words:
         that was not spoken is meant as long as nothing else differs, or speaks itself: "I"."""
         spoken = [name for name in names if self._found(name, self._before)]
         if not spoken:
-            is_speaker = self._speaker in map(normalised, names) if self._speaker else False
+            is_speaker = self._speaker in map(name_key, names) if self._speaker else False
             return None if names and (self._agree or is_speaker) else ""
         if any(self._found(name, self._now) for name in spoken):
             return None
@@ -132,7 +132,7 @@ class _Words:
         around = self._now[: len(head)] + self._now[end:]
         put = self._now[len(head) : end].strip()
         same = around.casefold() == (head + tail).casefold()
-        return put if same and normalised(put) and len(put) <= LONGEST_NAME else ""
+        return put if same and name_key(put) and len(put) <= LONGEST_NAME else ""
 
     def _found(self, name: str, text: str) -> re.Match[str] | None:
         """A name in a text, where it is no part of a longer one: of "Anna Berg" it is not "Anna"."""

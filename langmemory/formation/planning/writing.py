@@ -9,7 +9,7 @@ from langmemory.changes import AddEdge, AddMemory, Change, Facets
 from langmemory.formation.batch import Batch
 from langmemory.formation.ownership import owner_of
 from langmemory.formation.planning.remainder import names_of
-from langmemory.formation.relations.vocabulary import normalised
+from langmemory.formation.relations.vocabulary import relation_named
 from langmemory.ports.facts import Claim, Fact, Knowledge, SessionSummary, digest
 from langmemory.types import Status
 
@@ -48,7 +48,7 @@ def edges(key: str, claims: tuple[Claim, ...], own: Mapping[str, str]) -> Iterat
     """What a fact claims; ``own`` is as in `Resolution.own`. A partner's partner is said once."""
     told: set[tuple[str, str, str]] = set()
     for claim in claims:
-        if normalised(claim.relation).symmetric:
+        if relation_named(claim.relation).symmetric:
             if (claim.object, claim.relation, claim.subject) in told:
                 continue
             told.add((claim.subject, claim.relation, claim.object))

@@ -19,7 +19,7 @@ __all__ = [
     "Relation",
     "Values",
     "canonical",
-    "normalised",
+    "relation_named",
     "snake",
 ]
 
@@ -45,7 +45,7 @@ _BY_PHRASE: dict[str, Relation] = {
 
 
 @lru_cache(maxsize=4096)
-def normalised(relation: str) -> Relation:
+def relation_named(relation: str) -> Relation:
     """The relation of this name or phrase; an unknown one keeps its words as snake_case.
 
     "is currently living in" → ``lives_in``; "favorite colour" → ``favourite_colour``, of which
@@ -54,7 +54,7 @@ def normalised(relation: str) -> Relation:
     name = snake(relation)
     for stance in (NO_LONGER, PLANNED, AT_TIMES):
         if name.startswith(stance):
-            plain = normalised(name.removeprefix(stance))
+            plain = relation_named(name.removeprefix(stance))
             unknown = stance == PLANNED and plain.values == "unknown"
             return Relation(
                 name=stance + plain.name,
@@ -81,7 +81,7 @@ def normalised(relation: str) -> Relation:
 
 def canonical(claim: Claim) -> Claim:
     """The claim under its relation's canonical name, turned round where it is kept as its inverse."""
-    relation = normalised(claim.relation)
+    relation = relation_named(claim.relation)
     if relation.inverse_of is not None and claim.object_is_entity:
         return Claim(subject=claim.object, relation=relation.inverse_of, object=claim.subject)
     return replace(claim, relation=relation.name)
