@@ -16,7 +16,7 @@ from langgraph.store.base import get_text_at_path
 from langgraph.store.base.embed import AEmbeddingsFunc, EmbeddingsFunc
 
 from langmemory.config import Config
-from langmemory.context.phrases import MONTHS
+from langmemory.context.notes import MONTHS
 from langmemory.embeddings import Embedder, StaticEmbedder, resolve_embedder
 from langmemory.embeddings.static import TokenIds
 from langmemory.engines.sql.engine import Engine
