@@ -95,7 +95,7 @@ class ViewerAdmin:
             counts: See `Usage`.
         """
         if self._core.counts.note(counts, self._viewer):
-            self._core.write_counts_later()
+            self._core.write_later(self._core.write_counts)
 
     def usage(self, namespace: Namespace = (), *, limit: int = 100) -> list[MemoryUsage]:
         """Which memories were shown, cited and right, over all threads; the most helpful first.
