@@ -6,8 +6,7 @@ The storage engine writes keyword bodies with `index_text`; recall builds querie
 
 from __future__ import annotations
 
-from langmemory.languages.courtesies import WORLDWIDE
-from langmemory.languages.language import Language, Question, primary
+from langmemory.languages.language import WORLDWIDE, Language, Question, primary
 from langmemory.languages.matching import (
     LANGUAGES,
     detect_language,

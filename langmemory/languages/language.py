@@ -7,8 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Literal
+from pathlib import Path
+from typing import Final, Literal
 
+from langmemory.languages.tables import read
 from langmemory.languages.temporal.words import TIME_WORDS, TimeWords
 
 Question = Literal[
@@ -93,6 +95,8 @@ class Language:
     """Regular expressions by which somebody rejects or corrects what they were just told."""
     phrases: tuple[str, ...] = ()
     """For languages without spaces: function phrases cut out of a query, longest first."""
+    articles: frozenset[str] = frozenset()
+    """Those that a name may begin with."""
     kinds: Mapping[str, frozenset[str]] = field(default_factory=dict)
     """Word for a kind of thing to things of that kind: ``"city"`` to ``"rome"`` and others."""
 
@@ -100,6 +104,19 @@ class Language:
     def times(self) -> TimeWords:
         """Return how the language names times."""
         return TIME_WORDS.get(self.code) or TimeWords(code=self.code)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Worldwide:
+    """Words of languages of which nothing else is known."""
+
+    courtesies: frozenset[str]
+    """Words of greetings, thanks and assent."""
+    legal_forms: frozenset[str]
+    """What an organisation's name may end with, left out in comparing."""
+
+
+WORLDWIDE: Final = read(Worldwide, Path(__file__).with_name("worldwide.toml"))
 
 
 def word_set(text: str) -> frozenset[str]:

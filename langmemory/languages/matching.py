@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 
 from langmemory.languages.language import Language
 from langmemory.languages.tables import Topic
@@ -13,7 +13,7 @@ from langmemory.languages.writing import (
     without_marks,
 )
 
-LANGUAGES: Mapping[str, Language] = Topic(Language, "words")
+LANGUAGES: Topic[Language] = Topic(Language, "words")
 """By code, in order of preference where two claim a query equally."""
 
 MAX_TERMS = 64

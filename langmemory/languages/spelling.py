@@ -1,20 +1,15 @@
-"""A name as it is compared."""
+"""Names and texts as they are compared."""
 
 from __future__ import annotations
 
 import unicodedata
 from functools import lru_cache
 
-from langmemory.languages.language import word_set
-
-ORGANISATION_TAIL = word_set("inc ltd llc gmbh ag corp co sa sl plc kg")
-"""Legal forms at the end of an organisation's name, which are left out in comparing."""
-
-ARTICLES = word_set("the a an der die das den dem ein eine el la los las un una")
+from langmemory.languages import LANGUAGES, WORLDWIDE
 
 
 @lru_cache(maxsize=4096)  # a recall asks for the name of everybody who speaks
-def normalised(name: str) -> str:
+def name_key(name: str) -> str:
     """A name as it is compared: case folded, without accents, articles, apostrophes, legal forms.
 
     Accents are left out of scripts that write them as diacritics (Latin, Greek, Cyrillic); where
@@ -25,12 +20,18 @@ def normalised(name: str) -> str:
     plain = "".join(c for c in folded if not "\u0300" <= c <= "\u036f" and c not in "'’`´")
     plain = unicodedata.normalize("NFC", plain)
     words = "".join(c if c.isalnum() or c in "+#&" or _is_mark(c) else " " for c in plain).split()
-    if len(words) > 1 and words[0] in ARTICLES:
+    if len(words) > 1 and words[0] in LANGUAGES.everywhere.articles:
         words = words[1:]
-    if len(words) > 1 and words[-1] in ORGANISATION_TAIL:
+    if len(words) > 1 and words[-1] in WORLDWIDE.legal_forms:
         words = words[:-1]
     return " ".join(words) or " ".join(plain.split())
 
 
 def _is_mark(character: str) -> bool:
     return unicodedata.category(character) in ("Mn", "Mc")
+
+
+def normalised_text(text: str) -> str:
+    """Text as the fingerprint sees it: NFKC, case folded, one space between words, no final stop."""
+    folded = unicodedata.normalize("NFKC", text).casefold()
+    return " ".join(folded.split()).rstrip(" .!。！")

@@ -143,7 +143,7 @@ def _data(path: Path) -> tuple[dict[str, Any], dict[str, str]]:
 
 def _joined(cls: type[T], files: list[tuple[dict[str, Any], dict[str, str]]]) -> T:
     """Return the data of several languages as one value of a dataclass."""
-    made: dict[str, Any] = {}
+    made: dict[str, Any] = {"code": ""} if "code" in get_type_hints(cls) else {}
     for name, kind in get_type_hints(cls).items():
         values = [(data[name], fragments) for data, fragments in files if name in data]
         if get_origin(kind) is re.Pattern and values:
@@ -223,7 +223,7 @@ def _by_word(sets: Mapping[str, frozenset[str]]) -> dict[str, frozenset[str]]:
 
 
 def _text(text: str, fragments: Mapping[str, str]) -> str:
-    if "\n" in text:
+    if "\n" in text or text.startswith("    "):
         text = _BREAK.sub("", text.lstrip())
     while fragments and _FRAGMENT.search(text):
         text = _FRAGMENT.sub(lambda found: fragments[found[1]], text)

@@ -156,7 +156,7 @@ def _states(sentence: str) -> bool:
 def _silent(sentence: str, language: Language) -> bool:
     """Whether it has no other words than fillers and stop words."""
     if not language.phrases:
-        known = language.fillers, language.stop_words, WORLDWIDE
+        known = language.fillers, language.stop_words, WORLDWIDE.courtesies
         return all(any(word in some for some in known) for word in split_words(sentence))
     for piece in sorted((*language.fillers, *language.phrases), key=len, reverse=True):
         sentence = sentence.replace(piece, " ")

@@ -8,7 +8,7 @@ import pytest
 
 from langmemory.formation.batch import Batch, Turn
 from langmemory.formation.rules import RuleExtractor
-from langmemory.formation.rules.questions.reader import LATEST
+from langmemory.formation.rules.questions import LATEST
 from langmemory.ports.facts import Fact
 
 SAID = datetime(2026, 11, 11, 12, tzinfo=UTC)

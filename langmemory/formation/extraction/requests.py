@@ -16,12 +16,11 @@ from functools import cache
 from langmemory.formation.batch import Turn
 from langmemory.formation.entities.roles import person_words
 from langmemory.formation.extraction.transcript import is_person, spoken
-from langmemory.formation.relations.vocabulary import normalised
+from langmemory.formation.relations.vocabulary import relation_named
 from langmemory.formation.rules.clauses import own_words, plainly_said, sentences
 from langmemory.formation.rules.patterns import GRAMMARS, patterns_of
 from langmemory.formation.rules.reader import speaker_named
-from langmemory.formation.rules.requests.reader import MANNERS, MAX_CHARACTERS
-from langmemory.formation.rules.requests.things import CLAIMED
+from langmemory.formation.rules.requests import MANNERS, MAX_CHARACTERS, claimed_things
 from langmemory.languages import detect_language, is_unspaced, primary, split_words
 from langmemory.ports.facts import Claim, Fact
 
@@ -60,7 +59,7 @@ def bounded(fact: Fact, turns: Sequence[Turn]) -> Iterator[Fact]:
         fact: as the model told it, with names in its claims.
         turns: its evidence.
     """
-    asked = [claim for claim in fact.claims if normalised(claim.relation).to_assistant]
+    asked = [claim for claim in fact.claims if relation_named(claim.relation).to_assistant]
     if not asked:
         yield fact
         return
@@ -74,8 +73,8 @@ def bounded(fact: Fact, turns: Sequence[Turn]) -> Iterator[Fact]:
 
 
 def _request(fact: Fact, claim: Claim, turns: Sequence[Turn]) -> Fact | None:
-    """What a claim asks for in words of ours; None where nobody may ask so."""
-    name = normalised(claim.relation).name
+    """A request in words of ours; None where nobody may ask so."""
+    name = relation_named(claim.relation).name
     turn = next((one for one in turns if _is_of(claim.subject, one)), None)
     thing = None if turn is None else _thing(name, claim.object, turns)
     if turn is None or thing is None:
@@ -83,7 +82,7 @@ def _request(fact: Fact, claim: Claim, turns: Sequence[Turn]) -> Fact | None:
     code = primary(fact.language)
     code = code if code in MANNERS else "en"
     shown, claimed = speaker_named(turn, patterns_of(code))
-    object = CLAIMED.get(thing.casefold(), thing)
+    object = claimed_things().get(thing.casefold(), thing)
     claim = Claim(subject=claimed, relation=name, object=object, object_is_entity=False)
     if fact.ends:  # to be shown to nobody as more than background
         return replace(fact, claims=(claim,))
@@ -113,7 +112,7 @@ def _is_of(subject: str, turn: Turn) -> bool:
 
 
 def _thing(relation: str, value: str, turns: Sequence[Turn]) -> str | None:
-    """What is asked for, as it is told; None where that is nothing one can ask for."""
+    """The thing asked for, as it is told; None where nobody can ask for it."""
     value = " ".join(value.split()).strip(" .,;:!?。！")
     folded = value.casefold()
     if relation == "answer_length":
@@ -125,8 +124,10 @@ def _thing(relation: str, value: str, turns: Sequence[Turn]) -> str | None:
     if relation == "pronouns":
         return value if _PRONOUNS.fullmatch(folded) else None
     if relation == "answer_language":
-        known = folded in CLAIMED or _is_a("language", value)
-        return value if known and _names_language(turns, CLAIMED.get(folded, value)) else None
+        known = folded in claimed_things() or _is_a("language", value)
+        return (
+            value if known and _names_language(turns, claimed_things().get(folded, value)) else None
+        )
     if any(_is_a(kind, value) for kind in _KINDS.get(relation, ())):
         return value
     if relation not in _SAID or len(value) > MAX_OBJECT or not _PLAIN.fullmatch(value):
@@ -152,10 +153,12 @@ def _names_language(turns: Sequence[Turn], name: str) -> bool:
     """Whether somebody names a language in plain words; not every language has words for it here."""
     for turn in turns:
         words = {word for part in _plainly(turn) for word in split_words(part)}
-        if name.casefold() in words or any(CLAIMED.get(word) == name for word in words):
+        if name.casefold() in words or any(claimed_things().get(word) == name for word in words):
             return True
         text = " ".join(_plainly(turn))
-        if is_unspaced(text) and any(word in text for word, one in CLAIMED.items() if one == name):
+        if is_unspaced(text) and any(
+            word in text for word, one in claimed_things().items() if one == name
+        ):
             return True
         if detect_language(turn.text).code not in MANNERS:
             return True

@@ -11,15 +11,14 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from contextvars import ContextVar
 
-from langmemory.formation.batch import Batch, Turn
+from langmemory.formation.batch import MOST_READ, Batch, Turn
 from langmemory.formation.extraction.transcript import is_person, spoken
 from langmemory.formation.repetition import joined
-from langmemory.formation.rules.clauses import MOST_READ
 from langmemory.formation.rules.game import Game
 from langmemory.formation.rules.patterns import GRAMMARS, patterns_of
-from langmemory.formation.rules.questions.reader import completed, may_answer, spoken_of
+from langmemory.formation.rules.questions import completed, may_answer, spoken_of
 from langmemory.formation.rules.reader import NO_NAMES, Reader, speaker_named
-from langmemory.formation.rules.requests.reader import standing_requests
+from langmemory.formation.rules.requests import standing_requests
 from langmemory.formation.rules.retractions.held import Held, Told, held_of, told_in
 from langmemory.formation.rules.retractions.reader import may_take_back, taken_back
 from langmemory.languages import LANGUAGES, detect_language, split_words

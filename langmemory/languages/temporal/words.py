@@ -9,7 +9,7 @@ from functools import lru_cache
 from typing import Literal
 
 from langmemory.languages.tables import Topic
-from langmemory.languages.temporal.calendar import SpanUnit
+from langmemory.languages.temporal.calendar import Prefer, SpanUnit
 
 FEW = (2, 5)
 """What "a few" stands for."""
@@ -110,6 +110,40 @@ class QueryWords:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class Tenses:
+    """Patterns, whatever the case, by which a statement is ahead or over. "The wedding is on 3 March" is
+    ahead, "the wedding was on 3 March" is over."""
+
+    ahead: str
+    over: str
+    present: str
+    occasions: str
+    """What takes place: of a state, "in March" may be when it began."""
+    was: str = r"(?!)"
+    """With it, what is ahead is over: "was going to"."""
+
+    def of(self, text: str, *, is_event: bool) -> Prefer | None:
+        """Return whether what a statement tells lies behind or ahead; None where its verbs do not say.
+
+        Args:
+            text: The statement.
+            is_event: Whether it tells of something that takes place, whatever it is called.
+        """
+
+        def has(pattern: str) -> bool:
+            return re.search(pattern, text, re.IGNORECASE) is not None
+
+        if not is_event and not has(self.occasions):
+            return None
+        # "Was going to" is over; "is getting married" is not, though "married" may be past.
+        if has(self.ahead) and not (has(self.over) and has(self.was)):
+            return "future"
+        if has(self.over):
+            return "past"
+        return "future" if has(self.present) else None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class TimeWords:
     """Words are matched whatever their case; those of tables are plain, the rest are regular
     expressions without groups, but for ``clock``."""
@@ -181,6 +215,7 @@ class TimeWords:
     """Words that are a weekday only when written with a capital."""
     forms: tuple[Form, ...] = ()
     query: QueryWords = field(default_factory=QueryWords)
+    tenses: Tenses | None = None
 
     @property
     def day_names(self) -> dict[str, int]:

@@ -7,20 +7,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-from langmemory.formation.relations.vocabulary import normalised
-from langmemory.formation.rules.retractions.frame import Frame
+from langmemory.formation.relations.vocabulary import relation_named
+from langmemory.formation.rules.retractions.frame import Frame, united
 from langmemory.formation.rules.retractions.held import Held
 from langmemory.languages import LANGUAGES, split_words
 
 _EDGE = " \t,;:.!?–—-，。！？、\"'"
-_TRAILING = re.compile(
-    r"(?:,? (?:actually|though|sorry|of course|by the way|btw|instead|now|please|obviously|really|rather|"
-    r"eigentlich|natürlich|en realidad))+$", re.IGNORECASE,
-)  # fmt: skip
-_LEADING = re.compile(
-    r"^(?:(?:in|at|on|to|from|with|for|as|an?|the|my|our|is|it is|was|called|actually|really|rather|"
-    r"just|in der|im|bei|aus|am|der|die|das|ein|eine|den|el|la|en|a|de|un|una|es) )+", re.IGNORECASE,
-)  # fmt: skip
 MOST_WORDS = 5
 
 
@@ -79,8 +71,9 @@ def corrected(
 
 
 def _clean(text: str) -> str:
-    bare = _TRAILING.sub("", text.strip(_EDGE)).strip(_EDGE)
-    return _LEADING.sub("", bare).strip(_EDGE)
+    trailing, leading = rf"(?:,? (?:{united('trailing')}))+$", rf"^(?:(?:{united('leading')}) )+"
+    bare = re.sub(trailing, "", text.strip(_EDGE), flags=re.IGNORECASE).strip(_EDGE)
+    return re.sub(leading, "", bare, flags=re.IGNORECASE).strip(_EDGE)
 
 
 def _is_value(new: str, frame: Frame) -> bool:
@@ -111,7 +104,7 @@ def _fits(held: Held, new: str, frame: Frame) -> bool:
         return False
     if not frame.spaced:
         return True
-    relation = normalised(held.relation)
+    relation = relation_named(held.relation)
     dated = _is_dated(about, frame)
     if dated or _is_dated(new, frame):
         return dated and _is_dated(new, frame)

@@ -10,6 +10,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import lru_cache
+
+from langmemory.languages import Topic
+from langmemory.languages.tables import NEVER
 
 S, O, P, M = "§S", "§O", "§P", "§M"  # noqa: E741
 MARKS: Mapping[str, str] = {"S": S, "O": O, "P": P, "M": M}
@@ -99,8 +103,45 @@ class Frame:
     """A clause by which the subject, or the object, of a fact is dead."""
     forms: tuple[str, ...] = ()
     """Endings a word may take."""
+    denied: re.Pattern[str] = NEVER
+    """What denies a clause."""
+    changes: re.Pattern[str] = NEVER
+    """What says that something is no more, which was so."""
+    conditions: str = "(?!)"
+    """What begins a sentence that supposes."""
+    trailing: str = "(?!)"
+    """What may stand behind a correction and is no part of it."""
+    leading: str = "(?!)"
+    """And before it, or before the object of a fact."""
+    amounts: str = "(?!)"
+    """Words before a thing that say how many there are."""
+    doses: str = "(?!)"
+    """Units behind such a number."""
+    generic: frozenset[str] = frozenset()
+    """Words of names that do not tell them: "university"."""
+    species: tuple[str, ...] = ()
+    """How a statement says what kind of animal somebody has, in the one group."""
+    animals: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """Words for one kind of animal."""
+    follows: str = ""
+    """What may follow a thing: not "boots" after "hiking"."""
+    before_verb: str = "(?!)"
+    """The beginning of a statement, up to the verb that is to be denied; ``{s}`` is its subject."""
+    no_longer: tuple[tuple[str, str, str], ...] = ()
+    """Patterns of the rest, with what it is when it is no longer so, and when it never was."""
+    otherwise: tuple[str, str] = ("", "")
+    """What is written before a statement whose verb is not found, in either case."""
 
     def compiled(self, pattern: str) -> re.Pattern[str]:
         while found := _MARK.search(pattern):
             pattern = pattern.replace(found[0], MARKS.get(found[1]) or self.parts[found[1]])
         return re.compile(pattern, re.IGNORECASE)
+
+
+FRAMES: Topic[Frame] = Topic(Frame, "retractions")
+
+
+@lru_cache(maxsize=16)
+def united(name: str) -> str:
+    """Return a pattern of all languages: somebody may speak of a fact in another than its own."""
+    return "|".join(getattr(frame, name) for frame in FRAMES.values())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -9,11 +10,13 @@ from typing import Protocol
 
 from langmemory.formation.batch import Turn
 from langmemory.formation.entities.roles import person_words
-from langmemory.formation.relations.vocabulary import NO_LONGER, PLANNED, canonical, normalised
-from langmemory.languages.spelling import normalised as normalised_name
+from langmemory.formation.relations.vocabulary import NO_LONGER, PLANNED, canonical, relation_named
+from langmemory.formation.rules.retractions.frame import FRAMES
+from langmemory.languages.spelling import name_key
 from langmemory.ports.facts import Claim, Fact, FactKind, KnownFact
 from langmemory.types import Entity, Privacy
 
+_SHOWN_TIME = re.compile(r" \(\d{4}[\d –:-]*\)(?=[.。]?$)")
 MOST_HELD = 1000
 """The latest facts of a speaker that a retraction is compared with."""
 
@@ -26,7 +29,7 @@ class Told(Protocol):
         ...
 
     def called(self, norm: str) -> Sequence[Entity]:
-        """Entities of this normalised name."""
+        """Entities of this relation_named name."""
         ...
 
     def entity(self, key: str) -> Entity | None:
@@ -61,7 +64,7 @@ class Held:
 
     @property
     def relation(self) -> str:
-        return normalised(self.claim.relation.removeprefix(PLANNED)).name
+        return relation_named(self.claim.relation.removeprefix(PLANNED)).name
 
 
 def told_in(fact: Fact, shown: str, claimed: str) -> Held | None:
@@ -82,7 +85,7 @@ def held_of(turn: Turn, knowledge: Told, shown: str) -> Iterator[Held]:
     anonymous = turn.speaker.casefold() in person_words().self and turn.owner
     name = turn.owner if anonymous and turn.owner else turn.speaker
     links = knowledge.links()
-    me = {links.get(one.key, one.key) for one in knowledge.called(normalised_name(name))}
+    me = {links.get(one.key, one.key) for one in knowledge.called(name_key(name))}
     for known in knowledge.told_by(turn.speaker, turn.owner, MOST_HELD):
         memory = known.memory
         if (
@@ -95,7 +98,7 @@ def held_of(turn: Turn, knowledge: Told, shown: str) -> Iterator[Held]:
         claim = _named(first, knowledge)
         if claim is not None:
             to_me = first.object_is_entity and first.object in me
-            if to_me and normalised(first.relation).symmetric:
+            if to_me and relation_named(first.relation).symmetric:
                 to_me, first = False, replace(first, subject=first.object, object=first.subject)
                 claim = replace(claim, subject=claim.object, object=claim.subject)
             yield Held(
@@ -119,3 +122,15 @@ def _named(claim: Claim, knowledge: Told) -> Claim | None:
         object=claim.object if about is None else about.name,
         object_is_entity=claim.object_is_entity,
     )
+
+
+def no_longer(held: Held, *, never: bool = False) -> str:
+    """Return the statement of a fact that holds no more or, with ``never``, that never held."""
+    frame = FRAMES[held.language if held.language in FRAMES else "en"]
+    text = _SHOWN_TIME.sub("", held.text)
+    subject = re.escape(held.shown if held.mine else held.claim.subject)
+    if begun := re.match(frame.before_verb.replace("{s}", subject), text):
+        for pattern, now, at_no_time in frame.no_longer:
+            if rest := re.fullmatch(pattern, text[begun.end() :]):
+                return begun[0] + rest.expand(at_no_time if never else now)
+    return f"{frame.otherwise[never]}{text}"

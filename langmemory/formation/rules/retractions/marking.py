@@ -8,47 +8,15 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Literal
 
-from langmemory.formation.relations.vocabulary import normalised
-from langmemory.formation.rules.retractions.frame import Frame, M, O, P, S
+from langmemory.formation.relations.vocabulary import relation_named
+from langmemory.formation.rules.retractions.frame import FRAMES, Frame, M, O, P, S, united
 from langmemory.formation.rules.retractions.held import Held
-from langmemory.languages.language import word_set
+from langmemory.languages.patterns import compiled
 
 Mention = Literal["named", "noun", "pronoun", "none"]
 """How a clause speaks of the object of a fact: by its name, as "the job", as "it", not at all."""
 
-_NUMBERED = re.compile(
-    r"\d[\d.,]* ?(?:mg|mcg|milligrams?|micrograms?|units)\b(?: of)?\s*|"
-    r"(?:\d[\d.,]*|one|two|three|four|five|six|several|an?|the|my|our|el|la|los|las|un|una|zwei|drei|"
-    r"dos|tres)\s+",
-    re.IGNORECASE,
-)  # fmt: skip
-_GENERIC = word_set(
-    """university school college company hotel hospital clinic institute academy restaurant group the of dr
-    mr mrs ms"""
-)
-_SPECIES = re.compile(r"\((\w+)\)|\ban? ([\w ]+?) called|养的(\w+?)叫")
-_ANIMALS = (
-    "dog|puppy|greyhound|poodle|labrador|terrier|beagle|dachshund|hound|Hund|Hündin|perro|perra|狗狗|小狗|狗",
-    "cat|kitten|kitty|Katze|Kater|gato|gata|猫咪|小猫|猫",
-)
-"""Words for one kind of animal, in all languages."""
 _WORD = re.compile(r"\w[\w'-]*")
-_MODIFIES = re.compile(
-    r"(?=[\W_]*$|[,.;!?:)–—]|\s*§|'s\b(?! [a-z]+\b)|\s+(?:and|or|but|in|on|at|to|for|with|from|by|as|of|"
-    r"than|because|so|"
-    r"since|after|before|when|again|now|anymore|any|all|last|this|these|next|too|either|at|is|was|are|"
-    r"were|has|had|have|"
-    r"got|do|does|did|can|will|that|which|who|though|anyway|yesterday|today|long|years?|months?|"
-    r"recently|completely|"
-    r"much|no|not|fell|came|bores?|ended|went|ran|died|disappeared|interests?|used|over|behind|away|up|"
-    r"back|off|out|"
-    r"yet|though|already|finally|for|forever|altogether|entirely|several|some|two|three|a|an|my|our|the|"
-    r"it|just|even|"
-    r"tastes?|annoys?|really|days|phase|chapter|era|career|do|does|nothing|aside|behind|will|allergy|"
-    r"allergies|actually|down|during|herself|himself|we|I|he|she|they)\b)",
-    re.IGNORECASE,
-)
-"""What may follow a thing: not "boots" after "hiking"."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -83,7 +51,7 @@ def marked(clause: str, held: Held, frame: Frame, *, kin: str, latest: bool) -> 
             yield Marked(text=_others(text, names, frame, latest=latest), mention=mention)  # type: ignore[arg-type]
             if mention == "named":
                 return
-    kind = "person" if held.to_me else normalised(held.relation).object
+    kind = "person" if held.to_me else relation_named(held.relation).object
     meant = {"person": frame.them, "animal": f"{frame.them}|{frame.it}"}.get(kind, frame.it)
     it = re.compile(meant, re.IGNORECASE)
     if it.search(clause):
@@ -149,9 +117,8 @@ def _names(held: Held, frame: Frame, kin: str) -> Names:
 
 
 def _follow(held: Held, frame: Frame) -> str:
-    if frame.code != "en" or held.claim.object_is_entity or held.to_me:
-        return r"(?!'s [a-z])(?!-)"
-    return _MODIFIES.pattern + r"(?!-)"
+    free = held.claim.object_is_entity or held.to_me or not frame.follows
+    return (r"(?!'s [a-z])" if free else frame.follows) + "(?!-)"
 
 
 def _nouns(held: Held, frame: Frame) -> Sequence[str]:
@@ -167,9 +134,10 @@ def _nouns(held: Held, frame: Frame) -> Sequence[str]:
     else:
         found += frame.nouns.get(held.relation, "").split("|")
     if held.relation == "has_pet":
-        for one in _SPECIES.finditer(held.text):
+        known = FRAMES.everywhere
+        for one in compiled("|".join(known.species)).finditer(held.text):
             word = next(word for word in one.groups() if word)
-            found += next((kind.split("|") for kind in _ANIMALS if word in kind.split("|")), [word])
+            found += next((kind for kind in known.animals.values() if word in kind), [word])
     if held.to_me and (role := re.search(r"(?:'s?|s) ([a-z -]+)\.$", held.text)):
         found.append(role[1])
     return sorted(
@@ -194,10 +162,15 @@ def _spelled(text: str, frame: Frame, *, is_name: bool) -> str:
     """A pattern of a name or thing as people write it again."""
     if not frame.spaced:
         return re.escape(text)
-    bare = text if is_name else _NUMBERED.sub("", text)
+    amount = rf"\d[\d.,]* ?(?:{united('doses')})\s*|(?:\d[\d.,]*|{united('amounts')})\s+"
+    bare = text if is_name else re.sub(amount, "", text, flags=re.IGNORECASE)
     words = [word.strip(".") for word in bare.split() if word.strip(".")] or text.split()
     if is_name:
-        parts = [word for word in words if word.casefold() not in _GENERIC and len(word) > 2]
+        parts = [
+            word
+            for word in words
+            if word.casefold() not in FRAMES.everywhere.generic and len(word) > 2
+        ]
         joined = r"\.? ".join(map(re.escape, words))
         return "|".join(dict.fromkeys([rf"{joined}\b", *(rf"{re.escape(one)}\b" for one in parts)]))
     last = words[-1]

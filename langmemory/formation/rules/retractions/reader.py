@@ -9,27 +9,24 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import timedelta
 from functools import lru_cache
 from typing import Any, Final
 
 from langmemory.formation.batch import Turn
-from langmemory.formation.relations.vocabulary import normalised
+from langmemory.formation.relations.vocabulary import relation_named
 from langmemory.formation.rules.clauses import own_words, plainly_said, sentences, stated
 from langmemory.formation.rules.patterns import Patterns, patterns_of
 from langmemory.formation.rules.retractions.corrections import Corrected, corrected
-from langmemory.formation.rules.retractions.frame import Ending, Frame
-from langmemory.formation.rules.retractions.held import Held
+from langmemory.formation.rules.retractions.frame import FRAMES, Ending, Frame, united
+from langmemory.formation.rules.retractions.held import Held, no_longer
 from langmemory.formation.rules.retractions.marking import Marked, Mention, marked
-from langmemory.formation.rules.retractions.wording import no_longer
 from langmemory.formation.statements import cues
-from langmemory.languages import Topic, split_words
+from langmemory.languages import split_words
 from langmemory.languages.language import word_set
 from langmemory.ports.facts import Fact
-
-FRAMES: Mapping[str, Frame] = Topic(Frame, "retractions")
 
 SURE, UNSURE = 0.85, 0.5
 """Confidence of what is clear, and of what a person is asked about."""
@@ -41,11 +38,6 @@ _WORDS_OF_NAME = 2
 """Before "and", no more words are no clause: "Tom and I"."""
 _BEGINS = 4
 """Letters that the words of a clause share with those of a fact it may speak of."""
-_CHANGED = re.compile(
-    r"\b(?:no longer|anymore|any longer|now|stopped|quit|used to|again|mehr|ya)\b|了|再",
-    re.IGNORECASE,
-)
-_CONDITION = re.compile(r"\W*(?:if|unless|wenn|falls|si|如果|要是)", re.IGNORECASE)
 _AT_ALL = word_set(
     """works_at workplace works_as working_hours reports_to colleague_of studies_at married_to engaged_to
     partner_of lives_in lives_with diet allergic_to favourite has_pet"""
@@ -130,7 +122,10 @@ class _Reading:
 
     def _sentence(self, sentence: str) -> None:
         # A doubt may stand in another clause than the rest, unless it is a condition of all of it.
-        if _CONDITION.match(sentence) and re.search(self.frame.skip, sentence, re.IGNORECASE):
+        begins = rf"\W*(?:{united('conditions')})"
+        if all(
+            re.search(one, sentence, re.IGNORECASE) for one in (rf"\A{begins}", self.frame.skip)
+        ):
             return
         if self._corrects(sentence):
             return
@@ -214,7 +209,7 @@ class _Reading:
             if not held.mine and "§S" not in one.text:
                 continue
             alone = one.mention != "pronoun" or latest
-            if not alone and normalised(held.relation).name not in _COUPLES:
+            if not alone and relation_named(held.relation).name not in _COUPLES:
                 continue
             if alone and self._dies(one, held, died):
                 return _Hit(held=held, mention=one.mention, died=True)
@@ -247,7 +242,7 @@ class _Reading:
         matched = died.match(one.text)
         if matched is None or (one.mention == "none" and "§O" in matched[0]):
             return False
-        relation = normalised(held.claim.relation)
+        relation = relation_named(held.claim.relation)
         whole = matched[0]
         if held.mine:  # the one who died is its object
             living = (
@@ -332,11 +327,11 @@ class _Reading:
     def _end(self, hit: _Hit, clause: str) -> None:
         held = hit.held
         doubtful = hit.unsure or re.search(self.frame.doubt, clause, re.IGNORECASE) is not None
-        timeless = normalised(held.relation).timeless
+        timeless = relation_named(held.relation).timeless
         never = hit.never or (
             not hit.died
-            and _CHANGED.search(clause) is None
-            and re.search(r"\bnot\b|不|\bnicht\b|\bno\b|\bkein", clause) is not None
+            and FRAMES.everywhere.changes.search(clause) is None
+            and FRAMES.everywhere.denied.search(clause) is not None
         )
         if self._is_said(held, changed=cues().changed.search(clause) is not None):
             return
@@ -355,7 +350,7 @@ class _Reading:
         held = one.held
         for place, fact in enumerate(self.facts):
             claim = fact.claims[0] if fact.claims else None
-            if claim is None or fact.ends or normalised(claim.relation).name != held.relation:
+            if claim is None or fact.ends or relation_named(claim.relation).name != held.relation:
                 continue
             if claim.object.casefold() == one.new.casefold():
                 self.facts[place] = replace(fact, corrects=True)
@@ -388,9 +383,9 @@ class _Reading:
         enough where the words say that it changed."""
         for fact in self.facts:
             for claim in fact.claims:
-                same = normalised(claim.relation).name == held.relation
+                same = relation_named(claim.relation).name == held.relation
                 about = claim.object.casefold() == held.claim.object.casefold()
-                opposite = normalised(claim.relation).opposite == held.relation
+                opposite = relation_named(claim.relation).opposite == held.relation
                 if about and self.turn.key in fact.evidence and (fact.ends and same):
                     return True
                 if about and opposite and changed:
