@@ -34,7 +34,7 @@ from langmemory.cli.reviews import reviews
 from langmemory.cli.runs import runs, undo
 from langmemory.cli.search import search
 from langmemory.cli.stats import stats
-from langmemory.cli.target import DbOption, NamespaceOption, Target
+from langmemory.cli.target import DbOption, NamespaceOption, Target, with_target
 from langmemory.cli.terminal import say
 from langmemory.cli.usage import usage
 from langmemory.cli.worker import worker
@@ -106,4 +106,4 @@ for _panel, _commands in COMMANDS.items():
         if isinstance(_command, typer.Typer):
             app.add_typer(_command, name=_name, rich_help_panel=_panel)
         else:
-            app.command(_name, cls=Command, rich_help_panel=_panel)(_command)
+            app.command(_name, cls=Command, rich_help_panel=_panel)(with_target(_command))

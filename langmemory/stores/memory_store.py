@@ -16,8 +16,7 @@ from langmemory.config import Config, ModelsConfig, load_config
 from langmemory.errors import ClosedStoreError, ConfigError, DatabaseError
 from langmemory.namespaces import check_namespace
 from langmemory.projections.journal import Journal
-from langmemory.recall.expansion import Expander
-from langmemory.recall.rerank import Reranker
+from langmemory.recall.models import Expander, Reranker
 from langmemory.redaction import Redactor, redactor_of
 from langmemory.stores.face import StoreFace
 from langmemory.stores.opening import Opening

@@ -15,7 +15,7 @@ from langgraph.store.base import PutOp
 
 from langmemory import MemoryStore
 from langmemory.engines.sqlite.file import connection
-from langmemory.engines.sqlite.index.signs import SCANS_BEFORE_COPY
+from langmemory.engines.sqlite.index.binary import SCANS_BEFORE_COPY
 from langmemory.errors import DatabaseError
 
 NS = ("a",)

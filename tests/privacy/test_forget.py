@@ -35,7 +35,7 @@ from langmemory.engines.sql.rooms import forgetting
 from langmemory.engines.sql.rooms.gathering import Gathering
 from langmemory.engines.sqlite import Engine
 from langmemory.engines.sqlite.file.connection import Database
-from langmemory.engines.sqlite.index import keywords, signs
+from langmemory.engines.sqlite.index import binary, keywords
 from langmemory.engines.sqlite.index.vectors import sign_bits
 from langmemory.errors import ConfigError, DatabaseError, ForgettingError, UndoRefusedError
 from langmemory.ports.jobs import NewJob
@@ -175,7 +175,7 @@ def test_vectors_and_their_signs_go(tmp_path: Path) -> None:
             store.put(NS, f"k{number}", {"text": text, "owner": f"o{number % 5}"})
         store.search(NS, query="apple")  # the signs are in memory now
         with store._core.engine.write() as connection:
-            signs.pack(connection, store._core.engine.model.words)
+            binary.pack(connection, store._core.engine.model.words)
         store.put(NS, "late", {"text": "the last thing", "owner": "o0"})
         store.search(NS, query="apple")
         gone = [

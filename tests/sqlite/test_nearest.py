@@ -22,8 +22,8 @@ from langmemory.engines.sql.tables.settings import read_model, write_model
 from langmemory.engines.sql.tables.values import leaves
 from langmemory.engines.sqlite import Engine
 from langmemory.engines.sqlite.consistency import check
-from langmemory.engines.sqlite.index import signs, vectors
-from langmemory.engines.sqlite.index.signs import SCANS_BEFORE_COPY
+from langmemory.engines.sqlite.index import binary, vectors
+from langmemory.engines.sqlite.index.binary import SCANS_BEFORE_COPY
 from langmemory.ports.candidates import Floats
 from langmemory.types import Namespace, Scope
 from langmemory.values import to_json
@@ -81,12 +81,12 @@ class File:
 
     def pack(self) -> None:
         with self.engine.write() as connection:
-            signs.pack(connection, read_model(connection).words)
+            binary.pack(connection, read_model(connection).words)
 
     def copy_vectors(self) -> None:
         """Background work of a process that has searched often."""
         with self.engine.read() as snapshot:
-            _, index = self.engine.up_to_date_signs(snapshot.connection)
+            _, index = self.engine.up_to_date_index(snapshot.connection)
         assert index is not None
         index.load_coarse(self.engine.database.read, self.dims, 1 << 30)
 
@@ -261,7 +261,7 @@ def test_copy_appears_and_stays_right(tmp_path: Path) -> None:
                 if thread.name == "langmemory-load":
                     thread.join()
             with engine.read() as snapshot:
-                _, index = engine.up_to_date_signs(snapshot.connection)
+                _, index = engine.up_to_date_index(snapshot.connection)
             assert index is not None
             assert (index.coarse is not None) == (engine is file.engine)
         small.close()
@@ -287,7 +287,7 @@ def test_budgets_of_a_file_that_grows(tmp_path: Path) -> None:
             file.put(("a",), f"k{n}", unit(rng, 1, 33))
         file.verify_all(rng)
         with file.engine.read() as snapshot:
-            _, index = file.engine.up_to_date_signs(snapshot.connection)
+            _, index = file.engine.up_to_date_index(snapshot.connection)
         assert index is not None
         file.copy_vectors()
         assert index.coarse is not None
@@ -325,10 +325,10 @@ def test_packing_happens_by_itself(tmp_path: Path, monkeypatch: pytest.MonkeyPat
         late = Engine(tmp_path / "m.db")
         for n in range(20):
             file.put(("a",), f"k{n}", unit(rng, 1, 8))
-        monkeypatch.setattr(signs, "PACK_AFTER", 10)
+        monkeypatch.setattr(binary, "PACK_AFTER", 10)
         assert late.database.tidy()
         with late.read() as snapshot:
-            assert signs.tail_length(snapshot.connection) == 0
+            assert binary.tail_length(snapshot.connection) == 0
         late.close()
         assert not late.database.tidy()
         file.verify_all(rng)
@@ -439,12 +439,12 @@ def test_a_copy_of_a_re_embedded_file_is_not_begun(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """An index of the vectors before a re-embedding takes nothing from those after it."""
-    monkeypatch.setattr(signs, "WHOLE_UP_TO", 0)
+    monkeypatch.setattr(binary, "WHOLE_UP_TO", 0)
     rng = np.random.default_rng(7)
     file = File(tmp_path / "m.db", 16)
     file.put(("a",), "x", unit(rng, 1, 16))
     with file.engine.read() as snapshot:
-        setting, index = file.engine.up_to_date_signs(snapshot.connection)
+        setting, index = file.engine.up_to_date_index(snapshot.connection)
     assert index is not None
     with file.engine.write() as connection:
         write_model(connection, replace(setting, generation=setting.generation + 1))

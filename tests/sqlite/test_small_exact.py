@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from langmemory.engines.sqlite.index import signs
+from langmemory.engines.sqlite.index import binary
 from langmemory.engines.sqlite.index.vectors import Floats, fetch
 from langmemory.types import Scope
 from tests.sqlite.test_nearest import File
@@ -20,7 +20,7 @@ def test_a_small_set_is_searched_exactly(
     """The ten nearest of 2,000 vectors, or of a namespace of 500 beside them, are the exact ten, the
     first time a process searches and once it has the copy of a larger file."""
     if not whole:
-        monkeypatch.setattr(signs, "WHOLE_UP_TO", 0)
+        monkeypatch.setattr(binary, "WHOLE_UP_TO", 0)
     rng = np.random.default_rng(3)
     file = File(tmp_path / "m.db", 64)
     spread = np.geomspace(1, 0.05, 64).astype(np.float32)
@@ -41,7 +41,7 @@ def test_a_small_set_is_searched_exactly(
         for namespace in (("few",), ("many",))
     }
     with file.engine.read() as snapshot:
-        _, index = file.engine.up_to_date_signs(snapshot.connection)
+        _, index = file.engine.up_to_date_index(snapshot.connection)
         assert index is not None
         for query in some(20):
             for namespace, vectors in truth.items():

@@ -23,7 +23,7 @@ from langmemory.config import EngineConfig
 from langmemory.engines.sql.tables import namespaces
 from langmemory.engines.sqlite.engine import Engine, Snapshot
 from langmemory.engines.sqlite.index import keywords, words
-from langmemory.engines.sqlite.rebuilding import rebuild_keywords
+from langmemory.engines.sqlite.schema import rebuild_keywords
 from langmemory.engines.sqlite.search import keyword_search
 from langmemory.engines.sqlite.search.scope_plan import ScopePlan
 from langmemory.errors import DatabaseError

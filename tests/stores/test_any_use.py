@@ -16,7 +16,7 @@ from langgraph.store.base import ListNamespacesOp, MatchCondition, PutOp, Search
 from langmemory.engines.sql.scope.filters import matches
 from langmemory.engines.sql.tables.settings import read_model
 from langmemory.engines.sqlite.consistency import check
-from langmemory.engines.sqlite.index import keywords, signs
+from langmemory.engines.sqlite.index import binary, keywords
 from langmemory.engines.sqlite.index import words as word_index
 from langmemory.engines.sqlite.search import keyword_search, scope_plan
 from langmemory.languages import keyword_terms
@@ -43,8 +43,8 @@ THRESHOLDS = (
     (keyword_search, "RESCORED_ROWS", (3, 350)),
     (keyword_search, "SMALL_ROWS", (0, 20, 250)),
     (scope_plan, "FILTERED_FIRST", (3, 50, 8192)),
-    (signs, "KEPT_ROWS", (50, 1 << 19)),
-    (signs, "FEW", (2,)),
+    (binary, "KEPT_ROWS", (50, 1 << 19)),
+    (binary, "FEW", (2,)),
 )
 """Where a search turns to another way, so low that a few hundred items meet them all."""
 
@@ -222,14 +222,14 @@ def test_any_use_is_what_a_plain_model_says(
                 del model.items[place]
         elif chance < 0.36 and model.changes:
             with store._core.engine.write() as connection:
-                signs.pack(connection, read_model(connection).words)
+                binary.pack(connection, read_model(connection).words)
                 keywords.trim_log(connection)
         elif chance < 0.37:
             with store._core.engine.database.scan() as connection:
                 store._core.engine._words.load(connection, 1 << 30)
         elif chance < 0.39 and model.changes:
             with store._core.engine.read() as snapshot:
-                _, signed = store._core.engine.up_to_date_signs(snapshot.connection)
+                _, signed = store._core.engine.up_to_date_index(snapshot.connection)
             if signed is not None:
                 signed.load_coarse(store._core.engine.database.read, 16, 1 << 30)
         else:

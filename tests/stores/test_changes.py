@@ -655,14 +655,15 @@ from langmemory.stores.face import bound
 from tests.stores.change_sets import apply, fact
 store = MemoryStore(sys.argv[1])
 print("ready", flush=True)
-write = applying._write
+from langmemory.changes import AddMemory
+write = applying._WRITE[AddMemory]
 written = []
-def dying(run, change, draft):
-    write(run, change, draft)
+def dying(run, change):
+    write(run, change)
     written.append(change)
     if len(written) == 90:
         os.kill(os.getpid(), signal.SIGKILL)
-applying._write = dying
+applying._WRITE[AddMemory] = dying
 apply(store, "whole", *(fact(f"w{n}", f"whole fact {n}") for n in range(50)))
 apply(store, "killed", *(fact(f"k{n}", f"killed fact {n}") for n in range(50)))
 """

@@ -23,7 +23,7 @@ from langchain_core.messages import (
 
 from langmemory.context import disclose, mark_injected
 from langmemory.engines.sqlite.consistency import check
-from langmemory.engines.sqlite.rebuilding import rebuild_keywords
+from langmemory.engines.sqlite.schema import rebuild_keywords
 from langmemory.errors import ConfigError, InvalidValueError
 from langmemory.graphs import build_reflection_graph
 from langmemory.messages import turns_of

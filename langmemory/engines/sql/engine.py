@@ -70,7 +70,6 @@ class Snapshot(Protocol):
         Args:
             scope: Every predicate that the items must meet.
             query: float32[dims], of unit length.
-            limit: At most so many.
             overfetch: How many times ``limit`` are compared exactly.
             exact: Compare all.
             rough: Cosines may be off by 0.002 where that is faster.

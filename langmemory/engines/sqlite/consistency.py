@@ -16,7 +16,7 @@ from langmemory.engines.sql.tables.values import leaves
 from langmemory.engines.sqlite.file.connection import Connection
 from langmemory.engines.sqlite.file.rescue import damaged_rows
 from langmemory.engines.sqlite.index import keywords
-from langmemory.engines.sqlite.index.signs import SignIndex
+from langmemory.engines.sqlite.index.binary import BinaryQuantizedIndex
 from langmemory.engines.sqlite.index.vectors import SLOT_BITS, sign_bits
 from langmemory.values import from_json
 
@@ -144,7 +144,7 @@ def _signs(connection: Connection) -> Iterator[str]:
             connection, "sign bits stand in a file without a model", "SELECT vector FROM code"
         )
         return
-    index = SignIndex(model.words, UNBOUNDED)
+    index = BinaryQuantizedIndex(model.words, UNBOUNDED)
     index.refresh(connection)
     (chunk,) = index.chunks(connection)
     there = chunk.namespaces[: chunk.n] >= 0

@@ -28,9 +28,8 @@ from langmemory.engines.sqlite.file.connection import (
     is_damage,
 )
 from langmemory.engines.sqlite.file.rescue import Rescued, rescued
-from langmemory.engines.sqlite.index import keywords, signs, vectors, words
+from langmemory.engines.sqlite.index import binary, keywords, vectors, words
 from langmemory.engines.sqlite.index.indexed import IndexedConnection
-from langmemory.engines.sqlite.rebuilding import rebuild_keywords
 from langmemory.engines.sqlite.search import keyword_search, known_words, vector_search
 from langmemory.engines.sqlite.search.scope_plan import CardinalityCache, ScopePlan
 from langmemory.errors import ClosedStoreError, DatabaseError
@@ -82,16 +81,21 @@ class Engine:
         self.keywords_lost = lost
         """The keyword index had to be created anew and is empty: index the items again, then call
         `keywords.found`."""
-        self.database.housekeeping = self.pack_signs
+        self.database.housekeeping = self.pack_index
         self.cardinalities = CardinalityCache()
         # Both at once: another thread may see the file before or after it was re-embedded.
-        self._current: tuple[ModelSetting, signs.SignIndex | None] = (ModelSetting(), None)
+        self._current: tuple[ModelSetting, binary.BinaryQuantizedIndex | None] = (
+            ModelSetting(),
+            None,
+        )
         self._public: Connection | None = None
         with self.database.read() as connection:
             self._adopt(read_model(connection))
             self.remaining = remaining(connection)
             """The rest of an earlier forgetting when the file was opened."""
-        self._words = words.shared_index(self.database.identity, self.model.generation)
+        self._words = vectors.shared(
+            ("words", self.database.identity, self.model.generation), words.WordIndex
+        )
 
     @property
     def model(self) -> ModelSetting:
@@ -135,7 +139,7 @@ class Engine:
             return
         with self.write() as connection:
             if keywords.lost(connection):  # another process may have been faster
-                written = rebuild_keywords(connection, indexing)
+                written = schema.rebuild_keywords(connection, indexing)
                 logger.warning("keyword index of %s: %d rows written anew", self.path, written)
 
     def check(self) -> list[str]:
@@ -179,9 +183,9 @@ class Engine:
         self._words = words.WordIndex()
         self._current = (ModelSetting(), None)
 
-    def up_to_date_signs(
+    def up_to_date_index(
         self, connection: Connection
-    ) -> tuple[ModelSetting, signs.SignIndex | None]:
+    ) -> tuple[ModelSetting, binary.BinaryQuantizedIndex | None]:
         """The embedding model and the sign index as of this connection's snapshot; no index while
         nothing is embedded."""
         seen = connection.execute("PRAGMA data_version").fetchone()[0]
@@ -198,7 +202,7 @@ class Engine:
             connection.seen_model = setting
         return setting, index
 
-    def searched(self, setting: ModelSetting, index: signs.SignIndex) -> None:
+    def searched(self, setting: ModelSetting, index: binary.BinaryQuantizedIndex) -> None:
         """After a search by vector: a process that goes on scanning sign bits gets a coarse copy."""
         if (
             index.scans >= index.next_copy
@@ -221,7 +225,7 @@ class Engine:
         finally:
             Engine._load_lock.release()
 
-    def _load_coarse(self, setting: ModelSetting, index: signs.SignIndex) -> None:
+    def _load_coarse(self, setting: ModelSetting, index: binary.BinaryQuantizedIndex) -> None:
         @contextmanager
         def read() -> Iterator[Connection | None]:
             with self.database.scan() as connection:
@@ -255,21 +259,20 @@ class Engine:
         except (DatabaseError, ClosedStoreError) as error:  # the searches go on without it
             logger.debug("no copy of the words: %s", type(error).__name__)
 
-    def _adopt(self, setting: ModelSetting) -> tuple[ModelSetting, signs.SignIndex | None]:
-        current = self._current
+    def _adopt(
+        self, setting: ModelSetting
+    ) -> tuple[ModelSetting, binary.BinaryQuantizedIndex | None]:
+        current, budgets = self._current, (self._sign_index_bytes, self._vector_copy_bytes)
         if setting == current[0]:
             return current
         if setting.dims is None:
             index = None
         elif self.database.in_memory:
-            index = signs.SignIndex(setting.words, self._sign_index_bytes, self._vector_copy_bytes)
+            index = binary.BinaryQuantizedIndex(setting.words, *budgets)
         else:
-            index = signs.shared_index(
-                self.database.identity,
-                setting.generation,
-                setting.words,
-                self._sign_index_bytes,
-                self._vector_copy_bytes,
+            index = vectors.shared(
+                ("vectors", self.database.identity, setting.generation, setting.words),
+                lambda: binary.BinaryQuantizedIndex(setting.words, *budgets),
             )
         self._current = (setting, index)
         return setting, index
@@ -282,7 +285,7 @@ class Engine:
         self.cardinalities = CardinalityCache()
         with self.read() as snapshot:
             self._words.drop(snapshot.connection)
-            self.up_to_date_signs(snapshot.connection)
+            self.up_to_date_index(snapshot.connection)
         return emptied
 
     def purge_if_sound(self) -> tuple[bool, bool]:
@@ -305,15 +308,15 @@ class Engine:
         for _ in range(2):  # a merge under way has rows in it from before they were deleted
             self._merge_keywords()
 
-    def pack_signs(self) -> None:
+    def pack_index(self) -> None:
         """Pack a long tail of the sign log, so that the file opens fast, and merge the keyword index."""
         with self.database.read() as connection:
-            if signs.tail_length(connection) < signs.PACK_AFTER:
+            if binary.tail_length(connection) < binary.PACK_AFTER:
                 return
         with self.database.write() as connection:
             model = read_model(connection)  # of the file as it is now, not as last seen
             if model.dims is not None:
-                signs.pack(connection, model.words)
+                binary.pack(connection, model.words)
             keywords.trim_log(connection)
         # Much was written since the last time: searches by words have many small parts to look into.
         self._merge_keywords()
@@ -339,7 +342,7 @@ class Snapshot:
         self.connection = connection
         self._selected: tuple[CompiledScope, ScopePlan] | None = None
         self._setting: ModelSetting | None = None
-        self._index: signs.SignIndex | None = None
+        self._index: binary.BinaryQuantizedIndex | None = None
 
     def plan(self, scope: CompiledScope) -> ScopePlan:
         """One for both arms of a search, or for a listing."""
@@ -348,10 +351,10 @@ class Snapshot:
             self._selected = (scope, plan)
         return self._selected[1]
 
-    def _signs(self) -> signs.SignIndex | None:
+    def _signs(self) -> binary.BinaryQuantizedIndex | None:
         """The sign index as of this snapshot."""
         if self._setting is None:
-            self._setting, self._index = self.engine.up_to_date_signs(self.connection)
+            self._setting, self._index = self.engine.up_to_date_index(self.connection)
         return self._index
 
     def scoped(self, scope: Scope, *, alive_at_us: int | None = None) -> CompiledScope:

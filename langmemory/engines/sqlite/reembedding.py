@@ -10,8 +10,14 @@ from langmemory.config import Config, load_config
 from langmemory.engines.sql.records.items import Write
 from langmemory.engines.sql.tables.connection import MAX_VECTORS
 from langmemory.engines.sql.tables.settings import ModelSetting, read_model, write_model
-from langmemory.engines.sql.writing.indexing import IndexConfig, Indexing, resolve_indexing
-from langmemory.engines.sql.writing.reindexing import COLUMNS, TABLES, reindexed
+from langmemory.engines.sql.writing.indexing import (
+    COLUMNS,
+    TABLES,
+    IndexConfig,
+    Indexing,
+    reindexed,
+    resolve_indexing,
+)
 from langmemory.engines.sqlite.engine import Engine
 from langmemory.engines.sqlite.file.connection import Connection
 from langmemory.engines.sqlite.index import vectors
@@ -44,7 +50,6 @@ def reembed(
         path: The file.
         index: The index config with the new embedder; None takes the configured model.
         config: Settings; None reads them as `MemoryStore` does.
-        progress: Called after each batch.
 
     Returns:
         The model the vectors now come from.

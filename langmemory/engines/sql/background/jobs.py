@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from typing import Any, Final
 
 from langmemory.engines.sql.tables.connection import Connection
-from langmemory.engines.sql.tables.times import from_us, maybe_datetime
+from langmemory.engines.sql.tables.times import maybe_datetime
 from langmemory.ports.jobs import Enqueued, NewJob
 from langmemory.types import Job, JobState
 from langmemory.values import from_json, to_json
@@ -64,9 +64,9 @@ def enqueue(connection: Connection, job: NewJob, now_us: int) -> Enqueued:
             replaced.append(found)
             if not attempts:  # one that failed has had its turn: the wait starts anew
                 since = min(since, created)
-    due = now_us + _us(max(job.wait_seconds, 0))
+    due = now_us + round(max(job.wait_seconds, 0) * 1_000_000)
     if job.max_debounce_seconds is not None:
-        due = min(due, max(now_us, since + _us(job.max_debounce_seconds)))
+        due = min(due, max(now_us, since + round(job.max_debounce_seconds * 1_000_000)))
     row = connection.execute(
         "INSERT INTO job (kind, lane, thread, payload, config, created_at, due_at) "
         "VALUES (?, ?, ?, ?, ?, ?, ?) RETURNING id",
@@ -77,8 +77,12 @@ def enqueue(connection: Connection, job: NewJob, now_us: int) -> Enqueued:
 
 def claimable(connection: Connection, kind: str, now_us: int, due_by_us: int) -> bool:
     """Whether `claim` would find something; a read."""
+    return _next(connection, kind, now_us, due_by_us) is not None
+
+
+def _next(connection: Connection, kind: str, now_us: int, due_by_us: int) -> Any:
     names = {"kind": kind, "now": now_us, "due_by": due_by_us}
-    return connection.execute(CLAIMABLE, names).fetchone() is not None
+    return connection.execute(CLAIMABLE, names).fetchone()
 
 
 def claim(
@@ -93,11 +97,7 @@ def claim(
 ) -> Job | None:
     """Take the next job of a kind. One whose workers died ``max_attempts`` times is buried, and so is
     one that is no JSON any more, where somebody edited the file: the others wait behind it."""
-    names = {"kind": kind, "now": now_us, "due_by": due_by_us}
-    while True:
-        row = connection.execute(CLAIMABLE, names).fetchone()
-        if row is None:
-            return None
+    while row := _next(connection, kind, now_us, due_by_us):
         found, state, attempts = row
         if state == "running" and attempts >= max_attempts:
             reason = f"WorkerLost: no worker lived to finish it in {attempts} attempts"
@@ -115,6 +115,7 @@ def claim(
                 "UPDATE job SET payload = '{}', config = '{}' WHERE id = ?", (found,)
             )
             _bury(connection, found, now_us, "UnreadableJob: what it was to do is no JSON")
+    return None
 
 
 def _bury(connection: Connection, job: int, now_us: int, error: str) -> None:
@@ -314,27 +315,10 @@ def _listed(ids: Sequence[int] | None) -> str | None:
     return None if ids is None else json.dumps(list(ids))
 
 
-def _us(seconds: float) -> int:
-    return round(seconds * 1_000_000)
-
-
 def _job(row: Sequence[Any]) -> Job:
-    (found, kind, lane, thread, payload, config, state, created_at, due_at, attempts, worker,
-     lease_until, finished_at, error, result) = row  # fmt: skip
-    return Job(
-        id=found,
-        kind=kind,
-        lane=lane,
-        thread=thread,
-        payload=from_json(payload),
-        config=from_json(config),
-        state=state,
-        created_at=from_us(created_at),
-        due_at=from_us(due_at),
-        attempts=attempts,
-        worker=worker,
-        lease_until=maybe_datetime(lease_until),
-        finished_at=maybe_datetime(finished_at),
-        error=error,
-        result=None if result is None else from_json(result),
-    )
+    found: dict[str, Any] = dict(zip(COLUMNS.split(", "), row, strict=True))
+    for name in ("payload", "config", "result"):
+        found[name] = None if found[name] is None else from_json(found[name])
+    for name in ("created_at", "due_at", "lease_until", "finished_at"):
+        found[name] = maybe_datetime(found[name])
+    return Job(**found)

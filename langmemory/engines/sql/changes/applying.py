@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any, Final
 
 from langmemory.changes import (
     AddEdge,
@@ -35,8 +36,7 @@ from langmemory.engines.sql.records.reviews import find as find_review
 from langmemory.engines.sql.tables.connection import Connection
 from langmemory.engines.sql.tables.namespaces import find as find_namespace
 from langmemory.engines.sql.writing import verbatim
-from langmemory.engines.sql.writing.indexing import Indexing
-from langmemory.engines.sql.writing.reindexing import redrafted
+from langmemory.engines.sql.writing.indexing import Indexing, redrafted
 from langmemory.errors import ChangeError, StalePlanError
 from langmemory.formation.contradiction.grouping import meant_together
 from langmemory.types import Applied, Run
@@ -109,10 +109,6 @@ def apply(
     """Write everything, within a transaction.
 
     Args:
-        connection: The writer.
-        change_set: What to change.
-        writes: Its items.
-        now_us: When.
         prepared: What its words mean.
         follows: What was planned to follow from it: changes of the same run, without items.
 
@@ -127,8 +123,7 @@ def apply(
     if known is not None:
         return _repeated(change_set, known)
     _check_plan(connection, change_set, prepared)
-    run = ChangeRun(connection, change_set, now_us)
-    run.said = prepared.said
+    run = ChangeRun(connection, change_set, now_us, prepared.said)
     runs.insert(
         connection, run_id, kind=change_set.kind, namespace=run.namespace, at_us=now_us,
         reason=change_set.reason, note=change_set.note,
@@ -148,8 +143,9 @@ def _write_all(run: ChangeRun, change_set: ChangeSet, writes: Writes) -> list[st
     """The changes that were made, one line each."""
     lines = change_set.describe()
     for position, change in enumerate(change_set.changes):
+        run.write = writes.get(position)
         try:
-            _write(run, change, writes.get(position))
+            _WRITE[type(change)](run, change)
         except Unchanged as why:
             lines[position] += f": {why}"
     return lines
@@ -168,41 +164,24 @@ def concerned(connection: Connection, change_set: ChangeSet) -> set[str]:
     return keys
 
 
-def _write(run: ChangeRun, change: Change, write: Write | None) -> None:
-    match change:
-        case AddMemory():
-            assert write is not None
-            memories.add(run, write, change)
-        case UpdateMemory():
-            memories.update(run, write, change)
-        case Supersede():
-            memories.supersede(run, change)
-        case Invalidate():
-            memories.invalidate(run, change)
-        case SetStatus():
-            memories.set_status(run, change)
-        case RemoveMemory():
-            memories.remove(run, change)
-        case Merge():
-            memories.merge(run, change)
-        case MarkReflected():
-            memories.mark_reflected(run, change)
-        case ReadAgain():
-            memories.read_again(run, change)
-        case AddEntity():
-            graph.add_entity(run, change)
-        case LinkEntities():
-            graph.link(run, change)
-        case UnlinkEntities():
-            graph.unlink(run, change)
-        case AddEdge():
-            graph.add_edge(run, change)
-        case OpenReview():
-            reviews.open_review(run, change)
-        case DecideReview():
-            reviews.decide(run, change)
-        case WithdrawReview():
-            reviews.withdraw(run, change)
+_WRITE: Final[Mapping[type[Change], Callable[[ChangeRun, Any], None]]] = {
+    AddMemory: memories.add,
+    UpdateMemory: memories.update,
+    Supersede: memories.supersede,
+    Invalidate: memories.invalidate,
+    SetStatus: memories.set_status,
+    RemoveMemory: memories.remove,
+    Merge: memories.merge,
+    MarkReflected: memories.mark_reflected,
+    ReadAgain: memories.read_again,
+    AddEntity: graph.add_entity,
+    LinkEntities: graph.link,
+    UnlinkEntities: graph.unlink,
+    AddEdge: graph.add_edge,
+    OpenReview: reviews.open_review,
+    DecideReview: reviews.decide,
+    WithdrawReview: reviews.withdraw,
+}
 
 
 def _repeated(change_set: ChangeSet, known: Run) -> Applied:

@@ -21,16 +21,17 @@ from langmemory.engines.sql.background import reflected
 from langmemory.engines.sql.changes.run import ChangeRun, Unchanged
 from langmemory.engines.sql.graph import graph_rows
 from langmemory.engines.sql.records import evidence, removal
-from langmemory.engines.sql.records.items import AT_FIRST, ENDED, Write, find, put
-from langmemory.engines.sql.records.removal import was_deleted
-from langmemory.engines.sql.records.revisions import column
+from langmemory.engines.sql.records.items import AT_FIRST, ENDED, find, put
+from langmemory.engines.sql.records.removal import column, was_deleted
 from langmemory.engines.sql.tables.times import to_us
 from langmemory.engines.sql.writing import verbatim
 from langmemory.errors import ChangeError, TurnsReadError
 from langmemory.types import HistoryAction
 
 
-def add(run: ChangeRun, write: Write, change: AddMemory) -> None:
+def add(run: ChangeRun, change: AddMemory) -> None:
+    assert run.write is not None
+    write = run.write
     if find(run.connection, run.change_set.namespace, change.key) is not None:
         raise Unchanged("is there already, and is left as it is")
     if was_deleted(run.connection, run.change_set.namespace, change.key):
@@ -52,8 +53,8 @@ def add(run: ChangeRun, write: Write, change: AddMemory) -> None:
     run.added[change.key] = item
 
 
-def update(run: ChangeRun, write: Write | None, change: UpdateMemory) -> None:
-    item = run.item(change.key)
+def update(run: ChangeRun, change: UpdateMemory) -> None:
+    item, write = run.item(change.key), run.write
     facets = {**(write.facets if write else {}), **columns_of(change.facets)}
     new = evidence.add(run.connection, item, run.items(change.evidence), run.id)
     entities = [run.entity(key) for key in change.mentions]
@@ -69,28 +70,29 @@ def update(run: ChangeRun, write: Write | None, change: UpdateMemory) -> None:
 def supersede(run: ChangeRun, change: Supersede) -> None:
     if change.by == change.key:
         raise ChangeError(f"Run {run.id!r} lets {change.key!r} supersede itself.")
-    item = run.item(change.key)
+    run.item(change.key)
     if run.find(change.by) is None:
         raise Unchanged(f"{change.by}, which was to take its place, was deleted")
-    columns = {
-        "status": "superseded",
-        "superseded_by": change.by,
-        "invalid_at": to_us(change.invalid_at),
-    }
-    if not run.revise(change.key, item, change, "supersede", columns):
-        raise Unchanged("is so already")
+    _end(run, change, "supersede", change.by, change.invalid_at)
 
 
 def invalidate(run: ChangeRun, change: Invalidate) -> None:
-    columns = {
-        "status": "superseded", "superseded_by": None, "invalid_at": to_us(change.invalid_at),
-    }  # fmt: skip
-    if not run.revise(change.key, run.item(change.key), change, "invalidate", columns):
-        raise Unchanged("is so already")
+    _end(run, change, "invalidate", None, change.invalid_at)
+
+
+def _end(
+    run: ChangeRun,
+    change: Supersede | Invalidate,
+    action: HistoryAction,
+    by: str | None,
+    at: datetime,
+) -> None:
+    columns = {"status": "superseded", "superseded_by": by, "invalid_at": to_us(at)}
+    run.change(change.key, change, action, columns)
 
 
 def set_status(run: ChangeRun, change: SetStatus) -> None:
-    item, columns = run.item(change.key), {"status": change.status}
+    item = run.item(change.key)
     approves = run.change_set.kind == "review" and change.status == "active"
     if approves and (
         column(run.connection, item, "status") == "superseded"
@@ -98,8 +100,7 @@ def set_status(run: ChangeRun, change: SetStatus) -> None:
     ):
         raise Unchanged("gave way to what was learned since it was asked about, and stays so")
     action: HistoryAction = "archive" if change.status == "archived" else "status"
-    if not run.revise(change.key, item, change, action, columns):
-        raise Unchanged("is so already")
+    run.change(change.key, change, action, {"status": change.status})
 
 
 def remove(run: ChangeRun, change: RemoveMemory) -> None:
@@ -134,28 +135,24 @@ def merge(run: ChangeRun, change: Merge) -> None:
 def mark_reflected(run: ChangeRun, change: MarkReflected) -> None:
     turns = run.items(change.keys)
     planned_at = run.change_set.planned_at
-    if planned_at is not None:
-        read = sum(_read_since(run, turn, planned_at) for turn in turns)
-        if read:
-            raise TurnsReadError(
-                f"Run {run.id!r} reflected {len(turns)} turns, and another run has learned from "
-                f"{read} of them meanwhile. Gather again; nothing was written."
-            )
-    _check_words(run, change, turns)
-    reflected.forget_edited(run.connection, turns)
-    if not evidence.mark_reflected(run.connection, turns, run.id):
-        raise Unchanged("all of them were read before, or are gone")
-
-
-def _check_words(run: ChangeRun, change: MarkReflected, turns: list[int]) -> None:
-    if change.read_at is None:
-        return
-    edited = sum(reflected.edited_after(run.connection, one, change.read_at) for one in turns)
+    read = 0 if planned_at is None else sum(_read_since(run, one, planned_at) for one in turns)
+    if read:
+        raise TurnsReadError(
+            f"Run {run.id!r} reflected {len(turns)} turns, and another run has learned from "
+            f"{read} of them meanwhile. Gather again; nothing was written."
+        )
+    at = change.read_at
+    edited = (
+        0 if at is None else sum(reflected.edited_after(run.connection, one, at) for one in turns)
+    )
     if edited:
         raise TurnsReadError(
             f"Run {run.id!r} reflected {len(turns)} turns, and {edited} of them were edited "
             "meanwhile. Gather again; nothing was written."
         )
+    reflected.forget_edited(run.connection, turns)
+    if not evidence.mark_reflected(run.connection, turns, run.id):
+        raise Unchanged("all of them were read before, or are gone")
 
 
 def _read_since(run: ChangeRun, turn: int, seq: int) -> bool:

@@ -9,8 +9,8 @@ from langmemory.changes import Change, ChangeSet
 from langmemory.engines.sql.graph import graph_rows
 from langmemory.engines.sql.records import history, runs
 from langmemory.engines.sql.records.evidence import Withdrawn
-from langmemory.engines.sql.records.items import Write, following
-from langmemory.engines.sql.records.revisions import column, revise
+from langmemory.engines.sql.records.items import Write, find, following
+from langmemory.engines.sql.records.removal import column, revise
 from langmemory.engines.sql.tables.connection import Connection
 from langmemory.engines.sql.tables.namespaces import intern
 from langmemory.errors import ChangeError
@@ -25,20 +25,28 @@ class ChangeRun:
     """A run within its transaction. The functions that write its changes are in `memories`, `graph`
     and `reviews`; those that find nothing to do raise `Unchanged`."""
 
-    def __init__(self, connection: Connection, change_set: ChangeSet, now_us: int) -> None:
+    def __init__(
+        self,
+        connection: Connection,
+        change_set: ChangeSet,
+        now_us: int,
+        said: frozenset[str] = frozenset(),
+    ) -> None:
         self.connection = connection
         self.change_set = change_set
         self.now_us = now_us
         self.id = change_set.run_id
         self.namespace = intern(connection, change_set.namespace)
+        self.said = said
+        """Ids of reviews that suggest what the core block says already."""
+        self.write: Write | None = None
+        """The item that the change writes, if it writes one."""
         self.added: dict[str, int] = {}
         """Id of each memory that is new, by key."""
         self.changed: dict[str, int] = {}
         self.removed: dict[str, int] = {}
         self.not_added: set[str] = set()
         """Keys that were to be added, and are not, because somebody deleted them."""
-        self.said: frozenset[str] = frozenset()
-        """Ids of reviews that suggest what the core block says already."""
         self.links: runs.Links = {}
         """How entity links stood before."""
 
@@ -48,17 +56,14 @@ class ChangeRun:
         Raises:
             ChangeError: There never was one.
         """
-        row = self.connection.execute(
-            "SELECT id FROM item WHERE namespace = ? AND key = ?", (self.namespace, key)
-        ).fetchone()
-        if row is not None:
-            return int(row[0])
-        if key in self.not_added or history.is_gone(
-            self.connection, self.change_set.namespace, key
-        ):
+        namespace = self.change_set.namespace
+        item = find(self.connection, namespace, key)
+        if item is not None:
+            return item
+        if key in self.not_added or history.is_gone(self.connection, namespace, key):
             return None
         raise ChangeError(
-            f"Run {self.id!r} names the memory {key!r}, which {self.change_set.namespace} never "
+            f"Run {self.id!r} names the memory {key!r}, which {namespace} never "
             "held. Add it in an earlier change of the set, or correct the key; nothing was written."
         )
 
@@ -99,10 +104,14 @@ class ChangeRun:
         ``touched``: rows beside it are new, which counts as a change of the memory, as does evidence
         that was ``withdrawn``.
         """
+        columns = dict(columns or {})
+        if (status := columns.get("status")) is not None:
+            was = {name: column(self.connection, item, name) for name in ("status", "expired_at")}
+            columns = {**following(status, was, self.now_us), **columns}
         revised = revise(
             self.connection, item, self.now_us, action=action, run=self.id,
             reason=change.reason or self.change_set.reason,
-            columns=self._with_status(item, columns or {}), write=write,
+            columns=columns, write=write,
             touched=touched and key not in self.added and key not in self.changed,
             withdrawn=withdrawn,
         )  # fmt: skip
@@ -110,11 +119,9 @@ class ChangeRun:
             self.changed[key] = item
         return revised or touched
 
-    def _with_status(self, item: int, columns: Mapping[str, Any]) -> dict[str, Any]:
-        """The columns with what follows from a status among them."""
-        found = dict(columns)
-        if (status := columns.get("status")) is not None:
-            was = {name: column(self.connection, item, name) for name in ("status", "expired_at")}
-            for name, value in following(status, was, self.now_us).items():
-                found.setdefault(name, value)
-        return found
+    def change(
+        self, key: str, change: Change, action: HistoryAction, columns: Mapping[str, Any]
+    ) -> None:
+        """Set columns of a memory that is to be changed, and is not so already."""
+        if not self.revise(key, self.item(key), change, action, columns):
+            raise Unchanged("is so already")

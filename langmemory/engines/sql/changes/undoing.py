@@ -20,13 +20,12 @@ from langmemory.engines.sql.records import (
 )
 from langmemory.engines.sql.records.history import WITHDRAWN
 from langmemory.engines.sql.records.items import Write
-from langmemory.engines.sql.records.revisions import revise
+from langmemory.engines.sql.records.removal import revise
 from langmemory.engines.sql.tables.connection import Connection
 from langmemory.engines.sql.tables.namespaces import intern
 from langmemory.engines.sql.tables.times import from_us
 from langmemory.engines.sql.writing import verbatim
-from langmemory.engines.sql.writing.indexing import Indexing
-from langmemory.engines.sql.writing.reindexing import redrafted
+from langmemory.engines.sql.writing.indexing import Indexing, redrafted
 from langmemory.errors import ChangeError, StalePlanError, UndoRefusedError
 from langmemory.types import Applied, Run
 from langmemory.values import from_json

@@ -123,8 +123,6 @@ class ErasureScope:
         alone.
 
         Args:
-            connection: The writer.
-            prefix: Where.
             given: A name, or the key, of the entity; entities linked with it are meant too.
             norms: The same as names and keys are looked up.
             telling_of: Makes, of its names and those of others, what says whether a text names it.

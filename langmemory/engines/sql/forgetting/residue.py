@@ -145,7 +145,6 @@ class Residue:
         """Reads every remaining text where something said in passing repeats one of the forgotten.
 
         Args:
-            connection: The writer.
             texts: The forgotten texts, as the tables had them.
             known: What the memories say that remain (`said_by_others`).
         """
@@ -213,7 +212,6 @@ def said_by_others(
     """The words of what memories say that are not going, or gone.
 
     Args:
-        connection: The writer, or any.
         going: Items that are to be forgotten.
         past: Rows of the history, by seq, that are.
     """

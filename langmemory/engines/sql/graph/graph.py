@@ -295,8 +295,6 @@ def edges(
     """Edges that a memory in scope claims, oldest claim first.
 
     Args:
-        connection: A reader.
-        scope: What may be read.
         namespace: All of this namespace; or
         touching: those with one of these entities at either end; or
         facts: those that one of these memories claims.

@@ -18,7 +18,7 @@ from langmemory.engines.sql.tables.connection import Connection
 from langmemory.engines.sql.tables.times import by_clock, from_us, maybe_datetime, to_us
 from langmemory.engines.sql.writing.naming import Names
 from langmemory.errors import EntityNameError
-from langmemory.languages.spelling import normalised
+from langmemory.languages.spelling import name_key
 from langmemory.types import Edge, Entity, Namespace
 
 NEAR_NAMES: Final = 5
@@ -92,8 +92,8 @@ class GraphView:
         key = graph_rows.find_entity(self._connection, place, name) or self._departed.by_key(name)
         found = self._there([] if key is None else [key])
         if not found:
-            rows = graph.by_names(self._connection, self._wide, [normalised(name)], place)
-            gone = self._departed.called(normalised(name))
+            rows = graph.by_names(self._connection, self._wide, [name_key(name)], place)
+            gone = self._departed.called(name_key(name))
             found = self._there((*(entity for _, entity in rows), *gone))
         meant = self._by_name(found)
         if len(meant) == 1:
@@ -156,7 +156,7 @@ class GraphView:
         everyone = graph.all_entities(self._connection, self._wide, self._namespace_id)
         names = {norm: shown for _, shown, norm in self._aliases(everyone)}
         near = process.extract(
-            normalised(name), list(names), scorer=fuzz.WRatio, score_cutoff=NEAR_ENOUGH,
+            name_key(name), list(names), scorer=fuzz.WRatio, score_cutoff=NEAR_ENOUGH,
             limit=NEAR_NAMES,
         )  # fmt: skip
         if near:

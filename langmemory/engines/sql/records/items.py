@@ -99,7 +99,6 @@ def following(status: str, was: Mapping[str, Any], now_us: int) -> dict[str, Any
     Args:
         status: The new one.
         was: ``status`` and ``expired_at`` until now.
-        now_us: The time of the change.
     """
     if status in ENDED:
         return {"expired_at": was["expired_at"] or now_us}
@@ -178,11 +177,7 @@ def put(
     """Insert or replace items. ``created_at`` survives a replacement.
 
     Args:
-        connection: The writer, in a transaction.
         writes: At most one for each namespace and key.
-        now_us: The time of the change.
-        run: Id of the run that makes the change.
-        reason: Why, for the history.
     """
     batch = Batch(connection, now_us, run, reason)
     writes = list(writes)

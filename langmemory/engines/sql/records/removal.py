@@ -1,17 +1,18 @@
-"""Items that go: for good, because their TTL ended, or so that an undo brings them back."""
+"""Items revised in place, removed, and brought back, each with the record of what was there."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final, Literal
 
 from langmemory.engines.sql.graph import graph_rows
 from langmemory.engines.sql.records import history, runs
+from langmemory.engines.sql.records.evidence import Withdrawn
 from langmemory.engines.sql.records.items import AT_FIRST, FACETS, Batch, Write
 from langmemory.engines.sql.tables.connection import Connection
 from langmemory.engines.sql.tables.namespaces import intern_thread, to_path
 from langmemory.engines.sql.tables.rows import insert
-from langmemory.types import Namespace
+from langmemory.types import HistoryAction, Namespace
 from langmemory.values import from_json
 
 
@@ -135,12 +136,8 @@ def bring_back(
 
     Args:
         connection: The writer, in a transaction.
-        item: Its id.
         write: Its namespace, key and value, with what is derived from it.
         kept: The columns that `remove` left in the history.
-        now_us: The time of the change.
-        run: Id of the run that makes the change.
-        reason: Why, for the history.
     """
     batch = Batch(connection, now_us, run, reason)
     namespace, _ = batch.namespace(write.namespace)
@@ -230,3 +227,68 @@ def was_deleted(connection: Connection, namespace: Namespace, key: str) -> bool:
     if row is not None and row[0] != WHOLE_NAMESPACE and not runs.is_again(connection, row[1]):
         return True
     return bool(history.forgotten_lives(connection, namespace, key))
+
+
+REVISABLE: Final = tuple(name for name in FACETS if name not in ("thread", "position"))
+"""Columns a run may set; together with the value and ``updated_at`` all that an undo restores."""
+
+
+def column(connection: Connection, item: int, name: str) -> Any:
+    """A column of `REVISABLE`, of an item that exists."""
+    if name not in REVISABLE:
+        raise KeyError(name)
+    return connection.execute(f"SELECT {name} FROM item WHERE id = ?", (item,)).fetchone()[0]
+
+
+def revise(
+    connection: Connection,
+    item: int,
+    now_us: int,
+    *,
+    action: HistoryAction,
+    run: str,
+    reason: str | None,
+    columns: Mapping[str, Any] | None = None,
+    write: Write | None = None,
+    touched: bool = False,
+    withdrawn: Sequence[Withdrawn] = (),
+    updated_us: int | None = None,
+) -> bool:
+    """Set columns and the value of an item; whether anything is otherwise than before.
+
+    Its TTL, its place in a thread and what of it is indexed stay as they are.
+
+    Args:
+        columns: Those of `REVISABLE` to set, times in microseconds.
+        write: The new value, with what is derived from it.
+        touched: The item changes in another table, so that it counts as changed in any case.
+        withdrawn: Evidence it has no longer, for the undo; that is a change, too.
+        updated_us: What ``updated_at`` is to be; else now.
+    """
+    given = dict(columns or {})
+    if unknown := given.keys() - set(REVISABLE):
+        raise KeyError(*unknown)
+    names = tuple(dict.fromkeys(("value", "updated_at", *given, *history.WHOSE)))
+    value, *rest = connection.execute(
+        f"SELECT {', '.join(names)} FROM item WHERE id = ?", (item,)
+    ).fetchone()
+    before = dict(zip(names[1:], rest, strict=True))
+    after = {name: new for name, new in given.items() if before[name] != new}
+    if write is not None and write.value == value:
+        write = None
+    if not after and write is None and not touched and not withdrawn:
+        return False
+    after["updated_at"] = now_us if updated_us is None else updated_us
+    told = history.with_whose({name: before[name] for name in after}, before)
+    history.record(
+        connection, now_us, action, item, before=value,
+        facets=told | ({history.WITHDRAWN: withdrawn} if withdrawn else {}), run=run, reason=reason,
+    )  # fmt: skip
+    if write is not None:
+        after |= {"value": write.value, "tokens": write.tokens}
+        batch = Batch(connection, now_us, run, reason)
+        batch.replace(write, item, batch.namespace(write.namespace)[0])
+        batch.flush()
+    sets = ", ".join(f"{name} = ?" for name in after)
+    connection.execute(f"UPDATE item SET {sets} WHERE id = ?", (*after.values(), item))
+    return True

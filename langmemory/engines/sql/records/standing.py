@@ -126,7 +126,6 @@ def self_named(
     it is the only one, else nobody's.
 
     Args:
-        connection: A reader.
         namespace: Exactly this one.
         owner: Whose facts count; None is nobody's.
         norm: Their id, normalised.

@@ -13,8 +13,7 @@ from dataclasses import replace
 from time import perf_counter
 from typing import Any
 
-from langmemory.recall.expansion import Expander
-from langmemory.recall.rerank import Reranker
+from langmemory.recall.models import Expander, Reranker
 from langmemory.types import Recall, RecallResult
 
 

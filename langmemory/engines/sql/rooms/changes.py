@@ -51,11 +51,10 @@ from langmemory.engines.sql.rooms.following import (
 from langmemory.engines.sql.tables import namespaces
 from langmemory.engines.sql.tables.connection import Connection
 from langmemory.errors import ChangeError
-from langmemory.formation.contradiction.statements import Statement
-from langmemory.formation.planning.consequences import consequences
-from langmemory.formation.planning.dependants import dependants
-from langmemory.formation.planning.meanwhile import caught_up
-from langmemory.formation.planning.restoring import decided, founded
+from langmemory.formation.contradiction.comparable import ComparableFact
+from langmemory.formation.planning.catch_up import catch_up
+from langmemory.formation.planning.consequences import consequences, dependants
+from langmemory.formation.planning.reinstate import decided, founded
 from langmemory.namespaces import check_namespace
 from langmemory.ports.facts import EXTRACTION_FAILED, Knowledge
 from langmemory.ports.journal import Pages
@@ -440,7 +439,7 @@ class Changes(ViewerChanges):
                 *consequences(
                     known, review.namespace, changes, _approved(changes, known), datetime.now(UTC)
                 ),
-                *caught_up(
+                *catch_up(
                     [*_approved(changes, known)],
                     lambda _, other: known.learned_after(other, asked_at),
                     known,
@@ -546,13 +545,13 @@ def _together(applied: Applied, found: Iterable[tuple[ChangeSet, Applied]]) -> A
     return applied
 
 
-def _approved(changes: Iterable[Change], known: Knowledge) -> Iterator[Statement]:
+def _approved(changes: Iterable[Change], known: Knowledge) -> Iterator[ComparableFact]:
     """Facts that a decision makes hold, which nothing new was compared with while they waited."""
     for change in changes:
         if isinstance(change, SetStatus) and change.status == "active":
             fact = known.by_key(change.key)
             if fact is not None and fact.memory.status in ("pending", "approved"):
-                yield replace(Statement.of_known(fact), waiting=False)
+                yield replace(ComparableFact.of_known(fact), waiting=False)
 
 
 @contextmanager

@@ -30,9 +30,8 @@ from langmemory.engines.sql.writing.indexing import IndexConfig, resolve_indexin
 from langmemory.errors import ConfigError, DatabaseError, EmbeddingError
 from langmemory.ports.journal import Pages, Projection
 from langmemory.recall.accesses import AccessLog, ShownLog
-from langmemory.recall.expansion import Expander
+from langmemory.recall.models import Expander, Reranker
 from langmemory.recall.presets import find_preset
-from langmemory.recall.rerank import Reranker
 from langmemory.redaction import Redactor
 from langmemory.types import Namespace
 

@@ -26,11 +26,10 @@ from langmemory.engines.sql.scope.scopes import compile_scope
 from langmemory.engines.sql.tables.connection import Connection
 from langmemory.engines.sql.tables.times import from_us
 from langmemory.errors import DatabaseError, StalePlanError
-from langmemory.formation.contradiction.statements import Statement
-from langmemory.formation.planning.meanwhile import caught_up
-from langmemory.formation.planning.parting import PARTED, again, parted
-from langmemory.formation.planning.reinstating import reinstated
-from langmemory.formation.planning.rewording import still_claimed
+from langmemory.formation.contradiction.comparable import ComparableFact
+from langmemory.formation.planning.catch_up import catch_up
+from langmemory.formation.planning.edited_text import still_claimed
+from langmemory.formation.planning.reinstate import UNLINKED, holding, reinstated, unlinked
 from langmemory.ports.facts import Claim
 from langmemory.ports.journal import Pages
 from langmemory.types import Applied, Namespace, Scope
@@ -180,15 +179,16 @@ def _learned_since(
     was: dict[str, str] = detail["was"]  # type: ignore[assignment]
     made = datetime.fromisoformat(str(detail["since"]))
     apart = {
-        one.memory.key: one for one in parted(was, linked(connection, namespace, keys), made, known)
+        one.memory.key: one
+        for one in unlinked(was, linked(connection, namespace, keys), made, known)
     }
     found = [fact for key in back if (fact := known.by_key(key)) is not None]
-    facts = [Statement.of_known(one) for one in found if one.memory.status != "archived"]
-    facts += [again(one) for one in apart.values()]
+    facts = [ComparableFact.of_known(one) for one in found if one.memory.status != "archived"]
+    facts += [holding(one) for one in apart.values()]
     since = {key: history.latest(connection, namespace, key)[0] for key in apart} | back
     return (
-        *(UpdateMemory(key=key, facets=Facets(status="active"), reason=PARTED) for key in apart),
-        *caught_up(
+        *(UpdateMemory(key=key, facets=Facets(status="active"), reason=UNLINKED) for key in apart),
+        *catch_up(
             facts,
             lambda mine, other: other not in back and known.learned_after(other, since[mine]),
             known,

@@ -33,7 +33,7 @@ from langmemory.engines.sql.tables.settings import newest_forgetting, note_remai
 from langmemory.engines.sql.writing import verbatim
 from langmemory.errors import ClosedStoreError, ConfigError, DatabaseError, ForgettingError
 from langmemory.languages import is_unspaced
-from langmemory.languages.spelling import normalised
+from langmemory.languages.spelling import name_key
 from langmemory.recall.accesses import ShownLog
 from langmemory.types import Forgotten, Namespace
 from langmemory.values import from_json, readable_text
@@ -190,7 +190,7 @@ class Forgetting:
         if self.keys and (namespace := find(connection, self.namespace)) is not None:
             found.add_keys(connection, namespace, self.keys)
         for entity in self.entities:
-            norms = list(dict.fromkeys((normalised(entity), entity)))
+            norms = list(dict.fromkeys((name_key(entity), entity)))
             found.add_entity(connection, self.namespace, entity, norms, _telling_of)
         found.add_derived(connection)
         return found

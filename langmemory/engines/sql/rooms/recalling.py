@@ -21,12 +21,16 @@ from langmemory.errors import ConfigError
 from langmemory.namespaces import check_namespace
 from langmemory.ports.candidates import CandidateSource, Floats
 from langmemory.recall import pipeline
-from langmemory.recall.expansion import Expander
-from langmemory.recall.expansion import by_chat_model as expansion_by
 from langmemory.recall.explain import left_out
+from langmemory.recall.models import (
+    Expander,
+    Reranker,
+    chat_model_expander,
+    chat_model_reranker,
+    compressor_reranker,
+)
 from langmemory.recall.presets import Preset, find_preset
 from langmemory.recall.question_extraction import extract_question
-from langmemory.recall.rerank import Reranker, by_chat_model, by_compressor
 from langmemory.recall.vocabulary import default_vocabulary
 from langmemory.types import (
     Granularity,
@@ -248,7 +252,7 @@ def as_expander(model: BaseChatModel | Expander | None) -> Expander | None:
         return None
     from langchain_core.language_models import BaseChatModel
 
-    return expansion_by(model) if isinstance(model, BaseChatModel) else model
+    return chat_model_expander(model) if isinstance(model, BaseChatModel) else model
 
 
 def as_reranker(model: BaseDocumentCompressor | BaseChatModel | Reranker | None) -> Reranker | None:
@@ -259,9 +263,9 @@ def as_reranker(model: BaseDocumentCompressor | BaseChatModel | Reranker | None)
     from langchain_core.language_models import BaseChatModel
 
     if isinstance(model, BaseDocumentCompressor):
-        return by_compressor(model)
+        return compressor_reranker(model)
     if isinstance(model, BaseChatModel):
-        return by_chat_model(model)
+        return chat_model_reranker(model)
     return model
 
 

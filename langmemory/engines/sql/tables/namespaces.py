@@ -127,11 +127,9 @@ def occupied(
     """Namespaces that hold at least one item, in any order.
 
     Args:
-        connection: Any connection.
         prefix: Leading labels without wildcards.
         now_us: If given, items that expired before it do not count.
         among: SQL over ``item AS i``; other items do not count.
-        bindings: Of ``among``.
     """
     path = to_path(prefix)
     within = "TRUE"

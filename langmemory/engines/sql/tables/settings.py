@@ -76,7 +76,6 @@ def note_remaining(connection: Connection, what: Remaining | None, run: str | No
     """Note what a forgetting has still to do; None: it is complete.
 
     Args:
-        connection: The writer.
         what: ``file`` once its memories are gone.
         run: Which one; what it has done later counts only while none has come after it.
     """

@@ -104,7 +104,6 @@ def export_rows(
     """The rows of a namespace and below it.
 
     Args:
-        connection: A reader.
         prefix: ``()`` is the whole file.
         viewer: Who gets them; None is the application. Others get `FOR_VIEWERS` only.
         history: With the `RECORD`.
@@ -182,8 +181,6 @@ def import_row(connection: Connection, row: Row, since: set[str]) -> None:
     """Take a row of `export_rows` back, within a transaction.
 
     Args:
-        connection: The writer.
-        row: One of them.
         since: Ids of the forgettings of this file that the export does not tell of; those it does
             are taken out. While there are any, what a run named and asked of which no more may be
             told does not come back.

@@ -16,12 +16,13 @@ from langgraph.store.base import get_text_at_path
 from langgraph.store.base.embed import AEmbeddingsFunc, EmbeddingsFunc
 
 from langmemory.config import Config
-from langmemory.context.phrases import MONTHS
+from langmemory.context.notes import MONTHS
 from langmemory.embeddings import Embedder, StaticEmbedder, resolve_embedder
 from langmemory.embeddings.static import TokenIds
 from langmemory.engines.sql.engine import Engine
 from langmemory.engines.sql.records.items import NO_VECTORS, IndexFields, Write
-from langmemory.engines.sql.tables.connection import MAX_VECTORS
+from langmemory.engines.sql.tables.connection import MAX_VECTORS, Connection
+from langmemory.engines.sql.tables.namespaces import from_path
 from langmemory.engines.sql.tables.settings import ModelSetting
 from langmemory.engines.sql.tables.times import by_clock, to_us
 from langmemory.engines.sql.tables.values import leaves
@@ -200,8 +201,6 @@ class Indexing:
         """Embed what is pending, in this thread, and lay it into the writes.
 
         Args:
-            writes: From `draft`.
-            pending: Of these.
             tokens: Keep the token ids of the readable texts, for late interaction; with the embedded
                 model they are kept anyway.
         """
@@ -431,3 +430,25 @@ def fact_body(value: Mapping[str, Any]) -> str:
                 words.insert(-1, str(at.day))
         words.append(str(at.year))
     return index_text(" ".join([*words, value["text"]]).strip())
+
+
+COLUMNS: Final = "i.id, n.path, i.key, i.value, i.index_fields, t.name, i.speaker, i.valid_at"
+TABLES: Final = (
+    "item i JOIN namespace n ON n.id = i.namespace LEFT JOIN thread t ON t.id = i.thread"
+)
+
+
+def reindexed(indexing: Indexing, row: Sequence[Any], value: dict[str, Any] | None = None) -> Write:
+    """Return the item of a row of `COLUMNS` as it would be drafted today, or another value of it."""
+    names = ("index_fields", "thread_id", "speaker", "valid_at")
+    columns = dict(zip(names, row[4:8], strict=True))
+    said = from_json(row[3]) if value is None else value
+    return indexing.redraft(from_path(row[1]), row[2], said, columns)
+
+
+def redrafted(
+    indexing: Indexing, connection: Connection, item: int, value: dict[str, Any]
+) -> Write:
+    """Return another value of an item that exists, indexed as the item is."""
+    row = connection.execute(f"SELECT {COLUMNS} FROM {TABLES} WHERE i.id = ?", (item,)).fetchone()
+    return reindexed(indexing, row, value)

@@ -14,7 +14,7 @@ from typing import Any, Final
 
 from langmemory.engines.sql.records import standing
 from langmemory.engines.sql.tables.connection import Connection
-from langmemory.languages.spelling import normalised
+from langmemory.languages.spelling import name_key
 from langmemory.messages import ANONYMOUS, is_own
 from langmemory.types import Memory, Namespace
 
@@ -42,7 +42,6 @@ class Names:
     """The names of people in memories, as one viewer may know it. Reads each name once.
 
     Args:
-        connection: A reader.
         viewer: Who reads; None is the application. A name that somebody told in private is theirs.
     """
 
@@ -61,7 +60,7 @@ class Names:
         place = (namespace, owner)
         if place not in self._found:
             name = standing.self_named(
-                self._connection, namespace, owner, normalised(owner or "user"), self._viewer
+                self._connection, namespace, owner, name_key(owner or "user"), self._viewer
             )
             if name is not None and owner is not None and self._is_another(namespace, owner, name):
                 name = f"{name} ({owner})"

@@ -9,7 +9,7 @@ import os
 import threading
 import time
 import weakref
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, suppress
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any, Final
@@ -57,38 +57,38 @@ def schema_sql() -> str:
 
 def describe(error: apsw.Error, path: str) -> DatabaseError:
     """The error a person can act on, for what SQLite said about the file at ``path``."""
-    if isinstance(error, apsw.NotADBError):
-        text = f"{path} is not a SQLite database. Name another file, or move this one away."
-    elif isinstance(error, apsw.CantOpenError) and os.path.isdir(path):
+    opens = isinstance(error, apsw.CantOpenError)
+    if opens and os.path.isdir(path):
         text = f"{path} is a folder. Name a file in it, such as {os.path.join(path, 'memory.db')}."
-    elif isinstance(error, apsw.CantOpenError) and os.path.exists(path):
+    elif opens and os.path.exists(path):
         text = (
             f"{path} cannot be opened. Check that it and its folder may be read and written, and "
             "that this process may open more files (`ulimit -n`)."
         )
-    elif isinstance(error, apsw.CantOpenError):
-        text = f"{path} cannot be opened. Check that its folder exists and may be written to."
-    elif isinstance(error, apsw.ReadOnlyError):
-        text = f"{path} is read-only. Check the permissions of the file and its folder."
-    elif isinstance(error, apsw.FullError):
-        text = (
-            f"The disk of {path} is full; nothing of this transaction was written. Free some space."
-        )
-    elif isinstance(error, apsw.CorruptError):
-        text = f"{path} is damaged ({error}). Run `langmemory doctor`: it says what to do."
-    elif isinstance(error, apsw.BusyError):
-        text = (
-            f"{path} stayed locked by another process for longer than busy_timeout_ms. "
-            "Try again, or raise database.busy_timeout_ms."
-        )
-    elif isinstance(error, apsw.IOError):
-        text = (
-            f"The disk of {path} reported an error ({error}); nothing of this transaction was "
-            "written."
-        )
     else:
-        text = f"SQLite refused a statement on {path}: {error}"
+        told = next(text for kind, text in _TOLD.items() if isinstance(error, kind))
+        text = told.format(path=path, error=error)
     return DatabaseError(text)
+
+
+_TOLD: Final[Mapping[type[apsw.Error], str]] = {
+    apsw.NotADBError: "{path} is not a SQLite database. Name another file, or move this one away.",
+    apsw.CantOpenError: "{path} cannot be opened. Check that its folder exists and may be written to.",
+    apsw.ReadOnlyError: "{path} is read-only. Check the permissions of the file and its folder.",
+    apsw.FullError: (
+        "The disk of {path} is full; nothing of this transaction was written. Free some space."
+    ),
+    apsw.CorruptError: "{path} is damaged ({error}). Run `langmemory doctor`: it says what to do.",
+    apsw.BusyError: (
+        "{path} stayed locked by another process for longer than busy_timeout_ms. "
+        "Try again, or raise database.busy_timeout_ms."
+    ),
+    apsw.IOError: (
+        "The disk of {path} reported an error ({error}); nothing of this transaction was written."
+    ),
+    apsw.Error: "SQLite refused a statement on {path}: {error}",
+}
+"""What an error of SQLite means for the file, and the next step."""
 
 
 @contextmanager

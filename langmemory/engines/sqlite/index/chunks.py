@@ -12,14 +12,14 @@ from numpy.typing import NDArray
 from langmemory.engines.sqlite.index.vectors import SLOT_BITS, sign_bits
 from langmemory.ports.candidates import Floats, Ids
 
-Words = NDArray[np.uint64]
+Bits = NDArray[np.uint64]
 
 BLOCK: Final = 65_536
 """Vectors compared at a time, so that the intermediate arrays stay in the CPU cache."""
 MIXED: Final = 256
 """Dimensions that `_mixed` mixes with one another, at most."""
 WORDS_A_BYTE: Final = 3
-"""Words whose bits a byte can count; adding bytes is three times as fast as adding to wider numbers."""
+"""Bits whose bits a byte can count; adding bytes is three times as fast as adding to wider numbers."""
 COARSE_BLOCK: Final = 4_096
 """Vectors read at a time for the copy, while a refresh waits (about 10 ms)."""
 WHOLE_UP_TO: Final = 16_384
@@ -29,7 +29,7 @@ SAMPLED: Final = 16
 
 
 @dataclass(frozen=True, slots=True)
-class Coarse:
+class Int8Vectors:
     """A copy of vectors, row for row those of a `Chunk`.
 
     Few vectors are kept as they are. Many are kept at a byte a dimension, with the sign bits of what
@@ -44,11 +44,11 @@ class Coarse:
     """int8 or float32[>= n, dims]; zero where there is no vector any more."""
     scale: Floats
     """float32[>= n]: what a value of 1 stands for."""
-    bits: Words
-    """uint64[words, >= n]: `Coarse.signs` of the vectors; no words beside whole vectors."""
+    bits: Bits
+    """uint64[words, >= n]: `Int8Vectors.signs` of the vectors; no words beside whole vectors."""
 
     @classmethod
-    def around(cls, some: Floats, capacity: int) -> Coarse:
+    def around(cls, some: Floats, capacity: int) -> Int8Vectors:
         """Room for vectors like these, float32[m, dims]."""
         dims = some.shape[1]
         center = some.mean(axis=0) if len(some) else np.zeros(dims, np.float32)
@@ -61,7 +61,7 @@ class Coarse:
         )
 
     @classmethod
-    def whole(cls, dims: int, capacity: int) -> Coarse:
+    def whole(cls, dims: int, capacity: int) -> Int8Vectors:
         """Room for vectors as they are."""
         return cls(
             np.zeros(dims, np.float32),
@@ -106,15 +106,15 @@ class Coarse:
         self.values[rows] = np.rint(vectors / scale[:, None])
         self.bits[:, rows] = self.signs(vectors).T
 
-    def signs(self, vectors: Floats) -> Words:
+    def signs(self, vectors: Floats) -> Bits:
         """uint64[m, words] of float32[m, dims]."""
         return sign_bits(_mixed(vectors - self.center))
 
-    def with_room(self, n: int, capacity: int) -> Coarse:
+    def with_room(self, n: int, capacity: int) -> Int8Vectors:
         if self.exact:
-            grown = Coarse.whole(self.values.shape[1], capacity)
+            grown = Int8Vectors.whole(self.values.shape[1], capacity)
         else:
-            grown = Coarse.around(self.center[None, :], capacity)
+            grown = Int8Vectors.around(self.center[None, :], capacity)
         grown.values[:n], grown.scale[:n] = self.values[:n], self.scale[:n]
         grown.bits[:, :n] = self.bits[:, :n]
         return grown
@@ -129,9 +129,9 @@ class Chunk:
     """int64[>= n], ascending."""
     namespaces: NDArray[np.int32]
     """int32[>= n]; -1 where the vector is gone."""
-    bits: Words
+    bits: Bits
     """uint64[words, >= n]."""
-    coarse: Coarse | None = None
+    coarse: Int8Vectors | None = None
 
     def distances(
         self, query: Floats, rows: NDArray[np.int64] | None = None, *, coarse: bool
@@ -143,7 +143,7 @@ class Chunk:
         return self._distances(self.bits, sign_bits(query[None, :])[0], rows)
 
     def _distances(
-        self, bits: Words, query: Words, rows: NDArray[np.int64] | None
+        self, bits: Bits, query: Bits, rows: NDArray[np.int64] | None
     ) -> NDArray[np.uint16]:
         if rows is not None:
             found = np.bitwise_count(bits[:, rows] ^ query[:, None])
@@ -260,7 +260,7 @@ def empty(words: int) -> Chunk:
     return Chunk(0, np.empty(0, np.int64), np.empty(0, np.int32), np.empty((words, 0), np.uint64))
 
 
-def merged(chunk: Chunk, ids: Ids, namespaces: NDArray[np.int32], bits: Words) -> Chunk:
+def merged(chunk: Chunk, ids: Ids, namespaces: NDArray[np.int32], bits: Bits) -> Chunk:
     """The chunk with newer entries laid over it. ``ids`` ascend and are distinct.
 
     New vectors have higher ids than all before as a rule, so they go into the spare room at the

@@ -10,7 +10,7 @@ import numpy as np
 from langmemory.engines.sql.tables.settings import read_model
 from langmemory.engines.sqlite.file import rescue
 from langmemory.engines.sqlite.file.connection import Connection
-from langmemory.engines.sqlite.index import keywords, signs, vectors
+from langmemory.engines.sqlite.index import binary, keywords, vectors
 from langmemory.engines.sqlite.index.vectors import SLOT_BITS
 from langmemory.ports.candidates import Floats
 
@@ -46,7 +46,7 @@ class IndexedConnection(Connection):
         )
         model = read_model(self)
         if model.dims is not None:
-            signs.without(self, np.array(items, np.int64), model.words)
+            binary.without(self, np.array(items, np.int64), model.words)
         tables = "SELECT count(*) FROM sqlite_schema WHERE name IN ('vector_next', 'reembed_done')"
         if self.execute(tables).fetchone()[0] == 2:  # a move to another model is under way
             self.execute(

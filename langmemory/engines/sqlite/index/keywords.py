@@ -67,7 +67,6 @@ def merge(connection: Connection, *, begin: bool) -> bool:
     namespace of a large file.
 
     Args:
-        connection: The writer, in a transaction.
         begin: This is the first step: all parts there are now go into one. The further steps must
             not begin again, or FTS5 starts over with the parts written meanwhile, and leaves one
             more behind each time.

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from typing import Any, Final
+import os
+import threading
+import weakref
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from typing import Any, Final, TypeVar
 
 import apsw
 import numpy as np
@@ -37,7 +40,6 @@ def write(
     """Replace the vectors of items, and log their sign bits.
 
     Args:
-        connection: The writer, in a transaction.
         rows: (item id, namespace id, float32[n, dims], a cache key or None for each); n may be 0.
         fresh: The items are new, so there is nothing to replace.
     """
@@ -145,3 +147,19 @@ def unpack(rows: Sequence[tuple[int, bytes]]) -> tuple[Ids, Floats]:
     found, blobs = zip(*rows, strict=True)
     matrix = np.frombuffer(b"".join(blobs), np.float32).reshape(len(found), -1)
     return np.array(found, np.int64), matrix
+
+
+T = TypeVar("T")
+_shared: weakref.WeakValueDictionary[tuple[Hashable, ...], Any] = weakref.WeakValueDictionary()
+_shared_lock = threading.Lock()
+
+
+def shared(key: tuple[Hashable, ...], make: Callable[[], T]) -> T:
+    """Return what all stores of this process on one file share; made by the first that asks. The key
+    names the file and its generation, which changes when the file is re-embedded."""
+    key = (os.getpid(), *key)  # a fork copies locks as they are
+    with _shared_lock:
+        found: T | None = _shared.get(key)
+        if found is None:
+            found = _shared[key] = make()
+        return found

@@ -8,10 +8,8 @@ can be dropped at any time: FTS5 is the truth, and answers for what was written 
 
 from __future__ import annotations
 
-import os
 import threading
 import time
-import weakref
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -170,8 +168,6 @@ class Words:
 
         Args:
             tokens: Of the query; one that stands twice counts twice.
-            weights: Of body and context.
-            limit: How many at most.
             scope: The rows in question, ascending; None: all.
             gone: bool[n]: rows that do not count any more.
             complete: Rows that only frequent tokens bring are wanted as well, where rare ones bring
@@ -336,7 +332,6 @@ class WordIndex:
 
         Args:
             connection: One snapshot, that nobody else uses.
-            budget_bytes: For the copy.
         """
         words = read(connection, budget_bytes)
         with self._lock:
@@ -474,19 +469,3 @@ def _by_tokens(
             time.sleep(PAUSE_SECONDS)
     if tokens:
         yield tokens, places
-
-
-_shared: weakref.WeakValueDictionary[tuple[int, str, int], WordIndex] = (
-    weakref.WeakValueDictionary()
-)
-_shared_lock = threading.Lock()
-
-
-def shared_index(file: str, generation: int) -> WordIndex:
-    """The process's copy of a file's words; ``generation`` tells it from another file of its name."""
-    key = (os.getpid(), file, generation)  # a fork copies locks as they are
-    with _shared_lock:
-        index = _shared.get(key)
-        if index is None:
-            index = _shared[key] = WordIndex()
-        return index

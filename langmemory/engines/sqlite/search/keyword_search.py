@@ -68,12 +68,7 @@ def search(
     """Items in scope that match, with their BM25 > 0: best first.
 
     Args:
-        connection: A reader.
-        cardinalities: Of this file.
-        scope: What may be found.
         match: FTS5 expression: quoted strings joined by OR, without a column filter.
-        limit: How many at most.
-        weights: Of the columns.
         forms: Words that are looked up as well, once, where the index does not take them for one of
             those in ``match``.
         plan: Of the scope, if there is one already.
@@ -332,8 +327,6 @@ class _LookUp:
         """By `_bm25`, which is told how many rows each word is in.
 
         Args:
-            match: What is scored.
-            limit: Rows at most.
             among: What a row has to match as well, without a score for it.
             ids: The rows in question, if they are known.
             counts: Rows with each word, if they are known.
@@ -425,7 +418,6 @@ def _bm25(row: apsw.FTS5ExtensionApi, *arguments: Any) -> float:
     are: two thirds of a search's time. Here they are given.
 
     Args:
-        row: Of the keyword table.
         arguments: Rows with each phrase, int64[phrases]; the weights of body and context.
     """
     counts, body_weight, context_weight = arguments

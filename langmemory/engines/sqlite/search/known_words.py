@@ -40,8 +40,6 @@ def known(
     their tokens.
 
     Args:
-        connection: A reader.
-        cardinalities: Of this file.
         namespace: Whose words are asked for.
         words: If more than `FEW`, they begin alike: what begins so is looked through.
         viewer: Whose view it is: what others keep to themselves is not known, unless there are more than

@@ -9,7 +9,7 @@ import numpy as np
 
 from langmemory.engines.sql.scope.scopes import CompiledScope
 from langmemory.engines.sqlite.file.connection import Connection
-from langmemory.engines.sqlite.index.signs import SignIndex
+from langmemory.engines.sqlite.index.binary import BinaryQuantizedIndex
 from langmemory.engines.sqlite.index.vectors import SLOT_BITS, fetch, unpack
 from langmemory.engines.sqlite.search.scope_plan import ScopePlan
 from langmemory.ids import are_in
@@ -27,7 +27,7 @@ Gaussian vectors); twice as many where predicates leave out some of them afterwa
 
 def nearest(
     connection: Connection,
-    index: SignIndex,
+    index: BinaryQuantizedIndex,
     scope: CompiledScope,
     query: Floats,
     limit: int,
@@ -43,13 +43,8 @@ def nearest(
     way the cosines are exact, and an item with several vectors counts with its best one.
 
     Args:
-        connection: A reader.
-        index: Up to date for this reader.
-        scope: What may be found.
         query: float32[dims], L2-normalised.
-        limit: How many at most.
         overfetch: Vectors compared exactly for each wanted item, beyond `EXACT_FLOOR`.
-        plan: Of the scope.
         exact: Compare every vector in scope instead.
         rough: Cosines that are right to about 0.002 will do, where that is faster.
     """
@@ -99,7 +94,10 @@ def nearest(
 
 
 def _by_best(
-    connection: Connection, query: Floats, found: tuple[Ids, Floats], rough: SignIndex | None = None
+    connection: Connection,
+    query: Floats,
+    found: tuple[Ids, Floats],
+    rough: BinaryQuantizedIndex | None = None,
 ) -> tuple[Ids, Floats]:
     """Return the finds, each item with its best vector, which may not be among those compared; by the
     coarse copy of an index if that will do and there is one."""
@@ -110,7 +108,7 @@ def _by_best(
     return found[0][order], best[order]
 
 
-def _wanted(index: SignIndex, limit: int, overfetch: int, trivial: bool) -> int:
+def _wanted(index: BinaryQuantizedIndex, limit: int, overfetch: int, trivial: bool) -> int:
     """Vectors that are compared exactly."""
     if index.coarse is not None:
         return limit + (COARSE_FLOOR if trivial else 2 * COARSE_FLOOR)

@@ -1,21 +1,19 @@
 """The sign bits of all vectors of a file, in memory: what a search looks at first.
 
-One `SignIndex` is shared by all stores of a process on one file. It is a view of the ``code`` log:
+One `BinaryQuantizedIndex` is shared by all stores of a process on one file. It is a view of the ``code`` log:
 built from packed segments and the tail behind them, and brought up to date from the tail whenever
 another connection has committed. It can be dropped at any time. Over its byte budget nothing is
 kept and a search streams the segments.
 
 The vectors of a small file are kept as well, and a search compares them all. A process that searches
-a larger file often keeps a byte for each dimension (`Coarse`): then only the last few comparisons
+a larger file often keeps a byte for each dimension (`Int8Vectors`): then only the last few comparisons
 need rows of the file.
 """
 
 from __future__ import annotations
 
-import os
 import threading
 import time
-import weakref
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
 from dataclasses import replace
@@ -29,9 +27,9 @@ from langmemory.engines.sqlite.file.connection import Connection
 from langmemory.engines.sqlite.index.chunks import (
     COARSE_BLOCK,
     WHOLE_UP_TO,
+    Bits,
     Chunk,
-    Coarse,
-    Words,
+    Int8Vectors,
     closest,
     empty,
     merged,
@@ -77,7 +75,7 @@ class Nearest(NamedTuple):
     """Whether the scores are cosines, right to about 0.002; else they only order."""
 
 
-class SignIndex:
+class BinaryQuantizedIndex:
     """Candidates for a query vector by Hamming distance. Thread-safe."""
 
     def __init__(self, words: int, budget_bytes: int, copy_bytes: int = 0) -> None:
@@ -131,7 +129,7 @@ class SignIndex:
         row = connection.execute("SELECT length(e) / 4 FROM vector LIMIT 1").fetchone()
         if row is None or len(chunk.ids) * (row[0] + 1) * 4 > self._coarse_budget_bytes:
             return
-        chunk = replace(chunk, coarse=Coarse.whole(row[0], len(chunk.ids)))
+        chunk = replace(chunk, coarse=Int8Vectors.whole(row[0], len(chunk.ids)))
         _lay_coarse(connection, chunk, chunk.ids[: chunk.n])
         self._chunk, self._coarse_ready = chunk, True
 
@@ -160,8 +158,6 @@ class SignIndex:
 
         Args:
             read: A snapshot of the file; None once its vectors come from another model.
-            dims: Of the vectors.
-            budget_bytes: For the copy.
         """
         while True:
             time.sleep(STEP_PAUSE_SECONDS)  # not inside the lock
@@ -177,7 +173,7 @@ class SignIndex:
                     return
                 if chunk.coarse is None:
                     spread = chunk.ids[: chunk.n : max(chunk.n // COARSE_BLOCK, 1)]
-                    coarse = Coarse.around(
+                    coarse = Int8Vectors.around(
                         fetch(connection, spread)[1].reshape(-1, dims), len(chunk.ids)
                     )
                     self._coarse_rows, self._coarse_ready = 0, False
@@ -195,7 +191,7 @@ class SignIndex:
         return self._chunk.n
 
     @property
-    def coarse(self) -> Coarse | None:
+    def coarse(self) -> Int8Vectors | None:
         """The coarse copy, when it is whole."""
         chunk = self._chunk  # before the flag: see `load_coarse`
         return chunk.coarse if self._coarse_ready else None
@@ -254,7 +250,6 @@ class SignIndex:
 
         Args:
             connection: Where to stream from, if need be.
-            query: float32[dims].
             limit: How many, as far as there are any. When streaming, outdated bits of changed
                 vectors count too, so there may be fewer.
             namespace: Prefix of the namespaces in scope; ``()`` is every one.
@@ -403,7 +398,7 @@ def _load(connection: Connection, words: int) -> Chunk:
 
 def _read_tail(
     connection: Connection, after_seq: int, words: int
-) -> tuple[Ids, NDArray[np.int32], Words] | None:
+) -> tuple[Ids, NDArray[np.int32], Bits] | None:
     """Entries of the log after a point, newest per vector: ids ascending, namespaces, bits."""
     rows = connection.execute(
         "SELECT vector, namespace, bits FROM code WHERE seq > ? ORDER BY seq", (after_seq,)
@@ -478,21 +473,3 @@ def _write_segment(connection: Connection, last_seq: int, chunk: Chunk) -> None:
             np.ascontiguousarray(chunk.bits).tobytes(),
         ),
     )
-
-
-_shared: weakref.WeakValueDictionary[tuple[int, str, int, int], SignIndex] = (
-    weakref.WeakValueDictionary()
-)
-_shared_lock = threading.Lock()
-
-
-def shared_index(
-    file: str, generation: int, words: int, budget_bytes: int, copy_bytes: int
-) -> SignIndex:
-    """The process's index of a file; ``generation`` changes when the file is re-embedded."""
-    key = (os.getpid(), file, generation, words)  # a fork copies locks as they are
-    with _shared_lock:
-        index = _shared.get(key)
-        if index is None:
-            index = _shared[key] = SignIndex(words, budget_bytes, copy_bytes)
-        return index
