@@ -25,7 +25,7 @@ from langmemory.nodes import MemoryState, RecallNode
 from langmemory.nodes.access import Conversation, StoreAccess
 from langmemory.nodes.core_memory import CoreMemory
 from langmemory.stores import MemoryStore
-from langmemory.stores.viewer import ViewerStore
+from langmemory.stores.face import ViewerStore
 from langmemory.tools import (
     TOOLS,
     create_get_memory_tool,
