@@ -359,15 +359,11 @@ class Snapshot:
 
     def scoped(self, scope: Scope, *, alive_at_us: int | None = None) -> CompiledScope:
         """See `scopes.compile_scope`; without a condition that every item of the file meets."""
-        if scope.statuses == ("active",) and scope.known_at is None and not self._has_inactive():
-            scope = replace(scope, statuses=None)
+        if scope.statuses == ("active",) and scope.known_at is None:
+            inactive = "SELECT 1 FROM item WHERE status <> 'active' LIMIT 1"
+            if self.connection.execute(inactive).fetchone() is None:
+                scope = replace(scope, statuses=None)
         return compile_scope(scope, alive_at_us=alive_at_us)
-
-    def _has_inactive(self) -> bool:
-        row = self.connection.execute(
-            "SELECT EXISTS (SELECT 1 FROM item WHERE status <> 'active')"
-        ).fetchone()
-        return bool(row[0])
 
     def nearest(
         self,
@@ -476,22 +472,17 @@ class Snapshot:
 
     def stats(self) -> Stats:
         """Counts and sizes."""
-
-        def count(sql: str) -> int:
-            return int(self.connection.execute(sql).fetchone()[0])
-
-        kinds = self.connection.execute("SELECT kind, count(*) FROM item GROUP BY kind ORDER BY 1")
+        execute = self.connection.execute
+        kinds = execute("SELECT kind, count(*) FROM item GROUP BY kind ORDER BY 1").fetchall()
+        items, namespaces, vectors, keywords, history, file_bytes = execute(
+            "SELECT (SELECT count(*) FROM item), (SELECT count(DISTINCT namespace) FROM item), "
+            "(SELECT count(*) FROM vector), (SELECT count(*) FROM keyword_docsize), "
+            "(SELECT count(*) FROM history), "
+            "(SELECT page_count * page_size FROM pragma_page_count, pragma_page_size)"
+        ).fetchone()
         model = read_model(self.connection)
         return Stats(
-            items=count("SELECT count(*) FROM item"),
-            namespaces=count("SELECT count(DISTINCT namespace) FROM item"),
-            vectors=count("SELECT count(*) FROM vector"),
-            keywords=count("SELECT count(*) FROM keyword_docsize"),
-            history=count("SELECT count(*) FROM history"),
-            by_kind=dict(kinds.fetchall()),
-            file_bytes=count(
-                "SELECT page_count * page_size FROM pragma_page_count, pragma_page_size"
-            ),
-            model=model.model,
+            items=items, namespaces=namespaces, vectors=vectors, keywords=keywords,
+            history=history, by_kind=dict(kinds), file_bytes=file_bytes, model=model.model,
             dims=model.dims,
-        )
+        )  # fmt: skip

@@ -215,14 +215,9 @@ def _trails(connection: Connection, run: Run, without: Collection[str] = ()) -> 
         if trail is None:
             key, gone = history.name_of(connection, step.item)
             trail = trails[step.item] = Trail(
-                item=step.item,
-                key=key,
-                gone=gone,
-                added=step.action == "add",
-                removed=False,
-                last_seq=step.seq,
-                value=step.before,
-            )
+                item=step.item, key=key, gone=gone, added=step.action == "add", removed=False,
+                last_seq=step.seq, value=step.before,
+            )  # fmt: skip
         trail.last_seq = step.seq
         trail.removed = step.action == "delete"
         trail.columns = {**step.facets, **trail.columns}  # the earliest is what was before the run

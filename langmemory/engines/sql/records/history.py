@@ -111,17 +111,10 @@ def record(
         "INSERT INTO history (at, action, item, namespace, key, before, facets, run, reason) "
         "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
         (
-            at_us,
-            action,
-            item,
-            namespace,
-            key,
-            before,
-            None if facets is None else to_json(facets),
-            run,
-            reason,
+            at_us, action, item, namespace, key, before,
+            None if facets is None else to_json(facets), run, reason,
         ),
-    )
+    )  # fmt: skip
 
 
 def record_added(
@@ -167,23 +160,16 @@ def of_item(
     for item, rows in sorted(recorded, key=lambda life: life[1][0][1:2] + life[1][0][:1]):
         alive = current is not None and current[0] == item
         afters = [row[3] for row in rows[1:]] + [current[1] if alive and current else None]
-        entries.extend(
+        entries += [
             HistoryEntry(
-                seq=seq,
-                at=from_us(at),
-                action=action,
-                namespace=namespace,
-                key=key,
-                before=_maybe(before),
-                after=None if action in GONE else _maybe(after),
-                run_id=run,
-                reason=reason,
-                facets=shown_facets(facets),
+                seq=seq, at=from_us(at), action=action, namespace=namespace, key=key,
+                before=_maybe(before), after=None if action in GONE else _maybe(after),
+                run_id=run, reason=reason, facets=shown_facets(facets),
             )
             for (seq, at, action, before, run, reason, facets), after in zip(
                 rows, afters, strict=True
             )
-        )
+        ]  # fmt: skip
     if viewer is not None:  # gaps would tell how much others do in private
         entries = [replace(entry, seq=number) for number, entry in enumerate(entries, start=1)]
     return entries

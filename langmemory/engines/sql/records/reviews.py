@@ -42,16 +42,11 @@ def insert(
         "INSERT INTO review (id, namespace, about, question, items, options, run, opened_at) "
         "VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
         (
-            review.id,
-            namespace,
-            review.about,
-            review.question,
-            json.dumps(review.memories, ensure_ascii=False),
-            to_json(options),
-            review.run_id,
+            review.id, namespace, review.about, review.question,
+            json.dumps(review.memories, ensure_ascii=False), to_json(options), review.run_id,
             opened_us,
         ),
-    )
+    )  # fmt: skip
 
 
 def find(connection: Connection, review_id: str) -> Review | None:

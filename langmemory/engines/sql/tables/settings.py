@@ -44,11 +44,7 @@ def read_model(connection: Connection) -> ModelSetting:
 def write_model(connection: Connection, setting: ModelSetting) -> None:
     connection.executemany(
         "INSERT OR REPLACE INTO setting (name, value) VALUES (?, ?)",
-        [
-            ("model", setting.model),
-            ("dims", setting.dims),
-            ("generation", setting.generation),
-        ],
+        [(name, getattr(setting, name)) for name in ("model", "dims", "generation")],
     )
 
 

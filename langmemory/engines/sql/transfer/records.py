@@ -203,11 +203,6 @@ class _Import:
         self.connection = connection
         self.namespace = namespace
 
-    @property
-    def id(self) -> int:
-        """Of the namespace, which is there from now on."""
-        return intern(self.connection, self.namespace)
-
     def row(self, row: Row, since: set[str]) -> None:
         kind = row["type"]
         if since and kind in _TELLING and runs.is_blank(self.connection, row["run"]):
@@ -222,14 +217,20 @@ class _Import:
         elif kind == "entity":
             if self._entity(row["key"]) is None:
                 graph_rows.add_entity(
-                    self.connection, self.id, row["key"], row["name"], row["kind"], row["run"]
+                    self.connection,
+                    intern(self.connection, self.namespace),
+                    row["key"],
+                    row["name"],
+                    row["kind"],
+                    row["run"],
                 )
         elif kind == "link":
             self._link(row)
         elif kind == "alias":
             if (entity := self._entity(row["entity"])) is not None:
                 names = [(row["norm"], row["name"])]
-                graph_rows.add_aliases(self.connection, self.id, entity, names, row["run"])
+                namespace = intern(self.connection, self.namespace)
+                graph_rows.add_aliases(self.connection, namespace, entity, names, row["run"])
         elif kind == "removed":
             if (removed := self._removed(row["key"], row["at"])) is not None:
                 self._beside(removed, row)
@@ -246,7 +247,7 @@ class _Import:
                 raise TypeError(f"{name} is {row[name]!r:.40}")
             columns[name] = json.dumps(row[name], ensure_ascii=False, separators=(",", ":"))
         names = _COLUMNS[table]
-        columns["namespace"] = self.id
+        columns["namespace"] = intern(self.connection, self.namespace)
         self.connection.execute(
             f"INSERT INTO {table} ({', '.join(names)}) VALUES ({', '.join('?' * len(names))}) "
             "ON CONFLICT DO NOTHING",

@@ -94,10 +94,10 @@ def damaged_rows(connection: Connection) -> list[Damage]:
     """Every row of a file that cannot be read, or only in part. Call it on a reader."""
     found: list[Damage] = []
     for table in TABLES:
-        with _Table(connection, table) as reader:
-            for _ in reader.rows():
-                pass
-            found.extend(reader.damages)
+        reader = _Table(connection, table)
+        for _ in reader.rows():
+            pass
+        found.extend(reader.damages)
     return found
 
 
@@ -113,12 +113,6 @@ class _Table:
         self.by_rowid = "WITHOUT ROWID" not in (sql or "")
         self.keys = keys or ["rowid"]
         self.damages: list[Damage] = []
-
-    def __enter__(self) -> _Table:
-        return self
-
-    def __exit__(self, *error: object) -> None:
-        return None
 
     def rows(self) -> Iterator[tuple[Any, ...]]:
         """Every row that can be read, in the order of its key; notes those that cannot."""
@@ -150,21 +144,14 @@ class _Table:
             if not partial:
                 query = f"SELECT {names} FROM {self.table} INDEXED BY {index}"
                 self._named |= set(self._scan(query, None, "")[0])
-        guesses = (
-            self._guesses(found, behind) if self.by_rowid and len(self.keys) == 1 else set[Key]()
-        )
+        guesses: set[Key] = set()
+        if self.by_rowid and len(self.keys) == 1:  # between the row before the damage and the next
+            first = found[-1][0] + 1 if found else 1
+            last = max((key[0] for key in self._named), default=0) + PROBED_BEHIND
+            last = min(behind[-1][0] if behind else last, first + MOST_PROBED)
+            guesses = {(one,) for one in range(first, last)}
         self._note(("?",), f"a page is damaged; {len(self._named):,} rows are known by name")
         return sorted(self._named | guesses, key=repr if not self.by_rowid else None), False
-
-    def _guesses(self, found: list[Key], behind: list[Key]) -> set[Key]:
-        """Ids between the last row before the damage and the first one behind it."""
-        first = found[-1][0] + 1 if found else 1
-        last = (
-            behind[-1][0]
-            if behind
-            else max((key[0] for key in self._named), default=0) + PROBED_BEHIND
-        )
-        return {(one,) for one in range(first, min(last, first + MOST_PROBED))}
 
     def _scan(self, query: str, order: str | None, way: str) -> tuple[list[Key], bool]:
         """Keys up to the first that cannot be read, and whether there was one."""

@@ -113,12 +113,8 @@ def recreate(connection: Connection, schema_sql: str) -> None:
 
 def lost(connection: Connection) -> bool:
     """Whether the index was created anew and nobody has written the items into it yet."""
-    return (
-        connection.execute(
-            "SELECT 1 FROM setting WHERE name = 'keywords' AND value = 'lost'"
-        ).fetchone()
-        is not None
-    )
+    query = "SELECT 1 FROM setting WHERE name = 'keywords' AND value = 'lost'"
+    return connection.execute(query).fetchone() is not None
 
 
 def found(connection: Connection) -> None:
