@@ -91,7 +91,13 @@ def reembed(
             with engine.write() as connection:
                 if _done_by_another(connection, embedder.model_id):
                     return read_model(connection)
-                _drop_other_dims(connection, max(one.embedded.shape[1] for one in drafts))
+                # Vectors that an earlier run with the same model made at another length go.
+                dims = max(one.embedded.shape[1] for one in drafts)
+                found = connection.execute(
+                    "SELECT length(e) / 4 FROM vector_next LIMIT 1"
+                ).fetchone()
+                if dims and found not in (None, (dims,)):
+                    connection.execute("DELETE FROM vector_next; DELETE FROM reembed_done")
                 for item, version, draft in todo:
                     _write_next(connection, item, version, draft)
             done = min(done + len(todo), total)
@@ -136,13 +142,6 @@ def _done_by_another(connection: Connection, model: str) -> bool:
             f"Another reembed, towards {towards}, took over. Let it finish, then run this one again."
         )
     return False
-
-
-def _drop_other_dims(connection: Connection, dims: int) -> None:
-    """Discard vectors that an earlier run with the same model made at another length."""
-    found = connection.execute("SELECT length(e) / 4 FROM vector_next LIMIT 1").fetchone()
-    if found is not None and dims and found[0] != dims:
-        connection.execute("DELETE FROM vector_next; DELETE FROM reembed_done")
 
 
 def _next(connection: Connection, indexing: Indexing, after: int) -> list[tuple[int, int, Write]]:

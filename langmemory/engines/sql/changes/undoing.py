@@ -284,7 +284,9 @@ def _check(
             by_run.setdefault(found.run, set()).add(found.what)
     if not by_run and not by_hand:
         return
-    order = sorted(by_run, key=lambda one: _when(connection, one), reverse=True)
+    found_runs = (runs.find(connection, one) for one in by_run)
+    when = {one.id: one.at.timestamp() for one in found_runs if one is not None}
+    order = sorted(by_run, key=lambda one: (when.get(one, 0.0), one), reverse=True)
     parts = [f"run {run} {some(sorted(by_run[run]))}" for run in order]
     steps = [f"undo {', then '.join(order)}"] if order else []
     if by_hand:
@@ -294,11 +296,6 @@ def _check(
         f"Run {run_id} cannot be undone, later changes stand on it: {'; '.join(parts)}. First "
         f"{' and '.join(steps)}. Nothing was changed."
     )
-
-
-def _when(connection: Connection, run_id: str) -> tuple[float, str]:
-    run = runs.find(connection, run_id)
-    return (0.0, "") if run is None else (run.at.timestamp(), run.id)
 
 
 def _take_back(connection: Connection, run: Run) -> Iterator[str]:

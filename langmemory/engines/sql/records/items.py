@@ -136,14 +136,14 @@ class Known(NamedTuple):
         status = write.facets.get("status", self.was["status"])
         return {} if status == self.was["status"] else following(status, self.was, now_us)
 
-    def replaced(self, write: Write) -> dict[str, Any] | None:
+    def replaced(self, write: Write) -> dict[str, Any]:
         """Columns that a write sets otherwise, as they were, for the history."""
         was = self.was
         new = {**was, **write.facets}
         if write.created_us is not None:
             new["created_at"] = write.created_us
         found = {name: was[name] for name in _TOLD if new[name] != was[name]}
-        return history.with_whose(found, was) or None
+        return history.with_whose(found, was)
 
 
 class Reworded(NamedTuple):
@@ -260,10 +260,11 @@ class Batch:
                 write.facets = {**write.facets, "status": "active"}
             write.facets = {**old.followed(write, self.now_us), **write.facets}
         updated = self.now_us if write.updated_us is None else write.updated_us
-        expires = _expires_at(self.now_us, write.ttl_minutes)
+        ttl = write.ttl_minutes
+        expires = None if ttl is None else self.now_us + round(ttl * 60_000_000)
         index_fields = None if write.index_fields is None else json.dumps(write.index_fields)
         columns: dict[str, Any] = {
-            "value": write.value, "updated_at": updated, "ttl_minutes": write.ttl_minutes,
+            "value": write.value, "updated_at": updated, "ttl_minutes": ttl,
             "expires_at": expires, "index_fields": index_fields,
             "tokens": write.tokens, **write.facets,
         }  # fmt: skip
@@ -273,7 +274,9 @@ class Batch:
                 "key": write.key,
                 "created_at": updated if write.created_us is None else write.created_us,
             }
-            item = columns["id"] = self.new_id()
+            if self.last_id is None:
+                self.last_id = self.connection.last_item()
+            item = self.last_id = columns["id"] = self.last_id + 1
             self.inserts.setdefault(tuple(columns), []).append(tuple(columns.values()))
             self.fresh.append((write, item, namespace))
         else:
@@ -285,31 +288,23 @@ class Batch:
                 f"UPDATE item SET {changes} WHERE id = ?", (*columns.values(), item)
             )
             self.replace(write, item, namespace)
+            facets = old.replaced(write) | ({history.CLAIMS: claimed} if claimed else {})
             history.record(
-                self.connection, self.now_us, "update", item,
-                before=old.value, facets=_with_claims(old.replaced(write), claimed), run=self.run,
-                reason=self.reason,
+                self.connection, self.now_us, "update", item, before=old.value,
+                facets=facets or None, run=self.run, reason=self.reason,
             )  # fmt: skip
             return item
-        self.leaf_rows.extend(
-            (self.path(name), value, namespace, item) for name, value in write.leaves
-        )
+        self._add_leaves(write, item, namespace)
         return item
 
     def replace(self, write: Write, item: int, namespace: int) -> None:
         """Replace what was derived from an item's value."""
         self.connection.execute("DELETE FROM leaf WHERE item = ?", (item,))
         self.replaced.append((write, item, namespace))
-        self.leaf_rows.extend(
-            (self.path(name), value, namespace, item) for name, value in write.leaves
-        )
+        self._add_leaves(write, item, namespace)
 
-    def new_id(self) -> int:
-        """The next id that no item has or ever had."""
-        if self.last_id is None:
-            self.last_id = self.connection.last_item()
-        self.last_id += 1
-        return self.last_id
+    def _add_leaves(self, write: Write, item: int, namespace: int) -> None:
+        self.leaf_rows += [(self.path(name), one, namespace, item) for name, one in write.leaves]
 
     def flush(self) -> None:
         for columns, rows in self.inserts.items():
@@ -346,14 +341,6 @@ class Batch:
             if facts:
                 into = "INSERT INTO fingerprint (namespace, hash, item) VALUES (?, ?, ?)"
                 self.connection.executemany(into, facts)
-
-
-def _with_claims(facets: dict[str, Any] | None, claimed: dict[str, Any]) -> dict[str, Any] | None:
-    return {**(facets or {}), history.CLAIMS: claimed} if claimed else facets
-
-
-def _expires_at(now_us: int, ttl_minutes: float | None) -> int | None:
-    return None if ttl_minutes is None else now_us + round(ttl_minutes * 60_000_000)
 
 
 NAMED: Final = "i.namespace = (SELECT n.id FROM namespace n WHERE n.path = ?) AND i.key = ?"

@@ -126,7 +126,11 @@ def export_rows(
             row = dict(zip(names, found, strict=True))
             if kind == "removed":
                 row |= _beside(connection, row.pop("item"))
-            yield {"type": kind, "namespace": list(from_path(row.pop("path"))), **_shown(row)}
+            for name in row.keys() & set(_TIMES):
+                row[name] = from_us(row[name]).isoformat()
+            for name in row.keys() & _JSON.keys():
+                row[name] = json.loads(row[name])
+            yield {"type": kind, "namespace": list(from_path(row.pop("path"))), **row}
 
 
 _REMOVED: Final = f"history h ON h.item = {{0}} AND {removal.RESTORABLE}"
@@ -167,14 +171,6 @@ def _beside(connection: Connection, item: int) -> dict[str, Any]:
     for row in found["evidence"]:
         row[1] = None if row[1] is None else from_us(row[1]).isoformat()
     return found
-
-
-def _shown(row: dict[str, Any]) -> dict[str, Any]:
-    for name in row.keys() & set(_TIMES):
-        row[name] = from_us(row[name]).isoformat()
-    for name in row.keys() & _JSON.keys():
-        row[name] = json.loads(row[name])
-    return row
 
 
 def import_row(connection: Connection, row: Row, since: set[str]) -> None:

@@ -189,7 +189,8 @@ class Indexing:
             unnamed = [None] * len(texts)
             cheap = embedder is None or embedder.cheap
             return Pending(texts, unnamed, texts if cheap else list(dict.fromkeys(texts)), {})
-        hashes = [_cache_key(embedder.model_id, text) for text in texts]
+        named = (f"{embedder.model_id}\0{text}".encode() for text in texts)
+        hashes = [hashlib.blake2b(one, digest_size=16).digest() for one in named]
         known: dict[bytes, Floats] = {}
         if engine is not None and hashes:
             with engine.glance() as snapshot:
@@ -356,11 +357,6 @@ def _tokens(split: Sequence[TokenIds], writes: Sequence[Write]) -> list[bytes]:
         vocabulary.stored(ids, write.text, by_assistant=("role", "assistant") in write.leaves)
         for ids, write in zip(split, writes, strict=True)
     ]
-
-
-def _cache_key(model_id: str, text: str) -> bytes:
-    """16 bytes that name a text under a model."""
-    return hashlib.blake2b(f"{model_id}\0{text}".encode(), digest_size=16).digest()
 
 
 def resolve_indexing(

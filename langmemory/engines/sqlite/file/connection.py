@@ -299,7 +299,11 @@ class Database:
             # First of all: every later statement may meet another process's lock.
             connection.set_busy_timeout(self._busy_timeout_ms)
             if not self.in_memory:
-                if _ours_or_empty(connection):  # what is refused later must stay as it was
+                application, tables = connection.execute(
+                    "SELECT application_id, (SELECT count(*) FROM sqlite_schema) "
+                    "FROM pragma_application_id"
+                ).fetchone()
+                if application == APPLICATION_ID or tables == 0:  # else it must stay as it was
                     connection.pragma("journal_mode", "wal")
                 connection.wal_autocheckpoint(0)  # the writer's hook wakes a background thread
                 connection.pragma("mmap_size", self._mmap_bytes)
@@ -658,20 +662,17 @@ class Database:
         with self._write_lock:
             with self._pool_lock:
                 idle, self._idle = self._idle, []
-            self._write_back_if_moved()
+            # SQLite leaves the WAL behind, with the last writes, when it closes a file that was given
+            # another name meanwhile. Not where a new file took its place: it may be that one's WAL.
+            if self._inode is not None and _inode(self.file) == (0, 0):
+                with suppress(apsw.Error):  # then it stays beside the old name
+                    self._writer.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_TRUNCATE)
             if self._guard is not None:
                 self._guard.lift()
             for connection in (*idle, self._writer):
                 self._discard(connection)
             if self._guard is not None:
                 self._unguard()
-
-    def _write_back_if_moved(self) -> None:
-        """SQLite leaves the WAL behind, with the last writes, when it closes a file that was given
-        another name meanwhile. Not where a new file took its place: the WAL may be that one's."""
-        if self._inode is not None and _inode(self.file) == (0, 0):
-            with suppress(apsw.Error):  # then it stays beside the old name
-                self._writer.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_TRUNCATE)
 
 
 def _keep(database: weakref.ref[Database], wake: threading.Event) -> None:
@@ -697,13 +698,6 @@ def refuse_checkpointer(connection: apsw.Connection, path: str) -> None:
             "drop its tables checkpoints and writes from this one, with sqlite3 and no other process "
             "on it."
         )
-
-
-def _ours_or_empty(connection: Connection) -> bool:
-    application, tables = connection.execute(
-        "SELECT application_id, (SELECT count(*) FROM sqlite_schema) FROM pragma_application_id"
-    ).fetchone()
-    return bool(application == APPLICATION_ID or tables == 0)
 
 
 def _inode(file: str) -> tuple[int, int]:

@@ -104,7 +104,11 @@ class BinaryQuantizedIndex:
             if self._streaming or (self._seq < packed and self._seq >= 0):
                 self._seq = -1  # the rows in between are packed away: read the segments
             if self._seq < 0:
-                if self._too_large(connection):
+                (logged,) = connection.execute(
+                    "SELECT coalesce((SELECT sum(count) FROM code_segment), 0) "
+                    "+ (SELECT count(*) FROM code)"
+                ).fetchone()
+                if logged * self._vector_bytes > self.budget_bytes:
                     self._streaming, self._chunk = True, empty(self.words)
                     self._seq = newest
                     return
@@ -212,12 +216,6 @@ class BinaryQuantizedIndex:
         best = np.full(len(items), np.nan, np.float32)
         np.fmax.at(best, owner, chunk.coarse.cosines(query, rows))
         return best
-
-    def _too_large(self, connection: Connection) -> bool:
-        row = connection.execute(
-            "SELECT coalesce((SELECT sum(count) FROM code_segment), 0) + (SELECT count(*) FROM code)"
-        ).fetchone()
-        return int(row[0]) * self._vector_bytes > self.budget_bytes
 
     def chunks(self, connection: Connection) -> Iterator[Chunk]:
         """All vectors: one chunk in memory, or the segments one by one."""

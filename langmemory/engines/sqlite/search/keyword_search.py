@@ -281,7 +281,12 @@ class _LookUp:
     def _split(self) -> tuple[str, str] | None:
         """The rarest words, that together match `SCORED_ROWS`, and the others; None when all do."""
         terms = _QUOTED.findall(self.match)
-        counts = {term: self._rows_with(term, SCORED_ROWS + 1) for term in dict.fromkeys(terms)}
+        counts = {
+            term: self._cardinalities.rows(
+                self._connection, self.within + _texts(term), SCORED_ROWS + 1, self._size
+            )
+            for term in dict.fromkeys(terms)
+        }
         rare: set[str] = set()
         scored = known = 0
         for term in sorted(counts, key=lambda one: counts[one]):
@@ -292,10 +297,6 @@ class _LookUp:
             rare.add(term)
             known += counts[term] > 0  # a word in no row brings none, as far as was counted
         return None
-
-    def _rows_with(self, term: str, limit: int) -> int:
-        expression = self.within + _texts(term)
-        return self._cardinalities.rows(self._connection, expression, limit, self._size)
 
     def _ranked(self, expression: str, limit: int) -> Hits:
         """By FTS5's own BM25."""

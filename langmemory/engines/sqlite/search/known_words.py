@@ -69,16 +69,13 @@ def known(
         held = [one for one in asked if cardinalities.rows(connection, f'{within}"{one}"', 1, size)]
     # That none did is asked anew: a name may just have been told.
     rest = [one for one in asked if one not in held]
-    if rest and _matches(connection, f"{within}({' OR '.join(map(_quoted, rest))})"):
+    quoted = " OR ".join(f'"{one}"' for one in rest)
+    if rest and _matches(connection, f"{within}({quoted})"):
         held += [one for one in rest if _matches(connection, f'{within}"{one}"')]
     if viewer is not None and len(words) <= FEW:
         visible = visible_to(viewer)
         held = [one for one in held if _matches(connection, f'{within}"{one}"', visible)]
     return {word: asked[word] for word in held}
-
-
-def _quoted(word: str) -> str:
-    return f'"{word}"'
 
 
 def _matches(connection: Connection, expression: str, among: Condition = TRUE) -> bool:

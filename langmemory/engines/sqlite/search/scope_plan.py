@@ -145,7 +145,9 @@ class ScopePlan:
         if not self._counted:
             self._counted = True
             asked = [one for one in self._scope.conditions if one.starts]
-            if not (all(one.selective for one in asked) or self._was_narrow):
+            share = self._cardinalities.share(self._key)
+            was_narrow = share is not None and share * FILTERED_SHARE < 1
+            if not (was_narrow or all(one.selective for one in asked)):
                 asked = [one for one in asked if one.selective]
             self._items = self._by_index(asked)
         return self._items
@@ -166,11 +168,6 @@ class ScopePlan:
             for one in self._scope.conditions
             if one.told_by != "nothing"
         )
-
-    @property
-    def _was_narrow(self) -> bool:
-        share = self._cardinalities.share(self._key)
-        return share is not None and share * FILTERED_SHARE < 1
 
     def candidates(self, wanted: int) -> int:
         """How many of the best to look at so that about so many of them are in scope."""

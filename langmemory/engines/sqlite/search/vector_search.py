@@ -50,7 +50,9 @@ def nearest(
     """
     if limit <= 0:
         return NOTHING
-    wanted = _wanted(index, limit, overfetch, scope.trivial)
+    wanted = limit * overfetch + EXACT_FLOOR[index.size > MANY]  # vectors compared exactly
+    if index.coarse is not None:
+        wanted = limit + (COARSE_FLOOR if scope.trivial else 2 * COARSE_FLOOR)
     selected = plan.items
     asked = wanted
     if selected is None and not scope.trivial:
@@ -106,13 +108,6 @@ def _by_best(
         best = cosines(connection, query, found[0])
     order = np.lexsort((found[0], -best))
     return found[0][order], best[order]
-
-
-def _wanted(index: BinaryQuantizedIndex, limit: int, overfetch: int, trivial: bool) -> int:
-    """Vectors that are compared exactly."""
-    if index.coarse is not None:
-        return limit + (COARSE_FLOOR if trivial else 2 * COARSE_FLOOR)
-    return limit * overfetch + EXACT_FLOOR[index.size > MANY]
 
 
 def _of_items(connection: Connection, items: Ids) -> tuple[Ids, Floats]:
