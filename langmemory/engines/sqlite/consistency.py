@@ -32,7 +32,7 @@ UNBOUNDED: Final = 1 << 62
 
 
 def check(connection: Connection) -> list[str]:
-    """Problems of the file, in words; empty when nothing is.
+    """Return the problems of the file, in words; empty when nothing is.
 
     Reads every row once: seconds for 100,000 items. Call it on a reader, inside its snapshot.
     """

@@ -186,8 +186,8 @@ class Engine:
     def up_to_date_index(
         self, connection: Connection
     ) -> tuple[ModelSetting, binary.BinaryQuantizedIndex | None]:
-        """The embedding model and the sign index as of this connection's snapshot; no index while
-        nothing is embedded."""
+        """Return the embedding model and the sign index as of this connection's snapshot; no index
+        while nothing is embedded."""
         seen = connection.execute("PRAGMA data_version").fetchone()[0]
         setting, index = self._current
         if (
@@ -240,8 +240,8 @@ class Engine:
             logger.debug("no coarse copy: %s", type(error).__name__)
 
     def copied_words(self, connection: Connection) -> words.Current | None:
-        """The copy of the keyword index as of this connection's snapshot; None without one. A process
-        that goes on searching by words gets one."""
+        """Return the copy of the keyword index as of this connection's snapshot; None without one. A
+        process that goes on searching by words gets one."""
         index = self._words
         if self.database.in_memory or not self._word_copy_bytes:
             return None
@@ -352,7 +352,7 @@ class Snapshot:
         return self._selected[1]
 
     def _signs(self) -> binary.BinaryQuantizedIndex | None:
-        """The sign index as of this snapshot."""
+        """Return the sign index as of this snapshot."""
         if self._setting is None:
             self._setting, self._index = self.engine.up_to_date_index(self.connection)
         return self._index
@@ -424,7 +424,7 @@ class Snapshot:
         return ids[best], scores[best]
 
     def value(self, item: int) -> dict[str, Any]:
-        """Value of an item that exists."""
+        """Return the value of an item that exists."""
         row = self.connection.execute("SELECT value FROM item WHERE id = ?", (item,)).fetchone()
         value: dict[str, Any] = from_json(row[0])
         return value
@@ -466,12 +466,12 @@ class Snapshot:
         return vectors.cached(self.connection, hashes)
 
     def model(self) -> ModelSetting:
-        """The embedding model of the file, as of this snapshot."""
+        """Return the embedding model of the file, as of this snapshot."""
         self._signs()
         return self._setting or self.engine.model
 
     def stats(self) -> Stats:
-        """Counts and sizes."""
+        """Return the counts and sizes."""
         execute = self.connection.execute
         kinds = execute("SELECT kind, count(*) FROM item GROUP BY kind ORDER BY 1").fetchall()
         items, namespaces, vectors, keywords, history, file_bytes = execute(

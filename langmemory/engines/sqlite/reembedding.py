@@ -128,7 +128,7 @@ def _begin(connection: Connection, model: str) -> None:
 
 
 def _done_by_another(connection: Connection, model: str) -> bool:
-    """Whether another run has finished the same move meanwhile.
+    """Return whether another run has finished the same move meanwhile.
 
     Raises:
         DatabaseError: Another run moves the file elsewhere.
@@ -145,7 +145,7 @@ def _done_by_another(connection: Connection, model: str) -> bool:
 
 
 def _next(connection: Connection, indexing: Indexing, after: int) -> list[tuple[int, int, Write]]:
-    """Items of higher ids than ``after`` that are still to be embedded, with their versions."""
+    """Return the items of higher ids than ``after`` that are still to be embedded, with their versions."""
     rows = connection.execute(
         f"{_TODO} AND i.id > ? ORDER BY i.id LIMIT {BATCH}", (after,)
     ).fetchall()
@@ -173,7 +173,7 @@ def _write_next(connection: Connection, item: int, version: int, draft: Write) -
 
 
 def _swap(connection: Connection, model: str) -> ModelSetting:
-    """The new vectors take the place of the old ones."""
+    """Return the new vectors take the place of the old ones."""
     first = connection.execute("SELECT length(e) / 4 FROM vector_next LIMIT 1").fetchone()
     setting = ModelSetting(
         model=model if first else None,

@@ -299,7 +299,7 @@ def _check(
 
 
 def _take_back(connection: Connection, run: Run) -> Iterator[str]:
-    """Rows of a run beside the items."""
+    """Yield the rows of a run beside the items."""
     namespace = intern(connection, run.namespace)
     before: runs.Links = {}
     for key, (same_as, link_run) in runs.links(connection, run.id).items():

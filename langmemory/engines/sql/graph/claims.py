@@ -42,8 +42,8 @@ class ClaimRow(NamedTuple):
 def relations_of(
     connection: Connection, entities: Iterable[int], words: Collection[str]
 ) -> set[str]:
-    """The relations that these entities (links not followed) are the subject of, for any viewer, and
-    whose names have one of the words in them."""
+    """Return the relations that these entities (links not followed) are the subject of, for any viewer,
+    and whose names have one of the words in them."""
     rows = connection.execute(
         "SELECT DISTINCT relation FROM (SELECT e.relation FROM carray(?) c "
         "CROSS JOIN edge e ON e.subject = c.value LIMIT ?) "
@@ -54,7 +54,7 @@ def relations_of(
 
 
 def claims_made(connection: Connection, items: Iterable[int]) -> list[ClaimRow]:
-    """The edges of these memories."""
+    """Return the edges of these memories."""
     rows = connection.execute(
         f"SELECT {_COLUMNS} FROM carray(?) c CROSS JOIN edge e ON e.fact = c.value "
         "CROSS JOIN item i ON i.id = e.fact ORDER BY e.id",
@@ -69,7 +69,7 @@ def claims_about(
     entities: Iterable[int],
     relations: Collection[str],
 ) -> list[ClaimRow]:
-    """The edges in scope from or to one of these entities (links not followed)."""
+    """Return the edges in scope from or to one of these entities (links not followed)."""
     where, bindings = graph.within(scope)
     columns = _COLUMNS + scope.value_column
     of_subject = (

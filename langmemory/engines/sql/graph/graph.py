@@ -53,8 +53,8 @@ FACT_COLUMNS: Final = ("valid_at", "invalid_at", "created_at", "expired_at", "st
 
 
 def within(scope: CompiledScope) -> tuple[str, Bindings]:
-    """The scope over ``item AS i``, namespace included, as one SQL expression. A filter's residual
-    is left to the caller."""
+    """Return the scope over ``item AS i``, namespace included, as one SQL expression. A filter's
+    residual is left to the caller."""
     if not scope.scope.namespace:
         return scope.where, scope.bindings
     namespaces, bindings = scope.namespaces()
@@ -62,13 +62,13 @@ def within(scope: CompiledScope) -> tuple[str, Bindings]:
 
 
 def is_empty(connection: Connection) -> bool:
-    """Whether no entity was ever found in this file: most reads of the graph end here."""
+    """Return whether no entity was ever found in this file: most reads of the graph end here."""
     row = connection.execute("SELECT NOT EXISTS (SELECT 1 FROM entity)").fetchone()
     return bool(row[0])
 
 
 def _told_by_then(scope: CompiledScope, table: str) -> tuple[str, Bindings]:
-    """Whether a row beside the items, that a run added, was there at the ``known_at`` of a scope."""
+    """Return whether a row beside the items, that a run added, was there at the ``known_at`` of a scope."""
     known_at = scope.scope.known_at
     if known_at is None:
         return "TRUE", ()
@@ -79,8 +79,8 @@ def _told_by_then(scope: CompiledScope, table: str) -> tuple[str, Bindings]:
 def roots(
     connection: Connection, entities: Iterable[int], *, known_at_us: int | None = None
 ) -> dict[int, int]:
-    """The entity that each of these, and each linked with one of them, stands for; ``known_at_us``: as
-    they were linked then.
+    """Return the entity that each of these, and each linked with one of them, stands for;
+    ``known_at_us``: as they were linked then.
 
     Links are followed to their end; entities linked in a circle stand for the oldest of them.
     """
@@ -138,7 +138,7 @@ def _root(entity: int, link: dict[int, int | None]) -> int:
 
 
 def all_entities(connection: Connection, scope: CompiledScope, namespace: int) -> list[int]:
-    """The entities of one namespace that a memory in scope speaks of, oldest first."""
+    """Return the entities of one namespace that a memory in scope speaks of, oldest first."""
     where, bindings = within(scope)
     told, then = _told_by_then(scope, "m")
     rows = connection.execute(
@@ -165,7 +165,7 @@ def entities_in(
 
 
 def names_in(connection: Connection, namespace: int) -> list[str]:
-    """Every normalised name of one namespace, once, those of the oldest entity first."""
+    """Return every normalised name of one namespace, once, those of the oldest entity first."""
     rows = connection.execute(
         "SELECT a.norm FROM (SELECT id FROM entity WHERE namespace = ? ORDER BY id) e "
         "CROSS JOIN alias a ON a.entity = e.id ORDER BY e.id, a.norm",
@@ -175,7 +175,7 @@ def names_in(connection: Connection, namespace: int) -> list[str]:
 
 
 def linked(connection: Connection, namespace: int) -> list[int]:
-    """The entities of one namespace that are linked to another, oldest first."""
+    """Return the entities of one namespace that are linked to another, oldest first."""
     rows = connection.execute(
         "SELECT id FROM entity WHERE namespace = ? AND same_as IS NOT NULL ORDER BY id",
         (namespace,),
@@ -184,7 +184,7 @@ def linked(connection: Connection, namespace: int) -> list[int]:
 
 
 def spoken_of(connection: Connection, scope: CompiledScope, entities: Iterable[int]) -> set[int]:
-    """Those of the entities that a memory in scope speaks of."""
+    """Return those of the entities that a memory in scope speaks of."""
     where, bindings = within(scope)
     told, then = _told_by_then(scope, "m")
     rows = connection.execute(
@@ -238,7 +238,7 @@ _IN_JSON: Final = "substr(json_quote(a.name), 2, length(json_quote(a.name)) - 2)
 
 
 def _known_name(scope: CompiledScope) -> tuple[str, Bindings]:
-    """Whether a name, ``alias AS a``, is one the viewer may read.
+    """Return whether a name, ``alias AS a``, is one the viewer may read.
 
     What a private memory calls somebody is private with it, so a viewer knows only names that
     stand in a memory open to them, or its speaker. Letters beyond ASCII compare by case.
@@ -256,7 +256,7 @@ def _known_name(scope: CompiledScope) -> tuple[str, Bindings]:
 
 
 def entities(connection: Connection, ids: Iterable[int]) -> list[EntityRow]:
-    """The rows of these entities, oldest first."""
+    """Return the rows of these entities, oldest first."""
     rows = connection.execute(
         "SELECT id, key, name, kind FROM carray(?) c CROSS JOIN entity e ON e.id = c.value "
         "ORDER BY id",
@@ -292,7 +292,7 @@ def edges(
     also: Iterable[int] | None = None,
     corrects: bool = False,
 ) -> list[EdgeRow]:
-    """Edges that a memory in scope claims, oldest claim first.
+    """Return the edges that a memory in scope claims, oldest claim first.
 
     Args:
         namespace: All of this namespace; or
@@ -368,7 +368,7 @@ class ClockRow(NamedTuple):
 
 
 def clocks(connection: Connection, facts: Iterable[int]) -> list[ClockRow]:
-    """By which clocks the times of these memories are to be told."""
+    """Return the clocks by which the times of these memories are to be told."""
     rows = connection.execute(
         "SELECT i.id, i.value ->> '$.said_at', (SELECT b.value ->> '$.said_at' FROM item b "
         "WHERE b.namespace = i.namespace AND b.key = i.superseded_by) "

@@ -37,7 +37,7 @@ TOMBSTONES: Final = ("forgotten",)
 
 
 def sealed(path: str, key: str) -> str:
-    """The name in the history for the key of a forgotten memory, in the namespace of this path:
+    """Return the name in the history for the key of a forgotten memory, in the namespace of this path:
     enough to know it again when somebody sends it, not enough to read it."""
     if key.startswith(SEAL):
         return key
@@ -74,8 +74,8 @@ class Recorded(NamedTuple):
 
 
 def recorded_lives(connection: Connection, namespace: Namespace, key: str) -> list[list[Recorded]]:
-    """The changes of each item that is, or was, under this key, oldest first; without those whose
-    past went because they had a TTL."""
+    """Return the changes of each item that is, or was, under this key, oldest first; without those
+    whose past went because they had a TTL."""
     lives: dict[int, list[Recorded]] = {}
     for item, at_us, action, told in connection.execute(
         f"SELECT h.item, h.at, h.action, h.before IS NOT NULL FROM ({LIVES}) l "
@@ -88,7 +88,7 @@ def recorded_lives(connection: Connection, namespace: Namespace, key: str) -> li
 
 
 def with_whose(told: dict[str, Any], was: Mapping[str, Any]) -> dict[str, Any]:
-    """Columns that a change replaced, for `record`: `WHOSE` as a whole, if any."""
+    """Return the columns that a change replaced, for `record`: `WHOSE` as a whole, if any."""
     return told | {name: was[name] for name in WHOSE} if told.keys() & set(WHOSE) else told
 
 
@@ -140,7 +140,7 @@ def came_back(connection: Connection, item: int) -> None:
 def of_item(
     connection: Connection, namespace: Namespace, key: str, viewer: str | None = None
 ) -> list[HistoryEntry]:
-    """Every change of an item under this key, oldest first, also of earlier lives of the key, as
+    """Return every change of an item under this key, oldest first, also of earlier lives of the key, as
     far as their past is open to the viewer."""
     place = (to_path(namespace), key)
     current = connection.execute(
@@ -215,7 +215,7 @@ def _maybe(text: str | None) -> dict[str, Any] | None:
 
 
 def shown_facets(facets: Mapping[str, Any] | None) -> dict[str, Any]:
-    """Columns as the file keeps them, as `HistoryEntry` shows them."""
+    """Return the columns as the file keeps them, as `HistoryEntry` shows them."""
     found: dict[str, Any] = {
         name: kept for name, kept in (facets or {}).items() if name not in _UNSHOWN
     }
@@ -232,7 +232,7 @@ def newest(connection: Connection) -> int:
 
 
 def is_gone(connection: Connection, namespace: Namespace, key: str) -> bool:
-    """Whether an item of this name was there once and was deleted, for whatever reason."""
+    """Return whether an item of this name was there once and was deleted, for whatever reason."""
     row = connection.execute(
         "SELECT 1 FROM namespace n JOIN history h ON h.namespace = n.id "
         "WHERE n.path = ? AND h.key = ? LIMIT 1",

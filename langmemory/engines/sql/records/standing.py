@@ -23,7 +23,7 @@ def mandates(
     alive_at_us: int | None,
     limit: int,
 ) -> list[int]:
-    """Items of priority ``mandate`` that are in force, the most recently updated first."""
+    """Return the items of priority ``mandate`` that are in force, the most recently updated first."""
     namespaces, labels = below(prefix)
     visible = visible_to(viewer)
     alive = "" if alive_at_us is None else "AND (i.expires_at IS NULL OR i.expires_at > ?)"
@@ -47,8 +47,8 @@ def requests(
     alive_at_us: int | None,
     limit: int,
 ) -> list[int]:
-    """Procedural items in force that belong to somebody and whose value names one of the relations,
-    the most important first, of these the most recently updated."""
+    """Return the procedural items in force that belong to somebody and whose value names one of the
+    relations, the most important first, of these the most recently updated."""
     namespaces, labels = below(prefix)
     alive = "" if alive_at_us is None else "AND (i.expires_at IS NULL OR i.expires_at > ?)"
     times = () if alive_at_us is None else (alive_at_us,)
@@ -64,7 +64,7 @@ def requests(
 
 
 def retired(connection: Connection, places: Iterable[Place], *, viewer: str | None) -> set[Place]:
-    """Those of the items that are not in force, as far as the viewer may know of them."""
+    """Return those of the items that are not in force, as far as the viewer may know of them."""
     found = set()
     visible = visible_to(viewer)
     for namespace, key in places:
@@ -80,7 +80,8 @@ def retired(connection: Connection, places: Iterable[Place], *, viewer: str | No
 def said_after(
     connection: Connection, namespace: Namespace, key: str, *, viewer: str | None
 ) -> list[str]:
-    """Keys of the turns that stand after a turn in its thread, as far as the viewer may know of them."""
+    """Return the keys of the turns that stand after a turn in its thread, as far as the viewer may know of
+    them."""
     after = "item t JOIN item i ON i.thread = t.thread AND i.position > t.position WHERE t.id = ?"
     return [row[0] for row in _known(connection, namespace, key, f"i.key FROM {after}", viewer)]
 
@@ -88,7 +89,7 @@ def said_after(
 def evidence(
     connection: Connection, namespace: Namespace, key: str, *, viewer: str | None
 ) -> list[int]:
-    """The sources of an item, as far as the viewer may know of it, oldest first."""
+    """Return the sources of an item, as far as the viewer may know of it, oldest first."""
     sources = "i.id FROM evidence v JOIN item i ON i.id = v.source WHERE v.item = ?"
     return [int(row[0]) for row in _known(connection, namespace, key, sources, viewer)]
 
@@ -96,8 +97,8 @@ def evidence(
 def _known(
     connection: Connection, namespace: Namespace, key: str, query: str, viewer: str | None
 ) -> list[Any]:
-    """Rows of what is asked of an item, whose id is bound, by the ids of the items ``i``; those the
-    viewer may know of."""
+    """Return the rows of what is asked of an item, whose id is bound, by the ids of the items ``i``; those
+    the viewer may know of."""
     item = find(connection, namespace, key, viewer=viewer)
     if item is None:
         return []
@@ -146,7 +147,7 @@ def self_named(
 def named_by_others(
     connection: Connection, namespace: Namespace, owner: str, name: str, viewer: str | None
 ) -> bool:
-    """Whether a fact of somebody else's gives the bearer of their id this name, too."""
+    """Return whether a fact of somebody else's gives the bearer of their id this name, too."""
     visible = visible_to(viewer)
     row = connection.execute(
         "SELECT EXISTS (SELECT 1 FROM edge e JOIN item i ON i.id = e.fact "
@@ -159,7 +160,7 @@ def named_by_others(
 
 
 def tell_names(connection: Connection, namespace: Namespace, keys: Iterable[str]) -> bool:
-    """Whether one of the items of these keys tells what somebody is called."""
+    """Return whether one of the items of these keys tells what somebody is called."""
     ids = [find(connection, namespace, key) for key in keys]
     told = " OR ".join(f"relation GLOB '*{one}'" for one in NAMING)
     return any(
@@ -182,8 +183,8 @@ class Said(NamedTuple):
 def said_before(
     connection: Connection, namespace: Namespace, key: str, owner: str, limit: int = 8
 ) -> list[Said]:
-    """Turns that the owner's conversation holds directly before a turn, the latest first, up to what is
-    somebody else's."""
+    """Return the turns that the owner's conversation holds directly before a turn, the latest first, up to
+    what is somebody else's."""
     rows = connection.execute(
         "SELECT i.key, i.value ->> '$.role', i.privacy, i.owner FROM item t "
         "JOIN item i ON i.thread = t.thread AND i.position < t.position "
@@ -197,7 +198,7 @@ def said_before(
 def resting_on(
     connection: Connection, namespace: Namespace, keys: Iterable[str], owner: str
 ) -> list[str]:
-    """Keys of what is made of these items of an owner alone, and is not private yet."""
+    """Return the keys of what is made of these items of an owner alone, and is not private yet."""
     sources = connection.array({item for key in keys if (item := find(connection, namespace, key))})
     rows = connection.execute(
         "SELECT DISTINCT i.key FROM evidence v JOIN item i ON i.id = v.item "

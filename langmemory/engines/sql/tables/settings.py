@@ -49,7 +49,7 @@ def write_model(connection: Connection, setting: ModelSetting) -> None:
 
 
 def journals(connection: Connection) -> list[str]:
-    """Folders that pages of the journal were written to."""
+    """Return the folders that pages of the journal were written to."""
     rows = connection.execute(
         "SELECT value FROM setting WHERE substr(name, 1, ?) = ?", (len(_JOURNAL), _JOURNAL)
     )
@@ -87,6 +87,6 @@ def note_remaining(connection: Connection, what: Remaining | None, run: str | No
 
 
 def newest_forgetting(connection: Connection) -> str | None:
-    """The run that was the last to forget something."""
+    """Return the run that was the last to forget something."""
     row = connection.execute("SELECT value FROM setting WHERE name = ?", (_NEWEST,)).fetchone()
     return None if row is None else row[0]

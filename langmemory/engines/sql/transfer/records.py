@@ -101,7 +101,7 @@ _JSON: Final[Mapping[str, type]] = {"note": dict, "links": dict, "items": list, 
 def export_rows(
     connection: Connection, prefix: Namespace, viewer: str | None, *, history: bool
 ) -> Iterator[dict[str, Any]]:
-    """The rows of a namespace and below it.
+    """Yield the rows of a namespace and below it.
 
     Args:
         prefix: ``()`` is the whole file.
@@ -278,7 +278,7 @@ class _Import:
             self._edge(item, row["subject"], row["relation"], row["object"], row["literal"], run)
 
     def _removed(self, key: str, at: str) -> int | None:
-        """Id of an item that a run removed at this time, and that is not back."""
+        """Return the id of an item that a run removed at this time, and that is not back."""
         found = self.connection.execute(
             "SELECT h.item FROM namespace n JOIN history h ON h.namespace = n.id "
             f"WHERE n.path = ? AND h.key = ? AND h.at = ? AND {removal.RESTORABLE}",

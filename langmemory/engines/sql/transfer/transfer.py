@@ -133,7 +133,7 @@ def export_rows(
 def _items(
     connection: Connection, prefix: Namespace, viewer: str | None, history: bool, state: Exporting
 ) -> tuple[list[dict[str, Any]], bool]:
-    """The next items with their history, and whether there may be more."""
+    """Return the next items with their history, and whether there may be more."""
     namespaces, bindings = below(prefix)
     columns = ", ".join(f"i.{name}" for name in (*FACETS, *TIMES))
     visible = visible_to(viewer)
@@ -189,7 +189,7 @@ def _items(
 def _gone(
     connection: Connection, prefix: Namespace, viewer: str | None, history: bool, state: Exporting
 ) -> tuple[list[dict[str, Any]], bool]:
-    """The history of the next items that are gone, and whether there may be more."""
+    """Return the history of the next items that are gone, and whether there may be more."""
     namespaces, bindings = below(prefix)
     found: list[dict[str, Any]] = []
     rows = connection.execute(
@@ -233,7 +233,8 @@ def _history(
 
 
 def in_batches(rows: Iterable[Mapping[str, Any]]) -> Iterator[list[Mapping[str, Any]]]:
-    """Rows `BATCH` at a time, or of about `BATCH_CHARACTERS`, an item never apart from its history."""
+    """Yield the rows `BATCH` at a time, or of about `BATCH_CHARACTERS`, an item never apart from its
+    history."""
     batch: list[Mapping[str, Any]] = []
     count = characters = 0
     for row in rows:
@@ -254,7 +255,7 @@ def in_batches(rows: Iterable[Mapping[str, Any]]) -> Iterator[list[Mapping[str, 
 
 
 def drafts(indexing: Indexing, rows: Sequence[Mapping[str, Any]]) -> list[Write]:
-    """The items among the rows, ready to embed.
+    """Return the items among the rows, ready to embed.
 
     Raises:
         ImportFormatError: A row is not what `export_rows` writes, or from a newer version.
@@ -449,8 +450,8 @@ def _write_history(
 def _blanked(
     write: Write, told: Sequence[tuple[int, str]], lives_here: Iterable[Sequence[Recorded]]
 ) -> bool:
-    """Whether what the item says in the export is what an item here once said and what was forgotten
-    of it since, with somebody whose it was."""
+    """Return whether what the item says in the export is what an item here once said and what was
+    forgotten of it since, with somebody whose it was."""
     for life in lives_here:
         if told:
             begins = [one[:2] for one in life[: len(told)]] == list(told)
@@ -465,7 +466,7 @@ def _blanked(
 
 
 def _change(row: Mapping[str, Any]) -> _Change:
-    """A history row, checked."""
+    """Return a history row, checked."""
     try:
         _check_place(row)
         if row["action"] not in get_args(HistoryAction):
@@ -502,8 +503,8 @@ def _same(connection: Connection, write: Write) -> bool:
 
 
 def _forgotten(connection: Connection, write: Write) -> bool:
-    """Whether an item was forgotten here: an export from before does not bring it back, also not in
-    place of what was put there since."""
+    """Return whether an item was forgotten here: an export from before does not bring it back, also not
+    in place of what was put there since."""
     lives = forgotten_lives(connection, write.namespace, write.key)
     if not lives or find(connection, write.namespace, write.key) is None:
         return bool(lives)
@@ -518,7 +519,7 @@ def _forgotten(connection: Connection, write: Write) -> bool:
 def _named_still(
     connection: Connection, namespace: Namespace, facets: Mapping[str, Any] | None
 ) -> Mapping[str, Any] | None:
-    """Facets that do not name what was forgotten here as what took the item's place."""
+    """Return the facets that do not name what was forgotten here as what took the item's place."""
     heir = None if facets is None else facets.get("superseded_by")
     if facets is None or heir is None or find(connection, namespace, heir) is not None:
         return facets
@@ -552,8 +553,8 @@ def _with_thread(connection: Connection, write: Write, taken: set[tuple[int, int
 
 
 def _life_known(connection: Connection, change: _Change) -> bool:
-    """Whether this change of an item that is gone is known: it was imported before, or it is one of
-    an item that was forgotten since, or the removal of one that was brought back here."""
+    """Return whether this change of an item that is gone is known: it was imported before, or it is one
+    of an item that was forgotten since, or the removal of one that was brought back here."""
     namespace, key = change.place
     forgotten = forgotten_lives(connection, namespace, key)
     known = connection.execute(

@@ -257,7 +257,7 @@ class Indexing:
         )
 
     def serves(self, found: ModelSetting) -> bool:
-        """Whether this embedder's query vectors can be compared with the file's."""
+        """Return whether this embedder's query vectors can be compared with the file's."""
         return (
             self.embedder is not None
             and self.names(found)
@@ -265,7 +265,7 @@ class Indexing:
         )
 
     def names(self, found: ModelSetting) -> bool:
-        """Whether this embedder is, by its name, the one that the file's vectors come from."""
+        """Return whether this embedder is, by its name, the one that the file's vectors come from."""
         if self.embedder is None or found.model is None:
             return False
         names = {found.model, self.embedder.model_id}
@@ -314,7 +314,7 @@ OWN_FACETS: Final = frozenset(
 
 
 def facets_of(value: Mapping[str, Any]) -> dict[str, Any]:
-    """Facets that a value names itself: ``{"text": …, "priority": "mandate"}`` is a mandate.
+    """Return the facets that a value names itself: ``{"text": …, "priority": "mandate"}`` is a mandate.
 
     Only entries with a facet's name and a facet's value count; LangMem's ``kind``, the name of a
     schema, is none of ours and changes nothing.
@@ -338,7 +338,7 @@ def facets_of(value: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _texts_at(value: dict[str, Any], fields: Sequence[str]) -> Iterator[str]:
-    """The texts at LangGraph paths."""
+    """Yield the texts at LangGraph paths."""
     for path in fields:
         found = value.get(path)
         if isinstance(found, str):  # a plain name, as nearly always
@@ -362,7 +362,7 @@ def _tokens(split: Sequence[TokenIds], writes: Sequence[Write]) -> list[bytes]:
 def resolve_indexing(
     index: IndexConfig | Mapping[str, Any] | Literal[False] | None, config: Config
 ) -> Indexing:
-    """How a store indexes, from its ``index`` argument.
+    """Return how a store indexes, from its ``index`` argument.
 
     Raises:
         ConfigError: An unknown key or value.
@@ -407,7 +407,7 @@ def turn_body(speaker: str, at: datetime, text: str) -> str:
 
 
 def is_fact(value: Mapping[str, Any]) -> bool:
-    """Whether a value is what reflection derived: one sentence under ``text``, whatever else."""
+    """Return whether a value is what reflection derived: one sentence under ``text``, whatever else."""
     return isinstance(value.get("fact_kind"), str) and isinstance(value.get("text"), str)
 
 

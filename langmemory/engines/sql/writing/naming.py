@@ -130,8 +130,8 @@ class Names:
 
 
 def _renamed(text: str, owner: str, name: str) -> str:
-    """The text with a name for an id. Where the name stands already, it stays; a number is an id only
-    where the text begins with it."""
+    """Return the text with a name for an id. Where the name stands already, it stays; a number is an id
+    only where the text begins with it."""
     if _DIGITS.fullmatch(owner):
         return re.sub(rf"^{owner}(?!{_IN_WORD})", _literal(name), text)
     begun, ends = re.escape(owner[0].upper() + owner[1:]), rf"(?!{_IN_WORD})"

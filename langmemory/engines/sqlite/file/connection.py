@@ -56,7 +56,7 @@ def schema_sql() -> str:
 
 
 def describe(error: apsw.Error, path: str) -> DatabaseError:
-    """The error a person can act on, for what SQLite said about the file at ``path``."""
+    """Return the error a person can act on, for what SQLite said about the file at ``path``."""
     opens = isinstance(error, apsw.CantOpenError)
     if opens and os.path.isdir(path):
         text = f"{path} is a folder. Name a file in it, such as {os.path.join(path, 'memory.db')}."
@@ -124,7 +124,7 @@ def clear_errors(path: str) -> Iterator[None]:
 
 
 def is_damage(error: BaseException) -> bool:
-    """Whether an error of ours says that the file is damaged."""
+    """Return whether an error of ours says that the file is damaged."""
     return isinstance(
         error.__cause__, apsw.CorruptError | UnicodeDecodeError | json.JSONDecodeError
     ) or "malformed JSON" in str(error.__cause__)
@@ -148,14 +148,14 @@ class Connection(apsw.Connection):
 
     @staticmethod
     def array(ids: Iterable[int], /) -> Any:
-        """Return ids as a table of one column, ``carray(?)``. SQLite takes no empty one: 0 stands for
+        """Return the ids as a table of one column, ``carray(?)``. SQLite takes no empty one: 0 stands for
         none, as no id is 0."""
         found = ids if isinstance(ids, np.ndarray) else np.fromiter(ids, np.int64)
         return apsw.carray(np.ascontiguousarray(found) if len(found) else np.zeros(1, np.int64))
 
     @staticmethod
     def text_array(texts: Sequence[str], /) -> Any:
-        """Return texts, at least one, as a table of one column, ``carray(?)``."""
+        """Return the texts, at least one, as a table of one column, ``carray(?)``."""
         return apsw.carray(tuple(texts))
 
     own_words = (
@@ -407,7 +407,7 @@ class Database:
         connection.close()
 
     def first(self, statement: str, bindings: tuple[Any, ...]) -> Any:
-        """First row of a single statement that reads, or None; the shortest way to a row."""
+        """Return the first row of a single statement that reads, or None; the shortest way to a row."""
         if self.in_memory:
             with self.read() as connection:
                 return connection.execute(statement, bindings).fetchone()
@@ -476,7 +476,7 @@ class Database:
             time.sleep(0.002)
 
     def new_connection(self) -> Connection:
-        """A further connection of the caller's own; for ``:memory:`` the only one there is."""
+        """Return a further connection of the caller's own; for ``:memory:`` the only one there is."""
         self.check_usable()
         if self.in_memory:
             return self._writer
@@ -629,7 +629,7 @@ class Database:
                 self._writer.pragma("shrink_memory")
 
     def empty_wal(self) -> bool:
-        """Whether the WAL could be written back and cut to nothing within the busy timeout."""
+        """Return whether the WAL could be written back and cut to nothing within the busy timeout."""
         self.check_usable()
         with self._write_lock, clear_errors(self.path):
             self.check_usable()
@@ -701,7 +701,7 @@ def refuse_checkpointer(connection: apsw.Connection, path: str) -> None:
 
 
 def _inode(file: str) -> tuple[int, int]:
-    """The identity of a file; (0, 0) where there is none."""
+    """Return the identity of a file; (0, 0) where there is none."""
     try:
         found = os.stat(file)
     except OSError:

@@ -100,7 +100,7 @@ if hasattr(os, "register_at_fork"):
 
 
 def guard(file: str) -> Guard | None:
-    """The lock on a file that is open, once more; None where the system has no such locks."""
+    """Return the lock on a file that is open, once more; None where the system has no such locks."""
     if not hasattr(fcntl, "F_OFD_SETLK") or sys.platform != "linux" or sys.maxsize < 1 << 32:
         return None
     with _changing():

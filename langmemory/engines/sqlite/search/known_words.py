@@ -20,7 +20,7 @@ alike takes a microsecond for each of these."""
 
 
 def stems(connection: Connection, words: Sequence[str]) -> Sequence[str]:
-    """The words (letters only) as the index has them."""
+    """Return the words (letters only) as the index has them."""
     together = tokenized(connection, " ".join(words))
     if len(together) == len(words):
         return together
@@ -36,8 +36,8 @@ def known(
     viewer: str | None = None,
     copy: Callable[[], Current | None],
 ) -> Mapping[str, str]:
-    """Those of the words (lower case, letters only) that an item in a namespace or below it holds, with
-    their tokens.
+    """Return those of the words (lower case, letters only) that an item in a namespace or below it
+    holds, with their tokens.
 
     Args:
         namespace: Whose words are asked for.
@@ -79,7 +79,7 @@ def known(
 
 
 def _matches(connection: Connection, expression: str, among: Condition = TRUE) -> bool:
-    """Whether a row matches, of an item that a condition holds for."""
+    """Return whether a row matches, of an item that a condition holds for."""
     row = connection.execute(
         "SELECT 1 FROM keyword k CROSS JOIN item i ON i.id = k.rowid "
         f"WHERE k.keyword MATCH ? AND {among.sql} LIMIT 1",
@@ -91,7 +91,7 @@ def _matches(connection: Connection, expression: str, among: Condition = TRUE) -
 def _in_file(
     connection: Connection, asked: Mapping[str, str], copy: Current | None
 ) -> dict[str, str]:
-    """Those of the words whose tokens are in the index."""
+    """Return those of the words whose tokens are in the index."""
     if copy is not None:
         held = copy.words.having(list(asked.values()))
         found = {word: token for (word, token), one in zip(asked.items(), held, strict=True) if one}
