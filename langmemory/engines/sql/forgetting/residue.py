@@ -219,6 +219,13 @@ def said_by_others(
     return Vocabulary(_of_memories(connection, going, past))
 
 
+def _of_memories(
+    connection: Connection, going: Iterable[int] = (), past: Iterable[int] = ()
+) -> Iterator[str]:
+    queries = (_GOING + query for query in OF_MEMORIES)
+    return _texts(connection, queries, (connection.array(going), connection.array(past)))
+
+
 def said_since(connection: Connection, seq: int) -> Iterator[str]:
     """Yield the texts of memories that were written, or changed, after a place in the history."""
     return _texts(connection, SINCE, (seq,))
@@ -279,33 +286,21 @@ def _long(text: str) -> bool:
 def _texts(
     connection: Connection, queries: Iterable[str], bindings: Bindings = ()
 ) -> Iterator[str]:
+    def strings(source: Connection, query: str) -> Iterator[str]:
+        return (text for (text,) in source.execute(query, bindings) if isinstance(text, str))
+
     for query in queries:
         try:
-            yield from _strings(connection, query, bindings)
+            yield from strings(connection, query)
         except connection.damage_errors:
             # A damaged row keeps nobody from forgetting another. What was read is read twice.
             with connection.rescued() as copy:
-                yield from _strings(copy.connection, query, bindings)
-
-
-def _strings(connection: Connection, query: str, bindings: Bindings) -> Iterator[str]:
-    for (text,) in connection.execute(query, bindings):
-        if isinstance(text, str):
-            yield text
-
-
-def _of_memories(
-    connection: Connection, going: Iterable[int], past: Iterable[int]
-) -> Iterator[str]:
-    queries = (_GOING + query for query in OF_MEMORIES)
-    return _texts(connection, queries, (connection.array(going), connection.array(past)))
+                yield from strings(copy.connection, query)
 
 
 def _remaining(connection: Connection) -> Iterator[str]:
     """Yield every text of which a word tells nothing."""
-    return chain(
-        _of_memories(connection, (), ()), _texts(connection, (*OF_NAMES, *connection.own_words))
-    )
+    return chain(_of_memories(connection), _texts(connection, (*OF_NAMES, *connection.own_words)))
 
 
 def _scalars(text: str) -> str:

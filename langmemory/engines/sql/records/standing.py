@@ -15,6 +15,12 @@ from langmemory.types import Namespace
 Place = tuple[Namespace, str]
 
 
+def _alive(alive_at_us: int | None) -> tuple[str, tuple[int, ...]]:
+    if alive_at_us is None:
+        return "", ()
+    return "AND (i.expires_at IS NULL OR i.expires_at > ?)", (alive_at_us,)
+
+
 def mandates(
     connection: Connection,
     prefix: Namespace,
@@ -26,8 +32,7 @@ def mandates(
     """Return the items of priority ``mandate`` that are in force, the most recently updated first."""
     namespaces, labels = below(prefix)
     visible = visible_to(viewer)
-    alive = "" if alive_at_us is None else "AND (i.expires_at IS NULL OR i.expires_at > ?)"
-    times = () if alive_at_us is None else (alive_at_us,)
+    alive, times = _alive(alive_at_us)
     # Named: the planner, which does not know how few mandates there are, may prefer another index.
     rows = connection.execute(
         "SELECT i.id FROM item i INDEXED BY item_mandate WHERE i.priority = 'mandate' "
@@ -50,8 +55,7 @@ def requests(
     """Return the procedural items in force that belong to somebody and whose value names one of the
     relations, the most important first, of these the most recently updated."""
     namespaces, labels = below(prefix)
-    alive = "" if alive_at_us is None else "AND (i.expires_at IS NULL OR i.expires_at > ?)"
-    times = () if alive_at_us is None else (alive_at_us,)
+    alive, times = _alive(alive_at_us)
     rows = connection.execute(
         "SELECT i.id FROM item i INDEXED BY item_class WHERE i.kind = 'procedural' "
         f"AND i.namespace IN {namespaces} AND i.status = 'active' AND i.owner = ? "
@@ -161,14 +165,11 @@ def named_by_others(
 
 def tell_names(connection: Connection, namespace: Namespace, keys: Iterable[str]) -> bool:
     """Return whether one of the items of these keys tells what somebody is called."""
-    ids = [find(connection, namespace, key) for key in keys]
     told = " OR ".join(f"relation GLOB '*{one}'" for one in NAMING)
     return any(
-        connection.execute(
-            f"SELECT EXISTS (SELECT 1 FROM edge WHERE fact = ? AND ({told}))", (item,)
-        ).fetchone()[0]
-        for item in ids
-        if item is not None
+        connection.execute(f"SELECT 1 FROM edge WHERE fact = ? AND ({told})", (item,)).fetchone()
+        for key in keys
+        if (item := find(connection, namespace, key)) is not None
     )
 
 
