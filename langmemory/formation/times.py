@@ -29,7 +29,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from datetime import datetime
 
-from langmemory.formation.relations.vocabulary import NO_LONGER, normalised
+from langmemory.formation.relations.vocabulary import NO_LONGER, relation_named
 from langmemory.formation.statements import cues
 from langmemory.languages import detect_language, primary
 from langmemory.languages.temporal.calendar import Prefer, Span
@@ -84,7 +84,7 @@ def find(
 def resolve(
     words: str, *, said_at: datetime, language: str | None = None, prefer: Prefer | None = None
 ) -> When | None:
-    """What the words for a time mean, said at this moment in its timezone; None if they name none.
+    """Return the time that words mean, said at this moment in its timezone; None if they name none.
 
     Args:
         words: The time alone: "last May", "since 2019", "vor drei Wochen".
@@ -137,7 +137,7 @@ def _preferred(fact: Fact) -> Prefer | None:
     else is told. A state says nothing of it: "works at Initech" may have begun "in March"."""
     if fact.kind not in ("event", "fact") or fact.ends:
         return PREFER.get(fact.kind)
-    if fact.claims and normalised(fact.claims[0].relation).timeless:
+    if fact.claims and relation_named(fact.claims[0].relation).timeless:
         return PREFER.get(fact.kind)
     words = TIME_WORDS.get(primary(fact.language))
     tenses = words and words.tenses
@@ -150,7 +150,7 @@ def _ends_another(fact: Fact) -> bool:
     if not fact.claims:
         return False
     relation = fact.claims[0].relation
-    return relation.startswith(NO_LONGER) or normalised(relation).ends is not None
+    return relation.startswith(NO_LONGER) or relation_named(relation).ends is not None
 
 
 def _goes_on(fact: Fact, found: tuple[When, Role], said_at: datetime) -> bool:

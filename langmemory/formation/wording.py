@@ -1,4 +1,4 @@
-"""What two texts have to share to say the same: words, numbers, dates, names, negation."""
+"""The parts of a text that two have to share to say the same: words, numbers, dates, names, negation."""
 
 from __future__ import annotations
 
@@ -101,7 +101,7 @@ def wording(text: str, language: str = "en") -> Wording:
         negations += sum(text.count(mark) for mark in cues().negations_within)
         numbers |= {str(named[c]) for c in text if c in named and c not in cues().articles_within}
     content = {
-        str(named.get(word, _stem(word)))
+        str(named.get(word, singular(word)))
         for word in words
         if word not in stop and word not in cues().negations and word not in dated
     }
@@ -123,7 +123,7 @@ def _names(text: str, *, nouns: bool) -> set[str]:
     for match in _CAPITAL.finditer(text):
         before = text[: match.start()].rstrip(" \"'“”„(¿¡")
         if match[0][0].isupper() and before and before[-1] not in ".!?:;\n":
-            found.add(_stem(_folded(match[0].casefold())))
+            found.add(singular(_folded(match[0].casefold())))
     return found
 
 
@@ -145,6 +145,6 @@ def _folded(word: str) -> str:
     return "".join(c for c in decomposed if not "\u0300" <= c <= "\u036f")
 
 
-def _stem(word: str) -> str:
+def singular(word: str) -> str:
     """Without a plural or third-person s: "cats" is "cat"."""
     return word[:-1] if len(word) > 3 and word.endswith("s") and not word.endswith("ss") else word

@@ -1,4 +1,4 @@
-"""A name as it is compared."""
+"""Names and texts as they are compared."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from langmemory.languages import LANGUAGES, WORLDWIDE
 
 
 @lru_cache(maxsize=4096)  # a recall asks for the name of everybody who speaks
-def normalised(name: str) -> str:
+def name_key(name: str) -> str:
     """A name as it is compared: case folded, without accents, articles, apostrophes, legal forms.
 
     Accents are left out of scripts that write them as diacritics (Latin, Greek, Cyrillic); where
@@ -29,3 +29,9 @@ def normalised(name: str) -> str:
 
 def _is_mark(character: str) -> bool:
     return unicodedata.category(character) in ("Mn", "Mc")
+
+
+def normalised_text(text: str) -> str:
+    """Text as the fingerprint sees it: NFKC, case folded, one space between words, no final stop."""
+    folded = unicodedata.normalize("NFKC", text).casefold()
+    return " ".join(folded.split()).rstrip(" .!。！")

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import hashlib
-import unicodedata
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
-from typing import Final, Literal, Protocol
+from typing import Any, Final, Literal, Protocol
 
+from langmemory.languages.spelling import normalised_text
 from langmemory.languages.temporal.calendar import Precision
 from langmemory.types import Entity, Memory, Namespace, Privacy, Review
 
@@ -140,6 +140,10 @@ class KnownFact:
     """Key in its claims → key its edges are written with, where they differ: that of an entity linked
     to the one in the claim."""
 
+    def as_if(self, **changes: Any) -> KnownFact:
+        """Return the fact as if its memory had these values."""
+        return replace(self, memory=replace(self.memory, **changes))
+
 
 class Knowledge(Protocol):
     """Read access to what one namespace knows, on one snapshot. All calls are synchronous.
@@ -157,10 +161,6 @@ class Knowledge(Protocol):
 
     def by_fingerprint(self, text: str) -> Sequence[KnownFact]:
         """Facts whose normalised text is the same."""
-
-    def worded(self, text: str) -> Sequence[KnownFact]:
-        """Facts, and what an application wrote, of just these words; unlike `nearest` without an
-        embedder."""
 
     def nearest(self, text: str, limit: int) -> Sequence[tuple[KnownFact, float]]:
         """Facts by cosine of their vectors to the text's, best first; empty without vectors."""
@@ -187,7 +187,7 @@ class Knowledge(Protocol):
             relation: what is claimed.
             also: only facts that claim something of this entity (key, links followed), too, at either
                 end.
-            literal: only what is claimed with this literal, as `normalised` compares it.
+            literal: only what is claimed with this literal, as `normalised_text` compares it.
             corrects: only what takes back something said before.
             past: also superseded ones: what comes late is compared with what held then.
             either: also what is claimed of others with the entity as the object.
@@ -203,6 +203,23 @@ class Knowledge(Protocol):
     def gave_way_to(self, key: str) -> Sequence[KnownFact]:
         """Superseded facts whose place this one took."""
 
+    def by_key(self, key: str) -> KnownFact | None:
+        """A fact, whatever its status."""
+        ...
+
+    def entity(self, key: str) -> Entity | None:
+        """The entity of this key, links not followed."""
+        ...
+
+
+class FullKnowledge(Knowledge, Protocol):
+    """`Knowledge` with the names of its entities, and with what edits and reviews need besides."""
+
+    def worded(self, text: str) -> Sequence[KnownFact]:
+        """Facts, and what an application wrote, of just these words; unlike `nearest` without an
+        embedder."""
+        ...
+
     def rests_on(self, turn: str) -> Sequence[tuple[KnownFact, bool, datetime | None]]:
         """Where a turn was edited since it was remembered, the facts made of it, whatever their
         status: each with whether it was made of earlier words, and when the first of its other turns
@@ -211,17 +228,11 @@ class Knowledge(Protocol):
     def asked(self, keys: Collection[str]) -> Sequence[Review]:
         """Open questions about any of these memories."""
 
-    def by_key(self, key: str) -> KnownFact | None:
-        """A fact, whatever its status."""
-
     def entities(self, norm: str) -> Sequence[Entity]:
         """Entities that have this normalised name (`languages.spelling`) or alias, links followed."""
 
     def called(self, norm: str) -> Sequence[Entity]:
         """Entities that have this normalised name or alias, links not followed, oldest first."""
-
-    def entity(self, key: str) -> Entity | None:
-        """The entity of this key, links not followed."""
 
     def everyone(self, kind: str | None = None) -> Sequence[tuple[str, Entity]]:
         """Every entity of the namespace, or of this kind, by its own normalised name, links not
@@ -234,18 +245,12 @@ class Knowledge(Protocol):
         """Key of each entity that is linked to another, to that of the one it stands for."""
 
 
-def normalised(text: str) -> str:
-    """Text as the fingerprint sees it: NFKC, case folded, one space between words, no final stop."""
-    folded = unicodedata.normalize("NFKC", text).casefold()
-    return " ".join(folded.split()).rstrip(" .!。！")
-
-
 def fingerprint(text: str) -> bytes:
     """SHA-256 of the normalised text."""
-    return hashlib.sha256(normalised(text).encode()).digest()
+    return hashlib.sha256(normalised_text(text).encode()).digest()
 
 
-class SnapshotKnowledge(Knowledge, Protocol):
+class SnapshotKnowledge(FullKnowledge, Protocol):
     """`Knowledge` of a store, read in snapshots, with its embedder."""
 
     def prepare(self, texts: Iterable[str]) -> None:

@@ -22,12 +22,12 @@ from langmemory.formation import times
 from langmemory.formation.batch import Batch, Turn
 from langmemory.formation.contradiction.grouping import groups
 from langmemory.formation.contradiction.pairs import Group, Verdict
+from langmemory.formation.edited_turns import divided, known_now
 from langmemory.formation.entities.resolving import resolve
 from langmemory.formation.judging import Judge, StructuralJudge, Verdicts, decided
 from langmemory.formation.planning.plan import plan
-from langmemory.formation.rereading import divided, known_now
 from langmemory.formation.rules import RuleExtractor
-from langmemory.languages.spelling import normalised
+from langmemory.languages.spelling import name_key
 from langmemory.ports.facts import Claim, Extraction, Fact, SessionSummary
 from langmemory.stores import MemoryStore
 from langmemory.types import Memory, Privacy
@@ -381,10 +381,10 @@ class Play:
         entities = {entity.key: entity for entity in graph.entities(past=True)}
         for entity in entities.values():
             for name in (entity.name, *entity.aliases):
-                names.setdefault(normalised(name), set()).add(entity.key)
+                names.setdefault(name_key(name), set()).add(entity.key)
 
         def keys(name: str) -> set[str]:
-            return names.get(normalised(name), set())
+            return names.get(name_key(name), set())
 
         problems = []
         for first, second in self.case.one:

@@ -8,9 +8,8 @@ from datetime import UTC, datetime
 from typing import Any
 
 from langmemory.formation.relations.vocabulary import BY_NAME
-from langmemory.languages.spelling import normalised
+from langmemory.languages.spelling import name_key, normalised_text
 from langmemory.ports.facts import Claim, Fact, KnownFact, fingerprint
-from langmemory.ports.facts import normalised as normalised_text
 from langmemory.types import Entity, Memory, Namespace, Review
 
 NS = ("memories", "home")
@@ -130,16 +129,16 @@ class MemoryKnowledge:
         return self.called(norm)
 
     def called(self, norm: str) -> list[Entity]:
-        return [e for e in self.people if norm in map(normalised, (e.name, *e.aliases))]
+        return [e for e in self.people if norm in map(name_key, (e.name, *e.aliases))]
 
     def entity(self, key: str) -> Entity | None:
         return next((e for e in self.people if e.key == key), None)
 
     def everyone(self, kind: str | None = None) -> list[tuple[str, Entity]]:
-        return [(normalised(e.name), e) for e in self.people if kind in (None, e.kind)]
+        return [(name_key(e.name), e) for e in self.people if kind in (None, e.kind)]
 
     def names(self) -> list[str]:
-        return list(dict.fromkeys(normalised(n) for e in self.people for n in (e.name, *e.aliases)))
+        return list(dict.fromkeys(name_key(n) for e in self.people for n in (e.name, *e.aliases)))
 
     def links(self) -> dict[str, str]:
         return {}

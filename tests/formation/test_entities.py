@@ -8,7 +8,7 @@ from langmemory.changes import AddEntity, LinkEntities
 from langmemory.formation.entities.names import alike, comparable, entity_key
 from langmemory.formation.entities.resolution import Resolution
 from langmemory.formation.entities.resolving import resolve
-from langmemory.languages.spelling import normalised
+from langmemory.languages.spelling import name_key
 from tests.formation.memory_knowledge import MemoryKnowledge, claim, entity, fact, known
 
 LENA = entity_key("Lena", "person")
@@ -30,7 +30,7 @@ def linked(found: Resolution) -> list[tuple[str, str]]:
 )  # fmt: skip
 def test_names_are_compared_without_what_does_not_tell(name: str, norm: str) -> None:
     """Case, accents, articles, apostrophes and legal forms go; what is a letter elsewhere stays."""
-    assert normalised(name) == norm
+    assert name_key(name) == norm
 
 
 def test_a_key_is_the_same_for_the_same_name() -> None:

@@ -6,8 +6,7 @@ from collections import Counter
 
 import pytest
 
-from langmemory.formation.relations.data import RELATIONS
-from langmemory.formation.relations.vocabulary import BY_NAME, canonical, normalised
+from langmemory.formation.relations.vocabulary import BY_NAME, RELATIONS, canonical, relation_named
 from langmemory.ports.facts import Claim
 
 
@@ -23,12 +22,12 @@ from langmemory.ports.facts import Claim
 )  # fmt: skip
 def test_a_relation_goes_by_one_name(said: str, name: str) -> None:
     """However it is written, in four languages, a relation has its canonical name."""
-    assert normalised(said).name == name
+    assert relation_named(said).name == name
 
 
 def test_an_unknown_relation_keeps_its_words() -> None:
     """A relation outside the table is kept in snake_case, with an unknown number of values."""
-    found = normalised("Sings Bass For")
+    found = relation_named("Sings Bass For")
     assert (found.name, found.values) == ("sings_bass_for", "unknown")
 
 
@@ -52,10 +51,10 @@ def test_inverse_claims_are_turned_round() -> None:
 
 def test_what_somebody_drives_is_given_up_when_it_is_sold() -> None:
     """A car of which no more is known than who drives it is owned, which selling it ends."""
-    assert normalised("drives").name == "owns" == normalised("sold").ends
+    assert relation_named("drives").name == "owns" == relation_named("sold").ends
 
 
 def test_who_passes_an_exam_has_not_died() -> None:
     """ "Passed" by itself, as of an exam, is no death; "has passed" is one."""
-    assert normalised("passed").name == "passed"
-    assert normalised("has passed").name == "has_died"
+    assert relation_named("passed").name == "passed"
+    assert relation_named("has passed").name == "has_died"

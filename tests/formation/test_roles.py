@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from langmemory.formation.entities.roles import Role, person_words, role_in
-from langmemory.formation.relations.vocabulary import BY_NAME, normalised
+from langmemory.formation.relations.vocabulary import BY_NAME, relation_named
 from langmemory.formation.rules.patterns import GRAMMARS
 
 
@@ -54,4 +54,4 @@ def test_the_words_of_rules_for_relatives_are_of_their_roles() -> None:
         for word, role in grammar.kin.items():
             known = person_words().role_of.get(word.casefold(), role)
             assert known == role or word in ("Freund", "Freundin"), word
-            assert normalised(f"{role}_of").name in BY_NAME, role
+            assert relation_named(f"{role}_of").name in BY_NAME, role

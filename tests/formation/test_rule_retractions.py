@@ -10,7 +10,7 @@ import pytest
 
 from langmemory.engines.sql.rooms.gathering import Gathering
 from langmemory.formation.batch import Batch, Turn
-from langmemory.formation.relations.vocabulary import canonical, normalised
+from langmemory.formation.relations.vocabulary import canonical, relation_named
 from langmemory.formation.rules import RuleExtractor
 from langmemory.graphs import build_reflection_graph
 from langmemory.ports.facts import Fact
@@ -53,7 +53,7 @@ def over(*texts: str, who: Sequence[str] = (), days: int = 30) -> list[str]:
 def _concerns(new: Fact, old: Fact) -> bool:
     """Whether a fact ends another, corrects it, or takes its place."""
     mine, theirs = new.claims[0], old.claims[0]
-    ours, relation = normalised(mine.relation), normalised(theirs.relation)
+    ours, relation = relation_named(mine.relation), relation_named(theirs.relation)
     ends = {mine.subject.casefold(), mine.object.casefold()}
     same = theirs.object.casefold() in ends or theirs.subject.casefold() in ends - {"lena"}
     if new.ends:

@@ -11,7 +11,7 @@ import pytest
 
 from langmemory.formation.batch import Batch, Turn
 from langmemory.formation.extraction.extractor import Extractor
-from langmemory.formation.relations.vocabulary import BY_NAME, normalised
+from langmemory.formation.relations.vocabulary import BY_NAME, relation_named
 from langmemory.formation.rules import RuleExtractor
 from langmemory.formation.rules.patterns import GRAMMARS
 from langmemory.formation.times import resolved
@@ -615,7 +615,7 @@ def test_relations_are_those_formation_knows() -> None:
     names = {rule.relation for grammar in GRAMMARS.values() for rule in grammar.rules}
     names |= {f"{role}_of" for grammar in GRAMMARS.values() for role in grammar.kin.values()}
     open_ended = {"kin", "pet", "favourite_{other}"}
-    unknown = {name for name in names - open_ended if normalised(name).name not in BY_NAME}
+    unknown = {name for name in names - open_ended if relation_named(name).name not in BY_NAME}
     assert unknown == set()
 
 

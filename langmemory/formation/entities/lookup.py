@@ -7,8 +7,7 @@ from dataclasses import dataclass
 
 from rapidfuzz import fuzz, process
 
-from langmemory.formation.entities.bonds import Fit, counts, fit, kind_of
-from langmemory.formation.entities.cast import Cast, Found
+from langmemory.formation.entities.batch_entities import BatchEntities, Found
 from langmemory.formation.entities.names import (
     MAYBE_MEANING,
     MAYBE_SPELLING,
@@ -18,8 +17,8 @@ from langmemory.formation.entities.names import (
     is_private,
     within_reach,
 )
-from langmemory.formation.entities.resolution import Unclear
-from langmemory.languages.spelling import normalised
+from langmemory.formation.entities.relationships import Fit, counts, fit, kind_of
+from langmemory.languages.spelling import name_key
 from langmemory.ports.facts import Fact
 from langmemory.types import Entity
 
@@ -40,7 +39,7 @@ class Lookup:
         speaker: who says it.
     """
 
-    def __init__(self, cast: Cast, index: int, fact: Fact, speaker: Entity | None) -> None:
+    def __init__(self, cast: BatchEntities, index: int, fact: Fact, speaker: Entity | None) -> None:
         self.cast = cast
         self.index = index
         self.fact = fact
@@ -71,7 +70,7 @@ class Lookup:
 
     def _find(self, name: str, kind: str, bond: str | None) -> Found | Which:
         cast, fact = self.cast, self.fact
-        norm = normalised(name)
+        norm = name_key(name)
         exact = [e for e in cast.called(norm) if within_reach(e, fact)]
         exact = [e for e in exact if any(_kinds_agree(k, kind) for k in cast.kinds(e))]
         kind = "person" if kind == "being" else kind
@@ -110,7 +109,12 @@ class Lookup:
         made = self.cast.make(name, kind_of(bond), self.fact, apart=apart)
         doubtful = [e for e in exact if fits[e.key] == "doubtful"]
         if doubtful and self.fact.privacy != "private" and self.cast.is_new(made):
-            self._ask_whether(name, made, doubtful, bond)
+            other = self.cast.root(doubtful[0])  # the one who is most like
+            who, fact = self.described(other)
+            whose = "" if self.speaker is None else self.speaker.name
+            known_as = {made.key: f"{whose}'s {bond}", other.key: who}
+            because = (fact,) if fact else ()
+            self.cast.ask(name, self.index, (other,), key=made.key, who=known_as, because=because)
         return self.cast.use(made)
 
     def _introduced_as(self, bond: str, entity: Entity, norm: str) -> Entity:
@@ -150,7 +154,7 @@ class Lookup:
                 for other in cast.norms()
                 if other.startswith(f"{norm} ")
                 for e in cast.called(other)
-                if e.kind == "person" and within_reach(e, fact) and normalised(e.name) == other
+                if e.kind == "person" and within_reach(e, fact) and name_key(e.name) == other
             )
             fits = {e.key: self._fit(e, norm, bond) for e in longer}
             known = [e for e in longer if fits[e.key] != "never"]
@@ -158,7 +162,7 @@ class Lookup:
                 e
                 for e in known
                 if fits[e.key] != "doubtful"
-                and (normalised(e.name) in in_batch or self._keeps_company(e))
+                and (name_key(e.name) in in_batch or self._keeps_company(e))
             ]
             if len(near) == 1:
                 return self._linked(name, "person", near[0])
@@ -168,7 +172,7 @@ class Lookup:
         known_first = cast.distinct(
             e
             for e in cast.called(words[0])
-            if e.kind == "person" and within_reach(e, fact) and normalised(e.name) == words[0]
+            if e.kind == "person" and within_reach(e, fact) and name_key(e.name) == words[0]
             if self._fit(e, norm, bond) != "never"
         )
         return self._asked(name, "person", known_first) if len(known_first) == 1 else None
@@ -220,29 +224,8 @@ class Lookup:
 
     def _asked(self, name: str, kind: str, candidates: list[Entity]) -> Found:
         made = self.cast.make(name, kind, self.fact)
-        whole = tuple(map(self.cast.root, candidates))
-        self.cast.unclear.append(
-            Unclear(name=name, fact=self.index, candidates=whole, key=made.key)
-        )
+        self.cast.ask(name, self.index, map(self.cast.root, candidates), key=made.key)
         return self.cast.use(made)
-
-    def _ask_whether(
-        self, name: str, made: Entity, candidates: Sequence[Entity], bond: str
-    ) -> None:
-        """Whether somebody new is one of those known by the same name: the one who is most like."""
-        whose = "" if self.speaker is None else self.speaker.name
-        other = self.cast.root(candidates[0])
-        who, fact = self.described(other)
-        self.cast.unclear.append(
-            Unclear(
-                name=name,
-                fact=self.index,
-                candidates=(other,),
-                key=made.key,
-                who={made.key: f"{whose}'s {bond}", other.key: who},
-                because=(fact,) if fact else (),
-            )
-        )
 
     def _by_company(self, candidates: Sequence[Entity]) -> Entity | None:
         """The only one, or the one the speaker has spoken of before, when it is one."""

@@ -16,7 +16,7 @@ from functools import cache
 from langmemory.formation.batch import Turn
 from langmemory.formation.entities.roles import person_words
 from langmemory.formation.extraction.transcript import is_person, spoken
-from langmemory.formation.relations.vocabulary import normalised
+from langmemory.formation.relations.vocabulary import relation_named
 from langmemory.formation.rules.clauses import own_words, plainly_said, sentences
 from langmemory.formation.rules.patterns import GRAMMARS, patterns_of
 from langmemory.formation.rules.reader import speaker_named
@@ -59,7 +59,7 @@ def bounded(fact: Fact, turns: Sequence[Turn]) -> Iterator[Fact]:
         fact: as the model told it, with names in its claims.
         turns: its evidence.
     """
-    asked = [claim for claim in fact.claims if normalised(claim.relation).to_assistant]
+    asked = [claim for claim in fact.claims if relation_named(claim.relation).to_assistant]
     if not asked:
         yield fact
         return
@@ -73,8 +73,8 @@ def bounded(fact: Fact, turns: Sequence[Turn]) -> Iterator[Fact]:
 
 
 def _request(fact: Fact, claim: Claim, turns: Sequence[Turn]) -> Fact | None:
-    """What a claim asks for in words of ours; None where nobody may ask so."""
-    name = normalised(claim.relation).name
+    """A request in words of ours; None where nobody may ask so."""
+    name = relation_named(claim.relation).name
     turn = next((one for one in turns if _is_of(claim.subject, one)), None)
     thing = None if turn is None else _thing(name, claim.object, turns)
     if turn is None or thing is None:
@@ -112,7 +112,7 @@ def _is_of(subject: str, turn: Turn) -> bool:
 
 
 def _thing(relation: str, value: str, turns: Sequence[Turn]) -> str | None:
-    """What is asked for, as it is told; None where that is nothing one can ask for."""
+    """The thing asked for, as it is told; None where nobody can ask for it."""
     value = " ".join(value.split()).strip(" .,;:!?。！")
     folded = value.casefold()
     if relation == "answer_length":

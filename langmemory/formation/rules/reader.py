@@ -7,11 +7,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
-from langmemory.formation.batch import Turn
+from langmemory.formation.batch import MOST_READ, Turn
 from langmemory.formation.entities.roles import person_words
-from langmemory.formation.relations.vocabulary import normalised
+from langmemory.formation.relations.vocabulary import relation_named
 from langmemory.formation.rules.clauses import (
-    MOST_READ,
     Clause,
     Sentence,
     opened,
@@ -154,7 +153,7 @@ class Reader:
             if clause.certain:
                 for fact in self._clause(clause, text, subject, rest):
                     corrects = takes_back == "surely" or (
-                        takes_back == "perhaps" and normalised(fact.claims[0].relation).timeless
+                        takes_back == "perhaps" and relation_named(fact.claims[0].relation).timeless
                     )
                     if corrects or self._may_be_called(fact.claims[0]):
                         yield replace(fact, corrects=True) if corrects else fact

@@ -14,7 +14,7 @@ from functools import cache, cached_property
 from typing import Literal
 
 from langmemory.formation.batch import Turn
-from langmemory.formation.relations.vocabulary import normalised
+from langmemory.formation.relations.vocabulary import relation_named
 from langmemory.formation.rules.clauses import own_words, plainly_said, sentences
 from langmemory.formation.rules.patterns import Patterns
 from langmemory.languages import Topic, ordinary_words
@@ -257,7 +257,7 @@ def _asked(
         lasting = asked.lasts != "if said" and not (one.polite and not _is_for_good(one))
         if not (for_good or habit or lasting):
             continue
-        if occasion and normalised(asked.relation).is_single:
+        if occasion and relation_named(asked.relation).is_single:
             continue  # an answer in German to what is German is no answer in German always
         clauses_beside = [each.said for each in cores if each is not one]
         if (

@@ -6,7 +6,7 @@ from langmemory.changes import AddEdge, AddEntity, LinkEntities, UnlinkEntities
 from langmemory.engines.sql.changes.run import ChangeRun, Unchanged
 from langmemory.engines.sql.graph import graph_rows
 from langmemory.errors import ChangeError
-from langmemory.languages.spelling import normalised
+from langmemory.languages.spelling import name_key
 
 
 def add_entity(run: ChangeRun, change: AddEntity) -> None:
@@ -16,7 +16,7 @@ def add_entity(run: ChangeRun, change: AddEntity) -> None:
         entity = graph_rows.add_entity(
             run.connection, run.namespace, change.key, change.name, change.kind, run.id
         )
-    names = [(norm, name) for name in (change.name, *change.aliases) if (norm := normalised(name))]
+    names = [(norm, name) for name in (change.name, *change.aliases) if (norm := name_key(name))]
     new = graph_rows.add_aliases(run.connection, run.namespace, entity, names, run.id)
     if known and not new:
         raise Unchanged("is known already")

@@ -24,10 +24,9 @@ from langmemory.formation.relations.questions import (
     plain_words,
     relations_asked,
 )
-from langmemory.formation.relations.vocabulary import NO_LONGER, PLANNED
-from langmemory.formation.relations.vocabulary import normalised as relation_named
+from langmemory.formation.relations.vocabulary import NO_LONGER, PLANNED, relation_named
 from langmemory.languages import is_unspaced, split_words
-from langmemory.languages.spelling import normalised
+from langmemory.languages.spelling import name_key
 from langmemory.ports.candidates import NOTHING, ClaimQuery, Ids, ScoredIds
 from langmemory.types import Scope
 
@@ -142,13 +141,13 @@ def _asked_about(
     connection: Connection, scope: CompiledScope, query: ClaimQuery
 ) -> tuple[Mapping[int, set[str]], set[int]]:
     """Entities a question is about, with its words that name each; and those it means by "I" alone."""
-    norms = {normalised(name): frozenset(split_words(name)) for name in query.names}
+    norms = {name_key(name): frozenset(split_words(name)) for name in query.names}
     near: defaultdict[int, set[str]] = defaultdict(set)
     for norm, entity in graph.by_names(connection, scope, list(norms)):
         near[entity] |= norms[norm].intersection(query.terms)
     mine = set[int]()
     if (own := _own_words(query.text, query.terms)) is not None:
-        spoken = [normalised(name) for name in query.speakers]
+        spoken = [name_key(name) for name in query.speakers]
         mine = {entity for _, entity in graph.by_names(connection, scope, spoken)} - near.keys()
         for entity in mine:
             near[entity] |= own

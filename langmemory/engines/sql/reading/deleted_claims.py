@@ -11,12 +11,12 @@ from langmemory.engines.sql.records import runs, versions
 from langmemory.engines.sql.tables import namespaces
 from langmemory.engines.sql.tables.connection import Connection
 from langmemory.engines.sql.tables.times import to_us
-from langmemory.languages.spelling import normalised
+from langmemory.languages.spelling import name_key
 from langmemory.types import Scope
 
 
 @dataclass(kw_only=True, slots=True)
-class Departed:
+class DeletedClaims:
     """Claims of memories that are gone, and who they are about. An edge has an id below 0, as has an
     entity that is not in the file any more."""
 
@@ -40,7 +40,7 @@ class Departed:
         now_us: int,
         *,
         alive_at_us: int | None,
-    ) -> Departed:
+    ) -> DeletedClaims:
         """Of exactly one namespace, at its ``known_at``.
 
         Args:
@@ -70,7 +70,7 @@ class Departed:
                     continue
                 spoken.add(ids[key])
                 if wide.viewer is None or name.casefold() in one.said.casefold():
-                    made.names.append((ids[key], name, normalised(name)))
+                    made.names.append((ids[key], name, name_key(name)))
             made.clocks[one.item] = ClockRow(one.item, one.value.get("said_at"), None)
             facts = [one.columns[name] for name in graph.FACT_COLUMNS]
             for subject, relation, object, literal, run in one.claims["edges"]:

@@ -23,10 +23,11 @@ from langmemory.engines.sql.tables.connection import Connection
 from langmemory.engines.sql.tables.times import maybe_datetime
 from langmemory.engines.sql.tables.values import leaf_value
 from langmemory.engines.sql.writing.indexing import Indexing
-from langmemory.formation.contradiction.statements import key_of
+from langmemory.formation.contradiction.comparable import key_of
 from langmemory.formation.relations.vocabulary import BY_NAME
+from langmemory.languages.spelling import normalised_text
 from langmemory.ports.candidates import Floats, Ids
-from langmemory.ports.facts import Claim, KnownFact, fingerprint, normalised
+from langmemory.ports.facts import Claim, KnownFact, fingerprint
 from langmemory.types import Entity, Kind, Memory, Namespace, Review, Scope, Status
 from langmemory.values import TEXT_FIELDS, from_json
 
@@ -217,13 +218,13 @@ class StoreKnowledge:
         view = reading.past if past else reading.view
         found = view.of_key(subject)
         other = None if also is None else view.of_key(also)
-        said = None if literal is None else normalised(literal)
+        said = None if literal is None else normalised_text(literal)
         items: dict[int, None] = {}
         if found is not None and (other is not None or also is None):
             for edge in view.touching([found], relation, also=other, corrects=corrects):
                 turned = edge.object == found and (either or edge.relation in _BOTH_WAYS)
                 if (edge.subject == found or turned) and said in (
-                    None, normalised(edge.literal or ""),
+                    None, normalised_text(edge.literal or ""),
                 ):  # fmt: skip
                     items[edge.item] = None
         reading.about[asked] = self._facts(items)

@@ -16,7 +16,7 @@ from langmemory.engines.sql.graph import graph, hops
 from langmemory.engines.sql.reading.claims import claims_asked, rivals_among
 from langmemory.engines.sql.records import items
 from langmemory.engines.sql.scope.scopes import CompiledScope
-from langmemory.languages.spelling import normalised
+from langmemory.languages.spelling import name_key
 from langmemory.ports.candidates import (
     NOTHING,
     UNKNOWN_TIME,
@@ -177,7 +177,7 @@ class SnapshotSource:
     def entity(self, names: Iterable[str], ids: Ids, limit: int) -> ScoredIds:
         if self._nobody_known:
             return NOTHING
-        norms = list(dict.fromkeys(normalised(name) for name in names))
+        norms = list(dict.fromkeys(name_key(name) for name in names))
         return ScoredIds(*hops.about(self._snapshot.connection, self._scope, norms, ids, limit))
 
     def claims(self, query: ClaimQuery, limit: int) -> ScoredIds:

@@ -14,7 +14,7 @@ from typing import Any, Final
 
 from langmemory.engines.sql.records import standing
 from langmemory.engines.sql.tables.connection import Connection
-from langmemory.languages.spelling import normalised
+from langmemory.languages.spelling import name_key
 from langmemory.messages import ANONYMOUS, is_own
 from langmemory.types import Memory, Namespace
 
@@ -60,7 +60,7 @@ class Names:
         place = (namespace, owner)
         if place not in self._found:
             connection, viewer = self._connection, self._viewer
-            norm = normalised(owner or "user")
+            norm = name_key(owner or "user")
             name = standing.self_named(connection, namespace, owner, norm, viewer)
             if (
                 name is not None

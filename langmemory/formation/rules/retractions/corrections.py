@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-from langmemory.formation.relations.vocabulary import normalised
+from langmemory.formation.relations.vocabulary import relation_named
 from langmemory.formation.rules.retractions.frame import Frame, united
 from langmemory.formation.rules.retractions.held import Held
 from langmemory.languages import LANGUAGES, split_words
@@ -104,7 +104,7 @@ def _fits(held: Held, new: str, frame: Frame) -> bool:
         return False
     if not frame.spaced:
         return True
-    relation = normalised(held.relation)
+    relation = relation_named(held.relation)
     dated = _is_dated(about, frame)
     if dated or _is_dated(new, frame):
         return dated and _is_dated(new, frame)

@@ -10,9 +10,9 @@ from typing import Protocol
 
 from langmemory.formation.batch import Turn
 from langmemory.formation.entities.roles import person_words
-from langmemory.formation.relations.vocabulary import NO_LONGER, PLANNED, canonical, normalised
+from langmemory.formation.relations.vocabulary import NO_LONGER, PLANNED, canonical, relation_named
 from langmemory.formation.rules.retractions.frame import FRAMES
-from langmemory.languages.spelling import normalised as normalised_name
+from langmemory.languages.spelling import name_key
 from langmemory.ports.facts import Claim, Fact, FactKind, KnownFact
 from langmemory.types import Entity, Privacy
 
@@ -29,7 +29,7 @@ class Told(Protocol):
         ...
 
     def called(self, norm: str) -> Sequence[Entity]:
-        """Entities of this normalised name."""
+        """Entities of this relation_named name."""
         ...
 
     def entity(self, key: str) -> Entity | None:
@@ -64,7 +64,7 @@ class Held:
 
     @property
     def relation(self) -> str:
-        return normalised(self.claim.relation.removeprefix(PLANNED)).name
+        return relation_named(self.claim.relation.removeprefix(PLANNED)).name
 
 
 def told_in(fact: Fact, shown: str, claimed: str) -> Held | None:
@@ -85,7 +85,7 @@ def held_of(turn: Turn, knowledge: Told, shown: str) -> Iterator[Held]:
     anonymous = turn.speaker.casefold() in person_words().self and turn.owner
     name = turn.owner if anonymous and turn.owner else turn.speaker
     links = knowledge.links()
-    me = {links.get(one.key, one.key) for one in knowledge.called(normalised_name(name))}
+    me = {links.get(one.key, one.key) for one in knowledge.called(name_key(name))}
     for known in knowledge.told_by(turn.speaker, turn.owner, MOST_HELD):
         memory = known.memory
         if (
@@ -98,7 +98,7 @@ def held_of(turn: Turn, knowledge: Told, shown: str) -> Iterator[Held]:
         claim = _named(first, knowledge)
         if claim is not None:
             to_me = first.object_is_entity and first.object in me
-            if to_me and normalised(first.relation).symmetric:
+            if to_me and relation_named(first.relation).symmetric:
                 to_me, first = False, replace(first, subject=first.object, object=first.subject)
                 claim = replace(claim, subject=claim.object, object=claim.subject)
             yield Held(

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Literal
 
-from langmemory.formation.relations.vocabulary import normalised
+from langmemory.formation.relations.vocabulary import relation_named
 from langmemory.formation.rules.retractions.frame import FRAMES, Frame, M, O, P, S, united
 from langmemory.formation.rules.retractions.held import Held
 from langmemory.languages.patterns import compiled
@@ -51,7 +51,7 @@ def marked(clause: str, held: Held, frame: Frame, *, kin: str, latest: bool) -> 
             yield Marked(text=_others(text, names, frame, latest=latest), mention=mention)  # type: ignore[arg-type]
             if mention == "named":
                 return
-    kind = "person" if held.to_me else normalised(held.relation).object
+    kind = "person" if held.to_me else relation_named(held.relation).object
     meant = {"person": frame.them, "animal": f"{frame.them}|{frame.it}"}.get(kind, frame.it)
     it = re.compile(meant, re.IGNORECASE)
     if it.search(clause):

@@ -16,7 +16,7 @@ from functools import lru_cache
 from typing import Any, Final
 
 from langmemory.formation.batch import Turn
-from langmemory.formation.relations.vocabulary import normalised
+from langmemory.formation.relations.vocabulary import relation_named
 from langmemory.formation.rules.clauses import own_words, plainly_said, sentences, stated
 from langmemory.formation.rules.patterns import Patterns, patterns_of
 from langmemory.formation.rules.retractions.corrections import Corrected, corrected
@@ -209,7 +209,7 @@ class _Reading:
             if not held.mine and "§S" not in one.text:
                 continue
             alone = one.mention != "pronoun" or latest
-            if not alone and normalised(held.relation).name not in _COUPLES:
+            if not alone and relation_named(held.relation).name not in _COUPLES:
                 continue
             if alone and self._dies(one, held, died):
                 return _Hit(held=held, mention=one.mention, died=True)
@@ -242,7 +242,7 @@ class _Reading:
         matched = died.match(one.text)
         if matched is None or (one.mention == "none" and "§O" in matched[0]):
             return False
-        relation = normalised(held.claim.relation)
+        relation = relation_named(held.claim.relation)
         whole = matched[0]
         if held.mine:  # the one who died is its object
             living = (
@@ -327,7 +327,7 @@ class _Reading:
     def _end(self, hit: _Hit, clause: str) -> None:
         held = hit.held
         doubtful = hit.unsure or re.search(self.frame.doubt, clause, re.IGNORECASE) is not None
-        timeless = normalised(held.relation).timeless
+        timeless = relation_named(held.relation).timeless
         never = hit.never or (
             not hit.died
             and FRAMES.everywhere.changes.search(clause) is None
@@ -350,7 +350,7 @@ class _Reading:
         held = one.held
         for place, fact in enumerate(self.facts):
             claim = fact.claims[0] if fact.claims else None
-            if claim is None or fact.ends or normalised(claim.relation).name != held.relation:
+            if claim is None or fact.ends or relation_named(claim.relation).name != held.relation:
                 continue
             if claim.object.casefold() == one.new.casefold():
                 self.facts[place] = replace(fact, corrects=True)
@@ -383,9 +383,9 @@ class _Reading:
         enough where the words say that it changed."""
         for fact in self.facts:
             for claim in fact.claims:
-                same = normalised(claim.relation).name == held.relation
+                same = relation_named(claim.relation).name == held.relation
                 about = claim.object.casefold() == held.claim.object.casefold()
-                opposite = normalised(claim.relation).opposite == held.relation
+                opposite = relation_named(claim.relation).opposite == held.relation
                 if about and self.turn.key in fact.evidence and (fact.ends and same):
                     return True
                 if about and opposite and changed:

@@ -1,4 +1,4 @@
-"""What somebody is to the person who speaks, and whether one being can be two such things.
+"""Relationships of people to the person who speaks, and whether one being can have two of them.
 
 A sister and a colleague may have one name. Whoever is introduced with what cannot be said of the
 one known by that name is somebody else; where it only seldom can, that is asked.
@@ -12,32 +12,21 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Literal
 
-from langmemory.formation.contradiction.statements import fact_key, spoken_name
+from langmemory.formation.contradiction.comparable import fact_key, spoken_name
 from langmemory.formation.entities.roles import person_words
-from langmemory.formation.relations.vocabulary import NO_LONGER, PLANNED, snake
-from langmemory.formation.relations.vocabulary import normalised as relation_named
-from langmemory.languages.spelling import normalised
+from langmemory.formation.relations.vocabulary import (
+    BY_NAME,
+    NO_LONGER,
+    PLANNED,
+    relation_named,
+    snake,
+)
+from langmemory.languages.spelling import name_key
 from langmemory.ports.facts import Claim, Fact, Knowledge, KnownFact
 
-MUTUAL: dict[str, str] = {
-    "sibling_of": "sibling", "cousin_of": "cousin", "relative_of": "relative",
-    "married_to": "partner", "engaged_to": "partner", "partner_of": "partner",
-    "divorced_from": "partner", "separated_from": "partner",
-    "friend_of": "friend", "colleague_of": "colleague", "neighbour_of": "neighbour",
-}  # fmt: skip
-"""Relation to what both are to each other. Who was a partner is the same person still."""
-
-DIRECTED: dict[str, tuple[str, str]] = {
-    "parent_of": ("parent", "child"),
-    "grandparent_of": ("grandparent", "grandchild"),
-    "aunt_or_uncle_of": ("aunt or uncle", "niece or nephew"),
-    "reports_to": ("report", "boss"),
-    "has_pet": ("owner", "pet"),
-}
-"""Relation to what its subject is to its object, and its object to its subject."""
-
-RELATIONS = frozenset({*MUTUAL, *DIRECTED})
-"""Relations whose ends are what they say: a sister is a person, a pet is not."""
+RELATIONS = {name: relation.roles for name, relation in BY_NAME.items() if relation.roles}
+"""By relations whose ends are what they say (a sister is a person, a pet is not), what their subject is to
+their object, and their object to their subject. Who was a partner is the same person still."""
 
 FAMILY = frozenset({"parent", "child", "sibling", "grandparent", "grandchild", "aunt or uncle",
                     "niece or nephew", "cousin", "partner"})  # fmt: skip
@@ -80,7 +69,7 @@ def bond(claim: Claim, whose: str) -> tuple[str, str] | None:
         relation, subject, object_ = relation_named(relation.inverse_of), object_, subject
     if whose not in (subject, object_) or subject == object_ or relation.name not in RELATIONS:
         return None
-    of_subject, of_object = DIRECTED.get(relation.name) or (MUTUAL[relation.name],) * 2
+    of_subject, of_object = RELATIONS[relation.name]
     return (object_, of_object) if subject == whose else (subject, of_subject)
 
 
@@ -102,11 +91,11 @@ class Introductions:
                 for name, what in told:
                     self._bonds[fact.speaker or "", turn, name][what] = None
                 for claim in () if fact.ends else fact.claims:
-                    self._claims[fact.speaker or "", turn, normalised(claim.subject)].append(claim)
+                    self._claims[fact.speaker or "", turn, name_key(claim.subject)].append(claim)
 
     def bond(self, fact: Fact, norm: str) -> str | None:
-        """What a name's bearer is to the speaker of a fact, by itself or else its turns; None where
-        they do not say, or say it of two."""
+        """Return the role of a name's bearer for the speaker of a fact, by itself or else its turns; None
+        where they do not say, or say it of two."""
         if fact.speaker is None or not self._corrected.isdisjoint(fact.evidence):
             return None
         own = {what: None for name, what in _told(fact) if name == norm}
@@ -120,12 +109,12 @@ class Introductions:
         return any((fact.speaker or "", turn) in self._namesakes for turn in fact.evidence)
 
     def claims(self, fact: Fact, norm: str) -> Iterator[Claim]:
-        """What the turn that first says a fact claims of a name's bearer, as it was written."""
+        """Return the claims of the turn that first says a fact about a name's bearer, as it was written."""
         return iter(self._claims.get((fact.speaker or "", fact.evidence[0], norm), ()))
 
 
-class Bonds:
-    """What entities are to speakers, as far as it is known or the batch has said so far."""
+class Relationships:
+    """Roles of entities for speakers, as far as it is known or the batch has said so far."""
 
     def __init__(self, knowledge: Knowledge) -> None:
         self._knowledge = knowledge
@@ -138,7 +127,7 @@ class Bonds:
         self._new[speaker, entity].setdefault(what, fact)
 
     def between(self, speaker: str, entity: str, fact: Fact) -> dict[str, str]:
-        """What an entity is to a speaker, each with the key of a fact that says so; of private
+        """Return the roles of an entity for a speaker, each with the key of a fact that says so; of private
         facts only those of the same owner count."""
         known = {what: found.memory.key for what, found in self._known(speaker, entity, fact)}
         new = {
@@ -161,7 +150,7 @@ class Bonds:
                     yield one[1], found
 
     def claimed(self, claim: Claim) -> None:
-        """What the batch claims, with keys."""
+        """Note a claim of the batch, with keys."""
         self._values[claim.subject, claim.relation].append(claim.object)
 
     def stands_against(self, claim: Claim, entity: str, fact: Fact) -> bool:
@@ -172,8 +161,8 @@ class Bonds:
         known = [one for one in self._knowledge.about(entity, relation.name) if counts(one, fact)]
         values = {one.object for found in known for one in found.claims if one.subject == entity}
         values |= set(self._values[entity, relation.name])
-        said = normalised(claim.object)
-        return bool(values) and said not in {normalised(spoken_name(value)) for value in values}
+        said = name_key(claim.object)
+        return bool(values) and said not in {name_key(spoken_name(value)) for value in values}
 
     def _spoken(self, speaker: str) -> list[KnownFact]:
         """Facts that say it from the speaker's side."""
@@ -196,7 +185,7 @@ def _told(fact: Fact) -> Iterator[tuple[str, str]]:
     them: "Lena's colleague Anna"."""
     if fact.speaker is None:
         return
-    me = normalised(fact.speaker)
+    me = name_key(fact.speaker)
     found: dict[str, str] = {}
     names: dict[str, None] = {}
     for claim in fact.claims:
@@ -215,9 +204,9 @@ def _told(fact: Fact) -> Iterator[tuple[str, str]]:
 
 def _of_namesake(fact: Fact) -> bool:
     """Whether somebody of the speaker's name is something to the speaker: "My friend Lena"."""
-    me = normalised(fact.speaker) if fact.speaker else ""
+    me = name_key(fact.speaker) if fact.speaker else ""
     return any(
-        normalised(claim.object) == me == normalised(claim.subject)
+        name_key(claim.object) == me == name_key(claim.subject)
         for claim in fact.claims
         if (one := bond(replace(claim, subject="", object=me), "")) is not None
         and kind_of(one[1]) == "person"
@@ -225,11 +214,11 @@ def _of_namesake(fact: Fact) -> bool:
 
 
 def _named(name: str, me: str) -> str:
-    return me if name.casefold() in person_words().self else normalised(name) if name else ""
+    return me if name.casefold() in person_words().self else name_key(name) if name else ""
 
 
 def _called(text: str, name: str, speaker: str) -> Claim | None:
-    """What the text calls a name's bearer, as a claim of nobody's: "my sister Anna", "Lenas
+    """The word of a text for a name's bearer, as a claim of nobody's: "my sister Anna", "Lenas
     Kollegin Anna", "la hermana de Lena, Ana", "我姐姐小红"."""
     me = "|".join(re.escape(one) for one in (speaker, "the user", "user"))
     my = "|".join(re.escape(one) for one in person_words().my)

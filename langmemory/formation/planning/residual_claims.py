@@ -1,4 +1,4 @@
-"""What a fact that gives way says besides: "Lena's sister Katrin lives in Bremen" is over when Katrin
+"""Residual claims of a fact that is superseded: "Lena's sister Katrin lives in Bremen" is over when Katrin
 moves, and she is Lena's sister still.
 
 A fact holds or is over as a whole, and its edges with it. So what it claims under other relations
@@ -11,13 +11,13 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 
-from langmemory.formation.contradiction.statements import BEGINNING, Statement, fact_key
-from langmemory.formation.relations.vocabulary import BY_NAME, NO_LONGER, normalised
+from langmemory.formation.contradiction.comparable import BEGINNING, ComparableFact, fact_key
+from langmemory.formation.relations.vocabulary import BY_NAME, NO_LONGER, relation_named
 from langmemory.ports.facts import Claim, Fact, Knowledge
 
 
-def remainders(
-    over: Statement,
+def residual_claims(
+    over: ComparableFact,
     claims: Sequence[Claim],
     told: Collection[Claim],
     knowledge: Knowledge,
@@ -82,7 +82,7 @@ def phrase(relation: str) -> str:
 
 
 def _touches(mine: Claim, theirs: Claim) -> bool:
-    relation = normalised(mine.relation)
+    relation = relation_named(mine.relation)
     return theirs.relation in (
         mine.relation.removeprefix(NO_LONGER), relation.ends, relation.opposite
     )  # fmt: skip
@@ -93,7 +93,7 @@ def _known_otherwise(claim: Claim, gone: Collection[str], knowledge: Knowledge) 
     others = (
         one for one in knowledge.about(claim.subject, claim.relation) if one.memory.key not in gone
     )
-    if normalised(claim.relation).is_single:
+    if relation_named(claim.relation).is_single:
         return any(True for _ in others)
     return any(
         {claim.subject, claim.object} == {each.subject, each.object}
@@ -103,8 +103,8 @@ def _known_otherwise(claim: Claim, gone: Collection[str], knowledge: Knowledge) 
     )
 
 
-def _fact(over: Statement, claim: Claim, text: str) -> Fact:
-    timeless = normalised(claim.relation).timeless or over.start == BEGINNING
+def _fact(over: ComparableFact, claim: Claim, text: str) -> Fact:
+    timeless = relation_named(claim.relation).timeless or over.start == BEGINNING
     start: datetime | None = None if timeless else over.start
     return Fact(
         text=text,
