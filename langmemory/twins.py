@@ -98,20 +98,23 @@ async def aled(steps: Steps[T]) -> T:
 
 
 def blocking(work: Callable[P, Steps[T]]) -> Callable[P, T]:
-    """Return a function that does the work in the calling thread."""
+    """Return a function that does the work in the calling thread; `_get` and `get_steps` make `get`."""
 
     @wraps(work)
     def run(*args: P.args, **kwargs: P.kwargs) -> T:
         return led(work(*args, **kwargs))
 
+    run.__name__ = work.__name__.removeprefix("_").removesuffix("_steps")
     return run
 
 
 def awaiting(work: Callable[P, Steps[T]]) -> Callable[P, Coroutine[Any, Any, T]]:
-    """Return an async function that does the work without blocking the event loop."""
+    """Return an async function that does the work without blocking the event loop, as `aget`."""
 
     @wraps(work)
     async def run(*args: P.args, **kwargs: P.kwargs) -> T:
         return await aled(work(*args, **kwargs))
 
+    run.__name__ = f"a{work.__name__.removeprefix('_').removesuffix('_steps')}"
+    run.__doc__ = f"`{run.__name__[1:]}` without blocking the event loop."
     return run

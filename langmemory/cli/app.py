@@ -27,6 +27,7 @@ from langmemory.cli.init import init
 from langmemory.cli.jobs import jobs
 from langmemory.cli.journal import journal
 from langmemory.cli.list import list_memories
+from langmemory.cli.maintain import health, maintain
 from langmemory.cli.oneline import Command, CommandLine
 from langmemory.cli.reembed import reembed
 from langmemory.cli.reflect import reflect
@@ -34,7 +35,7 @@ from langmemory.cli.reviews import reviews
 from langmemory.cli.runs import runs, undo
 from langmemory.cli.search import search
 from langmemory.cli.stats import stats
-from langmemory.cli.target import DbOption, NamespaceOption, Target
+from langmemory.cli.target import DbOption, NamespaceOption, Target, with_target
 from langmemory.cli.terminal import say
 from langmemory.cli.usage import usage
 from langmemory.cli.worker import worker
@@ -90,9 +91,11 @@ COMMANDS: dict[str, dict[str, Callable[..., None] | typer.Typer]] = {
         "undo": undo,
         "worker": worker,
         "jobs": jobs,
+        "maintain": maintain,
     },
     "Check and measure": {
         "doctor": doctor,
+        "health": health,
         "stats": stats,
         "usage": usage,
         "reembed": reembed,
@@ -106,4 +109,4 @@ for _panel, _commands in COMMANDS.items():
         if isinstance(_command, typer.Typer):
             app.add_typer(_command, name=_name, rich_help_panel=_panel)
         else:
-            app.command(_name, cls=Command, rich_help_panel=_panel)(_command)
+            app.command(_name, cls=Command, rich_help_panel=_panel)(with_target(_command))

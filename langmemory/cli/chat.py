@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from langmemory.cli.oneline import DEBUG_VARIABLE, line_of
-from langmemory.cli.target import DEFAULT_NAMESPACE, DbOption, NamespaceOption, Target
+from langmemory.cli.target import DEFAULT_NAMESPACE, Target
 from langmemory.cli.terminal import read_any_bytes, say
 from langmemory.errors import ConfigError
 from langmemory.pluralize import counted
@@ -33,7 +33,7 @@ INTERRUPTED = 130
 
 
 def chat(
-    context: typer.Context,
+    target: Target,
     thread: Annotated[
         str | None,
         typer.Option(
@@ -42,11 +42,8 @@ def chat(
             help="Name of the conversation, which goes on if there is one; else the time it began.",
         ),
     ] = None,
-    db: DbOption = None,
-    namespace: NamespaceOption = None,
 ) -> None:
     """Chat with the configured model; it remembers across conversations."""
-    target = Target.of(context, db, namespace)
     place = target.namespace(DEFAULT_NAMESPACE)
     models = target.config().models
     name = _checked_model(models)

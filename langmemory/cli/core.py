@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import asdict
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -13,10 +12,9 @@ import typer
 from langmemory.cli.oneline import Command, CommandLine
 from langmemory.cli.target import (
     DEFAULT_NAMESPACE,
-    DbOption,
     JsonOption,
-    NamespaceOption,
     Target,
+    with_target,
 )
 from langmemory.cli.terminal import json_text, printable, say
 
@@ -36,47 +34,42 @@ TextArgument = Annotated[
 
 
 @core.command("list", cls=Command)
+@with_target
 def list_blocks(
-    context: typer.Context,
-    db: DbOption = None,
-    namespace: NamespaceOption = None,
+    target: Target,
     as_json: JsonOption = False,
 ) -> None:
     """List the blocks: how full, which version, how they begin."""
-    from langmemory.cli.screen import Screen, plain_table
+    from langmemory.cli.screen import RIGHT, WHOLE, Screen, plain_table
 
-    with _core_memory(context, db, namespace) as memory:
+    with _core_memory(target) as memory:
         blocks = memory.blocks()
     if as_json:
         say(json_text([asdict(block) for block in blocks]))
         return
-    table = plain_table(expand=True)
-    table.add_column("block", no_wrap=True, min_width=7)
-    table.add_column("full", justify="right", min_width=4)
-    table.add_column("version", justify="right", min_width=7)
-    table.add_column("text", no_wrap=True, overflow="ellipsis", ratio=1)
+    columns = {
+        "block": {**WHOLE, "min_width": 7},
+        "full": {**RIGHT, "min_width": 4},
+        "version": {**RIGHT, "min_width": 7},
+        "text": {"no_wrap": True, "overflow": "ellipsis", "ratio": 1},
+    }
+    table = plain_table(columns, expand=True)
     for block in blocks:
         text = " ".join(block.content.split()) or memory.labels[block.label]
-        table.add_row(
-            block.label,
-            f"{block.fill:.0%}",
-            str(block.version),
-            text,
-            style=None if block.content else "dim",
-        )
+        cells = block.label, f"{block.fill:.0%}", str(block.version), text
+        table.add_row(*cells, style=None if block.content else "dim")
     Screen().print(table)
 
 
 @core.command(cls=Command)
+@with_target
 def show(
-    context: typer.Context,
+    target: Target,
     name: NameArgument,
-    db: DbOption = None,
-    namespace: NamespaceOption = None,
     as_json: JsonOption = False,
 ) -> None:
     """Print a block as it stands."""
-    with _core_memory(context, db, namespace) as memory:
+    with _core_memory(target) as memory:
         block = memory.block(name)
     if not block.content and not as_json:
         again = f'`langmemory core set {name} "…"` writes it'
@@ -85,58 +78,54 @@ def show(
 
 
 @core.command("set", cls=Command)
+@with_target
 def set_text(
-    context: typer.Context,
+    target: Target,
     name: NameArgument,
     text: TextArgument,
-    db: DbOption = None,
-    namespace: NamespaceOption = None,
     as_json: JsonOption = False,
 ) -> None:
     """Write a block anew; an empty text empties it."""
-    with _core_memory(context, db, namespace, create=True) as memory:
+    with _core_memory(target, create=True) as memory:
         _say(memory.rethink(name, text), as_json)
 
 
 @core.command(cls=Command)
+@with_target
 def append(
-    context: typer.Context,
+    target: Target,
     name: NameArgument,
     text: TextArgument,
-    db: DbOption = None,
-    namespace: NamespaceOption = None,
     as_json: JsonOption = False,
 ) -> None:
     """Add a line to a block."""
-    with _core_memory(context, db, namespace, create=True) as memory:
+    with _core_memory(target, create=True) as memory:
         _say(memory.append(name, text), as_json)
 
 
 @core.command(cls=Command)
+@with_target
 def undo(
-    context: typer.Context,
+    target: Target,
     name: NameArgument,
-    db: DbOption = None,
-    namespace: NamespaceOption = None,
     as_json: JsonOption = False,
 ) -> None:
     """Take the last edit back; a second undo takes the first one back."""
-    with _core_memory(context, db, namespace) as memory:
+    with _core_memory(target) as memory:
         _say(memory.undo(name), as_json)
 
 
 @core.command(cls=Command)
+@with_target
 def history(
-    context: typer.Context,
+    target: Target,
     name: NameArgument,
-    db: DbOption = None,
-    namespace: NamespaceOption = None,
     as_json: JsonOption = False,
 ) -> None:
     """Every version of a block: when, by whom, and what it said."""
-    from langmemory.cli.screen import Screen, plain_table
+    from langmemory.cli.screen import FOLD, RIGHT, WHOLE, Screen, plain_table
 
-    with _core_memory(context, db, namespace) as memory:
+    with _core_memory(target) as memory:
         versions = memory.versions(name)
     if as_json:
         say(json_text([asdict(version) for version in versions]))
@@ -144,33 +133,18 @@ def history(
     if not versions:
         say(f"Block {name} was never edited.")
         return
-    table = plain_table()
-    table.add_column("version", justify="right", no_wrap=True)
-    table.add_column("when", no_wrap=True)
-    table.add_column("who", no_wrap=True)
-    table.add_column("text", overflow="fold")
+    table = plain_table({"version": RIGHT, "when": WHOLE, "who": WHOLE, "text": FOLD})
     for version in versions:
-        table.add_row(
-            str(version.version),
-            f"{version.at.astimezone():%Y-%m-%d %H:%M}",
-            version.editor or "–",
-            version.content or "(empty)",
-        )
+        when, who = f"{version.at.astimezone():%Y-%m-%d %H:%M}", version.editor or "–"
+        table.add_row(str(version.version), when, who, version.content or "(empty)")
     Screen().print(table)
 
 
 @contextmanager
-def _core_memory(
-    context: typer.Context,
-    db: Path | None,
-    namespace: list[str] | None,
-    *,
-    create: bool = False,
-) -> Iterator[CoreMemory]:
+def _core_memory(target: Target, *, create: bool = False) -> Iterator[CoreMemory]:
     """The blocks of the namespace, the application's own ones included, edited by the person."""
     from langmemory.nodes.core_memory import CoreMemory, labels_in
 
-    target = Target.of(context, db, namespace)
     place = target.namespace(DEFAULT_NAMESPACE)
     with target.open(create=create, vectors=False) as store:
         yield CoreMemory(store, place, labels=labels_in(store, place), editor="person")

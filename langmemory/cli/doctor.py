@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from langmemory.cli.target import DbOption, JsonOption, Target
+from langmemory.cli.target import JsonOption, OnFile, Target
 from langmemory.cli.terminal import json_text, printable, say
 from langmemory.errors import (
     ConfigError,
@@ -53,7 +53,7 @@ class Check:
 
 
 def doctor(
-    context: typer.Context,
+    target: OnFile,
     rescue: Annotated[
         Path | None,
         typer.Option(
@@ -63,14 +63,12 @@ def doctor(
             show_default=False,
         ),
     ] = None,
-    db: DbOption = None,
     as_json: JsonOption = False,
 ) -> None:
     """Check Python, SQLite, the memory file, the embedder and Ollama.
 
     The exit code is 1 if something fails.
     """
-    target = Target.of(context, db, None)
     if rescue is not None:
         _rescue(target, rescue)
         return
@@ -356,15 +354,11 @@ def _line(error: Exception) -> str:
 
 
 def _print(checks: list[Check]) -> None:
-    from rich.table import Table
     from rich.text import Text
 
-    from langmemory.cli.screen import Screen
+    from langmemory.cli.screen import FOLD, WHOLE, Screen, facts_table
 
-    table = Table.grid(padding=(0, 2))
-    table.add_column(no_wrap=True)
-    table.add_column(no_wrap=True)
-    table.add_column(overflow="fold")
+    table = facts_table(WHOLE, WHOLE, FOLD)
     for check in checks:
         detail = Text(check.found)
         if check.advice:

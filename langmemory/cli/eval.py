@@ -239,7 +239,7 @@ def _reading(data: Path | None) -> Iterator[None]:
 @contextmanager
 def _progress() -> Iterator[Progress]:
     """A bar a system on stderr, gone when done."""
-    from langmemory.cli.bars import counting_bars
+    from langmemory.cli.screen import counting_bars
 
     tasks: dict[str, TaskID] = {}
     with counting_bars() as bars:

@@ -16,7 +16,7 @@ from typing import Annotated, Any, TextIO
 
 import typer
 
-from langmemory.cli.target import DbOption, NamespaceOption, Target
+from langmemory.cli.target import Target
 from langmemory.cli.terminal import json_text, printable, say
 from langmemory.errors import ConfigError, DamagedFileError
 from langmemory.files import create_file
@@ -24,20 +24,17 @@ from langmemory.pluralize import counted
 
 
 def export(
-    context: typer.Context,
+    target: Target,
     file: Annotated[
         Path | None,
         typer.Argument(
             metavar="FILE", help="Where to write; stdout if left out, or -.", show_default=False
         ),
     ] = None,
-    db: DbOption = None,
-    namespace: NamespaceOption = None,
 ) -> None:
     """Write memories with all facets, times to live and history as JSONL."""
     if str(file) == "-":
         file = None
-    target = Target.of(context, db, namespace)
     prefix = target.namespace()
     if file:
         target.check_output(file)

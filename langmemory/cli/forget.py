@@ -9,9 +9,7 @@ import typer
 
 from langmemory.cli.target import (
     DEFAULT_NAMESPACE,
-    DbOption,
     JsonOption,
-    NamespaceOption,
     Target,
 )
 from langmemory.cli.terminal import json_text, printable, say
@@ -23,7 +21,7 @@ if TYPE_CHECKING:
 
 
 def forget(
-    context: typer.Context,
+    target: Target,
     owner: Annotated[
         str | None,
         typer.Option(
@@ -56,8 +54,6 @@ def forget(
         typer.Option("--purge-later", help="Leave writing the file anew to whoever opens it next."),
     ] = False,
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Do it without asking.")] = False,
-    db: DbOption = None,
-    namespace: NamespaceOption = None,
     as_json: JsonOption = False,
 ) -> None:
     """Forget for good: show what would go, ask, remove it, prove it.
@@ -70,7 +66,6 @@ def forget(
         )
     if as_json and not yes:
         raise ConfigError("--json does not ask: add --yes to forget.")
-    target = Target.of(context, db, namespace)
     where = target.namespace(DEFAULT_NAMESPACE if key else "")
     with target.open() as store:
         found = store.forget(

@@ -10,9 +10,7 @@ import typer
 
 from langmemory.cli.target import (
     DEFAULT_NAMESPACE,
-    DbOption,
     JsonOption,
-    NamespaceOption,
     Target,
     ViewerOption,
 )
@@ -36,7 +34,7 @@ SHORT_ID = re.compile(r"\[?(?:[MGR]:)?([0-9a-f]{8,64})\]?", re.IGNORECASE)
 
 
 def get(
-    context: typer.Context,
+    target: Target,
     key: Annotated[
         str,
         typer.Argument(
@@ -46,15 +44,12 @@ def get(
         ),
     ],
     viewer: ViewerOption = None,
-    db: DbOption = None,
-    namespace: NamespaceOption = None,
     as_json: JsonOption = False,
 ) -> None:
     """Show one memory in full: text, facets, evidence."""
     from langmemory.cli.screen import Screen
     from langmemory.stores.face import bound
 
-    target = Target.of(context, db, namespace)
     where = target.namespace(DEFAULT_NAMESPACE)
     with target.open(vectors=False) as store:
         found = _found(bound(store, viewer), where, key)

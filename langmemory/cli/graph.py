@@ -12,10 +12,8 @@ import typer
 from langmemory.cli.target import (
     DEFAULT_NAMESPACE,
     AsOfOption,
-    DbOption,
     JsonOption,
     KnownAtOption,
-    NamespaceOption,
     Target,
     ViewerOption,
 )
@@ -34,7 +32,7 @@ if TYPE_CHECKING:
 
 
 def graph(
-    context: typer.Context,
+    target: Target,
     name: Annotated[
         str | None,
         typer.Argument(
@@ -67,15 +65,12 @@ def graph(
     as_of: AsOfOption = None,
     known_at: KnownAtOption = None,
     viewer: ViewerOption = None,
-    db: DbOption = None,
-    namespace: NamespaceOption = None,
     as_json: JsonOption = False,
 ) -> None:
     """Show what is known of somebody, draw it, or find a connection."""
     from langmemory.cli.screen import Screen
     from langmemory.stores.face import bound
 
-    target = Target.of(context, db, namespace)
     where = target.namespace(DEFAULT_NAMESPACE)
     if graphml is not None:
         target.check_output(graphml)
@@ -148,7 +143,7 @@ def _show_entity(
 ) -> None:
     from rich.text import Text
 
-    from langmemory.cli.screen import plain_table
+    from langmemory.cli.screen import FOLD
 
     entity = found.entity(name, past=True)
     part = found.subgraph(entity.key, 1, past=True)
@@ -158,7 +153,7 @@ def _show_entity(
     if not entity.edges:
         console.print("Nothing is claimed of it.", style="dim")
         return
-    table = plain_table("relation", "", "when", "memory")
+    rows = []
     for edge in sorted(entity.edges, key=lambda one: (one.fact, one.relation) not in now):
         outward = edge.subject == entity.key
         other = edge.object if outward else edge.subject
@@ -167,21 +162,20 @@ def _show_entity(
         relation = f"{edge.relation.replace('_', ' ')} {'→' if outward else '←'}"
         said = str(item.value.get("text", edge.fact)) if item else edge.fact
         style = "" if (edge.fact, edge.relation) in now else "dim strike"
-        if console.narrow:
-            console.print(Text(f"{relation} {label}  {_when(edge)}".rstrip(), style))
-            console.print(Text(f"  {said}", style or "dim"))
-        else:
-            # A style of the row, or of a Text, would strike through the space beside the words, too.
-            cells = ((cell, style) for cell in (relation, label, _when(edge), said))
-            table.add_row(*map(Text.assemble, cells))
-    if not console.narrow:
-        console.print(table)
+        narrow = (
+            Text(f"{relation} {label}  {_when(edge)}".rstrip(), style),
+            Text(f"  {said}", style or "dim"),
+        )
+        # A style of the row, or of a Text, would strike through the space beside the words, too.
+        cells = ((cell, style) for cell in (relation, label, _when(edge), said))
+        rows.append((tuple(map(Text.assemble, cells)), "", narrow))
+    console.print_rows({"relation": FOLD, "": FOLD, "when": FOLD, "memory": FOLD}, rows)
 
 
 def _show_everyone(console: Screen, found: Graph, namespace: Namespace, hint: str) -> None:
     from rich.text import Text
 
-    from langmemory.cli.screen import plain_table
+    from langmemory.cli.screen import FOLD, RIGHT, WHOLE, unbroken
 
     everyone = found.entities()
     if not everyone:
@@ -193,18 +187,16 @@ def _show_everyone(console: Screen, found: Graph, namespace: Namespace, hint: st
         for end in {edge.subject, edge.object}:
             if end is not None:
                 claims[end] = claims.get(end, 0) + 1
-    table = plain_table("name", "kind")
-    table.add_column("claims", justify="right", no_wrap=True)
-    table.add_column("key", no_wrap=True)
+    rows = []
     for entity in sorted(everyone, key=lambda one: -claims.get(one.key, 0)):
         names, claimed = ", ".join((entity.name, *entity.aliases)), claims.get(entity.key, 0)
-        if console.narrow:  # whole keys, to be copied from under each other
-            console.print(Text(f"{names}  {entity.kind}, {counted(claimed, 'claim')}"))
-            console.print(Text(f"  {entity.key}", "dim"), soft_wrap=True)
-        else:
-            table.add_row(Text(names), entity.kind, f"{claimed:,}", Text(entity.key))
-    if not console.narrow:
-        console.print(table)
+        narrow = (
+            Text(f"{names}  {entity.kind}, {counted(claimed, 'claim')}"),
+            unbroken(f"  {entity.key}", "dim"),
+        )
+        cells = Text(names), entity.kind, f"{claimed:,}", Text(entity.key)
+        rows.append((cells, "", narrow))
+    console.print_rows({"name": FOLD, "kind": FOLD, "claims": RIGHT, "key": WHOLE}, rows)
 
 
 def _show_paths(console: Screen, found: Graph, first: str, last: str, as_json: bool) -> None:

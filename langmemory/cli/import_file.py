@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any, BinaryIO
 
 import typer
 
-from langmemory.cli.target import DEFAULT_NAMESPACE, DbOption, JsonOption, NamespaceOption, Target
+from langmemory.cli.target import DEFAULT_NAMESPACE, JsonOption, Target
 from langmemory.cli.terminal import json_text, say
 from langmemory.errors import ConfigError, ImportFormatError
 from langmemory.pluralize import counted, memories
@@ -47,7 +47,7 @@ class ImportReport:
 
 
 def import_file(
-    context: typer.Context,
+    target: Target,
     file: Annotated[
         Path,
         typer.Argument(
@@ -56,14 +56,11 @@ def import_file(
             show_default=False,
         ),
     ],
-    db: DbOption = None,
-    namespace: NamespaceOption = None,
     as_json: JsonOption = False,
 ) -> None:
     """Import conversations, or an export; repeating it adds nothing."""
     from langmemory.importers import detect
 
-    target = Target.of(context, db, namespace)
     where = target.namespace(DEFAULT_NAMESPACE)
     with _read_twice(file) as stream:
         format = detect(stream)
@@ -185,7 +182,7 @@ def _progress(stream: BinaryIO) -> Iterator[Callable[[], None]]:
     """A bar over the file's bytes, at a terminal, gone when it is done."""
     from rich.markup import escape
 
-    from langmemory.cli.bars import bars_on_stderr
+    from langmemory.cli.screen import bars_on_stderr
 
     with bars_on_stderr() as bars:
         total = stream.seek(0, io.SEEK_END)

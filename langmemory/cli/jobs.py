@@ -8,23 +8,20 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from langmemory.cli.target import DbOption, JsonOption, LimitOption, Target
+from langmemory.cli.target import JsonOption, LimitOption, OnFile
 from langmemory.cli.terminal import json_text, say
 from langmemory.cli.values import count
 from langmemory.errors import ConfigError
 from langmemory.types import JobState
 
 if TYPE_CHECKING:
-    from rich.console import JustifyMethod
-
     from langmemory.types import Job
 
 NAMES: dict[JobState, str] = {"pending": "waiting", "running": "running", "dead": "given up"}
 
 
 def jobs(
-    context: typer.Context,
-    db: DbOption = None,
+    target: OnFile,
     retry: Annotated[
         str | None,
         typer.Option("--retry", metavar="ID|all", help="Try jobs again that were given up."),
@@ -39,7 +36,7 @@ def jobs(
     """Show the queue of reflections; retry or drop what was given up."""
     from langmemory.cli.screen import Screen
 
-    with Target.of(context, db, None).open(vectors=False) as store:
+    with target.open(vectors=False) as store:
         queue = store.jobs
         if retry is not None:
             tried = queue.retry(None if retry == "all" else [_number(retry)])
@@ -87,13 +84,11 @@ def _row(job: Job) -> dict[str, Any]:
 
 
 def _table(jobs: list[Job], now: datetime) -> Any:
-    from langmemory.cli.screen import plain_table
+    from langmemory.cli.screen import FOLD, RIGHT, WHOLE, plain_table
 
-    table = plain_table()
-    for name in ("job", "state", "what", "where", "thread", "due", "tries"):
-        justify: JustifyMethod = "right" if name in ("job", "due", "tries") else "left"
-        whole = name not in ("what", "where", "thread")  # those fold, and leave the rest its room
-        table.add_column(name, justify=justify, no_wrap=whole, overflow="fold")
+    # The columns that fold leave the rest its room.
+    columns = {"job": RIGHT, "state": WHOLE, "what": FOLD, "where": FOLD, "thread": FOLD}
+    table = plain_table({**columns, "due": RIGHT, "tries": RIGHT})
     for job in jobs:
         table.add_row(
             str(job.id),

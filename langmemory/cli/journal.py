@@ -10,7 +10,7 @@ from typing import Annotated
 
 import typer
 
-from langmemory.cli.target import DbOption, JsonOption, NamespaceOption, Target
+from langmemory.cli.target import JsonOption, Target
 from langmemory.cli.terminal import json_text, printable, say
 from langmemory.cli.values import day as parsed_day
 from langmemory.errors import ConfigError
@@ -18,7 +18,7 @@ from langmemory.pluralize import counted
 
 
 def journal(
-    context: typer.Context,
+    target: Target,
     day: Annotated[
         date | None,
         typer.Option(
@@ -41,8 +41,6 @@ def journal(
             show_default=False,
         ),
     ] = None,
-    db: DbOption = None,
-    namespace: NamespaceOption = None,
     as_json: JsonOption = False,
 ) -> None:
     """Show the journal of a day, or write its files anew.
@@ -56,7 +54,6 @@ def journal(
 
     if path is not None and not rebuild:
         raise typer.BadParameter("--path goes with --rebuild.")
-    target = Target.of(context, db, namespace)
     with target.open(vectors=False) as store:
         if rebuild:
             folder = path or store.config.journal.path

@@ -8,11 +8,9 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from langmemory.cli.target import (
-    DbOption,
     JsonOption,
     KindOption,
     LimitOption,
-    NamespaceOption,
     SinceOption,
     Target,
     UntilOption,
@@ -31,7 +29,7 @@ EXCERPT_CHARACTERS = 280
 
 
 def list_memories(
-    context: typer.Context,
+    target: Target,
     kind: KindOption = None,
     since: SinceOption = None,
     until: UntilOption = None,
@@ -40,8 +38,6 @@ def list_memories(
     ] = False,
     limit: LimitOption = 20,
     viewer: ViewerOption = None,
-    db: DbOption = None,
-    namespace: NamespaceOption = None,
     as_json: JsonOption = False,
 ) -> None:
     """List memories, the latest first, with their keys."""
@@ -49,7 +45,6 @@ def list_memories(
     from langmemory.stores.face import bound
 
     check_span(since, until)
-    target = Target.of(context, db, namespace)
     place = target.namespace()
     with target.open(vectors=False) as store:
         found = bound(store, viewer).admin.memories(

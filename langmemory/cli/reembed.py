@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-import typer
-
-from langmemory.cli.target import DbOption, Target
+from langmemory.cli.target import OnFile
 from langmemory.cli.terminal import say
 
 
-def reembed(context: typer.Context, db: DbOption = None) -> None:
+def reembed(target: OnFile) -> None:
     """Embed everything again with the configured model.
 
     The old index serves until it is done.
     """
-    from langmemory.cli.bars import counting_bars
+    from langmemory.cli.screen import counting_bars
     from langmemory.stores import reembed as reembed_file
 
-    config = Target.of(context, db, None).existing()
+    config = target.existing()
     with counting_bars() as bars:
         task = bars.add_task("Embedding", total=None)
         model = reembed_file(

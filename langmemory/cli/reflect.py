@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from langmemory.cli.target import DbOption, JsonOption, NamespaceOption, Target
+from langmemory.cli.target import JsonOption, Target
 from langmemory.cli.terminal import json_text, say
 from langmemory.errors import ExtractionError
 from langmemory.pluralize import counted
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 def reflect(
-    context: typer.Context,
+    target: Target,
     thread: Annotated[
         str | None,
         typer.Option(
@@ -47,8 +47,6 @@ def reflect(
             show_default=False,
         ),
     ] = None,
-    db: DbOption = None,
-    namespace: NamespaceOption = None,
     as_json: JsonOption = False,
 ) -> None:
     """Turn what was said into knowledge now, without a worker.
@@ -62,7 +60,6 @@ def reflect(
         raise typer.BadParameter("--run goes with --again, and without --thread.")
     if again and dry_run:
         raise typer.BadParameter("--again changes what is unread; it has no --dry-run.")
-    target = Target.of(context, db, namespace)
     console = Screen()
     totals = dict.fromkeys(("runs", "added", "superseded", "reviews", "model_calls"), 0)
     problems: list[str] = []

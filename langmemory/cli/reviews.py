@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from langmemory.cli.reflect import text_of
-from langmemory.cli.target import DbOption, JsonOption, NamespaceOption, Target
+from langmemory.cli.target import JsonOption, Target
 from langmemory.cli.terminal import json_text, say
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def reviews(
-    context: typer.Context,
+    target: Target,
     decide: Annotated[
         tuple[str, str] | None,
         typer.Option("--decide", metavar="ID OPTION", help="Answer one.", show_default=False),
@@ -33,14 +33,11 @@ def reviews(
     everything: Annotated[
         bool, typer.Option("--all", help="Show also those that are decided.")
     ] = False,
-    db: DbOption = None,
-    namespace: NamespaceOption = None,
     as_json: JsonOption = False,
 ) -> None:
     """Show what reflection is not sure of, and decide it."""
     from langmemory.cli.screen import Screen
 
-    target = Target.of(context, db, namespace)
     console = Screen()
     with target.open() as store:
         if decide is not None:

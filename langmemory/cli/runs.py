@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from langmemory.cli.target import DbOption, JsonOption, LimitOption, NamespaceOption, Target
+from langmemory.cli.target import JsonOption, LimitOption, OnFile, Target
 from langmemory.cli.terminal import json_text, printable, say
 
 if TYPE_CHECKING:
@@ -16,18 +16,15 @@ if TYPE_CHECKING:
 
 
 def runs(
-    context: typer.Context,
+    target: Target,
     limit: LimitOption = 20,
-    db: DbOption = None,
-    namespace: NamespaceOption = None,
     as_json: JsonOption = False,
 ) -> None:
     """List what changed memory on its own, the newest first."""
     from rich.text import Text
 
-    from langmemory.cli.screen import Screen, plain_table
+    from langmemory.cli.screen import FOLD, WHOLE, Screen, unbroken
 
-    target = Target.of(context, db, namespace)
     with target.open(vectors=False) as store:
         found = store.changes.runs(place := target.namespace(), limit=limit)
         if not found:
@@ -39,41 +36,33 @@ def runs(
     if not found:
         console.print("Nothing has changed this memory on its own yet.")
         return
-    table = plain_table()
-    table.add_column("run", no_wrap=True)
-    table.add_column("when", no_wrap=True)
     several = len({run.namespace for run in found}) > 1
-    for heading in ("what", "came to"):
-        table.add_column(heading, overflow="fold")
+    rows = []
     for run in found:
         what = run.reason.removeprefix("reflection of ")
         where = f" in {'/'.join(run.namespace)}" if several else ""
         cells = run.id, f"{run.at.astimezone():%Y-%m-%d %H:%M}", what + where, _outcome(run)
         style = "dim" if run.undone_by else ""
-        if console.narrow:  # whole ids, to be copied from under each other
-            console.print(Text(f"{cells[0]}\n  {' · '.join(cells[1:])}\n", style), soft_wrap=True)
-        else:
-            table.add_row(*map(Text, cells), style=style)
-    if not console.narrow:
-        console.print(table)
+        narrow = [unbroken(f"{cells[0]}\n  {' · '.join(cells[1:])}\n", style)]
+        rows.append((tuple(map(Text, cells)), style, narrow))
+    console.print_rows({"run": WHOLE, "when": WHOLE, "what": FOLD, "came to": FOLD}, rows)
 
 
 def undo(
-    context: typer.Context,
+    target: OnFile,
     run: Annotated[
         str, typer.Argument(metavar="RUN", help="See `langmemory runs`.", show_default=False)
     ],
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Show what would be as before, and change nothing.")
     ] = False,
-    db: DbOption = None,
     as_json: JsonOption = False,
 ) -> None:
     """Bring back what was before a run.
 
     What was read stays read, so it does not come back.
     """
-    with Target.of(context, db, None).open() as store:
+    with target.open() as store:
         done = store.changes.undo(run, dry_run=dry_run)
     if as_json:
         say(json_text(asdict(done)))

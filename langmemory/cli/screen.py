@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from rich.console import Console, ConsoleOptions, RenderableType
+from rich.progress import MofNCompleteColumn, Progress, ProgressColumn, TimeRemainingColumn
 from rich.segment import Segment
 from rich.table import Table
+from rich.text import Text
 
 from langmemory.cli.terminal import printable
 
@@ -26,6 +28,24 @@ class Screen(Console):
 
         return self.width < NARROW
 
+    def print_rows(
+        self,
+        columns: Mapping[str, Mapping[str, Any]],
+        rows: Iterable[tuple[Sequence[RenderableType], str, Sequence[RenderableType]]],
+    ) -> None:
+        """Print rows as a table; in a narrow terminal, what stands for each of them below each other.
+
+        Each row is its cells, their style, and the lines for a narrow terminal.
+        """
+        table = plain_table(columns)
+        for cells, style, lines in rows:
+            if self.narrow:
+                self.print(*lines, sep="\n", crop=False)
+            else:
+                table.add_row(*cells, style=style)
+        if not self.narrow:
+            self.print(table)
+
     def render(
         self, renderable: RenderableType, options: ConsoleOptions | None = None
     ) -> Iterable[Segment]:
@@ -35,9 +55,42 @@ class Screen(Console):
             yield segment if text == segment.text else Segment(text, segment.style)
 
 
-def plain_table(*headings: str, **options: Any) -> Table:
-    """A table without lines; its columns, if any are named, fold what is too long."""
+def unbroken(text: str, style: str = "") -> Text:
+    """Return text on one line, however long, so that an id can be copied from it."""
+    return Text(text, style, no_wrap=True, overflow="ignore")
+
+
+WHOLE: Mapping[str, Any] = {"no_wrap": True}
+RIGHT: Mapping[str, Any] = {"no_wrap": True, "justify": "right"}
+FOLD: Mapping[str, Any] = {"overflow": "fold"}
+
+
+def plain_table(columns: Mapping[str, Mapping[str, Any]], **options: Any) -> Table:
+    """Return a table without lines, with these headings."""
     found = Table(box=None, padding=(0, 2, 0, 0), header_style="dim", **options)
-    for heading in headings:
-        found.add_column(heading, overflow="fold")
+    for heading, column in columns.items():
+        found.add_column(heading, **column)
     return found
+
+
+def facts_table(*columns: Mapping[str, Any]) -> Table:
+    """Return a table without headings, such as of names and values."""
+    found = Table.grid(padding=(0, 2))
+    for column in columns:
+        found.add_column(**column)
+    return found
+
+
+def bars_on_stderr(*columns: str | ProgressColumn) -> Progress:
+    """Return bars of how far a long command is, at a terminal only, gone when it is done.
+
+    Without columns they show how much is done and how long the rest takes.
+    """
+    screen = Screen(stderr=True)
+    return Progress(*columns, console=screen, transient=True, disable=not screen.is_terminal)
+
+
+def counting_bars() -> Progress:
+    """Return bars of what is counted: how many of how many."""
+    shown = Progress.get_default_columns()[:2]
+    return bars_on_stderr(*shown, MofNCompleteColumn(), TimeRemainingColumn())

@@ -8,12 +8,10 @@ import typer
 
 from langmemory.cli.target import (
     AsOfOption,
-    DbOption,
     JsonOption,
     KindOption,
     KnownAtOption,
     LimitOption,
-    NamespaceOption,
     SinceOption,
     Target,
     UntilOption,
@@ -25,7 +23,7 @@ from langmemory.pluralize import counted
 
 
 def search(
-    context: typer.Context,
+    target: Target,
     query: Annotated[
         str, typer.Argument(metavar="QUERY", help="A question or some words.", show_default=False)
     ],
@@ -39,8 +37,6 @@ def search(
     as_of: AsOfOption = None,
     known_at: KnownAtOption = None,
     viewer: ViewerOption = None,
-    db: DbOption = None,
-    namespace: NamespaceOption = None,
     as_json: JsonOption = False,
 ) -> None:
     """Search: what was said, when, by whom, and why it was found."""
@@ -50,7 +46,6 @@ def search(
     from langmemory.stores.face import bound
 
     check_span(since, until)
-    target = Target.of(context, db, namespace)
     place = target.namespace()
     with target.open() as store:
         recall = bound(store, viewer).recall(

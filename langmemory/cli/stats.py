@@ -4,28 +4,21 @@ from __future__ import annotations
 
 from dataclasses import asdict
 
-import typer
-
-from langmemory.cli.target import DbOption, JsonOption, Target
+from langmemory.cli.target import JsonOption, OnFile
 from langmemory.cli.terminal import json_text, say
 from langmemory.pluralize import counted
 
 
-def stats(context: typer.Context, db: DbOption = None, as_json: JsonOption = False) -> None:
+def stats(target: OnFile, as_json: JsonOption = False) -> None:
     """Count what is in the file."""
-    from rich.table import Table
+    from langmemory.cli.screen import FOLD, Screen, facts_table
 
-    from langmemory.cli.screen import Screen
-
-    target = Target.of(context, db, None)
     with target.open(vectors=False) as store:
         found, jobs, reviews = store.stats(), store.jobs.counts(), len(store.changes.reviews())
     if as_json:
         say(json_text(asdict(found) | {"jobs": jobs, "reviews": reviews}))
         return
-    table = Table.grid(padding=(0, 2))
-    table.add_column(style="dim")
-    table.add_column(overflow="fold")
+    table = facts_table({"style": "dim"}, FOLD)
     kinds = ", ".join(f"{kind} {count:,}" for kind, count in sorted(found.by_kind.items()))
     model = f"{found.model}, {found.dims} dimensions" if found.model else "none: keywords only"
     waiting, dead = jobs.get("pending", 0), jobs.get("dead", 0)

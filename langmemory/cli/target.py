@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import inspect
 import os
 import shlex
+from collections.abc import Callable
 from contextlib import closing
 from dataclasses import dataclass
 from datetime import datetime
@@ -31,6 +33,7 @@ NAMESPACE_VARIABLE = "LANGMEMORY_NAMESPACE"
 NAMED_NAMESPACES = 5
 """Of those that a file has, so many are named to who looked in the wrong one."""
 
+KEYWORD = inspect.Parameter.POSITIONAL_OR_KEYWORD
 
 DbOption = Annotated[
     Path | None,
@@ -209,6 +212,45 @@ class Target:
         others = _others(store, namespace)
         there = f" It has, for example, {', '.join(others)}." if others else " It is empty."
         return f"{store.path} has no namespace {'/'.join(namespace)}.{there}"
+
+
+OnFile = Annotated[Target, "no namespace"]
+"""The target of a command that has no use for a namespace."""
+
+
+def with_target(command: Callable[..., None]) -> Callable[..., None]:
+    """Return a command with the options that say which file and namespace it works on.
+
+    The command itself takes the `Target` as its first argument. One that takes none is returned as it
+    is.
+    """
+    signature = inspect.signature(command, eval_str=True)
+    own = list(signature.parameters.values())
+    if not own or own[0].name != "target":
+        return command
+    given: dict[str, Any] = {"db": DbOption}
+    if own.pop(0).annotation is Target:
+        given["namespace"] = NamespaceOption
+    options = [
+        inspect.Parameter(name, KEYWORD, default=None, annotation=kind)
+        for name, kind in given.items()
+    ]
+    place = len(own) - (bool(own) and own[-1].name == "as_json")
+    context = inspect.Parameter("context", KEYWORD, annotation=typer.Context)
+    parameters = [context, *own[:place], *options, *own[place:]]
+
+    def run(
+        context: typer.Context,
+        db: Path | None = None,
+        namespace: list[str] | None = None,
+        **options: Any,
+    ) -> None:
+        command(Target.of(context, db, namespace), **options)
+
+    run.__name__, run.__doc__ = command.__name__, command.__doc__
+    run.__signature__ = signature.replace(parameters=parameters)  # type: ignore[attr-defined]
+    run.__annotations__ = {one.name: one.annotation for one in parameters}
+    return run
 
 
 def _others(store: MemoryStore, namespace: Namespace) -> list[str]:

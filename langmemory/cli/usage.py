@@ -4,13 +4,9 @@ from __future__ import annotations
 
 from dataclasses import asdict
 
-import typer
-
 from langmemory.cli.target import (
-    DbOption,
     JsonOption,
     LimitOption,
-    NamespaceOption,
     Target,
     ViewerOption,
 )
@@ -21,20 +17,17 @@ LEAST_ROOM = 24
 
 
 def usage(
-    context: typer.Context,
+    target: Target,
     limit: LimitOption = 20,
     viewer: ViewerOption = None,
-    db: DbOption = None,
-    namespace: NamespaceOption = None,
     as_json: JsonOption = False,
 ) -> None:
     """Show which memories were shown to the model, cited, and right."""
     from rich.text import Text
 
-    from langmemory.cli.screen import Screen, plain_table
+    from langmemory.cli.screen import RIGHT, WHOLE, Screen, plain_table
     from langmemory.stores.face import bound
 
-    target = Target.of(context, db, namespace)
     with target.open(vectors=False) as store:
         found = bound(store, viewer).admin.usage(place := target.namespace(), limit=limit)
         if not found:
@@ -46,11 +39,8 @@ def usage(
     if not found:
         console.print("No memory was shown to a model yet.")
         return
-    table = plain_table()
-    table.add_column("memory", no_wrap=True)
     columns = ("shown", "cited", "right", "tokens read", "tokens to find")
-    for column in columns:
-        table.add_column(column, justify="right", no_wrap=True)
+    table = plain_table({"memory": WHOLE} | dict.fromkeys(columns, RIGHT))
     room = console.width - sum(len(column) + 2 for column in columns) - 2
     narrow = room < LEAST_ROOM
     for one in found:

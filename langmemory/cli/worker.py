@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from langmemory.cli.target import DbOption, Target
+from langmemory.cli.target import OnFile
 from langmemory.cli.terminal import say
 from langmemory.cli.values import count, seconds
 
@@ -20,8 +20,7 @@ if TYPE_CHECKING:
 
 
 def worker(
-    context: typer.Context,
-    db: DbOption = None,
+    target: OnFile,
     once: Annotated[
         bool, typer.Option("--once", help="Do everything that waits, due or not, and end.")
     ] = False,
@@ -55,7 +54,7 @@ def worker(
     from langmemory.reflection.worker import Worker
 
     _log_to_stderr()
-    with Target.of(context, db, None).open(create=not once) as store:
+    with target.open(create=not once) as store:
         working = Worker(
             store.jobs,
             performer(build_reflection_graph(store), store),

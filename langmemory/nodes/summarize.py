@@ -42,6 +42,7 @@ from langmemory.context.summarization import (
 )
 from langmemory.context.tokens import TokenCounter
 from langmemory.nodes.state import value_of
+from langmemory.twins import Steps, aled, awaiting, blocking, call, led
 
 __all__ = [
     "RECALL_FINAL_SUMMARY_PROMPT",
@@ -53,7 +54,7 @@ __all__ = [
 ]
 
 
-def summarize_messages(
+def _summarize_messages(
     messages: list[AnyMessage],
     *,
     running_summary: RunningSummary | Mapping[str, Any] | None,
@@ -68,7 +69,7 @@ def summarize_messages(
     summary_window: int | None = None,
     keep_turns: int | None = None,
     summarised_turns: int | None = None,
-) -> SummarizationResult:
+) -> Steps[SummarizationResult]:
     """Replace the oldest messages by a summary when there are too many tokens.
 
     Args:
@@ -118,67 +119,22 @@ def summarize_messages(
             summarised_turns=summarised_turns,
         ),
     )
-    return _summarized(prepared, model)
+    return _steps(prepared, model)
 
 
-async def asummarize_messages(
-    messages: list[AnyMessage],
-    *,
-    running_summary: RunningSummary | Mapping[str, Any] | None,
-    model: LanguageModelLike | str,
-    max_tokens: int,
-    max_tokens_before_summary: int | None = None,
-    max_summary_tokens: int = 256,
-    token_counter: TokenCounter = count_tokens_approximately,
-    initial_summary_prompt: ChatPromptTemplate = DEFAULT_INITIAL_SUMMARY_PROMPT,
-    existing_summary_prompt: ChatPromptTemplate = DEFAULT_EXISTING_SUMMARY_PROMPT,
-    final_prompt: ChatPromptTemplate = DEFAULT_FINAL_SUMMARY_PROMPT,
-    summary_window: int | None = None,
-    keep_turns: int | None = None,
-    summarised_turns: int | None = None,
-) -> SummarizationResult:
-    """`summarize_messages`, calling the model with ``ainvoke``."""
-    prepared = plan(
-        messages,
-        running_summary,
-        Settings(
-            max_tokens=max_tokens,
-            max_tokens_before_summary=max_tokens_before_summary,
-            max_summary_tokens=max_summary_tokens,
-            token_counter=token_counter,
-            initial_summary_prompt=initial_summary_prompt,
-            existing_summary_prompt=existing_summary_prompt,
-            final_prompt=final_prompt,
-            summary_window=summary_window,
-            keep_turns=keep_turns,
-            summarised_turns=summarised_turns,
-        ),
-    )
-    return await _asummarized(prepared, model)
+summarize_messages = blocking(_summarize_messages)
+asummarize_messages = awaiting(_summarize_messages)
 
 
-def _summarized(prepared: Plan, model: LanguageModelLike | str) -> SummarizationResult:
+def _steps(prepared: Plan, model: LanguageModelLike | str) -> Steps[SummarizationResult]:
     if prepared.prompt is None:
         return prepared.unchanged()
     model = _model(model)
     try:
-        answer = model.invoke(prepared.prompt)
+        answer = yield call(model, "invoke", prepared.prompt)
     except GraphBubbleUp:  # an interrupt is no failure
         raise
     except Exception as error:  # any model, any failure: the conversation must go on
-        return prepared.failed(error)
-    return prepared.summarized(answer)
-
-
-async def _asummarized(prepared: Plan, model: LanguageModelLike | str) -> SummarizationResult:
-    if prepared.prompt is None:
-        return prepared.unchanged()
-    model = _model(model)
-    try:
-        answer = await model.ainvoke(prepared.prompt)
-    except GraphBubbleUp:
-        raise
-    except Exception as error:
         return prepared.failed(error)
     return prepared.summarized(answer)
 
@@ -240,13 +196,13 @@ class SummarizationNode(Runnable[Any, dict[str, Any]]):
         self, input: Any, config: RunnableConfig | None = None, **kwargs: Any
     ) -> dict[str, Any]:
         prepared, context = self._prepare(input)
-        return self._apply(context, _summarized(prepared, self.model))
+        return self._apply(context, led(_steps(prepared, self.model)))
 
     async def ainvoke(
         self, input: Any, config: RunnableConfig | None = None, **kwargs: Any
     ) -> dict[str, Any]:
         prepared, context = self._prepare(input)
-        return self._apply(context, await _asummarized(prepared, self.model))
+        return self._apply(context, await aled(_steps(prepared, self.model)))
 
     def _prepare(self, state: Any) -> tuple[Plan, dict[str, Any]]:
         messages = value_of(state, self.input_messages_key)

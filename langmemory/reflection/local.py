@@ -8,7 +8,7 @@ import re
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future
-from typing import Any, Final, Self
+from typing import Any, Final
 from weakref import WeakKeyDictionary
 
 from langchain_core.runnables import Runnable, RunnableConfig
@@ -32,8 +32,10 @@ from langmemory.reflection.queue import (
     turns_job,
 )
 from langmemory.reflection.reflector import as_runnable, performer
+from langmemory.reflection.searching import SearchingExecutor
 from langmemory.reflection.worker import Worker
 from langmemory.stores.rooms import Jobs
+from langmemory.twins import Steps, call
 from langmemory.types import Namespace
 
 logger = logging.getLogger("langmemory.reflection")
@@ -42,7 +44,7 @@ _AT_WORK: Final[WeakKeyDictionary[Worker, tuple[Any, Runnable[Any, Any]]]] = Wea
 """Store and reflector of every worker that executors of this process have begun."""
 
 
-class LocalReflectionExecutor:
+class LocalReflectionExecutor(SearchingExecutor):
     """Runs a reflector in threads of this process, from a queue in the store's file.
 
     Several executors, in several processes, may share a file: jobs go to those whose ``name`` is
@@ -239,42 +241,17 @@ class LocalReflectionExecutor:
                 self._worker.start()
             return self._jobs
 
-    # Searching what was made of it.
-
-    def search(
-        self,
-        query: str | None = None,
-        *,
-        filter: dict[str, Any] | None = None,
-        limit: int = 10,
-        offset: int = 0,
-        namespace: str | tuple[str, ...] | None = None,
-    ) -> list[dict[str, Any]]:
-        """Items of the reflector's namespace, as dicts, best first."""
-        store, place = self._place(namespace)
-        found = store.search(place, query=query, filter=filter, limit=limit, offset=offset)
-        return [item.dict() for item in found]
-
-    async def asearch(
-        self,
-        query: str | None = None,
-        *,
-        filter: dict[str, Any] | None = None,
-        limit: int = 10,
-        offset: int = 0,
-        namespace: str | tuple[str, ...] | None = None,
-    ) -> list[dict[str, Any]]:
-        """`search` without blocking the loop."""
-        store, place = self._place(namespace)
-        found = await store.asearch(place, query=query, filter=filter, limit=limit, offset=offset)
-        return [item.dict() for item in found]
-
-    def _place(self, namespace: str | tuple[str, ...] | None) -> tuple[BaseStore, Namespace]:
+    def _searched(
+        self, namespace: str | tuple[str, ...] | None, **options: Any
+    ) -> Steps[list[dict[str, Any]]]:
         store = self._store if self._store is not None else store_of_run()
         if namespace is not None:
-            return store, labels_of(namespace)
-        config = config_of_run(None)
-        return store, self._namespace_of({}, config, RunScope.of(current_runtime(), config))
+            place = labels_of(namespace)
+        else:
+            config = config_of_run(None)
+            place = self._namespace_of({}, config, RunScope.of(current_runtime(), config))
+        found = yield call(store, "search", place, **options)
+        return [item.dict() for item in found]
 
     # Ending.
 
@@ -291,12 +268,6 @@ class LocalReflectionExecutor:
         if self._worker is not None:
             self._worker.stop(wait=wait)
         self._futures.give_way()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *raised: object) -> None:
-        self.shutdown(wait=True)
 
 
 def _variables(namespace: Any) -> frozenset[str]:

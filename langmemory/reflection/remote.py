@@ -7,7 +7,7 @@ import threading
 import uuid
 from collections.abc import Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
-from typing import TYPE_CHECKING, Any, Final, Self
+from typing import TYPE_CHECKING, Any, Final
 
 from langchain_core.runnables import RunnableConfig
 
@@ -15,6 +15,8 @@ from langmemory.nodes.namespaces import RunScope
 from langmemory.reflection.options import FROM_CONFIG, Debounce
 from langmemory.reflection.payload import labels_of, packed_config
 from langmemory.reflection.queue import config_of_run
+from langmemory.reflection.searching import SearchingExecutor
+from langmemory.twins import Steps, Wait
 from langmemory.types import Namespace
 
 if TYPE_CHECKING:
@@ -24,7 +26,7 @@ THREADS: Final = uuid.UUID("6e1c0f0b-7a0f-5f0e-9d58-3c1f7d0f6f0a")
 """Namespace of the server threads that reflections run in."""
 
 
-class RemoteReflectionExecutor:
+class RemoteReflectionExecutor(SearchingExecutor):
     """Schedules runs of a graph on a LangGraph server, which survive this process.
 
     The reflections of a conversation have a server thread of their own (`reflection_thread`), so that
@@ -124,47 +126,17 @@ class RemoteReflectionExecutor:
             if self._last.get(thread) is done:
                 del self._last[thread]
 
-    def search(
-        self,
-        query: str | None = None,
-        *,
-        filter: dict[str, Any] | None = None,
-        limit: int = 10,
-        offset: int = 0,
-        namespace: str | tuple[str, ...] | None = None,
-    ) -> list[dict[str, Any]]:
-        """Items of the namespace in the server's store, as dicts, best first."""
+    def _searched(
+        self, namespace: str | tuple[str, ...] | None, **options: Any
+    ) -> Steps[list[dict[str, Any]]]:
         place = self.namespace if namespace is None else labels_of(namespace)
-        found = self._sync.store.search_items(
-            place, query=query, filter=filter, limit=limit, offset=offset
-        )
-        return [{**item, "namespace": tuple(item["namespace"])} for item in found["items"]]
-
-    async def asearch(
-        self,
-        query: str | None = None,
-        *,
-        filter: dict[str, Any] | None = None,
-        limit: int = 10,
-        offset: int = 0,
-        namespace: str | tuple[str, ...] | None = None,
-    ) -> list[dict[str, Any]]:
-        """`search` without blocking the loop."""
-        place = self.namespace if namespace is None else labels_of(namespace)
-        found = await self._async.store.search_items(
-            place, query=query, filter=filter, limit=limit, offset=offset
-        )
+        sync, on_loop = self._sync.store.search_items, self._async.store.search_items
+        found = yield Wait(lambda: sync(place, **options), lambda: on_loop(place, **options))
         return [{**item, "namespace": tuple(item["namespace"])} for item in found["items"]]
 
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
         """Send what is to be sent. What is scheduled is the server's."""
         self._threads.shutdown(wait=wait, cancel_futures=cancel_futures)
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *raised: object) -> None:
-        self.shutdown(wait=True)
 
 
 def reflection_thread(assistant: str, namespace: Namespace, thread_id: Any) -> str:

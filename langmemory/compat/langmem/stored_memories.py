@@ -13,6 +13,7 @@ from pydantic import BaseModel
 from langmemory.compat.langmem.schemas import Default, Schema, as_memory, typed
 from langmemory.nodes.namespaces import NamespaceTemplate
 from langmemory.nodes.node import current_runtime, run_of
+from langmemory.twins import Steps, awaiting, blocking, call
 from langmemory.types import Namespace
 
 Fields: TypeAlias = dict[str, Any]
@@ -75,42 +76,53 @@ class StoredMemories:
         """The namespace of the run under way, or of ``config``."""
         return self.namespace(config)
 
-    def get(
+    def get_steps(
         self, key: str, *, refresh_ttl: bool | None = None, config: RunnableConfig | None = None
-    ) -> Item | None:
-        """A memory, its value an instance of its schema; the default under the key ``default``."""
+    ) -> Steps[Item | None]:
+        """Return a memory, its value an instance of its schema; the default under the key ``default``."""
         config = ensure_config(config)
         store, namespace = self._place(config)
-        item = store.get(namespace, key, refresh_ttl=refresh_ttl)
-        return self._got(item, key, namespace, config)
+        item = yield call(store, "get", namespace, key, refresh_ttl=refresh_ttl)
+        if item is None and key == "default":
+            item = self._default(namespace, config)
+        if item is None:
+            return None
+        return MemoryItem(
+            value=typed(item.value, self.schema_name_map),
+            key=item.key,
+            namespace=item.namespace,
+            created_at=item.created_at,
+            updated_at=item.updated_at,
+        )
 
-    async def aget(
-        self, key: str, *, refresh_ttl: bool | None = None, config: RunnableConfig | None = None
-    ) -> Item | None:
-        """`get` without blocking the loop."""
-        config = ensure_config(config)
-        store, namespace = self._place(config)
-        item = await store.aget(namespace, key, refresh_ttl=refresh_ttl)
-        return self._got(item, key, namespace, config)
+    get, aget = blocking(get_steps), awaiting(get_steps)
 
-    def search(self, *, config: RunnableConfig | None = None, **options: Any) -> list[SearchItem]:
-        """Memories, their values instances of their schemas; the default where there are none.
+    def search_steps(
+        self, *, config: RunnableConfig | None = None, **options: Any
+    ) -> Steps[list[SearchItem]]:
+        """Return memories, their values instances of their schemas; the default where there are none.
 
         Takes the options of `BaseStore.search`: ``query``, ``filter``, ``limit``, ``offset``.
         """
         config = ensure_config(config)
         store, namespace = self._place(config)
-        return self._searched(store.search(namespace, **options), namespace, config)
+        found = yield call(store, "search", namespace, **options)
+        default = None if found else self._default(namespace, config)
+        return [
+            FoundMemoryItem(
+                item.namespace,
+                item.key,
+                typed(item.value, self.schema_name_map),
+                item.created_at,
+                item.updated_at,
+                item.score,
+            )
+            for item in (found if default is None else [default])
+        ]
 
-    async def asearch(
-        self, *, config: RunnableConfig | None = None, **options: Any
-    ) -> list[SearchItem]:
-        """`search` without blocking the loop."""
-        config = ensure_config(config)
-        store, namespace = self._place(config)
-        return self._searched(await store.asearch(namespace, **options), namespace, config)
+    search, asearch = blocking(search_steps), awaiting(search_steps)
 
-    def put(
+    def put_steps(
         self,
         key: str,
         value: dict[str, Any],
@@ -118,33 +130,19 @@ class StoredMemories:
         *,
         ttl: float | NotProvided | None = NOT_PROVIDED,
         config: RunnableConfig | None = None,
-    ) -> None:
-        """As `BaseStore.put`."""
+    ) -> Steps[None]:
+        """Write a memory, as `BaseStore.put` does."""
         store, namespace = self._place(ensure_config(config))
-        store.put(namespace, key, value, index=index, ttl=ttl)
+        yield call(store, "put", namespace, key, value, index=index, ttl=ttl)
 
-    async def aput(
-        self,
-        key: str,
-        value: dict[str, Any],
-        index: Any = None,
-        *,
-        ttl: float | NotProvided | None = NOT_PROVIDED,
-        config: RunnableConfig | None = None,
-    ) -> None:
-        """As `BaseStore.aput`."""
-        store, namespace = self._place(ensure_config(config))
-        await store.aput(namespace, key, value, index=index, ttl=ttl)
+    put, aput = blocking(put_steps), awaiting(put_steps)
 
-    def delete(self, key: str, config: RunnableConfig | None = None) -> None:
-        """As `BaseStore.delete`."""
+    def delete_steps(self, key: str, config: RunnableConfig | None = None) -> Steps[None]:
+        """Delete a memory, as `BaseStore.delete` does."""
         store, namespace = self._place(ensure_config(config))
-        store.delete(namespace, key)
+        yield call(store, "delete", namespace, key)
 
-    async def adelete(self, key: str, config: RunnableConfig | None = None) -> None:
-        """As `BaseStore.adelete`."""
-        store, namespace = self._place(ensure_config(config))
-        await store.adelete(namespace, key)
+    delete, adelete = blocking(delete_steps), awaiting(delete_steps)
 
     def _place(
         self, config: RunnableConfig, *, by_hand: bool = True
@@ -167,40 +165,6 @@ class StoredMemories:
             created_at=now,
             updated_at=now,
         )
-
-    def _got(
-        self, item: Item | None, key: str, namespace: Namespace, config: RunnableConfig
-    ) -> Item | None:
-        if item is None and key == "default":
-            item = self._default(namespace, config)
-        if item is None:
-            return None
-        return MemoryItem(
-            value=self._value(item),
-            key=item.key,
-            namespace=item.namespace,
-            created_at=item.created_at,
-            updated_at=item.updated_at,
-        )
-
-    def _searched(
-        self, found: Sequence[SearchItem], namespace: Namespace, config: RunnableConfig
-    ) -> list[SearchItem]:
-        default = None if found else self._default(namespace, config)
-        return [
-            FoundMemoryItem(
-                item.namespace,
-                item.key,
-                self._value(item),
-                item.created_at,
-                item.updated_at,
-                item.score,
-            )
-            for item in (found if default is None else [default])
-        ]
-
-    def _value(self, item: Item) -> Any:
-        return typed(item.value, self.schema_name_map)
 
 
 def _plain(item: Fields) -> Fields:
