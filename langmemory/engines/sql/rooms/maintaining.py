@@ -18,7 +18,7 @@ LEASE = "maintenance"
 
 
 class Maintaining:
-    """What maintenance asks of a store beside change sets."""
+    """Reads and notes that maintenance needs beside change sets."""
 
     __slots__ = ("_core",)
 
