@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from langmemory.cli.target import DbOption, JsonOption, NamespaceOption, Target
+from langmemory.cli.target import JsonOption, Target
 from langmemory.cli.terminal import json_text, printable, say
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ BARS = "▁▂▃▄▅▆▇█"
 
 
 def maintain(
-    context: typer.Context,
+    target: Target,
     task: Annotated[
         list[str] | None,
         typer.Option(
@@ -42,15 +42,12 @@ def maintain(
     ] = None,
     nights: Annotated[bool, typer.Option("--list", help="List the last nights.")] = False,
     verbose: Annotated[bool, typer.Option("--verbose", "-v", help="Show every change.")] = False,
-    db: DbOption = None,
-    namespace: NamespaceOption = None,
     as_json: JsonOption = False,
 ) -> None:
     """Let memory age: promote, put away, merge and summarise, each change with its reason.
 
     The exit code is 1 if a task failed. Every night can be taken back with --undo.
     """
-    target = Target.of(context, db, namespace)
     with target.open() as store:
         if undo is not None:
             _undo(store, undo, dry_run, as_json)
@@ -74,11 +71,9 @@ def maintain(
 def _print(found: dict[str, Any], dry_run: bool, verbose: bool) -> None:
     from rich.text import Text
 
-    from langmemory.cli.screen import Screen, plain_table
+    from langmemory.cli.screen import FOLD, WHOLE, Screen, plain_table
 
-    console, table = Screen(), plain_table()
-    table.add_column("task", no_wrap=True)
-    table.add_column("what", overflow="fold")
+    console, table = Screen(), plain_table({"task": WHOLE, "what": FOLD})
     for report in found["reports"]:
         lines = report["lines"] if verbose else report["lines"][:LINES]
         said = [*lines]
@@ -128,9 +123,7 @@ def _list(store: MemoryStore, as_json: bool) -> None:
 
 
 def health(
-    context: typer.Context,
-    db: DbOption = None,
-    namespace: NamespaceOption = None,
+    target: Target,
     as_json: JsonOption = False,
 ) -> None:
     """Show how well memory is kept: what waits, what repeats, what nobody uses, and what to do.
@@ -139,19 +132,16 @@ def health(
     """
     from rich.text import Text
 
-    from langmemory.cli.screen import Screen, plain_table
+    from langmemory.cli.screen import FOLD, WHOLE, Screen, facts_table
     from langmemory.lifecycle.health import as_json as plain
 
-    target = Target.of(context, db, namespace)
     with target.open(vectors=False) as store:
         found = store.admin.health((target.labels and target.namespace()) or ())
     findings = found.findings()
     if as_json:
         say(json_text(plain(found)))
     else:
-        console, table = Screen(), plain_table()
-        table.add_column("figure", no_wrap=True)
-        table.add_column("value", overflow="fold")
+        console, table = Screen(), facts_table(WHOLE, FOLD)
         for name, shown in (
             ("turns", f"{found.turns:,}, of which {found.unread_turns:,} wait for reflection"),
             ("facts", f"{found.facts:,} that hold, {found.stale:,} of them faded and never cited"),
