@@ -33,7 +33,7 @@ from langmemory.formation.prompts import prompt
 from langmemory.messages import Message, turns_of
 
 INSTRUCTIONS = prompt("memories")
-"""What is worth a memory, unless the application says otherwise."""
+"""The default instructions: which things are worth a memory."""
 
 
 class MemoryManager(Runnable[Any, list[ExtractedMemory]]):
