@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import operator
 from datetime import datetime
-from typing import Any, Final
+from typing import Any, Final, TypeVar, get_args
 
 from langmemory.errors import ConfigError
+
+ChoiceT = TypeVar("ChoiceT", bound=str)
 
 NO_LIMIT: Final = 1 << 40
 """More items than a file holds; larger limits and offsets (``sys.maxsize``) mean the same."""
@@ -25,6 +27,19 @@ def whole_number(name: str, value: Any) -> int:
     if number < 0:
         raise ConfigError(f"{name} is {value!r:.80}; it must be a whole number, 0 or more.")
     return min(number, NO_LIMIT)
+
+
+def one_of(name: str, value: ChoiceT, allowed: Any) -> ChoiceT:
+    """Return an argument that is one of those a Literal ``allowed`` lists.
+
+    Raises:
+        ConfigError: It is another.
+    """
+    known = get_args(allowed)
+    if value not in known:
+        listed = ", ".join(f'"{one}"' for one in known[:-1])
+        raise ConfigError(f'{name} is {value!r:.80}; pass {listed} or "{known[-1]}"')
+    return value
 
 
 def check_time(name: str, value: object) -> None:

@@ -20,12 +20,13 @@ from langgraph.runtime import Runtime
 from langgraph.store.base import BaseStore
 from pydantic import BaseModel
 
+from langmemory.arguments import one_of
 from langmemory.chat_models import as_chat_model, unheard
-from langmemory.context.citations import Citations, Usage, check_citations, without_ids
+from langmemory.context.citations import Citations, Usage, without_ids
 from langmemory.context.disclosure import BlockState, DisclosureBudget
 from langmemory.context.listeners import unheard_ids
 from langmemory.context.marking import MARK
-from langmemory.context.placement import Placement, check_placement, with_block
+from langmemory.context.placement import Placement, with_block
 from langmemory.context.stripping import cleaned, without_citations
 from langmemory.context.turns import is_human
 from langmemory.errors import with_extra
@@ -149,8 +150,8 @@ class MemoryMiddleware(AgentMiddleware[AgentMemoryState, Any, Any]):
         # keeps one of each.
         own_class = type(self) is not MemoryMiddleware
         self._name = name or (type(self).__name__ if own_class else NAME)
-        self.citations = check_citations(citations)
-        self.placement = check_placement(placement)
+        self.citations = one_of("citations", citations, Citations)
+        self.placement = one_of("placement", placement, Placement)
         self.recall = RecallNode(
             namespace,
             store=store,

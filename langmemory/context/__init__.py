@@ -5,7 +5,7 @@ from langmemory.context.citations import Citations, Usage, cited, successes, tal
 from langmemory.context.disclosure import Disclosed, DisclosureBudget, MemoryBlock, disclose
 from langmemory.context.marking import is_injected, mark_injected
 from langmemory.context.notes import Note, note_id, note_of, notes_of
-from langmemory.context.render import full, index, timeline
+from langmemory.context.render import full, timeline
 from langmemory.context.stripping import CitationFilter, without_citations
 from langmemory.context.tokens import TokenCounter, count_text
 from langmemory.context.tool_outputs import fit_tool_outputs
@@ -27,7 +27,6 @@ __all__ = [
     "disclose",
     "fit_tool_outputs",
     "full",
-    "index",
     "is_injected",
     "level",
     "mark_injected",

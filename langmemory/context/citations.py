@@ -11,25 +11,15 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 from collections.abc import Set as AbstractSet
-from typing import (
-    Final,
-    Literal,
-    NotRequired,  # typing's has no JSON schema before Python 3.12
-    TypeVar,
-    cast,
-    get_args,
-)
+from typing import Final, Literal, NotRequired, TypeVar, cast
 
 from langchain_core.messages import BaseMessage
-from typing_extensions import (
-    TypedDict,
-)
+from typing_extensions import TypedDict  # typing's has no JSON schema before Python 3.12
 
 from langmemory.context.disclosure import Disclosed, MemoryBlock
 from langmemory.context.marking import MARK
 from langmemory.context.notes import ID_CHARS
 from langmemory.context.stripping import cleaned
-from langmemory.errors import ConfigError
 from langmemory.types import Namespace
 
 _CITED = re.compile(rf"\b([MGR])\s*:\s*([0-9a-f]{{{ID_CHARS}}})\b", re.IGNORECASE)
@@ -40,17 +30,6 @@ them in its answers, ``off`` does without them: fewer tokens, and no count of wh
 
 CITED: Final = "cited"
 """In the mark of an answer without its ids: which they were."""
-
-
-def check_citations(citations: str) -> Citations:
-    """Return the argument if it is one.
-
-    Raises:
-        ConfigError: it is not.
-    """
-    if citations not in get_args(Citations):
-        raise ConfigError(f'citations is {citations!r}; pass "strip", "keep" or "off"')
-    return cast("Citations", citations)
 
 
 MessageT = TypeVar("MessageT", bound=BaseMessage)

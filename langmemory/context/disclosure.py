@@ -11,15 +11,10 @@ import functools
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from types import MappingProxyType
-from typing import (
-    Any,
-    NotRequired,  # typing's has no JSON schema before Python 3.12
-)
+from typing import Any, NotRequired, cast
 
 from langchain_core.messages import SystemMessage
-from typing_extensions import (
-    TypedDict,
-)
+from typing_extensions import TypedDict  # typing's has no JSON schema before Python 3.12
 
 from langmemory.context.escape import one_line
 from langmemory.context.marking import CLOSE_TAG, OPEN_TAG, mark_injected
@@ -159,15 +154,7 @@ class MemoryBlock:
             "tokens": self.tokens,
             "frame_tokens": self.frame_tokens,
             "entries": [
-                {
-                    "label": entry.label,
-                    "namespace": list(entry.namespace),
-                    "key": entry.key,
-                    "score": entry.score,
-                    "relevance": entry.relevance,
-                    "read_tokens": entry.read_tokens,
-                    "discovery_tokens": entry.discovery_tokens,
-                }
+                cast("EntryState", {**asdict(entry), "namespace": list(entry.namespace)})
                 for entry in self.entries
             ],
             "omitted": list(self.omitted),

@@ -8,6 +8,7 @@ an `Item` or `SearchItem` of any LangGraph store, or from the plain mapping a no
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -16,7 +17,6 @@ from typing import Any, Final, Literal, TypeAlias, get_args
 from langgraph.store.base import Item
 
 from langmemory.context.escape import one_line
-from langmemory.context.phrases import validity
 from langmemory.context.tokens import ELLIPSIS
 from langmemory.timestamps import moment
 from langmemory.types import Kind, Memory, Namespace, Priority, RecallResult
@@ -34,6 +34,19 @@ SPEAKER_CHARS = 80
 
 EARLIER: Final = "earlier"
 """Part of the score of a result which another one, that is newer, contradicts."""
+
+STATES: Final = frozenset(
+    {"lives_in", "works_at", "works_as", "works_for", "studies_at", "married_to", "engaged_to",
+     "partner_of", "member_of", "owns", "has_pet", "role"}
+)  # fmt: skip
+"""Relations that go on: what became true at a time has been true since."""
+
+MONTHS: Final = (
+    "January", "February", "March", "April", "May", "June", "July", "August", "September",
+    "October", "November", "December",
+)  # fmt: skip
+
+_SINCE = re.compile(r"\s*(?:since|from|seit|ab|desde|自|从|從)\b", re.IGNORECASE)
 
 _TEXT_FIELDS = ("content", "text", "memory", "body", "data")
 _LETTERS: dict[Priority, Letter] = {"mandate": "M", "guardrail": "G"}
@@ -145,7 +158,7 @@ def _of_memory(memory: Memory, score: float | None) -> Note:
         score=score,
         importance=memory.importance,
         is_fact=is_fact(memory.value),
-        validity=_validity(memory.value, memory.valid_at, memory.invalid_at),
+        validity=validity(memory.value, memory.valid_at, memory.invalid_at),
         earlier=memory.status == "superseded" or _over(memory.invalid_at),
         discovery_tokens=_whole_number(memory.value.get("discovery_tokens")),
     )
@@ -162,7 +175,7 @@ def _of_value(
 
     priority, kind, speaker = facet("priority"), facet("kind"), facet("speaker")
     score, importance = _number(facets.get("score")), _number(facet("importance"))
-    text, validity, parts = facets.get("text"), facets.get("validity"), facets.get("parts")
+    text, known, parts = facets.get("text"), facets.get("validity"), facets.get("parts")
     at, invalid_at = moment(facet("valid_at") or facet("at")), moment(facet("invalid_at"))
     return Note(
         id=note_id(namespace, key),
@@ -177,7 +190,7 @@ def _of_value(
         relevance=_number(parts.get("relevance")) if isinstance(parts, Mapping) else None,
         importance=0.5 if importance is None else importance,
         is_fact=bool(facets.get("is_fact")) or is_fact(value),
-        validity=validity if isinstance(validity, str) else _validity(value, at, invalid_at),
+        validity=known if isinstance(known, str) else validity(value, at, invalid_at),
         earlier=bool(facets.get("earlier"))
         or bool(isinstance(parts, Mapping) and parts.get(EARLIER))
         or facet("status") == "superseded"
@@ -189,10 +202,6 @@ def _of_value(
 def is_fact(value: Mapping[str, Any]) -> bool:
     """Whether a value is what reflection derived."""
     return isinstance(value.get("fact_kind"), str)
-
-
-def _validity(value: Mapping[str, Any], begins: datetime | None, ends: datetime | None) -> str:
-    return validity(value, begins, ends) if is_fact(value) else ""
 
 
 def _over(invalid_at: datetime | None) -> bool:
@@ -223,3 +232,53 @@ def _number(value: Any) -> float | None:
 def _whole_number(value: Any) -> int | None:
     number = _number(value)
     return None if number is None or number < 0 else int(number)
+
+
+def validity(value: Mapping[str, Any], begins: datetime | None, ends: datetime | None) -> str:
+    """Return when a fact is, or was, true, as a prompt says it: ``since March 2026``; else when it was said.
+    Empty where neither is known, and of anything but a fact.
+
+    Args:
+        value: of the fact, as reflection wrote it.
+        begins: when it became true.
+        ends: when it stopped being true.
+    """
+    if not is_fact(value):
+        return ""
+    when = value.get("when")
+    when = when if isinstance(when, Mapping) else {}
+    precision = str(when.get("precision") or "day")
+    start = moment(when.get("start"))
+    # The first of a month, at midnight, is what is known of a month alone.
+    whole_month = ends is not None and (ends.day, ends.hour, ends.minute, ends.second) == (
+        1,
+        0,
+        0,
+        0,
+    )
+    until = _date(ends, "month" if whole_month else "day")
+    said = moment(value.get("said_at"))
+    if start is not None:
+        lasts = _SINCE.match(str(when.get("words") or "")) or value.get("relation") in STATES
+        since = _date(start, precision)
+        if until:
+            return f"{since} to {until}"
+        return f"since {since}" if lasts else since
+    if until:
+        return f"until {until}"
+    if said is None and begins is None:
+        return ""
+    return f"said {_date(said or begins, 'day')}"
+
+
+def _date(at: datetime | None, precision: str) -> str:
+    if at is None:
+        return ""
+    if precision == "decade":
+        return f"{at.year // 10 * 10}s"
+    if precision == "year":
+        return str(at.year)
+    if precision in ("month", "season"):
+        return f"{MONTHS[at.month - 1]} {at.year}"
+    day = f"{at.day} {MONTHS[at.month - 1]} {at.year}"
+    return f"about {day}" if precision == "week" else day

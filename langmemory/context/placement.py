@@ -3,28 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Literal, cast, get_args
+from typing import Literal
 
 from langchain_core.messages import AnyMessage, HumanMessage, SystemMessage
 
 from langmemory.context.marking import mark_injected
 from langmemory.context.turns import is_human
-from langmemory.errors import ConfigError
 
 Placement = Literal["system", "message"]
 """``system``: at the end of the system prompt. ``message``: in a message of its own before the person's
 last one, so that what anybody once said does not stand among privileged instructions."""
-
-
-def check_placement(placement: str) -> Placement:
-    """Return the argument if it is one.
-
-    Raises:
-        ConfigError: it is not.
-    """
-    if placement not in get_args(Placement):
-        raise ConfigError(f'placement is {placement!r}; pass "system" or "message"')
-    return cast("Placement", placement)
 
 
 def block_message(text: str) -> HumanMessage:

@@ -1,8 +1,7 @@
 """The second and third layer of disclosure, for a model that wants to know more.
 
-First the index (what there is, and what reading it would cost) and the timeline (what happened
-around a memory), then one memory in full with the evidence it rests on. Each returns a
-`MemoryBlock`, so that what is cited from them is counted like what stood in the prompt; all keep
+The timeline (what happened around a memory), and one memory in full with the evidence it rests on. Each
+returns a `MemoryBlock`, so that what is cited from them is counted like what stood in the prompt; all keep
 strictly to `max_tokens`.
 """
 
@@ -22,24 +21,7 @@ from langmemory.context.disclosure import (
 )
 from langmemory.context.escape import one_line, quoted_lines
 from langmemory.context.notes import Note, Recalled, note_of, notes_of
-from langmemory.context.tokens import DEFAULT_COUNTER, ELLIPSIS, TokenCounter, count_text, longest
-
-INDEX_TEXT_CHARS = 60
-"""Of each memory's text in an index line."""
-
-
-def index(
-    recalled: Iterable[Recalled],
-    *,
-    max_tokens: int = 400,
-    token_counter: TokenCounter = DEFAULT_COUNTER,
-) -> MemoryBlock:
-    """One line a memory: id, who and when, kind, the beginning of its text, tokens to read it all.
-
-    ``[R:1a2b3c4d] Maria, 2023-05-08: episodic, 120 tokens: We finally booked the …``
-    """
-    lines = [(note, _index_line(note, token_counter)) for note in notes_of(recalled)]
-    return _as_many_as_fit(lines, max_tokens, token_counter)
+from langmemory.context.tokens import DEFAULT_COUNTER, TokenCounter, count_text, longest
 
 
 def timeline(
@@ -92,13 +74,6 @@ def full(
     first = [(note, f"{head}\n{text}")]
     rest = [(each, f"from {note_line(each)}") for each in notes_of(evidence)]
     return _as_many_as_fit(first + rest, max_tokens, token_counter)
-
-
-def _index_line(note: Note, token_counter: TokenCounter) -> str:
-    text = one_line(note.text)
-    beginning = text if len(text) <= INDEX_TEXT_CHARS else text[:INDEX_TEXT_CHARS] + ELLIPSIS
-    tokens = count_text(text, token_counter)
-    return f"{line_head(note)}{note.kind}, {tokens} tokens: {beginning}"
 
 
 def _timeline_line(

@@ -12,15 +12,20 @@ from dataclasses import dataclass
 from itertools import accumulate
 from typing import Any
 
-from langchain_core.messages import AnyMessage, BaseMessage, HumanMessage, SystemMessage
+from langchain_core.messages import (
+    AnyMessage,
+    BaseMessage,
+    HumanMessage,
+    SystemMessage,
+    ToolMessage,
+)
 from langchain_core.messages.utils import trim_messages
 from langchain_core.prompts.chat import ChatPromptTemplate
 
-from langmemory.context.cut import choose
 from langmemory.context.marking import injected_details, is_ours, mark_injected
 from langmemory.context.tokens import ELLIPSIS, TokenCounter, longest
 from langmemory.context.tool_outputs import with_missing_results
-from langmemory.context.turns import turn_starts
+from langmemory.context.turns import exchange_ends, turn_starts
 
 log = logging.getLogger(__name__)
 
@@ -69,6 +74,14 @@ graphs that remember every message."""
 
 TRANSCRIPT_LINE_CHARS = 120
 """At least so much of each message stands in a transcript; the oldest are left out instead."""
+
+TURNS_SLACK = 1.5
+"""With ``keep_turns``, so many times as many turns gather before all but ``keep_turns`` leave: one
+call of the model every few turns instead of one every turn."""
+
+TOKENS_KEPT = 2 / 3
+"""So much of the room for messages stays filled after a summarization that LangMem's rule does not
+ask for (with ``keep_turns``, or when summary and messages only together are too long)."""
 
 _SUMMARY = "summary"
 _THINKING = re.compile(
@@ -365,30 +378,74 @@ def _choose(
     pending: Sequence[AnyMessage],
     settings: Settings,
 ) -> list[int]:
+    """Return the places of the messages to summarize, rising; none when none have to be.
+
+    The cut is LangMem's (the first place where enough has gathered and what remains fits), moved so that no
+    exchange of tool calls is torn apart and the person's last message stays.
+    """
     if not pending:
         return []
-    count = settings.token_counter
+    count, keep_turns = settings.token_counter, settings.keep_turns
     systems: list[AnyMessage] = [] if system is None else [system]
-    system_tokens = count(systems) if systems else 0
-    fixed_tokens = system_tokens
+    fixed = system_tokens = count(systems) if systems else 0
     if existing is not None:
-        fixed_tokens = count(_framed(settings.final_prompt, systems, existing.summary, []))
-    return choose(
-        pending,
-        cumulative=list(accumulate(count([message]) for message in pending)),
-        total=count(pending),
-        fixed=fixed_tokens,
-        room=settings.max_tokens - settings.max_summary_tokens - system_tokens,
-        max_tokens=settings.max_tokens,
-        trigger=(
-            settings.max_tokens
-            if settings.max_tokens_before_summary is None
-            else settings.max_tokens_before_summary
-        ),
-        window=settings.summary_window,
-        summary=fixed_tokens - system_tokens,
-        keep_turns=settings.keep_turns,
-    )
+        fixed = count(_framed(settings.final_prompt, systems, existing.summary, []))
+    cumulative = list(accumulate(count([message]) for message in pending))
+    total = count(pending)
+    room = settings.max_tokens - settings.max_summary_tokens - system_tokens
+    trigger = settings.max_tokens_before_summary
+    trigger = settings.max_tokens if trigger is None else trigger
+    gathered = cumulative[-1]
+    if settings.summary_window is not None:  # then the existing summary counts, too
+        gathered += fixed - system_tokens
+    starts = turn_starts(pending)
+    triggered = gathered >= trigger
+    overfull = fixed + total > max(settings.max_tokens, trigger)
+    crowded = keep_turns is not None and len(starts) > keep_turns * TURNS_SLACK
+    if not (triggered or overfull or crowded):
+        return []
+    first, least, most = 0, 0, room * TOKENS_KEPT
+    if keep_turns is not None:
+        first = starts[-keep_turns] - 1 if len(starts) > keep_turns else 0
+    elif triggered:
+        least, most = trigger if settings.summary_window is None else settings.summary_window, room
+
+    ends = exchange_ends(pending)
+    last = len(pending) - 1
+
+    def boundary(index: int) -> int:
+        """Where the exchange around `index` ends; if it is open, where the one before does."""
+        while index >= 0 and ends[index] > last:
+            index -= 1
+        return ends[index] if index >= 0 else -1
+
+    def cut(start: int, held_back: int = 0) -> int:
+        """The first place from `start` on after which what stays fits; the last one if none is."""
+        for index in range(start, len(pending)):
+            stays = total - cumulative[index] + held_back
+            if cumulative[index] >= least and stays <= most:
+                return boundary(index)
+        return boundary(last)
+
+    human = starts[-1] if starts else len(pending)
+    end = cut(max(first, 0))
+    if end < human:
+        return list(range(end + 1))
+
+    before = human - 1
+    while before >= 0 and ends[before] != before:
+        before -= 1
+    if before >= 0 and total - cumulative[before] <= room:
+        return list(range(before + 1))
+    if fixed + total <= settings.max_tokens:
+        return []
+    # What followed the person's last message is too long by itself: its oldest part leaves too, but
+    # not the results that the model is still to read.
+    spoken = cumulative[human] - (cumulative[human - 1] if human else 0)
+    end = cut(human + 1, held_back=spoken)
+    if isinstance(pending[last], ToolMessage):
+        end = min(end, ends.index(last) - 1)
+    return [index for index in range(end + 1) if index != human]
 
 
 def _prompt(

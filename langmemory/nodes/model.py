@@ -11,10 +11,11 @@ from langchain_core.messages import AnyMessage, BaseMessage, SystemMessage
 from langchain_core.runnables import Runnable, RunnableConfig
 from langchain_core.tools import BaseTool
 
+from langmemory.arguments import one_of
 from langmemory.chat_models import check_model
 from langmemory.context.budget import BudgetReport, ContextBudget
-from langmemory.context.citations import Citations, check_citations
-from langmemory.context.placement import Placement, block_message, check_placement, with_block
+from langmemory.context.citations import Citations
+from langmemory.context.placement import Placement, block_message, with_block
 from langmemory.context.tokens import DEFAULT_COUNTER, TokenCounter, count_text
 from langmemory.context.tool_outputs import fit_tool_outputs, with_missing_results
 from langmemory.context.turns import turn_starts
@@ -70,12 +71,12 @@ class ModelNode(Runnable[Any, dict[str, Any]]):
     ) -> None:
         check_model(model)
         bound = model.bind_tools(list(tools)) if tools else model
-        keep = check_citations(citations) == "keep"
+        keep = one_of("citations", citations, Citations) == "keep"
         self.model: Runnable[LanguageModelInput, BaseMessage] = (
             bound if keep else StripCitations(bound)
         )
         self.prompt = prompt
-        self.placement = check_placement(placement)
+        self.placement = one_of("placement", placement, Placement)
         self.budget = ContextBudget() if budget is None else budget
         self.input_key = input_key
         self.messages_key = messages_key

@@ -10,8 +10,8 @@ from typing import Any
 from langchain_core.messages import AnyMessage
 from langgraph.store.base import BaseStore, Item
 
-from langmemory.arguments import whole_number
-from langmemory.context.citations import Citations, check_citations
+from langmemory.arguments import one_of, whole_number
+from langmemory.context.citations import Citations
 from langmemory.context.disclosure import DisclosureBudget, disclose
 from langmemory.context.notes import EARLIER, note_of
 from langmemory.context.tokens import DEFAULT_COUNTER, TokenCounter
@@ -194,7 +194,7 @@ class RecallNode(MemoryNode):
         self.topic_shift = topic_shift
         self.messages_key = messages_key
         self.visible_key = visible_key
-        self.citations = check_citations(citations)
+        self.citations = one_of("citations", citations, Citations)
         self.token_counter = token_counter
 
     def _steps(self, state: Any, store: BaseStore, scope: RunScope) -> Steps[dict[str, Any]]:

@@ -8,9 +8,14 @@ from dataclasses import dataclass
 import numpy as np
 
 from langmemory.ids import are_in, distinct
-from langmemory.ports.candidates import CandidateSource, Floats, Ids, KeywordQuery, ScoredIds
-
-EMPTY = ScoredIds(np.empty(0, dtype=np.int64), np.empty(0, dtype=np.float32))
+from langmemory.ports.candidates import (
+    NOTHING,
+    CandidateSource,
+    Floats,
+    Ids,
+    KeywordQuery,
+    ScoredIds,
+)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -92,14 +97,16 @@ def gather(
     found by the words of a ``category`` (at most ``category_depth``), or only speaks of somebody with one
     of the ``names`` (at most ``entity_depth``), is a candidate without a keyword score.
     """
-    by_words = EMPTY
+    by_words = NOTHING
     if keyword is not None:
         by_words, depth = _by_words(source, keyword, depth, flat)
-    by_vector = source.dense(vector, depth) if vector is not None else EMPTY
-    by_time = source.window(*window, depth) if window is not None else EMPTY.ids
-    by_category = source.keyword(category, category_depth) if category and category_depth else EMPTY
+    by_vector = source.dense(vector, depth) if vector is not None else NOTHING
+    by_time = source.window(*window, depth) if window is not None else NOTHING.ids
+    by_category = (
+        source.keyword(category, category_depth) if category and category_depth else NOTHING
+    )
     ids = distinct(by_vector.ids, by_words.ids, by_time, by_category.ids)
-    by_name = source.entity(names, ids, entity_depth) if entity_depth else EMPTY
+    by_name = source.entity(names, ids, entity_depth) if entity_depth else NOTHING
     if len(by_name.ids):
         ids = distinct(ids, by_name.ids)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import fields, replace
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
@@ -38,55 +38,37 @@ def explained(
     ``removed`` is what was left out, and why. ``orders`` are ids, best first, by relevance and after
     each stage since, by the stage's name.
     """
-    ranks = {
-        name: {id_: rank for rank, id_ in enumerate(ids.tolist(), start=1)}
-        for name, ids in ranking.channels.items()
-    }
     places = {id_: place for place, id_ in enumerate(ranking.pool.rows.ids.tolist())}
-    places_after = [
-        (stage, {id_: rank for rank, id_ in enumerate(ids, start=1)})
-        for stage, ids in orders.items()
-    ]
+    ranks = {name: _ranks(ids.tolist()) for name, ids in ranking.channels.items()}
+    ranks_after = [(stage, _ranks(ids)) for stage, ids in orders.items()]
     shares = scoring.shares(ranking.signals, ranking.weights)
     results = []
     for result in recall.results:
-        place = places.get(result.memory.id)
-        if place is None:
-            results.append(_second_look(result, query))
-            continue
-        added = {
-            name: share * float(ranking.signals[name][place]) for name, share in shares.items()
-        }
-        results.append(
-            replace(
-                result,
-                parts={
-                    **result.parts,
-                    **{name: float(values[place]) for name, values in ranking.signals.items()},
-                    "dense": result.parts["dense"],
-                    "keyword": result.parts["keyword"],
-                },
-                explanation=ResultExplanation(
-                    ranks={
-                        name: of[result.memory.id]
-                        for name, of in ranks.items()
-                        if result.memory.id in of
-                    },
-                    raw_scores={
-                        "dense": float(ranking.pool.dense[place]),
-                        "keyword": float(ranking.pool.keyword[place]),
-                    },
-                    contributions=dict(sorted(added.items(), key=lambda one: -one[1])),
-                    multipliers={
-                        name: float(values[place]) for name, values in ranking.multipliers.items()
-                    },
-                    moves=_moves(result.memory.id, places_after),
-                    matched_words=matched_words(query, result.memory.text),
-                    hop_path=ranking.hops.path.get(result.memory.id, ()),
-                    evidence=evidence_of(result.memory.value),
-                ),
-            )
+        id_, parts = result.memory.id, dict(result.parts)
+        raw = {name: parts[name] for name in ("dense", "keyword")}
+        added, factors = {"relevance": parts["relevance"]}, dict[str, float]()
+        moves: tuple[str, ...] = ("second look: found by words of the first results",)
+        if (place := places.get(id_)) is not None:
+            found = {name: float(values[place]) for name, values in ranking.signals.items()}
+            parts |= found | raw
+            raw = {
+                "dense": float(ranking.pool.dense[place]),
+                "keyword": float(ranking.pool.keyword[place]),
+            }
+            added = {name: share * found[name] for name, share in shares.items()}
+            factors = {name: float(values[place]) for name, values in ranking.multipliers.items()}
+            moves = _moves(id_, ranks_after)
+        why = ResultExplanation(
+            ranks={name: of[id_] for name, of in ranks.items() if id_ in of},
+            raw_scores=raw,
+            contributions=dict(sorted(added.items(), key=lambda one: -one[1])),
+            multipliers=factors,
+            moves=moves,
+            matched_words=matched_words(query, result.memory.text),
+            hop_path=ranking.hops.path.get(id_, ()) if place is not None else (),
+            evidence=evidence_of(result.memory.value),
         )
+        results.append(replace(result, parts=parts, explanation=why))
     candidates = {name: len(ids) for name, ids in ranking.channels.items()}
     return replace(
         recall,
@@ -102,20 +84,8 @@ def explained(
     )
 
 
-def _second_look(result: RecallResult, query: Query) -> RecallResult:
-    """The result with an explanation: the first look did not have it among its candidates."""
-    return replace(
-        result,
-        explanation=ResultExplanation(
-            ranks={},
-            raw_scores={name: result.parts[name] for name in ("dense", "keyword")},
-            contributions={"relevance": result.parts["relevance"]},
-            multipliers={},
-            moves=("second look: found by words of the first results",),
-            matched_words=matched_words(query, result.memory.text),
-            evidence=evidence_of(result.memory.value),
-        ),
-    )
+def _ranks(ids: Sequence[int]) -> dict[int, int]:
+    return {id_: rank for rank, id_ in enumerate(ids, start=1)}
 
 
 def named(memory: Memory, *, beside: Memory) -> str:
@@ -193,48 +163,30 @@ def intent_facts(intent: Intent, query: Query, meant: Meant) -> Json:
 
 
 def to_json(recall: Recall) -> Json:
-    """A recall as JSON values, times in ISO 8601."""
-    return {
-        "query": recall.query,
-        "results": [_result_json(result) for result in recall.results],
-        "trace": _trace_json(recall.trace),
-    }
-
-
-def _result_json(result: RecallResult) -> Json:
-    found: Json = {
-        "key": result.memory.key,
-        "namespace": list(result.memory.namespace),
-        "text": result.text,
-        "speaker": result.speaker,
-        "at": result.at.isoformat(),
-        "score": result.score,
-        "parts": dict(result.parts),
-    }
-    if (why := result.explanation) is not None:
-        found["explanation"] = {
-            "ranks": dict(why.ranks),
-            "raw_scores": dict(why.raw_scores),
-            "contributions": dict(why.contributions),
-            "multipliers": dict(why.multipliers),
-            "moves": list(why.moves),
-            "matched_words": list(why.matched_words),
-            "hop_path": list(why.hop_path),
-            "evidence": list(why.evidence),
+    """Return a recall as JSON values, times in ISO 8601."""
+    results = []
+    for result in recall.results:
+        found: Json = {
+            "key": result.memory.key,
+            "namespace": list(result.memory.namespace),
+            "text": result.text,
+            "speaker": result.speaker,
+            "at": result.at.isoformat(),
+            "score": result.score,
+            "parts": dict(result.parts),
         }
+        if result.explanation is not None:
+            found["explanation"] = _fields(result.explanation)
+        results.append(found)
+    return {"query": recall.query, "results": results, "trace": _fields(recall.trace)}
+
+
+def _fields(one: ResultExplanation | Trace) -> Json:
+    found: Json = {field.name: getattr(one, field.name) for field in fields(one)}
+    for name, value in found.items():
+        if not isinstance(value, str):
+            found[name] = dict(value) if isinstance(value, Mapping) else list(value)
     return found
-
-
-def _trace_json(trace: Trace) -> Json:
-    return {
-        "preset": trace.preset,
-        "degraded": list(trace.degraded),
-        "intent": dict(trace.intent),
-        "expansions": list(trace.expansions),
-        "candidates": dict(trace.candidates),
-        "milliseconds": dict(trace.milliseconds),
-        "removed": dict(trace.removed),
-    }
 
 
 NARROW = 90

@@ -69,7 +69,7 @@ def recency(
 ) -> Floats:
     """1 for what was said last of n >= 1 times, half as much for every half-life before; 0 for what was
     said from ``horizon`` on."""
-    known = np.ones(len(said_at), np.bool_) if horizon is None else said_at < _micros(horizon)
+    known = np.ones(len(said_at), np.bool_) if horizon is None else said_at < micros(horizon)
     if not known.any():
         return np.zeros(len(said_at), np.float32)
     age = (said_at[known].max() - said_at) / (half_life_days * _DAY_US)
@@ -89,7 +89,7 @@ def within(
     what was around it; over none where it asks for what was before it."""
     near = np.zeros(len(said_at), dtype=np.float32)
     for since, until in spans:
-        start, end = _micros(since), _micros(until)
+        start, end = micros(since), micros(until)
         lag = lag_days * _DAY_US
         if edge == "around":
             lag = max(lag, (end - start) * AROUND_SHARE)
@@ -104,8 +104,9 @@ def within(
     return near.astype(np.float32)
 
 
-def _micros(at: datetime) -> int:
-    return int(at.timestamp() * 1e6)
+def micros(at: datetime) -> int:
+    """Return microseconds since 1970."""
+    return round(at.timestamp() * 1e6)
 
 
 def years_of(said_at: NDArray[np.int64]) -> range:

@@ -16,10 +16,20 @@ from langmemory.errors import ConfigError
 from langmemory.languages import Question
 from langmemory.recall.scoring import NEUTRAL
 
-Weight = float
-
 MOST_CANDIDATES: Final = 2000
 """From one channel, at most."""
+
+
+def _weight(default: float, about: str) -> Any:
+    return Field(default=default, ge=0, description=about)
+
+
+def _count(default: int, about: str, most: int | None = None) -> Any:
+    return Field(default=default, ge=0, le=most, description=about)
+
+
+def _share(default: float, about: str) -> Any:
+    return Field(default=default, ge=0, le=1, description=about)
 
 
 class SignalWeights(BaseModel):
@@ -32,77 +42,44 @@ class SignalWeights(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 
-    keyword: Weight = Field(
-        default=0.05, ge=0, description="BM25 over text, speaker, date, neighbours [.843]."
+    keyword: float = _weight(0.05, "BM25 over text, speaker, date, neighbours [.843].")
+    dense: float = _weight(0.08, "Cosine of query and text [.844].")
+    overlap: float = _weight(
+        0.0, "Query words met by the text (MaxSim) alone: covered by `context_match`."
     )
-    dense: Weight = Field(default=0.08, ge=0, description="Cosine of query and text [.844].")
-    overlap: Weight = Field(
-        default=0.0,
-        ge=0,
-        description="Query words met by the text (MaxSim) alone: covered by `context_match`.",
+    related: float = _weight(0.03, "Words akin to the query's words [.857].")
+    context_match: float = _weight(0.17, "Query words met by text and neighbours [.840].")
+    preceding_context: float = _weight(0.15, "Query words met by text and turns before it [.846].")
+    answers_previous: float = _weight(
+        0.08, "How well the question it answers matches [.855, R@1 .468, NDCG .691]."
     )
-    related: Weight = Field(
-        default=0.03, ge=0, description="Words akin to the query's words [.857]."
+    session: float = _weight(
+        0.08, "How well the best turns of its session match [.852, NDCG .699]."
     )
-    context_match: Weight = Field(
-        default=0.17, ge=0, description="Query words met by text and neighbours [.840]."
-    )
-    preceding_context: Weight = Field(
-        default=0.15, ge=0, description="Query words met by text and turns before it [.846]."
-    )
-    answers_previous: Weight = Field(
-        default=0.08,
-        ge=0,
-        description="How well the question it answers matches [.855, R@1 .468, NDCG .691].",
-    )
-    session: Weight = Field(
-        default=0.08,
-        ge=0,
-        description="How well the best turns of its session match [.852, NDCG .699].",
-    )
-    speaker: Weight = Field(
-        default=0.12,
-        ge=0,
-        description="Said by who the query is about: the one person it names, the person rather than "
+    speaker: float = _weight(
+        0.12,
+        "Said by who the query is about: the one person it names, the person rather than "
         "the assistant [.834, multi-hop .514 of .620].",
     )
-    declarative: Weight = Field(
-        default=0.02, ge=0, description="Does not end in a question [.858]."
-    )
-    temporal: Weight = Field(
-        default=0.08, ge=0, description="Tells a time, where the query asks when [.856, NDCG .698]."
-    )
-    period: Weight = Field(
-        default=0.12, ge=0, description="Said in the period the query names [.855, NDCG .701]."
-    )
-    recency: Weight = Field(
-        default=0.1, ge=0, description="Said last, where the query asks for what holds now."
-    )
-    derived_keyword: Weight = Field(
-        default=0.02,
-        ge=0,
-        description="BM25 of the best fact that rests on it. Selection, as the next three, on 1,210 facts a "
+    declarative: float = _weight(0.02, "Does not end in a question [.858].")
+    temporal: float = _weight(0.08, "Tells a time, where the query asks when [.856, NDCG .698].")
+    period: float = _weight(0.12, "Said in the period the query names [.855, NDCG .701].")
+    recency: float = _weight(0.1, "Said last, where the query asks for what holds now.")
+    derived_keyword: float = _weight(
+        0.02,
+        "BM25 of the best fact that rests on it. Chosen, as the next three, on 1,210 facts a "
         "model had noted down of the dev conversations: with them R@10 .861 instead of .860 on the "
         "tuning conversations, .832 instead of .816 on the other two.",
     )
-    derived_dense: Weight = Field(
-        default=0.02, ge=0, description="Cosine of the best fact that rests on it."
+    derived_dense: float = _weight(0.02, "Cosine of the best fact that rests on it.")
+    derived_overlap: float = _weight(0.02, "Query words met by the best fact that rests on it.")
+    derived_related: float = _weight(0.03, "Words akin to the query's in that fact.")
+    claim: float = _weight(
+        0.5, "Claims what the query asks of whom it names: where Ada works, of Ada."
     )
-    derived_overlap: Weight = Field(
-        default=0.02, ge=0, description="Query words met by the best fact that rests on it."
-    )
-    derived_related: Weight = Field(
-        default=0.03, ge=0, description="Words akin to the query's in that fact."
-    )
-    claim: Weight = Field(
-        default=0.5,
-        ge=0,
-        description="Claims what the query asks of whom it names: where Ada works, of Ada.",
-    )
-    graph: Weight = Field(
-        default=0.0,
-        ge=0,
-        description="Speaks of somebody the query names, or is reached from there over people and "
+    graph: float = _weight(
+        0.0,
+        "Speaks of somebody the query names, or is reached from there over people and "
         "things. 0.2 for every query costs R@10 .02; see `intent_weights`.",
     )
 
@@ -116,17 +93,14 @@ class Preset(BaseModel):
     depth: int = Field(
         default=40, ge=1, le=MOST_CANDIDATES, description="Candidates from each channel."
     )
-    flat_depth: int = Field(
-        default=160,
-        ge=0,
-        le=MOST_CANDIDATES,
-        description="Candidates from each channel where the scores of the words are flat and what they find "
+    flat_depth: int = _count(
+        160,
+        "Candidates from each channel where the scores of the words are flat and what they find "
         "is of many sessions or of long ones (see `Flat`); 0 is `depth` always.",
+        MOST_CANDIDATES,
     )
     weights: SignalWeights = SignalWeights()
-    context_depth: int = Field(
-        default=20, ge=0, description="Best candidates whose neighbours join in."
-    )
+    context_depth: int = _count(20, "Best candidates whose neighbours join in.")
     session_share: float = Field(
         default=0.4,
         gt=0,
@@ -134,37 +108,26 @@ class Preset(BaseModel):
         description="Share of the results that one session takes at most, before those of others, where a "
         "question asks how something changed over time; 1 is no cap.",
     )
-    category_depth: int = Field(
-        default=40,
-        ge=0,
-        description="Candidates found by things of the kinds a query names; 0 looks up none.",
+    category_depth: int = _count(
+        40, "Candidates found by things of the kinds a query names; 0 looks up none."
     )
-    entity_depth: int = Field(
-        default=20,
-        ge=0,
-        description="Candidates that speak of people and things the query names; 0 looks up none.",
+    entity_depth: int = _count(
+        20, "Candidates that speak of people and things the query names; 0 looks up none."
     )
-    claim_depth: int = Field(
-        default=20,
-        ge=0,
-        description="Candidates that claim what a query asks of whom it names; 0 looks up none.",
+    claim_depth: int = _count(
+        20, "Candidates that claim what a query asks of whom it names; 0 looks up none."
     )
-    expansion_threshold: float = Field(
-        default=0.7,
-        ge=0,
-        le=1,
-        description="Share of the query that the best candidate's text must meet, lest an expander "
+    expansion_threshold: float = _share(
+        0.7,
+        "Share of the query that the best candidate's text must meet, lest an expander "
         "is asked. 0 never asks, 1 nearly always.",
     )
-    intent_weights: Mapping[Question, Mapping[str, Weight]] = Field(
+    intent_weights: Mapping[Question, Mapping[str, float]] = Field(
         default={"relation": {"graph": 0.2}},
         description="Signal weights that differ where a query asks when, who, where …",
     )
-    stale_factor: float = Field(
-        default=0.5,
-        ge=0,
-        le=1,
-        description="Score of what no longer holds, where the scope lets it through.",
+    stale_factor: float = _share(
+        0.5, "Score of what no longer holds, where the scope lets it through."
     )
     half_life_days: float = Field(default=60.0, gt=0)
     multiplier_ranges: Mapping[str, float] = Field(
@@ -172,41 +135,34 @@ class Preset(BaseModel):
         description="Width of each facet's multiplier around 1, 0 to 1.",
     )
     rerank_depth: int = Field(default=20, ge=1, description="Results a reranker sees.")
-    mmr_lambda: float = Field(
-        default=1.0,
-        ge=0,
-        le=1,
-        description="1 ranks by relevance alone, R@10 .838 on the dev conversations; .9 has .839, .7 .818.",
+    mmr_lambda: float = _share(
+        1.0, "1 ranks by relevance alone, R@10 .838 on the dev conversations; .9 has .839, .7 .818."
     )
     dedupe_threshold: float = Field(
         default=1.0,
         gt=0,
         le=1,
-        description="Share of words from which two results say the same; 1 folds equal texts only.",
+        description="Share of words from which two results say the same; 1 takes equal texts only.",
     )
     fact_sources: bool = Field(
         default=True,
         description="Facts count for the turns they rest on, and one of the two is shown.",
     )
-    second_look: int = Field(
-        default=0,
-        ge=0,
-        le=20,
-        description="Words of the first results that are looked up as well, to follow a chain of facts; 0 "
+    second_look: int = _count(
+        0,
+        "Words of the first results that are looked up as well, to follow a chain of facts; 0 "
         "looks once.",
+        20,
     )
-    hop_depth: int = Field(
-        default=2,
-        ge=0,
-        le=4,
-        description="Steps from the best candidates over shared entities and evidence; 0 takes none.",
+    hop_depth: int = _count(
+        2, "Steps from the best candidates over shared entities and evidence; 0 takes none.", 4
     )
 
     @field_validator("intent_weights")
     @classmethod
     def _known_signals(
-        cls, weights: Mapping[Question, Mapping[str, Weight]]
-    ) -> Mapping[Question, Mapping[str, Weight]]:
+        cls, weights: Mapping[Question, Mapping[str, float]]
+    ) -> Mapping[Question, Mapping[str, float]]:
         named = {name for changes in weights.values() for name in changes}
         if unknown := sorted(named - SignalWeights.model_fields.keys()):
             raise ValueError(f"no signal called {', '.join(unknown)}")
@@ -227,9 +183,9 @@ class Preset(BaseModel):
             raise ValueError(f"the range of {wrong[0]} is not within 0 and 1")
         return ranges
 
-    def weights_for(self, asks: Iterable[Question]) -> dict[str, Weight]:
+    def weights_for(self, asks: Iterable[Question]) -> dict[str, float]:
         """The signal weights of a query that asks for these."""
-        weights: dict[str, Weight] = self.weights.model_dump()
+        weights: dict[str, float] = self.weights.model_dump()
         for question in sorted(asks):
             weights |= self.intent_weights.get(question, {})
         return weights

@@ -1,14 +1,17 @@
-"""From a query and its intent to what the keyword index is asked."""
+"""From a query and its intent to what the keyword index is asked, and the names it may have."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import islice
+from typing import Final
 
 from langmemory.languages import (
+    SIGNS,
     Question,
+    is_unspaced,
     keyword_terms,
     word_forms,
 )
@@ -41,6 +44,12 @@ NO_KIND: frozenset[Question] = frozenset(("when", "who", "why", "how"))
 (R@10 is the same with and without them)."""
 READ_TERMS = 512
 """Words that are read of a text."""
+MAX_NAMES: Final = 128
+"""Names looked up for one query."""
+LONGEST: Final = 3
+"""Words of a name, at most; characters of one in a script without spaces: twice as many."""
+
+_WORD = re.compile(rf"[\w{SIGNS}]+(?:[.'’&-]+[\w{SIGNS}]+)*")
 
 
 def read_query(
@@ -49,8 +58,10 @@ def read_query(
     *,
     expansions: str = "",
     vocabulary: Vocabulary | None = None,
+    keywords: bool = True,
 ) -> Query:
-    """The query to ask; ``expansions`` are further words, which stand for every term.
+    """The query to ask; ``expansions`` are further words, which stand for every term;
+    without ``keywords`` nothing is looked up by words.
 
     Text in quotation marks is looked up as a phrase too.
     """
@@ -82,7 +93,7 @@ def read_query(
         words: Iterable[str], phrases: Iterable[str] = (), forms: tuple[str, ...] = ()
     ) -> KeywordQuery | None:
         found = tuple(filter(_is_word, words)), tuple(filter(_is_word, phrases))
-        if not any(found):
+        if not keywords or not any(found):
             return None
         return KeywordQuery(terms=found[0], phrases=found[1], forms=forms)
 
@@ -104,3 +115,36 @@ def _stop_names(intent: Intent) -> list[str]:
     """Stop words that are names in this query: "What does Will like?"."""
     names = (_POSSESSIVE.sub("", name.casefold()) for name in intent.names)
     return [name for name in names if name in intent.language.stop_names]
+
+
+def possible_names(text: str, intent: Intent) -> Iterator[str]:
+    """Yield runs of one to three words of a query that may be a name, as they stand, at most `MAX_NAMES`.
+
+    A name may be written small, so every run counts but those that begin or end with a stop word;
+    whether it is one, the names that are known tell. Possessives are there without their ending.
+    """
+    yield from islice(dict.fromkeys(_runs(text[:2000], intent)), MAX_NAMES)
+
+
+def _runs(text: str, intent: Intent) -> Iterator[str]:
+    yield from intent.phrases
+    words = list(_WORD.finditer(text))
+    stop = [word[0].casefold() in intent.language.stop_words for word in words]
+    for first, word in enumerate(words):
+        if is_unspaced(word[0]):
+            yield from _pieces(word[0])
+        for last in range(first, min(first + LONGEST, len(words))):
+            # "The Hague" is a name, "the" alone is none, nor is what ends so.
+            if stop[last] or (stop[first] and (first == last or text[word.start()].islower())):
+                continue
+            run = text[word.start() : words[last].end()]
+            bare = _POSSESSIVE.sub("", run)
+            yield bare
+            if bare == run and len(run) > 3 and run[-1] == "s" and run[0].isupper():
+                yield run[:-1]  # "Lenas Schwester"
+
+
+def _pieces(word: str) -> Iterator[str]:
+    for length in range(2, 2 * LONGEST + 1):
+        for start in range(len(word) - length + 1):
+            yield word[start : start + length]

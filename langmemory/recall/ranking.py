@@ -16,15 +16,14 @@ from langmemory.ports.candidates import CandidateSource, ClaimQuery, Floats, Ids
 from langmemory.recall import context, features
 from langmemory.recall.candidates import Candidates
 from langmemory.recall.contentless import contentless
-from langmemory.recall.entities import possible_names
 from langmemory.recall.fact_sources import FactSources
-from langmemory.recall.fusion import min_max, weighted_sum
 from langmemory.recall.hops import Reached
 from langmemory.recall.intent import Intent
 from langmemory.recall.interaction import Interaction, Texts, interact, join_texts
 from langmemory.recall.later_first import Succession
 from langmemory.recall.presets import Preset
-from langmemory.recall.query import Query
+from langmemory.recall.query import Query, possible_names
+from langmemory.recall.scoring import min_max, weighted_sum
 from langmemory.recall.vocabulary import ASSISTANT, Flags, Vocabulary, stored
 
 SESSION_EVIDENCE = {"keyword": 1.0, "dense": 0.6, "overlap": 1.0}
@@ -37,7 +36,7 @@ each of them, so late interaction tells nothing, and its mean vector little."""
 TOKEN_BYTES = 2
 """Of a token in `Rows.tokens`."""
 
-# Selection on the first three dev conversations, see benchmarks/results/recall.md.
+# Chosen on the first three dev conversations, see benchmarks/results/recall.md.
 RADIUS = 4
 """Neighbouring turns on either side."""
 CONTEXT_DECAY = 0.9

@@ -1,4 +1,4 @@
-"""Choosing: which of a ranking are returned, each thing said once.
+"""Selection: which of a ranking are returned, each thing said once.
 
 Where one repeated text, a daily reminder say, or one long session has taken the places of whatever
 else there is, more candidates have to be looked at (`deeper`).
@@ -6,7 +6,7 @@ else there is, more candidates have to be looked at (`deeper`).
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Final
 
 import numpy as np
@@ -32,13 +32,15 @@ class Selection:
 
     order: NDArray[np.int64]
     """int64: candidates, best first, of each session the best where these are ranked."""
-    results: list[RecallResult]
-    removed: list[tuple[Memory, str]]
-    """Memories that say the same as one of them, and why it was left out."""
     sessions: bool
     """Whether each result stands for a session."""
     gated: bool
     """Whether candidates were left out for their low score: there is nothing better further down."""
+    lowest: float | None = None
+    """The lowest score of a result."""
+    results: list[RecallResult] = field(default_factory=list)
+    removed: list[tuple[Memory, str]] = field(default_factory=list)
+    """Memories that say the same as one of the results, and why they were left out."""
 
     def crowded(self, wanted: int, contentless: int) -> bool:
         """Whether results are missing and most candidates said what others had said, or nothing: a daily
@@ -52,55 +54,36 @@ class Selection:
         return found < wanted and len(self.removed) + contentless > found
 
 
-def choose(
+def select(
     source: CandidateSource,
     ranking: Ranking,
     scores: Floats,
     preset: Preset,
     granularity: Granularity,
-    min_score: float | None,
+    lowest: float | None,
     limit: int,
 ) -> Selection:
-    """Results in order, without those that say what one before them said, at most ``limit``.
+    """Return results in order, without those that say what one before them said, at most ``limit``.
 
     ``scores`` is float32[n], what the results are given as their score.
     """
-    order = ranking.order
+    ranked = ranking.order
     alone = np.ones(len(ranking.score), np.bool_)
     if granularity == "session":
         rows = ranking.pool.rows
         session = sessions(rows.thread, rows.said_at)
-        order = first_of_each(session, order)
-        # What two sessions say is said in both: only single memories are folded.
+        ranked = first_of_each(session, ranked)
+        # What two sessions say is said in both: only single memories are taken for duplicates.
         alone = session < 0
-    ranked = order
-    if min_score is not None:
-        order = order[scores[order] >= min_score]
-    seen = Deduplication(preset.dedupe_threshold)
-    results, removed = _results(source, ranking, scores, order, limit, seen, alone)
-    return Selection(
+    order = ranked if lowest is None else ranked[scores[ranked] >= lowest]
+    selection = Selection(
         order=ranked,
-        results=results,
-        removed=removed,
         sessions=granularity == "session",
         gated=len(order) < len(ranked),
+        lowest=lowest,
     )
-
-
-def _results(
-    source: CandidateSource,
-    ranking: Ranking,
-    scores: Floats,
-    order: NDArray[np.int64],
-    limit: int,
-    seen: Deduplication,
-    alone: NDArray[np.bool_],
-) -> tuple[list[RecallResult], list[tuple[Memory, str]]]:
-    """The first ``limit`` of an order, and what was passed over, with the reason; only what stands
-    ``alone`` (bool[n]) is."""
-    results: list[RecallResult] = []
-    removed: list[tuple[Memory, str]] = []
-    ids, score = ranking.pool.rows.ids, ranking.score
+    results, ids = selection.results, ranking.pool.rows.ids
+    seen = Deduplication(preset.dedupe_threshold)
     for start in range(0, len(order), limit):
         part = order[start : start + limit]
         memories = {memory.id: memory for memory in source.memories(ids[part])}
@@ -113,22 +96,22 @@ def _results(
                 twin = seen.twin(len(results), memory.text, memory.speaker)
             if twin is not None:
                 said = named(results[twin].memory, beside=memory)
-                removed.append((memory, f"dedupe: says the same as {said}"))
+                selection.removed.append((memory, f"dedupe: says the same as {said}"))
                 continue
             parts = {
                 "dense": float(ranking.pool.dense[place]),
                 "keyword": float(ranking.pool.keyword[place]),
                 "relevance": float(ranking.relevance[place]),
-                "rank": float(score[place]),
+                "rank": float(ranking.score[place]),
             }
             if ranking.succession.newer[place] >= 0:
                 parts["earlier"] = 1.0  # a later version of it was said
-            if score[place] > ranking.own[place]:
-                parts["derivation"] = float(score[place])
+            if ranking.score[place] > ranking.own[place]:
+                parts["derivation"] = float(ranking.score[place])
             results.append(RecallResult(memory=memory, score=float(scores[place]), parts=parts))
             if len(results) == limit:
-                return results, removed
-    return results, removed
+                return selection
+    return selection
 
 
 def deeper(ranking: Ranking, preset: Preset, limit: int) -> Preset | None:

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from langmemory.context import cited, disclose, full, index, timeline
+from langmemory.context import cited, disclose, full, timeline
 from langmemory.context.escape import one_line, quoted_lines
 from langmemory.types import Memory
 
@@ -106,7 +106,7 @@ def test_a_block_keeps_its_shape(text: str, speaker: str) -> None:
     assert len(block.text.splitlines()) == 4
     assert block.text.count("<") == 2
     assert block.text.endswith("\n</recalled_memories>")
-    for text in (block.text, index([stored]).text, timeline(stored, []).text, full(stored).text):
+    for text in (block.text, timeline(stored, []).text, full(stored).text):
         assert re.findall(r"\b[A-Za-z]:[0-9a-f]{8}", text) == [block.entries[0].label]
     assert not cited(one_line(text).replace(block.entries[0].label, ""), block)
 

@@ -1,4 +1,4 @@
-"""The second and third layer: index, timeline, a memory in full."""
+"""The second and third layer: timeline, a memory in full."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from langchain_core.messages.utils import count_tokens_approximately
 
-from langmemory.context import full, index, note_of, timeline
+from langmemory.context import full, note_of, timeline
 from langmemory.types import Memory
 
 NOW = datetime(2023, 5, 8, tzinfo=UTC)
@@ -26,15 +26,6 @@ def memory(key: str, text: str, day: int | None = 0, **facets: Any) -> Memory:
 
 def label(memory: Memory) -> str:
     return note_of(memory).label
-
-
-def test_index_lines_say_what_reading_costs() -> None:
-    """Id, who, when, kind, tokens of the whole, and the beginning of the text."""
-    short, long = memory("a", "We booked."), memory("b", "word " * 100)
-    lines = index([short, long]).text.splitlines()
-    assert lines[0] == f"[{label(short)}] Maria, 2023-05-08: episodic, 7 tokens: We booked."
-    assert "130 tokens: word word" in lines[1]
-    assert lines[1].endswith(" …")
 
 
 def test_the_timeline_is_in_order_around_the_memory() -> None:
@@ -75,7 +66,6 @@ def test_layers_never_exceed_their_budget(counter: Any, texts: list[str], limit:
     anchor = memories[len(memories) // 2]
     options: Any = {"max_tokens": limit, "token_counter": counter}
     for block in (
-        index(memories, **options),
         timeline(anchor, memories, **options),
         full(anchor, memories, **options),
     ):

@@ -13,7 +13,7 @@ from langmemory.errors import ConfigError
 from langmemory.languages import LANGUAGES
 from langmemory.ports.candidates import KeywordQuery, ScoredIds
 from langmemory.recall import BALANCED, Preset, default_vocabulary, run
-from langmemory.recall.expansion import Expander, ExpansionError, by_chat_model
+from langmemory.recall.models import Expander, UnusableAnswerError, chat_model_expander
 from langmemory.stores import MemoryStore
 from langmemory.types import Recall
 from tests.recall.memory_source import NOW, MemorySource, memory
@@ -67,7 +67,7 @@ def test_kinds_are_words_the_query_can_hold() -> None:
 
 
 def answering(text: str) -> Expander:
-    return by_chat_model(GenericFakeChatModel(messages=iter([AIMessage(text)])))
+    return chat_model_expander(GenericFakeChatModel(messages=iter([AIMessage(text)])))
 
 
 def test_a_model_expands_what_found_little() -> None:
@@ -99,7 +99,7 @@ def test_a_failing_expander_changes_nothing() -> None:
     before = [result.memory.id for result in ask(source, query).results]
 
     def unreachable(query: str) -> list[str]:
-        raise ExpansionError("ConnectionError: no route")
+        raise UnusableAnswerError("ConnectionError: no route")
 
     def broken(query: str) -> list[str]:
         raise KeyError(query)

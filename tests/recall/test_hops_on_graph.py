@@ -18,9 +18,9 @@ from langmemory.engines.sql.reading.source import SnapshotSource
 from langmemory.engines.sql.scope.scopes import compile_scope
 from langmemory.graphs import build_reflection_graph
 from langmemory.ports.candidates import ScoredIds
-from langmemory.recall.entities import possible_names
 from langmemory.recall.hops import hop
 from langmemory.recall.intent import read_intent
+from langmemory.recall.query import possible_names
 from langmemory.stores import MemoryStore
 from langmemory.stores.face import bound
 from langmemory.types import Recall, Scope

@@ -18,11 +18,10 @@ from langgraph.graph import START, MessagesState, StateGraph
 from rich.console import Console
 
 from langmemory.recall import BALANCED, PRESETS, Preset, default_vocabulary, render, run, to_json
-from langmemory.recall.expansion import by_chat_model as expansion_by
 from langmemory.recall.explain import matched_words
 from langmemory.recall.intent import read_intent
+from langmemory.recall.models import chat_model_expander, chat_model_reranker, compressor_reranker
 from langmemory.recall.query import read_query
-from langmemory.recall.rerank import by_chat_model, by_compressor
 from langmemory.types import Memory, Recall
 from tests.recall.memory_source import NOW, MemorySource, memory
 
@@ -279,10 +278,10 @@ class Backwards(BaseDocumentCompressor):
 def test_a_reranker_has_the_last_word(source: MemorySource) -> None:
     """A compressor and a chat model reorder; what the model leaves out stays behind."""
     before = [r.memory.id for r in ask(source, "Ben's pet", limit=6).results]
-    turned = ask(source, "Ben's pet", limit=6, reranker=by_compressor(Backwards()))
+    turned = ask(source, "Ben's pet", limit=6, reranker=compressor_reranker(Backwards()))
     assert [r.memory.id for r in turned.results] == before[::-1]
     model = GenericFakeChatModel(messages=iter([AIMessage("Sure: [2, 0, 99]")]))
-    chosen = ask(source, "Ben's pet", limit=6, reranker=by_chat_model(model))
+    chosen = ask(source, "Ben's pet", limit=6, reranker=chat_model_reranker(model))
     assert [r.memory.id for r in chosen.results][:3] == [before[2], before[0], before[1]]
 
 
@@ -293,7 +292,7 @@ def test_a_graph_does_not_stream_what_rerankers_and_expanders_say(source: Memory
         ranked = GenericFakeChatModel(messages=iter([AIMessage("[1, 0]")]))
         worded = GenericFakeChatModel(messages=iter([AIMessage("Ben's animal")]))
         preset = BALANCED.model_copy(update={"expansion_threshold": 1.0})
-        expander, reranker = expansion_by(worded), by_chat_model(ranked)
+        expander, reranker = chat_model_expander(worded), chat_model_reranker(ranked)
         found = ask(source, "Ben's pet", preset=preset, expander=expander, reranker=reranker)
         assert found.trace.degraded == ()
         return {}
@@ -306,7 +305,7 @@ def test_a_failing_reranker_keeps_the_order(source: MemorySource) -> None:
     """An unreachable compressor or an answer without numbers degrades to the order before it."""
     before = [r.memory.id for r in ask(source, "Ben's pet").results]
     model = GenericFakeChatModel(messages=iter([AIMessage("I cannot say")]))
-    for reranker in (by_compressor(Backwards(fails=True)), by_chat_model(model)):
+    for reranker in (compressor_reranker(Backwards(fails=True)), chat_model_reranker(model)):
         recall = ask(source, "Ben's pet", reranker=reranker)
         assert [r.memory.id for r in recall.results] == before
         assert "reranker failed" in recall.trace.degraded[0]
@@ -320,7 +319,7 @@ def test_a_failing_reranker_keeps_the_order(source: MemorySource) -> None:
         lambda query, results: ["1"],
         lambda query, results: None,
         lambda query, results: {}["missing"],
-        by_compressor(Backwards(forgets=True)),
+        compressor_reranker(Backwards(forgets=True)),
     ],
 )
 def test_nonsense_of_a_reranker_keeps_the_order(source: MemorySource, answer: Any) -> None:

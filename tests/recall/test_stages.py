@@ -12,17 +12,16 @@ from langmemory.errors import ConfigError
 from langmemory.languages.temporal.dates import Period
 from langmemory.recall import context, features, scoring
 from langmemory.recall.accesses import AccessLog, ShownLog
-from langmemory.recall.diversity import WINDOW, Deduplication, mmr
+from langmemory.recall.diversity import Deduplication, mmr
 from langmemory.recall.excerpt import Excerpts
 from langmemory.recall.fact_sources import FactSources
-from langmemory.recall.fusion import fuse, min_max, weighted_sum
 from langmemory.recall.hops import hop
 from langmemory.recall.intent import read_intent
 from langmemory.recall.interaction import interact, join_texts
 from langmemory.recall.presets import BALANCED, Preset
 from langmemory.recall.ranking import Pool, weights_among
+from langmemory.recall.scoring import fuse, min_max, stale, weighted_sum
 from langmemory.recall.selection import Selection
-from langmemory.recall.validity import stale
 from langmemory.recall.vocabulary import ASSISTANT, default_vocabulary, stored
 from langmemory.types import RecallResult
 from tests.recall.memory_source import NOW, MemorySource, memory, micros
@@ -338,7 +337,7 @@ def test_mmr_of_many_is_the_order_of_one_comparison_a_pick(lambda_: float) -> No
     """However many candidates are compared at a time, each place goes to the best of all that are
     left, by what was taken before it."""
     random = np.random.default_rng(5)
-    vectors = np.eye(8, dtype=np.float32)[random.integers(0, 8, 3 * WINDOW + 7)]
+    vectors = np.eye(8, dtype=np.float32)[random.integers(0, 8, 1543)]
     vectors[::3] = 0
     vectors[1::3] = (vectors[1::3] + np.roll(vectors[1::3], 1, axis=1)) * np.float32(0.5**0.5)
     score = random.permutation(len(vectors)).astype(np.float32) / len(vectors)

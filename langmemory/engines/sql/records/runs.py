@@ -90,6 +90,17 @@ def nights(connection: Connection, namespace: Namespace, limit: int) -> dict[str
     return {str(row[0]): of_night(connection, row[0]) for row in rows}
 
 
+def undone_keys(connection: Connection, namespace: Namespace, task: str) -> set[str]:
+    """Keys of the memories that a task of maintenance changed in runs that were taken back."""
+    rows = connection.execute(
+        "SELECT k.value FROM namespace n JOIN run r ON r.namespace = n.id "
+        "CROSS JOIN json_each(r.note, '$.keys') k WHERE n.path = ? AND r.kind = 'maintenance' "
+        "AND r.undone_by IS NOT NULL AND r.note ->> '$.task' = ?",
+        (to_path(namespace), task),
+    )
+    return {str(row[0]) for row in rows}
+
+
 def failed(
     connection: Connection, namespace: Namespace, failure: str, thread: str | None
 ) -> list[Run]:

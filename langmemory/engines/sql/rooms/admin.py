@@ -11,14 +11,17 @@ from typing import Any
 from langmemory.arguments import whole_number
 from langmemory.context.citations import Usage
 from langmemory.engines.sql.background import reflected
+from langmemory.engines.sql.reading.health import health
 from langmemory.engines.sql.reading.searching import now_us
 from langmemory.engines.sql.records import items, removal, runs, usage
 from langmemory.engines.sql.rooms.conversing import shown
 from langmemory.engines.sql.rooms.core import Core, pages_telling_of
 from langmemory.engines.sql.rooms.recalling import RecallOptions, scope_of
 from langmemory.engines.sql.tables.connection import Connection
+from langmemory.engines.sql.tables.times import to_us
 from langmemory.engines.sql.transfer import transfer
 from langmemory.errors import ConfigError, DamagedFileError, DatabaseError
+from langmemory.lifecycle.health import Health
 from langmemory.namespaces import check_namespace
 from langmemory.pluralize import counted
 from langmemory.twins import twin
@@ -92,7 +95,7 @@ class ViewerAdmin:
             counts: See `Usage`.
         """
         if self._core.counts.note(counts, self._viewer):
-            self._core.write_counts_later()
+            self._core.write_later(self._core.write_counts)
 
     def usage(self, namespace: Namespace = (), *, limit: int = 100) -> list[MemoryUsage]:
         """Which memories were shown, cited and right, over all threads; the most helpful first.
@@ -211,6 +214,21 @@ class Admin(ViewerAdmin):
                 pages |= pages_telling_of(connection, places)
             self._core.follow(pages)
         return changed
+
+    def health(self, prefix: Namespace = (), *, now: datetime | None = None) -> Health:
+        """Return figures of a namespace and what is below it, which `Health.findings` reads.
+
+        Args:
+            prefix: By whole labels; ``()`` is the whole store.
+            now: By which time memories have faded; None is now.
+        """
+        prefix = check_namespace(prefix, may_be_empty=True)
+        self._core.write_pending()
+        at = now_us() if now is None else to_us(now)
+        with self._core.engine.read() as snapshot:
+            return health(snapshot, prefix, self._core.config.lifecycle, at, archive_bytes=0)
+
+    ahealth = twin(health)
 
     def check(self) -> list[str]:
         """Return what is inconsistent in the file, one line for each; none where all is well."""

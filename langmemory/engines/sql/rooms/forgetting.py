@@ -34,6 +34,7 @@ from langmemory.engines.sql.writing import verbatim
 from langmemory.errors import ClosedStoreError, ConfigError, DatabaseError, ForgettingError
 from langmemory.languages import is_unspaced
 from langmemory.languages.spelling import name_key
+from langmemory.namespaces import check_namespace
 from langmemory.recall.accesses import ShownLog
 from langmemory.types import Forgotten, Namespace
 from langmemory.values import from_json, readable_text
@@ -110,16 +111,8 @@ class Forgetting:
             done, _ = self._erase(connection, going, known)
             return replace(done, samples=samples, dry_run=True)
 
-    def carry_out(self, core: Core, purge: Literal["now", "later"]) -> Forgotten:
-        """Forget; memories that what goes had superseded hold again.
-
-        Raises:
-            ForgettingError: See `MemoryStore.forget`.
-        """
-        done, left = planned_again(lambda: self._forget(core))
-        return self._purge(core.engine, done, left, purge)
-
-    def _forget(self, core: Core) -> tuple[Forgotten, Residue]:
+    def forget(self, core: Core) -> tuple[Forgotten, Residue]:
+        """Forget; memories that what goes had superseded hold again."""
         engine = core.engine
         follow_up(core)
         with engine.read() as snapshot:  # much is read for it: nobody's write is to wait
@@ -138,14 +131,18 @@ class Forgetting:
             note_remaining(connection, "file", done.run_id)
         return done, left
 
-    def _purge(
+    def purge(
         self,
         engine: Engine,
         done: Forgotten,
         left: Residue,
         purge: Literal["now", "later"],
     ) -> Forgotten:
-        """Clear the file of what was forgotten, and look whether it is gone."""
+        """Clear the file of what was forgotten, and look whether it is gone.
+
+        Raises:
+            ForgettingError: See `MemoryStore.forget`.
+        """
         try:
             if purge == "later":
                 engine.erase_keywords()
@@ -322,15 +319,28 @@ def _samples(connection: Connection, going: ErasureScope, owner: str | None) -> 
 
 
 def forget_for_good(
-    core: Core, forgetting: Forgetting, *, dry_run: bool, purge: Literal["now", "later"]
+    core: Core,
+    namespace: Namespace,
+    *,
+    owner: str | None = None,
+    entity: str | Iterable[str] | None = None,
+    keys: Iterable[str] | None = None,
+    everything: bool = False,
+    dry_run: bool,
+    purge: Literal["now", "later"] = "now",
 ) -> Forgotten:
     """Forget, and let everything beside the memories follow; see `MemoryStore.forget`."""
+    namespace = check_namespace(namespace, may_be_empty=keys is None)
+    forgetting = Forgetting.of(
+        namespace, owner=owner, entity=entity, keys=keys, everything=everything
+    )
     if purge not in ("now", "later"):
         raise ConfigError(f"purge is {purge!r}; pass 'now' or 'later'.")
     if dry_run:
         return forgetting.preview(core.engine)
     try:
-        forgotten = forgetting.carry_out(core, purge)
+        done, left = planned_again(lambda: forgetting.forget(core))
+        forgotten = forgetting.purge(core.engine, done, left, purge)
     finally:  # the memories are gone, even where the file could not be purged
         core.already_shown = ShownLog()
         core.counts = UsageCounts()

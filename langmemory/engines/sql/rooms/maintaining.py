@@ -60,6 +60,11 @@ class Maintaining:
         with self._core.engine.read() as snapshot:
             return [run.id for run in runs.of_night(snapshot.connection, night)]
 
+    def undone_keys(self, namespace: Namespace, task: str) -> set[str]:
+        """Return the keys of the memories that a task changed in runs that a person took back."""
+        with self._core.engine.read() as snapshot:
+            return runs.undone_keys(snapshot.connection, namespace, task)
+
     def take_lease(self, holder: str, seconds: float) -> None:
         """Take or renew the lease of maintenance.
 

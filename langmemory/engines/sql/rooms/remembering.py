@@ -10,74 +10,50 @@ from datetime import UTC, datetime
 from typing import Any, get_args
 
 from langmemory import arguments
-from langmemory.changes import ChangeSet
-from langmemory.engines.sql.background import journal
-from langmemory.engines.sql.changes import applying
+from langmemory.engines.sql.changes.applying import Prepared
 from langmemory.engines.sql.reading.searching import now_us
 from langmemory.engines.sql.records import items
 from langmemory.engines.sql.rooms.confiding import Heard, privately
-from langmemory.engines.sql.rooms.core import Core, pages_of
+from langmemory.engines.sql.rooms.core import Core, apply_run
 from langmemory.engines.sql.tables.connection import Connection
 from langmemory.engines.sql.writing import verbatim
 from langmemory.errors import ConfigError
 from langmemory.messages import Message, as_list, turns_of
 from langmemory.namespaces import check_namespace
-from langmemory.ports.journal import Pages
 from langmemory.redaction import log_redacted
+from langmemory.twins import Steps
 from langmemory.types import Namespace, Privacy, Remembered
 
 logger = logging.getLogger("langmemory.store")
 
 
-def remember(
+def steps(
     core: Core,
     namespace: Namespace,
     messages: Iterable[Message],
     thread_id: str,
     at: datetime | None,
-    owner: str | None,
-    privacy: Privacy,
-) -> Remembered:
-    """Store messages; see `MemoryStore.remember`."""
-    facets = {"owner": owner, "privacy": privacy}
-    remembering = _remembering(core, namespace, messages, thread_id, at, facets)
-    if not remembering.drafts:
-        return Remembered()
-    writes = core.complete(remembering.drafts)
-    with core.engine.write() as connection:
-        added = remembering.store(core, connection, writes)
-    core.follow(remembering.pages)
-    return remembering.told(added)
+    facets: dict[str, Any],
+) -> Steps[Remembered]:
+    """Store messages; see `MemoryStore.remember`. ``facets`` are their owner and privacy."""
+    said = as_list(messages)
 
-
-async def aremember(
-    core: Core,
-    namespace: Namespace,
-    messages: Iterable[Message],
-    thread_id: str,
-    at: datetime | None,
-    owner: str | None,
-    privacy: Privacy,
-) -> Remembered:
-    """`remember` without blocking the event loop; concurrent writes share a commit."""
-    said, facets = as_list(messages), {"owner": owner, "privacy": privacy}
-
-    def prepared() -> tuple[_Remembering, list[items.Write]]:
+    def prepare() -> tuple[_Remembering, list[items.Write]]:
         remembering = _remembering(core, namespace, said, thread_id, at, facets)
-        if not remembering.drafts or not core.embeds_cheaply:
-            return remembering, []
-        return remembering, core.complete(remembering.drafts)
+        at_once = remembering.drafts and core.embeds_cheaply
+        return remembering, core.complete(remembering.drafts) if at_once else []
 
-    remembering, writes = await core.workers.prepare(prepared)
+    remembering, writes = yield core.preparing(prepare)
     if not remembering.drafts:
         return Remembered()
-    writes = writes or await core.acomplete(remembering.drafts)
-    added: list[str] = await core.workers.write(
-        lambda connection: remembering.store(core, connection, writes)
-    )
+    if not writes:
+        writes = yield from core.completed(lambda: remembering.drafts)
+    added = yield core.writing(lambda connection: remembering.store(core, connection, writes))
     if remembering.pages:
-        await core.workers.read(lambda: core.follow(remembering.pages))
-    return remembering.told(added)
+        yield core.reading(lambda: core.follow(remembering.pages))
+    counts = dict(remembering.redacted) if added else {}
+    log_redacted(counts)
+    return Remembered(added, counts)
 
 
 def _remembering(
@@ -145,12 +121,6 @@ class _Remembering:
     pages: set[tuple[Namespace, str]] = field(default_factory=set)
     """Of the journal, that tell of what is private now."""
 
-    def told(self, added: list[str]) -> Remembered:
-        """Return what was added, and what was replaced in it, which is logged."""
-        counts = dict(self.redacted) if added else {}
-        log_redacted(counts)
-        return Remembered(added, counts)
-
     def store(self, core: Core, connection: Connection, writes: list[items.Write]) -> list[str]:
         core.claim_model(connection, writes)
         added = verbatim.store(connection, self.namespace, self.thread_id, writes, now_us())
@@ -163,18 +133,7 @@ class _Remembering:
         if stored and self.owner:
             changes = privately(connection, self.namespace, stored, self.owner)
             if changes is not None:
-                self.pages.update(_apply(core, connection, changes))
+                _, pages = apply_run(connection, changes, Prepared.of(connection, changes))
+                self.pages.update(pages)
                 logger.info("made_private run=%s memories=%d", changes.run_id, len(changes.changes))
         return added
-
-
-def _apply(core: Core, connection: Connection, changes: ChangeSet) -> Pages:
-    """Apply a change set that needs no vectors; return the pages of the journal that tell of it."""
-    prepared = applying.Prepared.of(connection, changes)
-    told = [
-        items.find(connection, changes.namespace, key)
-        for key in applying.concerned(connection, changes)
-    ]
-    pages = pages_of(connection, [item for item in told if item is not None])
-    applied = applying.apply(connection, changes, {}, now_us(), prepared=prepared)
-    return pages | pages_of(connection, journal.concerned(connection, applied.run_id))

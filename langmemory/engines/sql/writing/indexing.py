@@ -16,7 +16,7 @@ from langgraph.store.base import get_text_at_path
 from langgraph.store.base.embed import AEmbeddingsFunc, EmbeddingsFunc
 
 from langmemory.config import Config
-from langmemory.context.phrases import MONTHS
+from langmemory.context.notes import MONTHS
 from langmemory.embeddings import Embedder, StaticEmbedder, resolve_embedder
 from langmemory.embeddings.static import TokenIds
 from langmemory.engines.sql.engine import Engine
@@ -212,13 +212,16 @@ class Indexing:
             return _laid(
                 writes, vectors, pending.hashes, _tokens([split[text] for text in texts], writes)
             )
-        fresh = None
-        if self.embedder is not None and pending.missing:
-            fresh = self.embedder.embed_documents(pending.missing)
-        return self.finish(writes, pending, fresh, tokens=tokens)
+        return self.finish(writes, pending, self.embed_missing(pending), tokens=tokens)
 
-    async def aembed(self, pending: Pending) -> Floats | None:
+    def embed_missing(self, pending: Pending) -> Floats | None:
         """Return the model's vectors for what is missing; None where nothing is."""
+        if self.embedder is None or not pending.missing:
+            return None
+        return self.embedder.embed_documents(pending.missing)
+
+    async def aembed_missing(self, pending: Pending) -> Floats | None:
+        """`embed_missing`, awaiting the model."""
         if self.embedder is None or not pending.missing:
             return None
         return await self.embedder.aembed_documents(pending.missing)
