@@ -83,6 +83,7 @@ def _print(found: dict[str, Any], dry_run: bool, verbose: bool) -> None:
         if left := len(report["lines"]) - len(lines):
             said.append(f"… and {left} more (--verbose)")
         said += [f"{name}: {figure:g}" for name, figure in report["figures"].items()]
+        said += report["advice"]
         said += [f"not done: {one}" for one in report["refused"]]
         if report["error"]:
             said.append(f"failed: {report['error']}")

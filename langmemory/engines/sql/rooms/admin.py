@@ -131,16 +131,21 @@ class ViewerAdmin:
 
     adelete_namespace = twin(delete_namespace)
 
-    def export(self, prefix: Namespace = ()) -> Iterator[dict[str, Any]]:
-        """Yield the viewer's memories in a namespace and below it, with their evidence, as JSON rows.
-        Nothing in them is, or once was, a private memory of somebody else.
+    def export(self, prefix: Namespace = (), *, history: bool = True) -> Iterator[dict[str, Any]]:
+        """Yield a namespace and those below it as JSON rows, which `import_rows` takes back.
+
+        Items with all facets, times and TTL, their history and runs, entities, evidence and
+        reviews. Of a viewer only their memories and the evidence of these: nothing in the rows is, or
+        once was, a private memory of somebody else. It reads in pieces, so that it does not hold up
+        the file: every memory comes with its history as of one moment, what is added after the
+        export began is left out, and what changes meanwhile may be in it as before or as after. Of a
+        damaged file it brings out all that can be read, then raises `DamagedFileError`.
 
         Args:
             prefix: ``()`` is the whole store.
+            history: False leaves out the record of what happened (history, runs, what was
+                reflected on) and gives what is known now alone.
         """
-        return self._export(prefix, history=True)
-
-    def _export(self, prefix: Namespace = (), *, history: bool) -> Iterator[dict[str, Any]]:
         prefix = check_namespace(prefix, may_be_empty=True)
         with suppress(DatabaseError):  # a full disk must not stand in the way of a backup
             self._core.write_pending()
@@ -175,22 +180,6 @@ class Admin(ViewerAdmin):
     """The file as a whole, for the application that owns it."""
 
     __slots__ = ()
-
-    def export(self, prefix: Namespace = (), *, history: bool = True) -> Iterator[dict[str, Any]]:
-        """Yield everything in a namespace and below it as JSON rows, which `import_rows` takes back.
-
-        Items with all facets, times and TTL, their history and runs, entities, evidence and
-        reviews. It reads in pieces, so that it does not hold up the file: every memory comes with its
-        history as of one moment, what is added after the export began is left out, and what changes
-        meanwhile may be in it as before or as after. Of a damaged file it brings out all that can be
-        read, then raises `DamagedFileError`.
-
-        Args:
-            prefix: ``()`` is the whole store.
-            history: False leaves out the record of what happened (history, runs, what was
-                reflected on) and gives what is known now alone.
-        """
-        return self._export(prefix, history=history)
 
     def import_rows(self, rows: Iterable[Mapping[str, Any]]) -> int:
         """Restore exported rows as they were; how many items were new or different.

@@ -116,15 +116,18 @@ class Forgetting:
         engine = core.engine
         follow_up(core)
         with engine.read() as snapshot:  # much is read for it: nobody's write is to wait
-            foreseen_going = self._scope(snapshot.connection)
-            foreseen = _Foreseen.of(snapshot.connection, foreseen_going)
-            planned = Reinstatement.of(core, snapshot.connection, foreseen_going.alive)
+            foreseen, seq = self._scope(snapshot.connection), history.newest(snapshot.connection)
+            known = residue.said_by_others(snapshot.connection, foreseen.every, foreseen.past)
+            planned = Reinstatement.of(core, snapshot.connection, foreseen.alive)
         with engine.write() as connection:
             if follow_ups.pending(connection):
                 raise OutdatedPlanError("Another change is not complete. Forget again.")
             going = self._scope(connection)
             planned.check(connection, going.alive)
-            known = foreseen.known_now(connection, going)
+            if (going.every, going.past) == (foreseen.every, foreseen.past):
+                known.add(residue.said_since(connection, seq))
+            else:
+                known = residue.said_by_others(connection, going.every, going.past)
             with engine.erasing(connection):  # most is gone even if the rest never came
                 reinstate(connection, planned)  # before: nothing is to name what goes
                 done, left = self._erase(connection, going, known)
@@ -216,34 +219,6 @@ class Forgetting:
             at_us=now, reason=REASON, note={"memories": done.memories, "history": done.history},
         )  # fmt: skip
         return done, left
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class _Foreseen:
-    """Texts of the memories that stay, read before anybody has to wait."""
-
-    every: list[int]
-    past: set[int]
-    known: residue.Vocabulary
-    seq: int
-    """The last place of the history that is in it."""
-
-    @classmethod
-    def of(cls, connection: Connection, going: ErasureScope) -> _Foreseen:
-        return cls(
-            every=going.every,
-            past=going.past,
-            known=residue.said_by_others(connection, going.every, going.past),
-            seq=history.newest(connection),
-        )
-
-    def known_now(self, connection: Connection, going: ErasureScope) -> residue.Vocabulary:
-        """The same, in the transaction that forgets, before it does. Read anew if something else is to
-        go than was foreseen."""
-        if (self.every, self.past) != (going.every, going.past):
-            return residue.said_by_others(connection, going.every, going.past)
-        self.known.add(residue.said_since(connection, self.seq))
-        return self.known
 
 
 def make_up(engine: Engine) -> bool:

@@ -18,7 +18,7 @@ LEASE = "maintenance"
 
 
 class Maintaining:
-    """What maintenance asks of a store beside change sets."""
+    """Reads and notes that maintenance needs beside change sets."""
 
     __slots__ = ("_core",)
 
@@ -54,6 +54,10 @@ class Maintaining:
             found = namespaces.find(connection, namespace)
             if found is not None:
                 progress.advance(connection, task, found, seq)
+
+    def optimise(self) -> dict[str, float]:
+        """Do what keeps the database fast and small; return what was found and done, by name."""
+        return self._core.engine.optimise()
 
     def runs_of(self, night: str) -> list[str]:
         """Return the ids of the runs of a night."""

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import logging
 from collections import Counter
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterable
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any, get_args
 
@@ -18,8 +18,9 @@ from langmemory.engines.sql.rooms.core import Core, apply_run
 from langmemory.engines.sql.tables.connection import Connection
 from langmemory.engines.sql.writing import verbatim
 from langmemory.errors import ConfigError
-from langmemory.messages import Message, as_list, turns_of
+from langmemory.messages import Message, Turn, as_list, turns_of
 from langmemory.namespaces import check_namespace
+from langmemory.ports.journal import Pages
 from langmemory.redaction import log_redacted
 from langmemory.twins import Steps
 from langmemory.types import Namespace, Privacy, Remembered
@@ -38,32 +39,63 @@ def steps(
     """Store messages; see `MemoryStore.remember`. ``facets`` are their owner and privacy."""
     said = as_list(messages)
 
-    def prepare() -> tuple[_Remembering, list[items.Write]]:
-        remembering = _remembering(core, namespace, said, thread_id, at, facets)
-        at_once = remembering.drafts and core.embeds_cheaply
-        return remembering, core.complete(remembering.drafts) if at_once else []
+    # Of what is shared it is a rule's to say that some are private.
+    owner = facets["owner"] if facets["privacy"] == "shared" else None
+    listens = owner is not None and core.config.privacy.confidences
 
-    remembering, writes = yield core.preparing(prepare)
-    if not remembering.drafts:
+    def prepare() -> tuple[list[Turn], list[Heard], list[items.Write]]:
+        turns = _unstored(core, namespace, said, thread_id, at, facets)
+        writes = [
+            verbatim.draft(core.indexing, namespace, thread_id, turn, facets) for turn in turns
+        ]
+        for one in writes:
+            one.ttl_minutes = (core.ttl_config or {}).get("default_ttl")
+        if writes and core.embeds_cheaply:
+            writes = core.complete(writes)
+        return turns, [Heard.of(turn) for turn in turns] if listens else [], writes
+
+    turns, heard, drafts = yield core.preparing(prepare)
+    if not drafts:
         return Remembered()
-    if not writes:
-        writes = yield from core.completed(lambda: remembering.drafts)
-    added = yield core.writing(lambda connection: remembering.store(core, connection, writes))
-    if remembering.pages:
-        yield core.reading(lambda: core.follow(remembering.pages))
-    counts = dict(remembering.redacted) if added else {}
+    writes = drafts
+    if not core.embeds_cheaply:
+        writes = yield from core.completed(lambda: drafts)
+
+    def store(connection: Connection) -> tuple[list[str], Pages]:
+        core.claim_model(connection, writes)
+        added = verbatim.store(connection, tuple(namespace), thread_id, writes, now_us())
+        stored = [
+            one._replace(turn=replace(one.turn, key=write.key))  # as it is stored
+            for one, write in zip(heard, writes, strict=bool(heard))
+            if write.key in added
+        ]
+        if stored and owner:
+            changes = privately(connection, tuple(namespace), stored, owner)
+            if changes is not None:
+                _, pages = apply_run(connection, changes, Prepared.of(connection, changes))
+                logger.info("made_private run=%s memories=%d", changes.run_id, len(changes.changes))
+                return added, pages
+        return added, set()
+
+    added, pages = yield core.writing(store)
+    if pages:
+        yield core.reading(lambda: core.follow(pages))
+    counts = Counter[str]()
+    for turn in turns if added else ():
+        counts.update(turn.redacted)
     log_redacted(counts)
-    return Remembered(added, counts)
+    return Remembered(added, dict(counts))
 
 
-def _remembering(
+def _unstored(
     core: Core,
     namespace: Namespace,
     messages: Iterable[Message],
     thread_id: str,
     at: datetime | None,
     facets: dict[str, Any],
-) -> _Remembering:
+) -> list[Turn]:
+    """Check what `MemoryStore.remember` is given; return the turns that are not stored yet."""
     check_namespace(namespace, written=True)
     if not thread_id:
         raise ConfigError("thread_id is empty; pass the id of the conversation.")
@@ -87,53 +119,4 @@ def _remembering(
         namespace=tuple(namespace),
     )
     with core.engine.read() as snapshot:
-        turns = verbatim.unstored(snapshot.connection, namespace, thread_id, turns, facets["owner"])
-    drafts = [verbatim.draft(core.indexing, namespace, thread_id, turn, facets) for turn in turns]
-    for one in drafts:
-        one.ttl_minutes = (core.ttl_config or {}).get("default_ttl")
-    counts = Counter[str]()
-    for turn in turns:
-        counts.update(turn.redacted)
-    owner = facets["owner"] if facets["privacy"] == "shared" else None
-    listens = owner is not None and core.config.privacy.confidences
-    return _Remembering(
-        namespace=tuple(namespace),
-        thread_id=thread_id,
-        drafts=drafts,
-        redacted=counts,
-        heard=[Heard.of(turn) for turn in turns] if listens else [],
-        owner=owner,
-    )
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class _Remembering:
-    """Messages on their way into the file."""
-
-    namespace: Namespace
-    thread_id: str
-    drafts: list[items.Write]
-    redacted: Mapping[str, int]
-    heard: list[Heard]
-    """Requests in the turns, where that is looked for."""
-    owner: str | None
-    """Whose turns they are, where it is a rule's to say that some are private."""
-    pages: set[tuple[Namespace, str]] = field(default_factory=set)
-    """Of the journal, that tell of what is private now."""
-
-    def store(self, core: Core, connection: Connection, writes: list[items.Write]) -> list[str]:
-        core.claim_model(connection, writes)
-        added = verbatim.store(connection, self.namespace, self.thread_id, writes, now_us())
-        keys = (one.key for one in self.drafts)  # as they are stored
-        stored = [
-            one._replace(turn=replace(one.turn, key=key))
-            for one, key in zip(self.heard, keys, strict=bool(self.heard))
-            if key in added
-        ]
-        if stored and self.owner:
-            changes = privately(connection, self.namespace, stored, self.owner)
-            if changes is not None:
-                _, pages = apply_run(connection, changes, Prepared.of(connection, changes))
-                self.pages.update(pages)
-                logger.info("made_private run=%s memories=%d", changes.run_id, len(changes.changes))
-        return added
+        return verbatim.unstored(snapshot.connection, namespace, thread_id, turns, facets["owner"])
