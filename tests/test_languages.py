@@ -12,6 +12,8 @@ import pytest
 
 import langmemory
 from langmemory import MemoryStore, build_reflection_graph
+from langmemory.formation.confidences import confidence_of
+from langmemory.formation.entities.roles import Role, role_in
 from langmemory.formation.relations.vocabulary import BY_NAME, WORDS
 from langmemory.formation.statements import cues
 from langmemory.languages import LANGUAGES, add_language, detect_language, keyword_terms
@@ -20,7 +22,8 @@ from langmemory.languages.tables import _TOPICS, folders
 ROOT = Path(langmemory.__file__).parent
 TOY = {  # Spanish words to those of a language that nobody speaks
     " el ": " zel ", " la ": " zla ", "ayer": "zayer", "vivo": "zivo", "vivimos": "zivimos",
-    "respond": "zespond", "nuera": "zuera", "secreto": "zecreto", "dejó de": "zejó de", "inglés": "zinglés", "dónde": "zónde", "desde ahora": "zesde zahora",
+    "nuera": "zuera", "secreto": "zecreto", "dejó de": "zejó de",
+    "respond": "zespond", "inglés": "zinglés", "dónde": "zónde", "desde ahora": "zesde zahora",
 }  # fmt: skip
 """Enough of them that a sentence of these words is no Spanish."""
 
