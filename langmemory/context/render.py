@@ -31,7 +31,7 @@ def timeline(
     max_tokens: int = 800,
     token_counter: TokenCounter = DEFAULT_COUNTER,
 ) -> MemoryBlock:
-    """What happened before and after a memory, oldest first, the memory itself marked with ``>``.
+    """Return what happened before and after a memory, oldest first, the memory itself marked with ``>``.
 
     Neighbours are added from the nearest on while they fit, each cut to half of the budget;
     those without a time keep the order they came in, after the dated ones.

@@ -27,11 +27,9 @@ from langmemory.recall import features, scoring
 from langmemory.recall.calibration import gate, predictors, probability
 from langmemory.recall.candidates import Candidates, Flat, gather
 from langmemory.recall.contentless import is_idle
-from langmemory.recall.context import sessions
-from langmemory.recall.diversity import mmr, spread
 from langmemory.recall.explain import explained
 from langmemory.recall.fact_sources import FactSources
-from langmemory.recall.features import micros
+from langmemory.recall.features import micros, sessions
 from langmemory.recall.hops import Reached, hop
 from langmemory.recall.intent import Intent, read_intent, searched
 from langmemory.recall.later_first import HEAD, by_time
@@ -54,7 +52,7 @@ from langmemory.recall.ranking import (
     with_tokens,
 )
 from langmemory.recall.second_look import bridging_terms, interleaved
-from langmemory.recall.selection import Selection, deeper, select
+from langmemory.recall.selection import Selection, deeper, mmr, select, spread
 from langmemory.recall.spelling import Spelling, respelled
 from langmemory.recall.vocabulary import Vocabulary
 from langmemory.types import Granularity, MinScore, Recall, SearchMode, Trace

@@ -10,8 +10,8 @@ import pytest
 from langmemory import MemoryStore
 from langmemory.ports.candidates import KeywordQuery
 from langmemory.recall.candidates import Candidates, Flat, gather
-from langmemory.recall.diversity import spread
 from langmemory.recall.intent import read_intent
+from langmemory.recall.selection import spread
 from langmemory.types import Memory
 from tests.recall.memory_source import NOW, MemorySource, memory
 
