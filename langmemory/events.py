@@ -118,26 +118,21 @@ class Event:
             return result
 
         failure: Exception | None = None
-        with (
-            _span(f"langmemory.{self.name}", self.run_type, inputs)
-            if traced
-            else nullcontext() as span
-        ):
+        span: Any = nullcontext()
+        if traced:
+            from langsmith import trace
+
+            span = trace(f"langmemory.{self.name}", self.run_type, inputs=inputs)
+        with span as run:
             try:
                 yield returned
             except Exception as error:  # its message may hold text; the span gets its type
                 failure, ended = error, {"error": type(error).__name__}
                 record(ended)
-            if span is not None:
-                span.end(**ended)
+            if run is not None:
+                run.end(**ended)
         if failure is not None:
             raise failure
-
-
-def _span(name: str, run_type: Literal["chain", "retriever"], inputs: dict[str, Any]) -> Any:
-    from langsmith import trace
-
-    return trace(name, run_type, inputs=inputs)
 
 
 def is_tracing() -> bool:

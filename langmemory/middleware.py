@@ -210,7 +210,8 @@ class MemoryMiddleware(AgentMiddleware[AgentMemoryState, Any, Any]):
             "texts": {**before.get("texts", {}), self.name: update["memory_block"]["text"]},
             "core_texts": {**before.get("core_texts", {}), self.name: update["core_memory"]},
         }
-        said = _said(after, _last_human(state["messages"]))
+        humans = (at for at, message in enumerate(state["messages"]) if is_human(message))
+        said = _said(after, max(humans, default=0))
         if said is not None:
             kept["said"] = said
         return {**update, **with_internal(after, **kept)}
@@ -293,10 +294,6 @@ def _texts(state: Mapping[str, Any], name: str) -> tuple[str, str]:
     if "texts" in internal:
         return internal.get("core_texts", {}).get(name, ""), internal["texts"].get(name, "")
     return state.get("core_memory") or "", (state.get("memory_block") or {}).get("text", "")
-
-
-def _last_human(messages: Sequence[AnyMessage]) -> int:
-    return max((at for at, message in enumerate(messages) if is_human(message)), default=0)
 
 
 def _said(state: Mapping[str, Any], end: int | None = None) -> list[AnyMessage] | None:

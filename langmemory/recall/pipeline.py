@@ -25,7 +25,7 @@ from langmemory.languages import split_words
 from langmemory.ports.candidates import NOTHING, CandidateSource, Floats, Ids, ScoredIds, WordSource
 from langmemory.recall import features, scoring
 from langmemory.recall.calibration import gate, predictors, probability
-from langmemory.recall.candidates import Candidates, Flat, gather
+from langmemory.recall.candidates import Candidates, gather
 from langmemory.recall.contentless import is_idle
 from langmemory.recall.explain import explained
 from langmemory.recall.fact_sources import FactSources
@@ -353,7 +353,7 @@ class _Asked:
             keyword=query.keyword,
             window=(micros(window[0]), micros(window[1])) if window else None,
             depth=max(preset.depth, self.limit, preset.flat_depth if bounded else 0),
-            flat=Flat(depth=preset.flat_depth),
+            flat_depth=preset.flat_depth,
             category=query.category_keyword,
             category_depth=preset.category_depth,
             names=possible_names(query.text, intent),

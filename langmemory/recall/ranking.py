@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from langmemory.embeddings.static import TokenIds
 from langmemory.ids import are_in, distinct, indexes
 from langmemory.languages import compared, split_words
 from langmemory.ports.candidates import CandidateSource, ClaimQuery, Floats, Ids, Rows, ScoredIds
@@ -234,21 +233,17 @@ def read(
     tokens = vocabulary.encode(" ".join(words))
     met = None
     if len(tokens):
+        others = set(vocabulary.encode(query.text).tolist()).difference(tokens.tolist())
         met = interact(
             tokens,
             texts,
             vocabulary,
             category_terms=_category_flags(query, vocabulary),
-            further=_further(vocabulary.encode(query.text), tokens),
+            further=np.array(sorted(others), np.uint16),
         )
     if not every_turn:
         nothing = contentless(source, rows, texts, met, vocabulary, asks_when="when" in intent.asks)
     return Reading(named=named, texts=texts, met=met, contentless=nothing)
-
-
-def _further(whole: TokenIds, tokens: TokenIds) -> TokenIds:
-    """The distinct tokens of a whole query beyond these."""
-    return np.array(sorted(set(whole.tolist()).difference(tokens.tolist())), np.uint16)
 
 
 def signals(
