@@ -10,8 +10,7 @@ import pytest
 
 import langmemory
 from langmemory import MemoryStore, build_reflection_graph
-from langmemory.formation.relations.data import WORDS
-from langmemory.formation.relations.vocabulary import BY_NAME
+from langmemory.formation.relations.vocabulary import BY_NAME, WORDS
 from langmemory.languages import LANGUAGES, add_language, detect_language, keyword_terms
 from langmemory.languages.tables import folders
 

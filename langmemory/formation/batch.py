@@ -1,12 +1,17 @@
-"""What one reflection reads: turns of one thread that no run has read before."""
+"""A batch of turns that one reflection reads, and who may know what is made of them."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from datetime import datetime
 
-from langmemory.ports.facts import digest
+from langmemory.ports.facts import Fact, digest
 from langmemory.types import Namespace, Privacy
+
+MOST_READ = 100_000
+"""Characters of one text, about 50 pages: of a longer one the first and last half of them, where people
+write themselves when they paste (1 s)."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -52,3 +57,34 @@ class Batch:
     def turn(self, key: str) -> Turn | None:
         """The turn of this key, among those to be read."""
         return next((turn for turn in self.turns if turn.key == key), None)
+
+
+def kept_close(fact: Fact, batch: Batch) -> Fact | None:
+    """The fact with the privacy and owner of what it was made of; None where that has several
+    private owners, so that nobody may read it.
+
+    An extractor may make a fact more private than its turns, never less.
+    """
+    turns = [turn for key in fact.evidence if (turn := batch.turn(key)) is not None]
+    whose = owner_of(turns)
+    if whose is None:
+        return None
+    owner, private = whose
+    if private:
+        return replace(fact, owner=owner, privacy="private")
+    if fact.privacy == "public" and any(turn.privacy != "public" for turn in turns):
+        fact = replace(fact, privacy="shared")
+    if fact.privacy == "private" and fact.owner is None and owner is None:
+        return replace(fact, privacy="shared")  # private to nobody: as shared as its turns are
+    return fact
+
+
+def owner_of(turns: Sequence[Turn]) -> tuple[str | None, bool] | None:
+    """Owner of what is made of these turns, and whether it is private; None for two private ones."""
+    private = {turn.owner for turn in turns if turn.privacy == "private"}
+    if len(private) > 1:
+        return None
+    if private:
+        return private.pop(), True
+    owners = {turn.owner for turn in turns}
+    return (owners.pop() if len(owners) == 1 else None), False

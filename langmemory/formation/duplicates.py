@@ -1,4 +1,4 @@
-"""What is said again: by its fingerprint, by its claim, by its nearest neighbours.
+"""Facts that are said again: found by their fingerprint, by their claim, by their nearest neighbours.
 
 A duplicate gives its evidence and its confidence to what is known instead of a row of its own.
 Nearest neighbours are looked at directly, because a fused ranking hides the one memory that says
@@ -11,47 +11,40 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
-from langmemory.formation.contradiction.returning import returns
-from langmemory.formation.contradiction.statements import (
+from langmemory.formation.contradiction.comparable import (
     END,
-    Statement,
+    ComparableFact,
     one_occasion,
     overlap_in_time,
     same_circle,
     spoken_name,
 )
 from langmemory.formation.relations.vocabulary import BY_NAME, NO_LONGER, relation_named
+from langmemory.formation.repetition import returns
 from langmemory.formation.statements import cues
 from langmemory.formation.wording import Wording, wording
 from langmemory.languages import split_words
-from langmemory.ports.facts import Fact, Knowledge, KnownFact, fingerprint
+from langmemory.ports.facts import Claim, Fact, Knowledge, KnownFact, fingerprint
 
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class DuplicateOptions:
-    """When two facts say the same. Cosines are of the store's embedder, -1..1."""
-
-    same: float = 0.98
-    """At least this near, they do, unless numbers, dates, names or negation differ."""
-    grey: float = 0.88
-    """At least this near, they do when their words agree, too; else it is asked."""
-    overlap: float = 0.8
-    """Share of the longer text's content words that both have to have in the grey zone, 0..1; one
-    has no word then that the other lacks ("in the morning", "in the evening")."""
-    neighbours: int = 5
-    """Nearest facts looked at for each."""
-    details: int = 2
-    """Words that one of two facts of the same claim may have beyond it for them to be asked about;
-    with more it says something else besides."""
-    reworded: float = 0.7
-    """Cosine from which two of these words are asked about, and not only one."""
-    repeat_weight: float = 0.5
-    """What a repetition counts for the confidence, 0..1: people repeat what is wrong, too."""
-    most_confident: float = 0.99
-    """What repetition alone can lead to."""
-
-
-OPTIONS: Final = DuplicateOptions()
+SAME: Final = 0.98
+"""Cosine of the store's embedder, -1..1. At least this near, two facts say the same, unless numbers,
+dates, names or negation differ."""
+GREY: Final = 0.88
+"""At least this near, they do when their words agree, too; else it is asked."""
+OVERLAP: Final = 0.8
+"""Share of the longer text's content words that both have to have in the grey zone, 0..1; one has no
+word then that the other lacks ("in the morning", "in the evening")."""
+NEIGHBOURS: Final = 5
+"""Nearest facts looked at for each."""
+DETAILS: Final = 2
+"""Words that one of two facts of the same claim may have beyond it for them to be asked about; with
+more it says something else besides."""
+REWORDED: Final = 0.7
+"""Cosine from which two of these words are asked about, and not only one."""
+REPEAT_WEIGHT: Final = 0.5
+"""Weight of a repetition for the confidence, 0..1: people repeat what is wrong, too."""
+MOST_CONFIDENT: Final = 0.99
+"""The most that repetition alone leads to."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -97,40 +90,40 @@ def divide(facts: Sequence[Fact], knowledge: Knowledge) -> Division:
     )
 
 
-def as_good_as_same(statement: Statement, knowledge: Knowledge) -> Iterator[KnownFact]:
-    """What is known in nearly the words of a fact, as an embedder says."""
-    for known, cosine in knowledge.nearest(statement.text, OPTIONS.neighbours):
-        if cosine < OPTIONS.same:
+def as_good_as_same(statement: ComparableFact, knowledge: Knowledge) -> Iterator[KnownFact]:
+    """Yield known facts in nearly the words of a fact, as an embedder says."""
+    for known, cosine in knowledge.nearest(statement.text, NEIGHBOURS):
+        if cosine < SAME:
             break
         yield known
 
 
-def plain_twins(statement: Statement, alike: Iterable[KnownFact]) -> Iterator[Statement]:
+def plain_twins(statement: ComparableFact, alike: Iterable[KnownFact]) -> Iterator[ComparableFact]:
     """Those of memories in like words that are the application's, say what a fact says for the same
     readers, and that no person has confirmed."""
     for known in alike:
-        one = Statement.of_known(known)
+        one = ComparableFact.of_known(known)
         holds = not (one.protected or one.past or one.waiting)
         if holds and _is_fact(known) and _is_plain(known) and _says_the_same(one, statement):
             yield one
 
 
-def confirmed(confidence: float, by: float, options: DuplicateOptions = OPTIONS) -> float:
+def confirmed(confidence: float, by: float) -> float:
     """Confidence of a fact that is said again: noisy-or (Pearl 1988), the repetition weighted.
 
-    ``1 - (1 - confidence) * (1 - weight * by)``, at most ``most_confident`` and never less than
+    ``1 - (1 - confidence) * (1 - weight * by)``, at most `MOST_CONFIDENT` and never less than
     before.
     """
-    risen = 1 - (1 - confidence) * (1 - options.repeat_weight * by)
-    return max(confidence, min(options.most_confident, round(risen, 4)))
+    risen = 1 - (1 - confidence) * (1 - REPEAT_WEIGHT * by)
+    return max(confidence, min(MOST_CONFIDENT, round(risen, 4)))
 
 
 def _distinct(facts: Sequence[Fact]) -> list[Fact]:
     """The batch's facts, each said once."""
     kept: list[Fact] = []
-    told: list[Statement] = []
+    told: list[ComparableFact] = []
     for fact in facts:
-        mine = Statement.of_fact(fact)
+        mine = ComparableFact.of_fact(fact)
         for at, theirs in reversed([*enumerate(told)]):
             if _says_the_same(mine, theirs) and not returns(theirs, mine, told[at + 1 :]):
                 kept[at] = replace(
@@ -138,7 +131,7 @@ def _distinct(facts: Sequence[Fact]) -> list[Fact]:
                     evidence=tuple(dict.fromkeys((*kept[at].evidence, *fact.evidence))),
                     confidence=_within(kept[at], fact),
                 )
-                told[at] = Statement.of_fact(kept[at])
+                told[at] = ComparableFact.of_fact(kept[at])
                 break
         else:
             kept.append(fact)
@@ -156,12 +149,12 @@ def _within(one: Fact, other: Fact) -> float:
 def _known(fact: Fact, knowledge: Knowledge) -> KnownFact | None:
     """A known fact with the same words or the same claim, or made of the same turn before,
     whatever became of it since; one that gave way, for news of when it held."""
-    statement = Statement.of_fact(fact)
+    statement = ComparableFact.of_fact(fact)
     before = knowledge.by_key(statement.key)
     if before is not None:
         return before
     for known in knowledge.by_fingerprint(fact.text):
-        other = Statement.of_known(known)
+        other = ComparableFact.of_known(known)
         if (
             _is_fact(known)
             and _same_scope(statement, other)
@@ -170,33 +163,37 @@ def _known(fact: Fact, knowledge: Knowledge) -> KnownFact | None:
             return known
     for claim in fact.claims[:1]:
         about = [
-            (known, Statement.of_known(known))
-            for known in knowledge.about(
-                claim.subject,
-                claim.relation,
-                also=claim.object if claim.object_is_entity else None,
-                literal=None if claim.object_is_entity else claim.object,
-                past=True,
-            )
+            (known, ComparableFact.of_known(known))
+            for known in _claiming(claim, knowledge, past=True)
         ]
         for known, other in about:  # the turn is read once more, and it gave way since
-            if other.past and _is_of_its_turns(statement, other):
+            same = claim in other.claims and statement.ends == other.ends
+            same_turns = set(statement.evidence) <= set(other.evidence)
+            if other.past and same and same_turns and same_circle(statement, other):
                 return known
         for known, other in sorted(about, key=lambda one: one[1].past):
-            may_be = not other.past or _was_so(statement, other)
+            # What gave way since may have held when the late news of it was told.
+            held = other.start < other.end and other.start <= statement.start
+            may_be = not other.past or (held and statement.said_at < other.end)
             if may_be and _says_the_same(statement, other):
                 return known
     return _taken_back(fact, statement, knowledge)
 
 
-def _taken_back(fact: Fact, statement: Statement, knowledge: Knowledge) -> KnownFact | None:
-    """What somebody rejected or deleted is not learned again from the turn it was made of, where it is
-    put in other words; from another turn it is."""
+def _claiming(claim: Claim, knowledge: Knowledge, *, past: bool = False) -> Iterable[KnownFact]:
+    """Return known facts of the same subject, relation and object."""
+    key, literal = (claim.object, None) if claim.object_is_entity else (None, claim.object)
+    return knowledge.about(claim.subject, claim.relation, also=key, literal=literal, past=past)
+
+
+def _taken_back(fact: Fact, statement: ComparableFact, knowledge: Knowledge) -> KnownFact | None:
+    """Find a fact that somebody rejected or deleted: it is not learned again in other words from the turn
+    it was made of; from another turn it is."""
     if len(fact.evidence) > 1:
         return None
     mine = wording(statement.text, statement.language)
     for known in knowledge.taken_back(fact.evidence[0], fact.said_at):
-        other = Statement.of_known(known)
+        other = ComparableFact.of_known(known)
         theirs = wording(other.text, other.language)
         if mine.agrees(theirs) and mine.words == theirs.words and mine.names == theirs.names:
             return known
@@ -209,26 +206,21 @@ def _taken_back(fact: Fact, statement: Statement, knowledge: Knowledge) -> Known
     return None
 
 
-def _worded(value: str, statement: Statement) -> tuple[Wording, str]:
+def _worded(value: str, statement: ComparableFact) -> tuple[Wording, str]:
     """An entity, by key or name, or a literal as it is compared with another from the same turn."""
     text = spoken_name(value).casefold()
     found = wording(text, statement.language)
     return found, "" if found.words else text
 
 
-def _was_so(late: Statement, past: Statement) -> bool:
-    """Whether what gave way since is known to have held when the late news of it was told."""
-    return past.start < past.end and past.start <= late.start and late.said_at < past.end
-
-
 def _nearest(fact: Fact, knowledge: Knowledge) -> tuple[KnownFact, float, bool] | None:
     """The nearest fact that may say the same, its cosine, and whether it does."""
-    statement = Statement.of_fact(fact)
+    statement = ComparableFact.of_fact(fact)
     mine = wording(fact.text, fact.language)
     doubtful: tuple[KnownFact, float, bool] | None = None
-    for known, cosine in knowledge.nearest(fact.text, OPTIONS.neighbours):
-        other = Statement.of_known(known)
-        if cosine < OPTIONS.grey:
+    for known, cosine in knowledge.nearest(fact.text, NEIGHBOURS):
+        other = ComparableFact.of_known(known)
+        if cosine < GREY:
             break
         if not _is_fact(known) or not _same_scope(statement, other):
             continue
@@ -237,8 +229,8 @@ def _nearest(fact: Fact, knowledge: Knowledge) -> tuple[KnownFact, float, bool] 
         theirs = wording(other.text, other.language)
         if mine.speaks_of_others(theirs):
             continue
-        worded_alike = mine.overlap(theirs) >= OPTIONS.overlap and not mine.swaps_words(theirs)
-        if mine.agrees(theirs) and (cosine >= OPTIONS.same or worded_alike):
+        worded_alike = mine.overlap(theirs) >= OVERLAP and not mine.swaps_words(theirs)
+        if mine.agrees(theirs) and (cosine >= SAME or worded_alike):
             return known, cosine, True
         doubtful = doubtful or (known, cosine, False)
     return doubtful
@@ -247,55 +239,46 @@ def _nearest(fact: Fact, knowledge: Knowledge) -> tuple[KnownFact, float, bool] 
 def _reworded(fact: Fact, knowledge: Knowledge) -> tuple[KnownFact, float, bool] | None:
     """A fact of the same claim that says nearly the same in other words, and how near it is: a word
     more may be a detail. What says more than that is a fact of its own."""
-    statement = Statement.of_fact(fact)
+    statement = ComparableFact.of_fact(fact)
     mine = wording(fact.text, fact.language)
     near = None
     for claim in fact.claims[:1]:
-        for known in knowledge.about(
-            claim.subject,
-            claim.relation,
-            also=claim.object if claim.object_is_entity else None,
-            literal=None if claim.object_is_entity else claim.object,
-        ):
-            other = Statement.of_known(known)
+        for known in _claiming(claim, knowledge):
+            other = ComparableFact.of_known(known)
             theirs = wording(other.text, other.language)
             if not _is_fact(known) or not _same_scope(statement, other):
                 continue
             if claim not in other.claims or not mine.agrees(theirs):
                 continue
             more = _beyond_claim(statement) - _beyond_claim(other)
-            if len(more) > OPTIONS.details or more & mine.names or more & mine.numbers:
+            if len(more) > DETAILS or more & mine.names or more & mine.numbers:
                 continue
             if len(more) > 1:
                 near = near or {
                     one.memory.key: cosine
-                    for one, cosine in knowledge.nearest(fact.text, OPTIONS.neighbours)
+                    for one, cosine in knowledge.nearest(fact.text, NEIGHBOURS)
                 }
-                if near.get(known.memory.key, 0.0) < OPTIONS.reworded:
+                if near.get(known.memory.key, 0.0) < REWORDED:
                     continue
-            return known, OPTIONS.grey, False
+            return known, GREY, False
     return None
 
 
 def _returns(known: KnownFact, fact: Fact, before: Sequence[Fact], knowledge: Knowledge) -> bool:
     """Whether something else was so between what is known and what a fact of the batch says anew,
     or said before it. What the same turn made before is no return."""
-    old, new = Statement.of_known(known), Statement.of_fact(fact)
+    old, new = ComparableFact.of_known(known), ComparableFact.of_fact(fact)
     if old.key == new.key:
         return False
-    first, last = (new, old) if _is_late(new, old) else (old, new)
-    between = (*map(Statement.of_fact, before), *_known_between(first, last, new, knowledge))
+    is_late = new.said_at < old.said_at and new.start < old.start  # though it is read only now
+    first, last = (new, old) if is_late else (old, new)
+    between = (*map(ComparableFact.of_fact, before), *_known_between(first, last, new, knowledge))
     return returns(first, last, between)
 
 
-def _is_late(new: Statement, old: Statement) -> bool:
-    """Whether a statement was made before what is known, though it is read only now."""
-    return new.said_at < old.said_at and new.start < old.start
-
-
 def _known_between(
-    first: Statement, last: Statement, new: Statement, knowledge: Knowledge
-) -> Iterator[Statement]:
+    first: ComparableFact, last: ComparableFact, new: ComparableFact, knowledge: Knowledge
+) -> Iterator[ComparableFact]:
     """Of what is known, what may end the first of two that say the same: what began again after it
     was over, and of news that comes late, what took its place."""
     for claim in new.claims[:1]:
@@ -304,7 +287,7 @@ def _known_between(
         if over == claim.relation and not (first is new and relation.is_single):
             continue
         for known in knowledge.about(claim.subject, over, past=True):
-            one = Statement.of_known(known)
+            one = ComparableFact.of_known(known)
             if not one.waiting and one.start < one.end and one.key not in (first.key, last.key):
                 yield one
 
@@ -320,7 +303,7 @@ def _is_plain(known: KnownFact) -> bool:
     return "fact_kind" not in known.memory.value and not known.claims
 
 
-def _says_the_same(one: Statement, other: Statement) -> bool:
+def _says_the_same(one: ComparableFact, other: ComparableFact) -> bool:
     """By words or by claim, with nothing in one that the other does not say."""
     if not _same_scope(one, other) or _different_claims(one, other):
         return False
@@ -336,17 +319,7 @@ def _says_the_same(one: Statement, other: Statement) -> bool:
     return _beyond_claim(one) <= _beyond_claim(other)
 
 
-def _is_of_its_turns(one: Statement, other: Statement) -> bool:
-    """Whether a known fact claims the same for the same readers, and rests on the same turns."""
-    return (
-        set(one.evidence) <= set(other.evidence)
-        and one.claims[0] in other.claims
-        and one.ends == other.ends
-        and same_circle(one, other)
-    )
-
-
-def _beyond_claim(statement: Statement) -> frozenset[str]:
+def _beyond_claim(statement: ComparableFact) -> frozenset[str]:
     """Words of a text that its claim does not say already."""
     claim = statement.claims[0]
     relation = BY_NAME.get(claim.relation)
@@ -365,10 +338,11 @@ def _beyond_claim(statement: Statement) -> frozenset[str]:
     )
 
 
-def _same_scope(one: Statement, other: Statement) -> bool:
-    """Of the same people, for the same readers, for the same time, in the same sense."""
+def _same_scope(one: ComparableFact, other: ComparableFact) -> bool:
+    """Of the same people, for the same readers, for the same time, in the same sense. A fact need not wait
+    with one that waits for approval where somebody else says it, or the same person more surely."""
     return (
-        not (other.waiting and _worth_more(one, other))
+        not (other.waiting and (one.speaker != other.speaker or one.confidence > other.confidence))
         and same_circle(one, other)
         and one.ends == other.ends
         and not one.corrects
@@ -378,13 +352,7 @@ def _same_scope(one: Statement, other: Statement) -> bool:
     )
 
 
-def _worth_more(one: Statement, waiting: Statement) -> bool:
-    """Whether a fact need not wait with one that waits for approval: somebody else says it, or the
-    same person more surely."""
-    return one.speaker != waiting.speaker or one.confidence > waiting.confidence
-
-
-def _of_namesakes(one: Statement, other: Statement) -> bool:
+def _of_namesakes(one: ComparableFact, other: ComparableFact) -> bool:
     """Whether the same words are said of two who have one name."""
     return any(
         mine.subject != theirs.subject and spoken_name(mine.subject) == spoken_name(theirs.subject)
@@ -393,8 +361,6 @@ def _of_namesakes(one: Statement, other: Statement) -> bool:
     )
 
 
-def _different_claims(one: Statement, other: Statement) -> bool:
+def _different_claims(one: ComparableFact, other: ComparableFact) -> bool:
     """Whether both claim something, and not the same: then no likeness of words makes them one."""
-    if not one.claims or not other.claims:
-        return False
-    return one.claims[0] not in other.claims
+    return bool(one.claims and other.claims) and one.claims[0] not in other.claims

@@ -13,13 +13,14 @@ from pydantic import BaseModel
 
 from langmemory.context.escape import quoted_lines
 from langmemory.errors import ExtractionError, ModelUnavailableError
-from langmemory.formation.asking.asker import Asker, Dialogue, Method, Question, aheld, held
+from langmemory.formation.asking.asker import Asker, Method, Question
 from langmemory.formation.asking.json_answers import BadAnswerError
 from langmemory.formation.asking.verdicts import verdicts_in
+from langmemory.formation.contradiction.comparable import BEGINNING, END, ComparableFact
 from langmemory.formation.contradiction.pairs import Group, Pair, Verdict
-from langmemory.formation.contradiction.statements import BEGINNING, END, Statement
 from langmemory.formation.prompts import prompt
 from langmemory.formation.wording import wording
+from langmemory.twins import Steps, awaiting, blocking
 
 MAX_CHARACTERS = 600
 """Of a statement, shown to a judge."""
@@ -27,7 +28,7 @@ MAX_CHARACTERS = 600
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Decision:
-    """What a pair comes to."""
+    """The verdict on a pair."""
 
     pair: Pair
     verdict: Verdict
@@ -92,21 +93,17 @@ class ModelJudge:
     def __init__(self, model: BaseChatModel, *, method: Method | None = None) -> None:
         self._asker = Asker(model, AnswerVerdicts.model_json_schema(), method=method)
 
-    def judge(self, group: Group) -> Verdicts:
-        return held(self._dialogue(group))
-
-    async def ajudge(self, group: Group) -> Verdicts:
-        return await aheld(self._dialogue(group))
-
-    def _dialogue(self, group: Group) -> Dialogue[_Read, Verdicts]:
+    def _judge(self, group: Group) -> Steps[Verdicts]:
         if not group.open:
             return decided(group, {})
         try:
-            answered = yield self._asker, _question(group)
+            answered = yield from self._asker.asked(_question(group))
         except (ModelUnavailableError, ExtractionError) as error:
             return decided(group, {}, model_calls=1, failure=str(error))
         verdicts, problem = answered.value
         return decided(group, verdicts, answered=True, model_calls=answered.calls, problem=problem)
+
+    judge, ajudge = blocking(_judge), awaiting(_judge)
 
 
 def decided(
@@ -164,7 +161,7 @@ def _question(group: Group) -> Question[_Read]:
     return Question(messages=messages, read=_read)
 
 
-def _shown(statement: Statement) -> str:
+def _shown(statement: ComparableFact) -> str:
     since = "" if statement.start == BEGINNING else f" since {_day(statement.start)}"
     until = "" if statement.end == END else f" until {_day(statement.end)}"
     head = f"(holds{since}{until}; said {_day(statement.said_at)})"

@@ -1,15 +1,16 @@
-"""Statements of one batch in the same words: one fact with all their evidence, unless something
-else was so in between."""
+"""Statements that are said again: one fact with all their evidence, unless something else was so between.
+
+"I live in Kiel", "I moved to Bonn", "back in Kiel" are three facts.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from langmemory.formation.contradiction.returning import returns
-from langmemory.formation.contradiction.statements import Statement
+from langmemory.formation.contradiction.comparable import ComparableFact, words_of
 from langmemory.formation.relations.vocabulary import NO_LONGER, relation_named
-from langmemory.ports.facts import Fact, fingerprint
+from langmemory.ports.facts import Claim, Fact, fingerprint
 
 
 def joined(facts: Iterable[Fact]) -> list[Fact]:
@@ -38,7 +39,7 @@ def _returns(kept: Sequence[Fact], before: int, fact: Fact) -> bool:
     return returns(_told(kept[before]), _told(fact), map(_told, kept[before + 1 :]))
 
 
-def _told(fact: Fact) -> Statement:
+def _told(fact: Fact) -> ComparableFact:
     """With what it says to be over as a claim of its own."""
     if fact.ends:
         claims = (
@@ -48,4 +49,42 @@ def _told(fact: Fact) -> Statement:
             for claim in fact.claims
         )
         fact = replace(fact, claims=tuple(claims))
-    return Statement.of_fact(fact)
+    return ComparableFact.of_fact(fact)
+
+
+def returns(first: ComparableFact, last: ComparableFact, between: Iterable[ComparableFact]) -> bool:
+    """Whether one of the statements, told between two that say the same, ends what the first said,
+    so that the last is no repetition of it. Claims may have names or entity keys."""
+    return any(
+        (first.start, first.said_at) <= (one.start, one.said_at) <= (last.start, last.said_at)
+        and _ends(one, last)
+        for one in between
+    )
+
+
+def _ends(one: ComparableFact, other: ComparableFact) -> bool:
+    return any(
+        _one(mine.subject, theirs.subject) and _stands_against(mine, theirs)
+        for mine in one.claims
+        for theirs in other.claims
+    )
+
+
+def _stands_against(mine: Claim, theirs: Claim) -> bool:
+    ours, relation = relation_named(mine.relation), relation_named(theirs.relation)
+    if words_of(mine.object) != words_of(theirs.object):
+        return ours.name == relation.name and relation.is_single
+    return (
+        ours.name == NO_LONGER + relation.name
+        or relation.name == NO_LONGER + ours.name
+        or relation.name in ours.ended
+        or ours.name in relation.ended
+        or ours.opposite == relation.name
+    )
+
+
+def _one(subject: str, other: str) -> bool:
+    """Two keys are of one or of two; a name and a key are one when they read the same."""
+    if "/" in subject and "/" in other:
+        return subject == other
+    return words_of(subject) == words_of(other)

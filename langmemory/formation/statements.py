@@ -20,7 +20,7 @@ class StatementWords:
     apostrophes ("doesnt")."""
 
     over: Pattern = NEVER
-    """What was so is over, whatever the tense."""
+    """A state is over, whatever the tense."""
     formerly: Pattern = NEVER
     """Puts the sentence into the past."""
     former: tuple[str, ...] = ()
@@ -28,7 +28,7 @@ class StatementWords:
     instead: tuple[str, ...] = ()
     """Before what something else is to take the place of."""
     episodes: Pattern = NEVER
-    """What happens to people with an illness: it does not say that the illness is over."""
+    """Events of people with an illness: it does not say that the illness is over."""
     ended: Pattern = NEVER
     """Verbs that end what holds between somebody and what comes next after them."""
     off: Pattern = NEVER
@@ -46,10 +46,10 @@ class StatementWords:
     past_states: Words = NONE
     """Verbs of a state in the past tense; one of a change, as "moved", begins what holds now."""
     remembers: Pattern = NEVER
-    """What comes after them is remembered."""
+    """They begin a memory."""
     was: Words = NONE
     states: Words = NONE
-    """What "was" may stand before to tell a state; "was hired by" begins what holds now."""
+    """Words after "was" that tell a state; "was hired by" begins what holds now."""
     plans: Pattern = NEVER
     """It may come to be so, or somebody wants it."""
     supposed: Pattern = NEVER
@@ -105,7 +105,7 @@ class StatementWords:
     auxiliaries: Words = NONE
     """Words around a relation that do not change it."""
     death: Words = NONE
-    """What a claim says somebody is who died."""
+    """Objects of a claim about somebody who died."""
 
 
 _STATEMENTS = Topic(StatementWords, "statements")

@@ -84,7 +84,7 @@ def find(
 def resolve(
     words: str, *, said_at: datetime, language: str | None = None, prefer: Prefer | None = None
 ) -> When | None:
-    """What the words for a time mean, said at this moment in its timezone; None if they name none.
+    """Return the time that words mean, said at this moment in its timezone; None if they name none.
 
     Args:
         words: The time alone: "last May", "since 2019", "vor drei Wochen".

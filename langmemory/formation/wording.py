@@ -1,4 +1,4 @@
-"""What two texts have to share to say the same: words, numbers, dates, names, negation."""
+"""The parts of a text that two have to share to say the same: words, numbers, dates, names, negation."""
 
 from __future__ import annotations
 

@@ -16,7 +16,7 @@ from langgraph.store.base import BaseStore
 from langmemory.chat_models import as_chat_model, named_chat_model
 from langmemory.config import Config, load_config
 from langmemory.events import Event
-from langmemory.formation.entities.judging import ModelNameJudge
+from langmemory.formation.entities.identity import ModelNameJudge
 from langmemory.formation.extraction.extractor import Extractor, ModelExtractor
 from langmemory.formation.judging import Judge, ModelJudge, StructuralJudge
 from langmemory.formation.rules import RuleExtractor

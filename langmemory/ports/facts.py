@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
-from typing import Final, Literal, Protocol
+from typing import Any, Final, Literal, Protocol
 
 from langmemory.languages.spelling import normalised_text
 from langmemory.languages.temporal.calendar import Precision
@@ -140,6 +140,10 @@ class KnownFact:
     """Key in its claims → key its edges are written with, where they differ: that of an entity linked
     to the one in the claim."""
 
+    def as_if(self, **changes: Any) -> KnownFact:
+        """Return the fact as if its memory had these values."""
+        return replace(self, memory=replace(self.memory, **changes))
+
 
 class Knowledge(Protocol):
     """Read access to what one namespace knows, on one snapshot. All calls are synchronous.
@@ -157,10 +161,6 @@ class Knowledge(Protocol):
 
     def by_fingerprint(self, text: str) -> Sequence[KnownFact]:
         """Facts whose normalised text is the same."""
-
-    def worded(self, text: str) -> Sequence[KnownFact]:
-        """Facts, and what an application wrote, of just these words; unlike `nearest` without an
-        embedder."""
 
     def nearest(self, text: str, limit: int) -> Sequence[tuple[KnownFact, float]]:
         """Facts by cosine of their vectors to the text's, best first; empty without vectors."""
@@ -203,6 +203,23 @@ class Knowledge(Protocol):
     def gave_way_to(self, key: str) -> Sequence[KnownFact]:
         """Superseded facts whose place this one took."""
 
+    def by_key(self, key: str) -> KnownFact | None:
+        """A fact, whatever its status."""
+        ...
+
+    def entity(self, key: str) -> Entity | None:
+        """The entity of this key, links not followed."""
+        ...
+
+
+class FullKnowledge(Knowledge, Protocol):
+    """`Knowledge` with the names of its entities, and with what edits and reviews need besides."""
+
+    def worded(self, text: str) -> Sequence[KnownFact]:
+        """Facts, and what an application wrote, of just these words; unlike `nearest` without an
+        embedder."""
+        ...
+
     def rests_on(self, turn: str) -> Sequence[tuple[KnownFact, bool, datetime | None]]:
         """Where a turn was edited since it was remembered, the facts made of it, whatever their
         status: each with whether it was made of earlier words, and when the first of its other turns
@@ -211,17 +228,11 @@ class Knowledge(Protocol):
     def asked(self, keys: Collection[str]) -> Sequence[Review]:
         """Open questions about any of these memories."""
 
-    def by_key(self, key: str) -> KnownFact | None:
-        """A fact, whatever its status."""
-
     def entities(self, norm: str) -> Sequence[Entity]:
         """Entities that have this normalised name (`languages.spelling`) or alias, links followed."""
 
     def called(self, norm: str) -> Sequence[Entity]:
         """Entities that have this normalised name or alias, links not followed, oldest first."""
-
-    def entity(self, key: str) -> Entity | None:
-        """The entity of this key, links not followed."""
 
     def everyone(self, kind: str | None = None) -> Sequence[tuple[str, Entity]]:
         """Every entity of the namespace, or of this kind, by its own normalised name, links not
@@ -239,7 +250,7 @@ def fingerprint(text: str) -> bytes:
     return hashlib.sha256(normalised_text(text).encode()).digest()
 
 
-class SnapshotKnowledge(Knowledge, Protocol):
+class SnapshotKnowledge(FullKnowledge, Protocol):
     """`Knowledge` of a store, read in snapshots, with its embedder."""
 
     def prepare(self, texts: Iterable[str]) -> None:

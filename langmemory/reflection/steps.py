@@ -28,7 +28,7 @@ from langmemory.errors import (
     StalePlanError,
     TurnsReadError,
 )
-from langmemory.formation import rereading, times
+from langmemory.formation import edited_turns, times
 from langmemory.formation.batch import Batch
 from langmemory.formation.contradiction.grouping import groups as grouped
 from langmemory.formation.contradiction.pairs import Group
@@ -36,16 +36,16 @@ from langmemory.formation.duplicates import Division
 from langmemory.formation.entities.identity import (
     STATEMENTS,
     Identities,
+    NameJudge,
     NamePair,
     identified,
     pairs_of,
 )
-from langmemory.formation.entities.judging import NameJudge
 from langmemory.formation.entities.names import within_reach
-from langmemory.formation.entities.resolution import Resolution, Unclear
+from langmemory.formation.entities.resolution import AmbiguousName, Resolution
 from langmemory.formation.entities.resolving import resolve
 from langmemory.formation.extraction.extractor import MAX_NAMES, Extractor
-from langmemory.formation.extraction.junk import sift
+from langmemory.formation.extraction.junk import without_junk
 from langmemory.formation.judging import Judge, Verdicts
 from langmemory.formation.planning.plan import plan as planned
 from langmemory.formation.planning.questions import name_question
@@ -183,7 +183,7 @@ class ReflectionSteps:
                 "problem": reason(error),
                 "usage": tokens.usage,
             }
-        return {"extraction": packed(sift(extraction, batch)), "usage": tokens.usage}
+        return {"extraction": packed(without_junk(extraction, batch)), "usage": tokens.usage}
 
     def _names(self, batch: Batch, config: RunnableConfig) -> list[str]:
         """Names of those known that the batch may know of: all that it seems to speak of, and others
@@ -266,7 +266,7 @@ class ReflectionSteps:
         facts = unpacked(Resolution, state["resolution"]).facts
         with self._knowledge(_namespace(state), config) as knowledge:
             knowledge.prepare(fact.text for fact in facts)
-            return {"division": packed(rereading.divided(_batch(state), facts, knowledge))}
+            return {"division": packed(edited_turns.divided(_batch(state), facts, knowledge))}
 
     def contradict(self, state: ReflectionState, config: RunnableConfig) -> Steps[Update]:
         """Find what cannot be true together, and what holds; a judge is asked once a group."""
@@ -283,7 +283,7 @@ class ReflectionSteps:
         """What is to be judged, with the verdicts of an earlier plan on the very same."""
         batch, division = _batch(state), unpacked(Division, state["division"])
         with self._knowledge(_namespace(state), config) as knowledge:
-            known = rereading.known_now(knowledge, batch, division)
+            known = edited_turns.known_now(knowledge, batch, division)
             groups = grouped(division.fresh, division.grey, known, batch=batch)
         before = [unpacked(Verdicts, one) for one in state.get("verdicts", ())]
         return [
@@ -304,7 +304,7 @@ class ReflectionSteps:
                 unpacked(Resolution, state["resolution"]),
                 division,
                 [unpacked(Verdicts, one) for one in state["verdicts"]],
-                rereading.known_now(knowledge, batch, division),
+                edited_turns.known_now(knowledge, batch, division),
                 identities=unpacked(Identities, state["identities"]),
                 now=self.now(),
                 failures=failures,
@@ -454,7 +454,7 @@ def _still_founded(extraction: Extraction, gone: set[str]) -> Extraction:
 
 def _not_asked(
     store: MemoryStore, namespace: Namespace, resolution: Resolution
-) -> Iterator[Unclear]:
+) -> Iterator[AmbiguousName]:
     """Doubts no person was asked about. A name that is new was not there to be asked about."""
     asked: set[str] = set()
     if any(one.was_known for one in resolution.unclear):

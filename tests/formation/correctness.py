@@ -22,10 +22,10 @@ from langmemory.formation import times
 from langmemory.formation.batch import Batch, Turn
 from langmemory.formation.contradiction.grouping import groups
 from langmemory.formation.contradiction.pairs import Group, Verdict
+from langmemory.formation.edited_turns import divided, known_now
 from langmemory.formation.entities.resolving import resolve
 from langmemory.formation.judging import Judge, StructuralJudge, Verdicts, decided
 from langmemory.formation.planning.plan import plan
-from langmemory.formation.rereading import divided, known_now
 from langmemory.formation.rules import RuleExtractor
 from langmemory.languages.spelling import name_key
 from langmemory.ports.facts import Claim, Extraction, Fact, SessionSummary

@@ -1,11 +1,11 @@
-"""Bonds of a person to the speaker: read from claims and texts, and which of them exclude each
+"""Relationships of a person to the speaker: read from claims and texts, and which of them exclude each
 other."""
 
 from __future__ import annotations
 
 import pytest
 
-from langmemory.formation.entities.bonds import Introductions, bond, fit
+from langmemory.formation.entities.relationships import Introductions, bond, fit
 from langmemory.formation.entities.resolving import resolve
 from langmemory.ports.facts import Claim
 from tests.formation.memory_knowledge import MemoryKnowledge, claim, fact

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from langmemory.formation.duplicates import Division, DuplicateOptions, confirmed, divide
+from langmemory.formation.duplicates import Division, confirmed, divide
 from tests.formation.memory_knowledge import DAY, MemoryKnowledge, claim, fact, known
 
 
@@ -87,7 +87,6 @@ def test_confidence_rises_within_bounds() -> None:
     assert confirmed(0.8, 0.8) == pytest.approx(1 - 0.2 * 0.6)
     assert confirmed(0.985, 1.0) == 0.99
     assert confirmed(1.0, 0.1) == 1.0
-    assert confirmed(0.5, 0.8, DuplicateOptions(repeat_weight=0)) == 0.5
 
 
 KIEL, BONN = "place/kiel-1a2b", "place/bonn-3c4d"

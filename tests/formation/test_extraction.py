@@ -15,7 +15,7 @@ from langmemory.errors import ExtractionError, ModelUnavailableError
 from langmemory.formation.batch import Batch, Turn
 from langmemory.formation.extraction.answers import SCHEMA
 from langmemory.formation.extraction.extractor import ModelExtractor
-from langmemory.formation.extraction.junk import sift
+from langmemory.formation.extraction.junk import without_junk
 from langmemory.ports.facts import Claim, Extraction
 from langmemory.types import Privacy
 from tests.scripted import ScriptedModel
@@ -346,7 +346,7 @@ def test_hundreds_of_facts_are_read() -> None:
         assert len(found.facts) == 400
         assert found.facts[-1].evidence == ("s1/m400",)
     copies = [fact("Maria owns a painting", f"t{n}") for n in range(1, 401)]
-    found = sift(extract(answer(*copies), talk), talk)
+    found = without_junk(extract(answer(*copies), talk), talk)
     assert texts(found) == ["Maria owns a painting"]
     assert len(found.facts[0].evidence) == 400
 

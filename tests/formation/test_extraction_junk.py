@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from langmemory.formation.batch import Batch, Turn
-from langmemory.formation.extraction.junk import sift
+from langmemory.formation.extraction.junk import without_junk
 from langmemory.ports.facts import (
     Claim,
     CoreSuggestion,
@@ -28,7 +28,7 @@ def sifted(text: str, *evidence: str, talk: Batch = TALK, kind: FactKind = "fact
     """Why a fact was dropped; None if it was kept."""
     keys = tuple(f"s1/m{number}" for number in evidence or ("1",))
     fact = Fact(text=text, evidence=keys, said_at=NOON, kind=kind)
-    found = sift(Extraction(facts=(fact,)), talk)
+    found = without_junk(Extraction(facts=(fact,)), talk)
     assert len(found.facts) + len(found.dropped) == 1
     return found.dropped[0] if found.dropped else None
 
@@ -178,7 +178,7 @@ def test_copies_become_one_fact_with_all_evidence() -> None:
     def fact(text: str, key: str) -> Fact:
         return Fact(text=text, evidence=(key,), said_at=NOON)
 
-    found = sift(
+    found = without_junk(
         Extraction(facts=(fact("Maria likes tea.", "s1/m1"), fact("maria likes  tea", "s1/m2"))),
         batch(turn(1, "I like tea."), turn(2, "Tea is what I like.")),
     )
@@ -196,7 +196,7 @@ def test_copies_of_different_owners_stay_apart() -> None:
 
     talk = batch(turn(1, "Eva is moving out, psst!"), turn(2, "Eva is moving out."))
     facts = (fact("s1/m1", owner="maria", privacy="private"), fact("s1/m2"))
-    assert sift(Extraction(facts=facts), talk).facts == facts
+    assert without_junk(Extraction(facts=facts), talk).facts == facts
 
 
 def test_one_turn_says_the_same_words_once() -> None:
@@ -208,7 +208,9 @@ def test_one_turn_says_the_same_words_once() -> None:
                     claims=(claim,))  # fmt: skip
 
     talk = batch(turn(1, "I live in Lisbon, I live in Porto, I live in Lisbon."))
-    facts = sift(Extraction(facts=tuple(map(fact, ("Lisbon", "Porto", "Lisbon")))), talk).facts
+    facts = without_junk(
+        Extraction(facts=tuple(map(fact, ("Lisbon", "Porto", "Lisbon")))), talk
+    ).facts
     assert [one.text for one in facts] == ["Maria lives in Lisbon", "Maria lives in Porto"]
 
 
@@ -222,7 +224,7 @@ def test_one_turn_says_a_thing_once_for_one_circle() -> None:
 
     talk = batch(turn(1, "Eva is moving out."))
     facts = (fact(privacy="public"), fact(privacy="private"), fact())
-    [only] = sift(Extraction(facts=facts), talk).facts
+    [only] = without_junk(Extraction(facts=facts), talk).facts
     assert only.privacy == "private"
 
 
@@ -245,7 +247,7 @@ def test_core_suggestions_are_sifted_too(
         turn(2, "I am brief.", "assistant", "assistant"),
     )
     core = (CoreSuggestion(block="human", text=text, evidence=(key,)),)
-    found = sift(Extraction(core=core), talk)
+    found = without_junk(Extraction(core=core), talk)
     assert bool(found.core) is kept
     assert len(found.dropped) == (not kept)
 
@@ -254,8 +256,8 @@ def test_a_greeting_needs_no_summary() -> None:
     """Where persons only greeted, nothing is summed up."""
     summary = SessionSummary(text="Maria and Ada greeted each other.")
     greeting = dialogue(("user", "Hi Ada!"), ("assistant", "Hello Maria, how can I help?"))
-    assert sift(Extraction(summary=summary), greeting).summary is None
-    assert sift(Extraction(summary=summary), TALK).summary == summary
+    assert without_junk(Extraction(summary=summary), greeting).summary is None
+    assert without_junk(Extraction(summary=summary), TALK).summary == summary
 
 
 def test_a_long_silly_message_is_looked_through_quickly() -> None:

@@ -9,15 +9,16 @@ import pytest
 
 from langmemory.changes import AddEntity, LinkEntities
 from langmemory.formation.entities.identity import (
+    REASON_CHARACTERS,
     Identity,
+    ModelNameJudge,
     NamePair,
     SameName,
     identified,
     pairs_of,
 )
-from langmemory.formation.entities.judging import REASON_CHARACTERS, ModelNameJudge
 from langmemory.formation.entities.names import entity_key
-from langmemory.formation.entities.resolution import Resolution, Unclear
+from langmemory.formation.entities.resolution import AmbiguousName, Resolution
 from langmemory.formation.entities.resolving import resolve
 from tests.formation.memory_knowledge import MemoryKnowledge, claim, entity, fact, known
 from tests.scripted import ScriptedModel
@@ -182,7 +183,7 @@ def test_links_lead_to_their_end_and_never_in_a_circle() -> None:
 
     a, b, c, d = (entity(f"person/{name}-1", name) for name in "abcd")
     doubts = tuple(
-        Unclear(name=one.name, fact=0, candidates=(other,), key=one.key)
+        AmbiguousName(name=one.name, fact=0, candidates=(other,), key=one.key)
         for one, other in ((a, b), (b, c), (c, a), (a, d))
     )
     pairs = [verdict("same", one.key or "", one.candidates[0].key) for one in doubts]

@@ -6,8 +6,7 @@ from collections import Counter
 
 import pytest
 
-from langmemory.formation.relations.data import RELATIONS
-from langmemory.formation.relations.vocabulary import BY_NAME, canonical, relation_named
+from langmemory.formation.relations.vocabulary import BY_NAME, RELATIONS, canonical, relation_named
 from langmemory.ports.facts import Claim
 
 

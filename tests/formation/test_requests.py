@@ -11,7 +11,7 @@ import pytest
 
 from langmemory import MemoryStore, build_reflection_graph
 from langmemory.formation.batch import Batch, Turn
-from langmemory.formation.extraction.junk import sift
+from langmemory.formation.extraction.junk import without_junk
 from langmemory.formation.relations.vocabulary import BY_NAME, TO_ASSISTANT
 from langmemory.formation.rules import RuleExtractor
 from langmemory.formation.rules.patterns import GRAMMARS
@@ -30,7 +30,7 @@ def facts(
     said = Turn(key="t1", text=text, role=role, speaker=speaker, said_at=SAID, owner="lena",
                 privacy=privacy)  # fmt: skip
     batch = Batch(namespace=LENA, thread_id="t", turns=(said,))
-    return sift(RuleExtractor().extract(batch), batch).facts
+    return without_junk(RuleExtractor().extract(batch), batch).facts
 
 
 def asked(text: str) -> str:

@@ -8,9 +8,8 @@ from pathlib import Path
 import pytest
 
 from langmemory.changes import AddEntity, Supersede
-from langmemory.formation.relations.data import WORDS
 from langmemory.formation.relations.questions import relations_asked
-from langmemory.formation.relations.vocabulary import BY_NAME
+from langmemory.formation.relations.vocabulary import BY_NAME, WORDS
 from langmemory.stores import MemoryStore
 from langmemory.stores.face import bound
 from tests.graph_world import NAMESPACE, apply, day, fact

@@ -16,7 +16,7 @@ from langchain_core.runnables import Runnable, RunnableConfig
 from pydantic import BaseModel
 
 from langmemory.chat_models import as_chat_model
-from langmemory.compat.langmem.proposals import Changes, Permits, Proposals
+from langmemory.compat.langmem.proposals import Permits, Proposals
 from langmemory.compat.langmem.schemas import (
     ExtractedMemory,
     Given,
@@ -26,11 +26,12 @@ from langmemory.compat.langmem.schemas import (
     checked_schemas,
 )
 from langmemory.errors import ConfigError
-from langmemory.formation.asking.asker import Asker, Dialogue, aheld, held
+from langmemory.formation.asking.asker import Asker
 from langmemory.formation.batch import Turn
 from langmemory.formation.extraction.transcript import transcript
 from langmemory.formation.prompts import prompt
 from langmemory.messages import Message, turns_of
+from langmemory.twins import Steps, aled, led
 
 INSTRUCTIONS = prompt("memories")
 """What is worth a memory, unless the application says otherwise."""
@@ -74,13 +75,13 @@ class MemoryManager(Runnable[Any, list[ExtractedMemory]]):
             ModelUnavailableError: The model could not be asked.
             ExtractionError: Its answers could not be used.
         """
-        return held(self._dialogue(input), config)
+        return led(self._steps(input, config))
 
     async def ainvoke(
         self, input: Any, config: RunnableConfig | None = None, **kwargs: Any
     ) -> list[ExtractedMemory]:
         """`invoke` without blocking the loop."""
-        return await aheld(self._dialogue(input), config)
+        return await aled(self._steps(input, config))
 
     async def __call__(
         self, messages: Sequence[Message], existing: Sequence[Any] | None = None
@@ -88,8 +89,9 @@ class MemoryManager(Runnable[Any, list[ExtractedMemory]]):
         """LangMem's short form."""
         return await self.ainvoke({"messages": messages, "existing": existing})
 
-    def _dialogue(self, input: Mapping[str, Any]) -> Dialogue[Changes, list[ExtractedMemory]]:
-        """Returns the memories."""
+    def _steps(
+        self, input: Mapping[str, Any], config: RunnableConfig | None
+    ) -> Steps[list[ExtractedMemory]]:
         check_input(input)
         known: dict[str, Known] = {}
         for one in self._known(input.get("existing") or ()):
@@ -103,7 +105,8 @@ class MemoryManager(Runnable[Any, list[ExtractedMemory]]):
             question = self._proposals.question(talk, now)
             if question is None:
                 break
-            changes = (yield Asker(self.model, self._proposals.schema(now)), question).value
+            asker = Asker(self.model, self._proposals.schema(now))
+            changes = (yield from asker.asked(question, config)).value
             for id, content in changes.written.items():
                 known[id] = Known(id=id, kind=type(content).__name__, content=content)
                 written.pop(id, None)

@@ -7,7 +7,7 @@ Three outcomes are kept apart: an answer (which may be "nothing"), an answer tha
 from __future__ import annotations
 
 import json
-from collections.abc import Awaitable, Callable, Generator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from string import Template
 from typing import Any, Generic, Literal, TypeVar
@@ -22,11 +22,9 @@ from langmemory.chat_models import unheard
 from langmemory.errors import ExtractionError, LangMemoryError, ModelUnavailableError
 from langmemory.formation.asking.json_answers import BadAnswerError
 from langmemory.formation.prompts import prompt
+from langmemory.twins import Steps, awaiting, blocking, call
 
 T = TypeVar("T")
-R = TypeVar("R")
-Q = TypeVar("Q")
-A = TypeVar("A")
 
 Method = Literal["json_schema", "function_calling", "json_mode", "text"]
 """How a model is held to the schema: as its ``with_structured_output`` calls it, or not at all."""
@@ -53,7 +51,7 @@ _NO_ROOM = frozenset(
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Question(Generic[T]):
-    """What a model is asked."""
+    """A question to a model."""
 
     messages: Sequence[BaseMessage]
     read: Callable[[str], T]
@@ -62,7 +60,7 @@ class Question(Generic[T]):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Answered(Generic[T]):
-    """What a model answered."""
+    """An answer of a model."""
 
     value: T
     calls: int
@@ -87,34 +85,25 @@ class Asker:
         self._name = self._name or model.get_name()
         self._ask = unheard(_structured(model, dict(schema), method))
 
-    def ask(self, question: Question[T], config: RunnableConfig | None = None) -> Answered[T]:
-        """The model's answer.
+    def asked(
+        self, question: Question[T], config: RunnableConfig | None = None
+    ) -> Steps[Answered[T]]:
+        """Ask the model, and once more with what was wrong.
 
         Raises:
             ModelUnavailableError: The model could not be asked.
             ExtractionError: Its second answer could not be used either.
         """
-        return _led(self._steps(question), lambda messages: self._ask.invoke(messages, config))
-
-    async def aask(
-        self, question: Question[T], config: RunnableConfig | None = None
-    ) -> Answered[T]:
-        """`ask` without blocking the loop."""
-        return await _aled(
-            self._steps(question), lambda messages: self._ask.ainvoke(messages, config)
-        )
-
-    def _steps(self, question: Question[T]) -> Generator[list[BaseMessage], Any, Answered[T]]:
-        """Yields what to send, takes what came back, returns what it means."""
         messages = list(question.messages)
-        first = yield from self._answer(messages)
+        first = yield from self._answer(messages, config)
         try:
             return Answered(value=question.read(first), calls=1)
         except BadAnswerError as error:
             problem = str(error)
         again = Template(prompt("retry")).substitute(problem=problem)
         shown = first[:SHOWN_CHARS] or "(nothing)"
-        second = yield from self._answer([*messages, AIMessage(shown), HumanMessage(again)])
+        messages += [AIMessage(shown), HumanMessage(again)]
+        second = yield from self._answer(messages, config)
         try:
             return Answered(value=question.read(second), calls=2)
         except BadAnswerError as error:
@@ -125,10 +114,12 @@ class Asker:
             failure.model_calls = 2
             raise failure from error
 
-    def _answer(self, messages: list[BaseMessage]) -> Generator[list[BaseMessage], Any, str]:
-        """What the model wrote. Raises what its failure is to be reported as."""
+    ask, aask = blocking(asked), awaiting(asked)
+
+    def _answer(self, messages: list[BaseMessage], config: RunnableConfig | None) -> Steps[str]:
+        """Send the messages and return the answer. Raises what its failure is to be reported as."""
         try:
-            answer = yield messages
+            answer = yield call(self._ask, "invoke", messages, config)
         except Exception as error:  # providers share no base class: `_failure` sorts them
             if (failure := self._failure(error)) is None:
                 raise
@@ -136,7 +127,7 @@ class Asker:
         return raw_answer(answer)
 
     def _failure(self, error: Exception) -> LangMemoryError | None:
-        """What a failed call is to be reported as; None for what is a mistake in code."""
+        """The error that a failed call is reported as; None for what is a mistake in code."""
         shown = f"{type(error).__name__}: {str(error)[:200]}"
         if _is_a(error, _NO_ROOM):
             failure = ExtractionError(
@@ -151,53 +142,6 @@ class Asker:
                 "model and accepts the credentials."
             )
         return None
-
-
-Dialogue = Generator[tuple["Asker", Question[T]], Answered[T], R]
-"""Yields whom to ask what, takes what it means, returns what follows. What `Asker.ask` raises is
-thrown in where it asked."""
-
-
-def held(dialogue: Dialogue[T, R], config: RunnableConfig | None = None) -> R:
-    """What follows from a dialogue. Raises what `Asker.ask` raises, unless the dialogue goes on."""
-    return _led(dialogue, lambda asked: asked[0].ask(asked[1], config))
-
-
-async def aheld(dialogue: Dialogue[T, R], config: RunnableConfig | None = None) -> R:
-    """`held` without blocking the loop."""
-    return await _aled(dialogue, lambda asked: asked[0].aask(asked[1], config))
-
-
-def _led(steps: Generator[Q, A, R], answer: Callable[[Q], A]) -> R:
-    """What a generator returns that is sent the answer to what it yields; an error is thrown in."""
-    try:
-        asked = next(steps)
-        while True:
-            try:
-                answered = answer(asked)
-            except Exception as error:
-                asked = steps.throw(error)
-            else:
-                asked = steps.send(answered)
-    except StopIteration as done:
-        found: R = done.value
-        return found
-
-
-async def _aled(steps: Generator[Q, A, R], answer: Callable[[Q], Awaitable[A]]) -> R:
-    """`_led` without blocking the loop."""
-    try:
-        asked = next(steps)
-        while True:
-            try:
-                answered = await answer(asked)
-            except Exception as error:
-                asked = steps.throw(error)
-            else:
-                asked = steps.send(answered)
-    except StopIteration as done:
-        found: R = done.value
-        return found
 
 
 def is_outage(error: Exception) -> bool:
@@ -216,25 +160,23 @@ def is_outage(error: Exception) -> bool:
 
 
 def raw_answer(answer: Any) -> str:
-    """What the model wrote: the arguments of the tool calls it made, one after the other, else its text,
+    """Return what the model wrote: the arguments of its tool calls, one after the other, else its text,
     else what it thought, which some servers hand over by itself."""
     message = answer.get("raw") if isinstance(answer, Mapping) else answer
     if not isinstance(message, BaseMessage):
         return str(message or "")
     calls = [
-        json.dumps(call["args"], ensure_ascii=False) for call in _calls(message) if call["args"]
+        json.dumps(each["args"], ensure_ascii=False)
+        for each in getattr(message, "tool_calls", ())
+        if each["args"]
     ]
-    broken = [call["args"] for call in getattr(message, "invalid_tool_calls", ()) if call["args"]]
+    broken = [each["args"] for each in getattr(message, "invalid_tool_calls", ()) if each["args"]]
     if calls or broken:
         return "\n".join([*calls, *broken])
     thought = message.additional_kwargs.get("reasoning_content")
     if isinstance(thought, str) and not message.text.strip():
         return f"<think>{thought}"
     return message.text
-
-
-def _calls(message: BaseMessage) -> Sequence[Mapping[str, Any]]:
-    return getattr(message, "tool_calls", ())
 
 
 def _structured(

@@ -1,8 +1,9 @@
 """The JSON object in what a model wrote.
 
 Small models think aloud, wrap the object in prose and fences, write one for each thing they note,
-forget a bracket, run out of tokens in the middle, or send the schema back. What can be read is read;
-what cannot is a `BadAnswerError` whose message tells the model what to do better.
+forget a bracket, run out of tokens in the middle, or send the schema back. `json_repair` mends what is
+broken; here the pieces are found and put together. What cannot be read is a `BadAnswerError` whose
+message tells the model what to do better.
 """
 
 from __future__ import annotations
@@ -29,9 +30,7 @@ _THOUGHTS = re.compile(rf"<(?:{_TAGS})>.*?</(?:{_TAGS})>", re.DOTALL | re.IGNORE
 _THOUGHTS_END = re.compile(rf"\A.*</(?:{_TAGS})>", re.DOTALL | re.IGNORECASE)
 """Some chat templates put the opening tag into the prompt: only the closing one is in the answer."""
 _THOUGHTS_OPEN = re.compile(rf"<(?:{_TAGS})>", re.IGNORECASE)
-_FENCE = re.compile(r"```[\w-]*\s*\n?(.*?)(?:```|\Z)", re.DOTALL)
 _BRACKET = re.compile(r"[{\[]")
-_MARKS = re.compile(r"[{}\[\]]")
 _STRING = re.compile(r'"(?:[^"\\]|\\.)*("|\\?\Z)', re.DOTALL)
 """A string, also one that is left open at the end: each character is read once."""
 _NEXT_QUESTION = re.compile(
@@ -55,7 +54,7 @@ _REFUSAL = re.compile(
 
 
 class BadAnswerError(ValueError):
-    """What a model answered cannot be used. The message is shown to the model; it quotes nothing."""
+    """A model's answer that cannot be used. The message is shown to the model; it quotes nothing."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -68,8 +67,8 @@ class Found:
 
 
 def json_object(answer: str, *, field: str, entry: str | None = None) -> Found:
-    """The object of an answer whose ``field`` is a list. Several of them, as of parallel tool calls or
-    one for each turn, are one, in their order.
+    """Return the object of an answer whose ``field`` is a list. Several of them, as of parallel tool
+    calls or one for each turn, are one, in their order.
 
     Args:
         entry: a field of what the list holds; objects that have it are the list where nothing is
@@ -81,13 +80,15 @@ def json_object(answer: str, *, field: str, entry: str | None = None) -> Found:
     if len(answer) > MAX_CHARS:
         raise BadAnswerError("it is far too long")
     form = _Form(field=field, entry=entry)
-    plain = answer.translate(_TYPED).replace('\\"', '"').replace("\\n", "\n")
-    variants = [_Spoken.of(each) for each in dict.fromkeys((answer, plain))]
-    for find in (form.written, form.repaired, form.thought, form.loose):
-        for spoken in variants:
-            if (found := find(spoken)) is not None:
+    text, thought = _without_thoughts(answer)
+    plain = text.translate(_TYPED).replace('\\"', '"').replace("\\n", "\n")
+    for find in (form.written, form.repaired, form.loose):
+        for each in dict.fromkeys((text, plain)):
+            if (found := find(each)) is not None:
                 return found
-    raise BadAnswerError(_problem(variants[0].text, field))
+    if thought.rstrip(" \n`").endswith(("}", "]")) and (answers := form.answers(thought)[0]):
+        return Found(value=answers[-1])  # what was thought before it was a draft
+    raise BadAnswerError(_problem(text.strip(), field))
 
 
 def is_refusal(text: str) -> bool:
@@ -96,169 +97,104 @@ def is_refusal(text: str) -> bool:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class _Spoken:
-    """An answer without its thoughts, and without what is none any more."""
-
-    answer: str
-    text: str
-    thought: str
-    """What was never closed of them."""
-
-    @classmethod
-    def of(cls, answer: str) -> _Spoken:
-        text, thought = _without_thoughts(answer)
-        return cls(answer=answer, text=_until_it_goes_on(text), thought=thought)
-
-    @property
-    def texts(self) -> tuple[str, str]:
-        """What stands in fences, then all of it."""
-        return "\n".join(_FENCE.findall(self.text)), self.text
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class _Value:
-    """An object or a list in a text."""
-
-    value: Any
-    begin: int
-    end: int
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
 class _Form:
-    """What is looked for, see `json_object`."""
+    """The object that is looked for, see `json_object`."""
 
     field: str
     entry: str | None
 
-    def written(self, spoken: _Spoken) -> Found | None:
-        """All answers that are JSON as they stand, and one after them that broke off."""
-        answer = spoken.answer
-        whole = _Value(value=_parsed(answer), begin=0, end=len(answer))
-        for text, values in ((answer, [whole]), *((one, _values(one)) for one in spoken.texts)):
-            found, end = self._all(values, text)
-            if found:
-                half = self._mended(text[end:])
-                rest = [] if half is None else [half.value]
-                return Found(value=_merged([*found, *rest]), cut=half.cut if half else None)
-        return None
-
-    def repaired(self, spoken: _Spoken) -> Found | None:
-        """An answer as json_repair guesses it, with the entries that it lost."""
-        for text in spoken.texts:
-            if (found := self._mended(text)) is not None:
-                whole = _in_order(found.value[self.field], self._entries(text, found.value))
-                return Found(value={**found.value, self.field: whole}, cut=found.cut)
-        return None
-
-    def thought(self, spoken: _Spoken) -> Found | None:
-        """The last answer in thoughts that were never closed, where they end with one."""
-        thought = spoken.thought
-        if not thought.rstrip(" \n`").endswith(("}", "]")):
+    def written(self, text: str) -> Found | None:
+        """Read all answers that are JSON as they stand, and one after them that broke off."""
+        answers, end = self.answers(text)
+        if not answers:
             return None
-        found, _ = self._all(_values(thought)[::-1], thought)
-        return Found(value=found[0]) if found else None
+        half = self._mended(text[end:])
+        rest = [] if half is None else [half.value]
+        return Found(value=_merged([*answers, *rest]), cut=half.cut if half else None)
 
-    def loose(self, spoken: _Spoken) -> Found | None:
-        """Entries without a list that holds them."""
-        for text in spoken.texts:
-            if entries := self._entries(text, {}):
-                return Found(value={self.field: entries})
-        return None
+    def repaired(self, text: str) -> Found | None:
+        """Read an answer as json_repair mends it, with the entries that it lost."""
+        found = self._mended(text)
+        if found is not None:
+            value = found.value
+            others = (each for name, each in value.items() if name != self.field)
+            known = [one for each in others if isinstance(each, list) for one in each]
+            entries = [one for one in self._entries(text) if one not in known]
+            value[self.field] = _in_order(value[self.field], entries)
+        return found
 
-    def _all(self, values: Sequence[_Value], text: str) -> tuple[list[dict[str, Any]], int]:
-        """The different answers among the values of a text, and where the last one ends."""
+    def loose(self, text: str) -> Found | None:
+        """Read entries without a list that holds them."""
+        entries = list(self._entries(text))
+        return Found(value={self.field: entries}) if entries else None
+
+    def answers(self, text: str) -> tuple[list[dict[str, Any]], int]:
+        """Return the different answers that are JSON in a text, and where the last one ends."""
         answers: dict[str, dict[str, Any]] = {}
-        begin, first, end = self._begin(text), _BRACKET.search(text), 0
-        for one in values:
-            value = decoded(one.value)
-            found = list(self._answers(value))
+        begin, first, last = self._begin(text), _BRACKET.search(text), 0
+        for value, start, end in _values(text):
+            found = [self._listed(one) for one in _objects(value, self.field)]
             if not found and isinstance(value, list):
-                is_first = first is None or one.begin <= first.start()
-                if self._is_bare(value, is_first=is_first, is_part=0 <= begin < one.begin):
+                is_first = first is None or start <= first.start()
+                if self._is_bare(value, is_first=is_first, is_part=0 <= begin < start):
                     found = [{self.field: value}]
-            if found:
-                end = one.end
-            for each in found:
-                answers.setdefault(_mark(each), each)
-        return list(answers.values()), end
+            last = end if found else last
+            answers.update((json.dumps(each), each) for each in found)
+        return list(answers.values()), last
+
+    def _is_bare(self, values: list[Any], *, is_first: bool, is_part: bool) -> bool:
+        """Whether a list is the field itself, not a part of an object that broke."""
+        if is_first:
+            kinds = dict | str if self.entry is None else dict
+            return all(isinstance(each, kinds) for each in values)
+        return not is_part and any(True for _ in _objects(values, self.entry or ""))
 
     def _mended(self, text: str) -> Found | None:
         begin = self._begin(text)
         if begin < 0:
             return None
         try:
-            answers = list(self._answers(json_repair.loads(text[begin:])))
+            value = json_repair.loads(text[begin:])
         except (ValueError, RecursionError):
             return None
+        answers = [self._listed(one) for one in _objects(value, self.field)]
         if not answers:
             return None
-        left = _left_open(text[begin:])
-        if not left:
+        bare = _STRING.sub(lambda string: "" if string[1] == '"' else '"', text[begin:])
+        left_open = sum(map(bare.count, "{[")) - sum(map(bare.count, "}]"))
+        if left_open <= 0 and '"' not in bare:
             return Found(value=_merged(answers))
         last, held = answers[-1].popitem()
-        if left in ("{", "{[") and text.rstrip(" \n`").endswith(("}", "]")):  # nothing is half
+        if left_open <= 2 and text.rstrip(" \n`").endswith(("}", "]")):  # nothing is half
             answers[-1][last] = held
         elif isinstance(held, list):
             answers[-1][last] = held[:-1]
         return Found(value=_merged(answers), cut=last)
 
-    def _entries(self, text: str, value: Mapping[str, Any]) -> list[Any]:
-        """Entries that a text has by themselves, but for those of other lists of its object."""
-        others = {name: each for name, each in value.items() if name != self.field}
-        known = {_mark(one) for each in others.values() if isinstance(each, list) for one in each}
-        found = [entry for one in _values(text) for entry in self._entries_in(one.value)]
-        return [one for one in found if _mark(one) not in known]
+    def _entries(self, text: str) -> Iterator[Any]:
+        """Entries that a text has by themselves."""
+        for value, _, _ in _values(text) if self.entry is not None else ():
+            yield from _objects(value, self.entry or "")
 
-    def _entries_in(self, value: Any, depth: int = 0) -> Iterator[Any]:
-        """Objects with the entry's field in a value that wraps them."""
-        value = decoded(value)
-        if self.entry is None or depth > DEPTH:
-            return
-        if isinstance(value, dict) and _key(value, self.entry) is not None:
-            yield value
-        elif isinstance(value, dict | list):
-            for inner in value.values() if isinstance(value, dict) else value:
-                yield from self._entries_in(inner, depth + 1)
+    def _listed(self, value: dict[str, Any]) -> dict[str, Any]:
+        """An object with its field under the name that was asked for, and as a list."""
+        key = _key(value, self.field)
+        named = {self.field if name == key else name: each for name, each in value.items()}
+        return {**named, self.field: list(self._flat(named[self.field]))}
 
-    def _answers(self, value: Any, depth: int = 0) -> Iterator[dict[str, Any]]:
-        """Objects with the field in a value that may wrap them."""
-        value = decoded(value)
-        if depth > DEPTH or not isinstance(value, dict | list):
-            return
-        if isinstance(value, dict) and (key := _key(value, self.field)) is not None:
-            called = {self.field if name == key else name: each for name, each in value.items()}
-            yield {**called, self.field: list(self._listed(value[key]))}
-            return
-        for inner in value.values() if isinstance(value, dict) else value:
-            yield from self._answers(inner, depth + 1)
-
-    def _listed(self, content: Any, depth: int = 0) -> Iterator[Any]:
-        """What a field holds that is to be a list: also a single entry, or entries by turn."""
+    def _flat(self, content: Any, depth: int = 0) -> Iterator[Any]:
+        """The entries of a field: also a single one, one in a string, or lists of them by turn."""
         content = decoded(content)
-        if isinstance(content, dict) and self._is_by_turn(content):
-            content = list(content.values())
-        if isinstance(content, list) and depth < DEPTH:
-            for each in content:
-                yield from [each] if each is None else self._listed(each, depth + 1)
-        elif isinstance(content, str) and not depth:
-            if content.strip().casefold() not in _NOTHING:
-                yield content
-        elif content is not None:
+        inner = list(content.values()) if isinstance(content, dict) else content
+        is_entry = isinstance(content, dict) and (
+            not content or self.entry is None or _key(content, self.entry) is not None
+            or not all(isinstance(each, dict | list) for each in inner)
+        )  # fmt: skip
+        if isinstance(inner, list) and not is_entry and depth < DEPTH:
+            for each in inner:
+                yield from self._flat(each, depth + 1)
+        elif depth or str(content or "").strip().casefold() not in _NOTHING:
             yield content
-
-    def _is_by_turn(self, content: dict[str, Any]) -> bool:
-        """Whether an object is not an entry, but holds them under names of their own."""
-        if not content or self.entry is None or _key(content, self.entry) is not None:
-            return False
-        return all(isinstance(each, dict | list) for each in content.values())
-
-    def _is_bare(self, values: list[Any], *, is_first: bool, is_part: bool) -> bool:
-        """Whether a list is the field itself, not a part of an object that broke."""
-        if is_first:
-            kind = dict | str if self.entry is None else dict
-            return all(isinstance(each, kind) for each in values)
-        return not is_part and any(True for _ in self._entries_in(values))
 
     def _begin(self, text: str) -> int:
         """Where the object begins that names the field; -1 where there is none."""
@@ -268,37 +204,46 @@ class _Form:
         return -1 if found is None else text.rfind("{", 0, found.start())
 
 
-def _until_it_goes_on(answer: str) -> str:
-    """An answer without the next conversation that the model made up, and its answer to that."""
-    answered = answer.find("}")
-    goes_on = _NEXT_QUESTION.search(answer, answered) if answered >= 0 else None
-    return answer if goes_on is None else answer[: goes_on.start()]
-
-
 def _without_thoughts(answer: str) -> tuple[str, str]:
-    """What was said, and thoughts that were never closed."""
+    """The answer without its thoughts and without the next conversation that the model made up; and
+    thoughts that were never closed."""
+    if _parsed(answer) is not None:
+        return answer, ""
     closed = _THOUGHTS_END.match(answer)
     end = closed.end() if closed is not None else 0
     text = _THOUGHTS_END.sub("", _THOUGHTS.sub("", answer[:end])) + answer[end:]
     opened = _THOUGHTS_OPEN.search(text)
-    return (text, "") if opened is None else (text[: opened.start()], text[opened.end() :])
+    text, thought = (text, "") if opened is None else (text[: opened.start()], text[opened.end() :])
+    answered = text.find("}")
+    goes_on = _NEXT_QUESTION.search(text, answered) if answered >= 0 else None
+    return text if goes_on is None else text[: goes_on.start()], thought
 
 
-def _values(text: str) -> list[_Value]:
-    """The objects and lists of a text, those within others left out."""
+def _values(text: str) -> Iterator[tuple[Any, int, int]]:
+    """The objects and lists of a text, those within others left out, with where they stand."""
+    if isinstance(whole := decoded(text), dict | list):
+        yield whole, 0, len(text)
+        return
     decoder = json.JSONDecoder(strict=False)
-    found: list[_Value] = []
     at = failed = 0
     while failed < TRIES and (bracket := _BRACKET.search(text, at)) is not None:
-        begin = bracket.start()
         try:
-            value, at = decoder.raw_decode(text, begin)
+            value, at = decoder.raw_decode(text, bracket.start())
         except (ValueError, RecursionError):
             failed += 1
             at = bracket.end()
         else:
-            found.append(_Value(value=value, begin=begin, end=at))
-    return found
+            yield value, bracket.start(), at
+
+
+def _objects(value: Any, name: str, depth: int = 0) -> Iterator[dict[str, Any]]:
+    """Objects with a field of this name in a value that may wrap them."""
+    value = decoded(value)
+    if isinstance(value, dict) and _key(value, name) is not None:
+        yield value
+    elif isinstance(value, dict | list) and depth <= DEPTH:
+        for inner in value.values() if isinstance(value, dict) else value:
+            yield from _objects(inner, name, depth + 1)
 
 
 def _parsed(text: str) -> Any:
@@ -309,7 +254,7 @@ def _parsed(text: str) -> Any:
 
 
 def decoded(value: Any) -> Any:
-    """A value, or the one that is written in it as JSON once more."""
+    """Return a value, or the one that is written in it as JSON once more."""
     for _ in range(DEPTH):
         if not isinstance(value, str) or value.lstrip()[:1] not in ("{", "[", '"'):
             break
@@ -321,8 +266,8 @@ def decoded(value: Any) -> Any:
 
 
 def _key(value: Mapping[str, Any], wanted: str) -> str | None:
-    """The name in an object that is the wanted one, capitals aside; None where a schema says of it what
-    type it has."""
+    """The name in an object that is the wanted one, capitals aside; None where a schema says of it
+    which type it has."""
     for name, each in value.items():
         if name.strip().casefold() == wanted:
             types = ("array", "object", "string")
@@ -330,34 +275,16 @@ def _key(value: Mapping[str, Any], wanted: str) -> str | None:
     return None
 
 
-def _mark(value: Any) -> str:
-    """The same for what is the same."""
-    return json.dumps(value)
-
-
 def _in_order(some: Sequence[Any], others: Sequence[Any]) -> list[Any]:
     """Both, each entry once, where they share some of them in the same order."""
     left, found = [*some], list[Any]()
-    marks = {_mark(one) for one in some}
     for one in others:
-        if _mark(one) in marks:
+        if one in some:
             while left and found[-1:] != [one]:
                 found.append(left.pop(0))
         else:
             found.append(one)
     return found + left
-
-
-def _left_open(text: str) -> str:
-    """The brackets that are left open at the end, and a quote where a string is."""
-    bare = _STRING.sub(lambda string: "" if string[1] == '"' else '"', text)
-    opened: list[str] = []
-    for mark in _MARKS.findall(bare):
-        if mark in "{[":
-            opened.append(mark)
-        elif opened:
-            opened.pop()
-    return "".join(opened) + '"' * ('"' in bare)
 
 
 def _merged(answers: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
@@ -377,8 +304,7 @@ def _merged(answers: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
     return whole
 
 
-def _problem(text: str, field: str) -> str:
-    bare = text.strip()
+def _problem(bare: str, field: str) -> str:
     if not bare:
         return "it is empty"
     if is_refusal(bare):

@@ -1,1 +1,1 @@
-"""What cannot be true together: statements compared by structure, grouped for a judge."""
+"""Facts that cannot be true together: statements compared by structure, grouped for a judge."""

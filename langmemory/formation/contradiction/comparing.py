@@ -1,19 +1,18 @@
-"""What the structure of two facts says to them, before anybody reads their words."""
+"""Comparison of two facts by their structure, before anybody reads their words."""
 
 from __future__ import annotations
 
 from dataclasses import replace
-from datetime import datetime
 
-from langmemory.formation.contradiction.pairs import Pair, gives_way, later, speaks_of_change
-from langmemory.formation.contradiction.statements import (
+from langmemory.formation.contradiction.comparable import (
     END,
-    Statement,
+    ComparableFact,
     asks_assistant,
     overlap_in_time,
     spoken_name,
     words_of,
 )
+from langmemory.formation.contradiction.pairs import Pair, later, speaks_of_change
 from langmemory.formation.entities.roles import SHARED_ROLES
 from langmemory.formation.relations.vocabulary import NO_LONGER, PLANNED, Relation, relation_named
 from langmemory.formation.statements import cues
@@ -28,10 +27,16 @@ NEVER_TRUE = "corrected: never was true"
 SAID_AGAIN = "said again after that"
 
 
-def compared(new: Statement, old: Statement) -> Pair | None:
+def compared(new: ComparableFact, old: ComparableFact) -> Pair | None:
     """The pair with what structure says to it; None when they do not concern each other."""
-    if old.key == new.key or not _may_touch(new, old) or old.end <= old.start:
+    if old.key == new.key or old.end <= old.start:
         return None  # what never was true stands against nothing
+    if new.owner is None and "private" in (new.privacy, old.privacy):
+        return None
+    # How somebody wants to be answered is theirs to say: a name may be several people's.
+    personal = "private" in (new.privacy, old.privacy) or asks_assistant(new) or asks_assistant(old)
+    if personal and new.owner != old.owner:
+        return None
     found: list[Pair] = []
     for mine in new.claims:
         for theirs in old.claims:
@@ -43,28 +48,30 @@ def compared(new: Statement, old: Statement) -> Pair | None:
     return _allowed(found[0]) if found else None
 
 
-def _may_touch(new: Statement, old: Statement) -> bool:
-    """A private fact concerns nobody else's facts, and nobody else's fact a private one. How somebody
-    wants to be answered is theirs to say: a name may be several people's."""
-    if "private" in (new.privacy, old.privacy):
-        return new.owner is not None and new.owner == old.owner
-    return new.owner == old.owner or not (asks_assistant(new) or asks_assistant(old))
-
-
-def _claims_compared(new: Statement, mine: Claim, old: Statement, theirs: Claim) -> Pair | None:
+def _claims_compared(
+    new: ComparableFact, mine: Claim, old: ComparableFact, theirs: Claim
+) -> Pair | None:
     if mine.relation == NO_LONGER + theirs.relation or _ends(mine, theirs):
         return _ended(new, mine, old, theirs)
     if theirs.relation == NO_LONGER + mine.relation or _ends(theirs, mine):
         return _ended_before(new, mine, old, theirs)
     same_object = _same_object(mine, theirs)
-    if _calls_off(mine, theirs):
-        return _called_off(new, old) if same_object else None
+    over, planned = mine.relation.removeprefix(NO_LONGER), theirs.relation.removeprefix(PLANNED)
+    if over == planned and over != mine.relation and planned != theirs.relation:
+        if not same_object or new.said_at < old.said_at or old.end <= new.start:
+            return None
+        until = max(old.start, new.start)
+        pair = Pair(new=new, old=old, about="contradiction", until=until)
+        return replace(pair, reason="the plan may be off")
     if relation_named(mine.relation).opposite == theirs.relation:
         return _tastes(new, old) if same_object else None
-    if mine.relation == theirs.relation and same_object:
-        return _limited(new, old)
     if mine.relation != theirs.relation:
         return None
+    if same_object:  # it may say until when the same holds that was known without an end
+        if new.end == END or old.end != END or new.end <= old.start or new.said_at < old.said_at:
+            return None
+        pair = Pair(new=new, old=old, about="contradiction", verdict="supersedes", until=new.end)
+        return replace(pair, reason="it is known until when")
     if not overlap_in_time(new, old):
         return None
     relation = relation_named(mine.relation)
@@ -74,7 +81,7 @@ def _claims_compared(new: Statement, mine: Claim, old: Statement, theirs: Claim)
 
 
 def _may_exclude(
-    new: Statement, mine: Claim, old: Statement, theirs: Claim, relation: Relation
+    new: ComparableFact, mine: Claim, old: ComparableFact, theirs: Claim, relation: Relation
 ) -> bool:
     """Whether of a relation that need not have one value, one may give way: to a correction in
     nearly the same words; and where nobody knows how many it has, to what is the same but for the
@@ -90,19 +97,17 @@ def _may_exclude(
 
 
 def _values_compared(
-    new: Statement, mine: Claim, old: Statement, theirs: Claim, relation: Relation
+    new: ComparableFact, mine: Claim, old: ComparableFact, theirs: Claim, relation: Relation
 ) -> Pair | None:
     """Two values of one relation for the same time."""
     unknown = relation.values == "unknown"
     pair = Pair(
         new=new, old=old, about="contradiction", undecided="both_true" if unknown else "unclear"
     )
-    if new.corrects and new.said_at >= old.said_at:
-        return _corrected(pair)
-    if new.corrects and not relation.is_single:
+    if new.corrects and new.said_at < old.said_at and not relation.is_single:
         return None  # it takes back something said before that
-    if _takes_back(old, new):
-        return replace(pair, verdict="supersedes", comes_late=True, reason=NEVER_TRUE)
+    if (corrected := _by_correction(pair)) is not None:
+        return corrected
     if set(new.evidence) & set(old.evidence) and not speaks_of_change(new):
         return replace(pair, verdict="both_true", reason="said in one breath")
     if _part_of(mine, theirs):
@@ -112,15 +117,19 @@ def _values_compared(
     second = later(new, old)
     if second is None:
         return replace(pair, reason="which one came after the other")
-    if second is old and not old.dated and relation.values == "one" and _is_news(new, old):
+    is_news = new.said_at > old.told_at and new.dated and speaks_of_change(new)
+    # "I live in Bonn", and days later "we moved to Lisbon last week".
+    if second is old and not old.dated and relation.values == "one" and is_news:
         return replace(
             pair, verdict="supersedes", until=new.said_at, reason="told later, as a change"
         )
     if second is old and not _is_history(new, old):
-        return replace(pair, until=_never(old), reason="said later, of an earlier time")
+        return replace(pair, until=old.start, reason="said later, of an earlier time")
     if second is new and new.said_at < old.told_at:
         return replace(pair, reason=SAID_AGAIN)
-    if _shared_role(mine.subject) and not speaks_of_change(second):
+    role = spoken_name(mine.subject)  # "Lena's sister": she may have two
+    shared = " " in role and role.rpartition(" ")[2] in SHARED_ROLES
+    if shared and not speaks_of_change(second):
         return replace(pair, reason="there may be more than one")
     if unknown:
         return replace(pair, reason=f"{relation.name} may have one value")
@@ -134,14 +143,14 @@ def _values_compared(
     return replace(pair, verdict="supersedes", reason=f"{relation.name} has one value at a time")
 
 
-def _one_word_apart(new: Statement, old: Statement) -> bool:
+def _one_word_apart(new: ComparableFact, old: ComparableFact) -> bool:
     """Whether two texts say nearly the same, but for what they say it of."""
     ours = wording(new.text, new.language).words
     theirs = wording(old.text, old.language).words
     return len(ours - theirs) <= 2 and len(theirs - ours) <= 2 and bool(ours & theirs)
 
 
-def _is_history(new: Statement, old: Statement) -> bool:
+def _is_history(new: ComparableFact, old: ComparableFact) -> bool:
     """Whether a fact that began before the old one is surely over: it was said before, speaks of
     the past, or the old one tells its own beginning."""
     return (
@@ -151,14 +160,12 @@ def _is_history(new: Statement, old: Statement) -> bool:
     )
 
 
-def _tastes(new: Statement, old: Statement) -> Pair | None:
+def _tastes(new: ComparableFact, old: ComparableFact) -> Pair | None:
     if not overlap_in_time(new, old):
         return None
     pair = Pair(new=new, old=old, about="contradiction", reason="the opposite of it")
-    if new.corrects and new.said_at >= old.said_at:
-        return _corrected(pair)
-    if _takes_back(old, new):
-        return replace(pair, verdict="supersedes", comes_late=True, reason=NEVER_TRUE)
+    if (corrected := _by_correction(pair)) is not None:
+        return corrected
     second = later(new, old)
     if second is new and new.said_at < old.told_at:
         return replace(pair, reason=SAID_AGAIN)
@@ -169,17 +176,7 @@ def _tastes(new: Statement, old: Statement) -> Pair | None:
     )
 
 
-def _limited(new: Statement, old: Statement) -> Pair | None:
-    """The new fact says until when the same holds that was known without an end."""
-    if new.end == END or old.end != END or new.end <= old.start or new.said_at < old.said_at:
-        return None
-    return Pair(
-        new=new, old=old, about="contradiction", verdict="supersedes", until=new.end,
-        reason="it is known until when",
-    )  # fmt: skip
-
-
-def _ended(new: Statement, mine: Claim, old: Statement, theirs: Claim) -> Pair | None:
+def _ended(new: ComparableFact, mine: Claim, old: ComparableFact, theirs: Claim) -> Pair | None:
     """The new fact says that the old one is over."""
     pair = Pair(new=new, old=old, about="contradiction")
     if old.end <= new.start:
@@ -193,7 +190,7 @@ def _ended(new: Statement, mine: Claim, old: Statement, theirs: Claim) -> Pair |
             return replace(pair, until=old.start, reason="the plan may be off")
         if old.dated or new.said_at <= old.said_at:
             return None  # an earlier time of the same is over, this one began later
-        return replace(pair, until=_never(old), reason="over before it was said to hold")
+        return replace(pair, until=old.start, reason="over before it was said to hold")
     if new.corrects:
         return _corrected(pair)
     if new.said_at < old.told_at:
@@ -205,13 +202,7 @@ def _ended(new: Statement, mine: Claim, old: Statement, theirs: Claim) -> Pair |
     return replace(pair, verdict="supersedes", until=new.start, reason="it is over")
 
 
-def _is_news(new: Statement, old: Statement) -> bool:
-    """Whether what began before the other was told is told after it, as a change: "I live in Bonn", and
-    days later "we moved to Lisbon last week"."""
-    return new.said_at > old.told_at and new.dated and speaks_of_change(new)
-
-
-def _is_of_another(new: Statement, mine: Claim, old: Statement) -> bool:
+def _is_of_another(new: ComparableFact, mine: Claim, old: ComparableFact) -> bool:
     """Whether somebody else than who told a fact says that it is over, and not of themselves."""
     if new.speaker is None or old.speaker is None or new.speaker == old.speaker:
         return False
@@ -221,27 +212,27 @@ def _is_of_another(new: Statement, mine: Claim, old: Statement) -> bool:
 def _corrected(pair: Pair) -> Pair:
     """The known fact never was true, unless it was said again after the correction."""
     if pair.new.said_at < pair.old.told_at:
-        return replace(pair, until=_never(pair.old), reason=SAID_AGAIN)
-    return replace(pair, verdict="supersedes", until=_never(pair.old), reason=NEVER_TRUE)
+        return replace(pair, until=pair.old.start, reason=SAID_AGAIN)
+    return replace(pair, verdict="supersedes", until=pair.old.start, reason=NEVER_TRUE)
 
 
-def _takes_back(old: Statement, new: Statement) -> bool:
+def _by_correction(pair: Pair) -> Pair | None:
+    """The pair where one of the two corrects the other."""
+    if pair.new.corrects and pair.new.said_at >= pair.old.said_at:
+        return _corrected(pair)
+    if _takes_back(pair.old, pair.new):
+        return replace(pair, verdict="supersedes", comes_late=True, reason=NEVER_TRUE)
+    return None
+
+
+def _takes_back(old: ComparableFact, new: ComparableFact) -> bool:
     """Whether a known correction may be one of what is told only now, and was said before it."""
     return old.corrects and not old.new and new.said_at < old.said_at
 
 
-def _called_off(new: Statement, old: Statement) -> Pair | None:
-    """The new fact says that something is over which was planned before: the plan, or what was so
-    until it is again."""
-    if new.said_at < old.said_at or old.end <= new.start:
-        return None
-    return Pair(
-        new=new, old=old, about="contradiction", until=max(old.start, new.start),
-        reason="the plan may be off",
-    )  # fmt: skip
-
-
-def _ended_before(new: Statement, mine: Claim, old: Statement, theirs: Claim) -> Pair | None:
+def _ended_before(
+    new: ComparableFact, mine: Claim, old: ComparableFact, theirs: Claim
+) -> Pair | None:
     """The new fact is known to be over: news that comes late; with a later beginning, it is so again."""
     if not _same_object(mine, theirs) or new.end <= old.start:
         return None
@@ -255,7 +246,7 @@ def _ended_before(new: Statement, mine: Claim, old: Statement, theirs: Claim) ->
 
 
 def _again(pair: Pair) -> Pair | None:
-    """What was over is so again, and that it is over gives way. That it ended once, as an event, stays."""
+    """Reinstate what was over, and supersede that it is over. That it ended once, as an event, stays."""
     new, old = pair.new, pair.old
     in_one_breath = bool(set(new.evidence) & set(old.evidence))
     if old.kind == "event" or old.end <= new.start or new.said_at < old.told_at or in_one_breath:
@@ -265,20 +256,14 @@ def _again(pair: Pair) -> Pair | None:
     return replace(pair, until=new.start, reason="it is so again")
 
 
-def _calls_off(mine: Claim, theirs: Claim) -> bool:
-    """Whether one says to be over what the other says to be planned."""
-    over, planned = mine.relation.removeprefix(NO_LONGER), theirs.relation.removeprefix(PLANNED)
-    return over == planned and over != mine.relation and planned != theirs.relation
-
-
 def _ends(mine: Claim, theirs: Claim) -> bool:
     return theirs.relation in relation_named(mine.relation).ended
 
 
 def _allowed(pair: Pair) -> Pair | None:
-    """What more people may read than the new fact gives way to a person's decision only. Nothing
+    """Let a person decide where more people may read the known fact than the new one. Nothing
     gives way to what waits for approval, and of what gave way before nobody is asked."""
-    old_goes = gives_way(pair)[0] is pair.old
+    old_goes = pair.loser is pair.old
     if pair.old.past and pair.undecided == "unclear":
         return pair if pair.verdict == "supersedes" else None
     if pair.old.waiting:
@@ -291,18 +276,13 @@ def _allowed(pair: Pair) -> Pair | None:
     return pair
 
 
-def _never(old: Statement) -> datetime:
-    """The end of what never was true: its beginning."""
-    return old.start
-
-
 def _same_object(one: Claim, other: Claim) -> bool:
     if one.object_is_entity == other.object_is_entity:
         return one.object == other.object
     return words_of(one.object) == words_of(other.object)
 
 
-def _may_mean(new: Statement, mine: Claim, old: Statement, theirs: Claim) -> bool:
+def _may_mean(new: ComparableFact, mine: Claim, old: ComparableFact, theirs: Claim) -> bool:
     """Whether one claim has a common noun for what the other names: of "no longer has a dog", and a dog
     called Rex; of "lost her job", and the one she has."""
     for claim, other in ((mine, old), (theirs, new)):
@@ -324,7 +304,7 @@ def _part_of(one: Claim, other: Claim) -> bool:
     return bool(ours) and bool(theirs) and (ours <= theirs or theirs <= ours)
 
 
-def _names(statement: Statement, place: str) -> bool:
+def _names(statement: ComparableFact, place: str) -> bool:
     """Whether a statement speaks of a place, too."""
     words = words_of(place).split()
     return bool(words) and set(words) <= set(split_words(statement.text))
@@ -332,8 +312,3 @@ def _names(statement: Statement, place: str) -> bool:
 
 def _is_country(place: str) -> bool:
     return words_of(place) in LANGUAGES["en"].kinds.get("country", frozenset())
-
-
-def _shared_role(subject: str) -> bool:
-    """Whether a subject is only known as one that there may be several of: "Lena's sister"."""
-    return spoken_name(subject).rpartition(" ")[2] in SHARED_ROLES and " " in spoken_name(subject)

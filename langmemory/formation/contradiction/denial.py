@@ -6,8 +6,8 @@ from collections.abc import Collection, Iterator
 from dataclasses import replace
 from typing import Final
 
+from langmemory.formation.contradiction.comparable import ComparableFact
 from langmemory.formation.contradiction.pairs import Pair
-from langmemory.formation.contradiction.statements import Statement
 from langmemory.formation.statements import cues
 from langmemory.formation.wording import Wording, wording
 from langmemory.ports.facts import Knowledge
@@ -18,7 +18,7 @@ LIKE: Final = 0.5
 """Cosine from which they are."""
 
 
-def denied(new: Statement, compared: Collection[str], knowledge: Knowledge) -> Iterator[Pair]:
+def denied(new: ComparableFact, compared: Collection[str], knowledge: Knowledge) -> Iterator[Pair]:
     """Pairs with what a fact denies: it has the other's words, and one of the two is negated.
 
     Args:
@@ -28,7 +28,7 @@ def denied(new: Statement, compared: Collection[str], knowledge: Knowledge) -> I
     if not (mine.negated or new.ends or new.corrects):
         return
     for known, cosine in knowledge.nearest(new.text, NEIGHBOURS):
-        old = Statement.of_known(known)
+        old = ComparableFact.of_known(known)
         if cosine < LIKE:
             break
         if old.key in compared or old.past or old.waiting or old.ends or old.end <= new.start:

@@ -1,4 +1,4 @@
-"""What cannot be true together: found by structure, decided by structure where that is enough.
+"""Facts that cannot be true together: found by structure, decided by structure where that is enough.
 
 Two facts are compared only when they claim of one subject, under a relation that has one value at
 a time, different things for an overlapping time. What remains open after that is for a judge, and
@@ -15,15 +15,15 @@ from datetime import datetime
 from itertools import combinations
 
 from langmemory.formation.batch import Batch
-from langmemory.formation.contradiction.comparing import compared
-from langmemory.formation.contradiction.denial import denied
-from langmemory.formation.contradiction.pairs import Group, Pair, gives_way
-from langmemory.formation.contradiction.statements import (
+from langmemory.formation.contradiction.comparable import (
     BEGINNING,
-    Statement,
+    ComparableFact,
     overlap_in_time,
     spoken_name,
 )
+from langmemory.formation.contradiction.comparing import compared
+from langmemory.formation.contradiction.denial import denied
+from langmemory.formation.contradiction.pairs import Group, Pair
 from langmemory.formation.relations.vocabulary import BY_NAME, NO_LONGER, PLANNED, relation_named
 from langmemory.languages import split_words
 from langmemory.ports.facts import Fact, Knowledge, KnownFact
@@ -39,7 +39,7 @@ def groups(
     *,
     batch: Batch | None = None,
 ) -> list[Group]:
-    """What may contradict or repeat what, grouped for a judge.
+    """Return the facts that may contradict or repeat others, grouped for a judge.
 
     Args:
         fresh: facts that are new, with entity keys in their claims.
@@ -47,10 +47,10 @@ def groups(
         batch: what they were made of, where its words may say more than theirs.
     """
     pairs: list[Pair] = []
-    told: list[Statement] = []
+    told: list[ComparableFact] = []
     over: dict[str, datetime] = {}
-    asked = {Statement.of_fact(fact).key: known for fact, known, _ in grey}
-    new = [Statement.of_fact(fact, batch) for fact in (*fresh, *(fact for fact, _, _ in grey))]
+    asked = {ComparableFact.of_fact(fact).key: known for fact, known, _ in grey}
+    new = [ComparableFact.of_fact(fact, batch) for fact in (*fresh, *(fact for fact, _, _ in grey))]
     for statement in sorted(new, key=_order):
         near = asked.get(statement.key)
         seen: set[str] = set()
@@ -70,10 +70,10 @@ def groups(
         for pair in _few(_settled(_late(_not_of_many(found), candidates), candidates)):
             pairs.append(pair)
             if pair.verdict == "supersedes":
-                loser, until = gives_way(pair)
+                loser, until = pair.loser, pair.over_since
                 over[loser.key] = until
         if near is not None and near.memory.key not in seen:
-            pairs.append(Pair(new=statement, old=Statement.of_known(near), about="duplicate"))
+            pairs.append(Pair(new=statement, old=ComparableFact.of_known(near), about="duplicate"))
         told.append(statement)
     return list(_grouped(pairs))
 
@@ -96,8 +96,8 @@ def _few(pairs: list[Pair]) -> list[Pair]:
     return [pair for pair in pairs if pair.verdict is not None or pair.old.key not in left_out]
 
 
-def _late(pairs: list[Pair], candidates: Iterable[Statement]) -> list[Pair]:
-    """What a known correction takes back though it comes late stands against nothing else: what it
+def _late(pairs: list[Pair], candidates: Iterable[ComparableFact]) -> list[Pair]:
+    """Leave to a known correction what it takes back though it comes late: what it
     names, the last time that was so, and another value for a time when there is only its own."""
     others = [one for one in candidates if pairs and one.key != pairs[0].new.key]
     kept = []
@@ -110,7 +110,7 @@ def _late(pairs: list[Pair], candidates: Iterable[Statement]) -> list[Pair]:
     return [pair for pair in kept if pair.comes_late] or kept
 
 
-def _is_taken_back(pair: Pair, others: Sequence[Statement]) -> bool:
+def _is_taken_back(pair: Pair, others: Sequence[ComparableFact]) -> bool:
     new, old = pair.new, pair.old
     said = [one for one in others if one.key != old.key]
     naming = _naming(new, old, said)
@@ -123,7 +123,9 @@ def _is_taken_back(pair: Pair, others: Sequence[Statement]) -> bool:
     )
 
 
-def _naming(new: Statement, by: Statement, others: Sequence[Statement]) -> Statement | None:
+def _naming(
+    new: ComparableFact, by: ComparableFact, others: Sequence[ComparableFact]
+) -> ComparableFact | None:
     """The correction that names what a new fact says: the one given, or one that this takes back in
     turn, and that was said after the new fact."""
     if is_named(values_of(by, new), by):
@@ -139,13 +141,13 @@ def _naming(new: Statement, by: Statement, others: Sequence[Statement]) -> State
     return None
 
 
-def _settled(pairs: list[Pair], candidates: Iterable[Statement]) -> list[Pair]:
+def _settled(pairs: list[Pair], candidates: Iterable[ComparableFact]) -> list[Pair]:
     """A correction takes back what it names ("in Kiel, not in Bonn"), or the one value that stands.
     Of several, nobody knows which; and to what it does not take back it is news."""
     taken = [
         pair
         for pair in pairs
-        if pair.new.corrects and pair.verdict == "supersedes" and gives_way(pair)[0] is pair.old
+        if pair.new.corrects and pair.verdict == "supersedes" and pair.loser is pair.old
     ]
     if len(taken) < 2:
         return pairs
@@ -167,7 +169,7 @@ def _settled(pairs: list[Pair], candidates: Iterable[Statement]) -> list[Pair]:
     return [settled.get(pair.old.key, pair) for pair in kept]
 
 
-def _latest(named: list[Pair], candidates: Iterable[Statement]) -> list[Pair]:
+def _latest(named: list[Pair], candidates: Iterable[ComparableFact]) -> list[Pair]:
     """Of what is named, the latest time it was so: not what was before something else."""
     last = max((pair.old.start for pair in named), default=BEGINNING)
     keys = {pair.old.key for pair in named}
@@ -175,36 +177,36 @@ def _latest(named: list[Pair], candidates: Iterable[Statement]) -> list[Pair]:
     return [one for one in named if not any(one.old.start < at <= last for at in others)]
 
 
-def values_of(correction: Statement, other: Statement) -> frozenset[str]:
-    """What another fact says of whom a correction speaks of."""
+def values_of(correction: ComparableFact, other: ComparableFact) -> frozenset[str]:
+    """Return the values that another fact has for whom a correction speaks of."""
     subjects = {claim.subject for claim in correction.claims}
     return frozenset(claim.object for claim in other.claims if claim.subject in subjects)
 
 
-def is_named(values: Iterable[str], correction: Statement) -> bool:
+def is_named(values: Iterable[str], correction: ComparableFact) -> bool:
     """Whether a correction, or who told it, names one of these values."""
     said = set(split_words(f"{correction.text} {correction.heard}"))
     words = (split_words(spoken_name(value)) for value in values)
     return any(bool(one) and said.issuperset(one) for one in words)
 
 
-def _order(statement: Statement) -> tuple[bool, datetime, datetime, str]:
+def _order(statement: ComparableFact) -> tuple[bool, datetime, datetime, str]:
     """As it happened; corrections last, because they speak of what was said."""
     return statement.corrects, statement.start, statement.said_at, statement.key
 
 
 def _candidates(
-    new: Statement, told: Iterable[Statement], knowledge: Knowledge
-) -> Iterator[Statement]:
+    new: ComparableFact, told: Iterable[ComparableFact], knowledge: Knowledge
+) -> Iterator[ComparableFact]:
     """Facts that claim something of the same subject under a relation that concerns the new one."""
     for claim in new.claims:
         concerned = _concerned(claim.relation, corrects=new.corrects)
         for relation in concerned:
             for known in knowledge.about(claim.subject, relation, past=True):
-                yield Statement.of_known(known)
+                yield ComparableFact.of_known(known)
         if claim.relation not in concerned:  # of many values, one may have been corrected before
             corrections = knowledge.about(claim.subject, claim.relation, corrects=True, past=True)
-            yield from map(Statement.of_known, corrections)
+            yield from map(ComparableFact.of_known, corrections)
         for other in told:
             if any(
                 theirs.subject == claim.subject

@@ -6,11 +6,11 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal
 
-from langmemory.formation.contradiction.statements import Statement
+from langmemory.formation.contradiction.comparable import ComparableFact
 from langmemory.formation.statements import cues
 
 Verdict = Literal["duplicate", "supersedes", "both_true", "unrelated", "unclear"]
-"""What a new fact is to an older one. ``supersedes``: only one of them can hold at a time, and the
+"""The verdict on a new fact beside an older one. ``supersedes``: only one of them can hold at a time, and the
 one that began later is the one that holds."""
 
 About = Literal["contradiction", "duplicate"]
@@ -20,19 +20,42 @@ About = Literal["contradiction", "duplicate"]
 class Pair:
     """A new fact and one it may stand against."""
 
-    new: Statement
-    old: Statement
+    new: ComparableFact
+    old: ComparableFact
     """Known, or from the same batch."""
     about: About
     verdict: Verdict | None = None
     """None: structure does not decide it."""
     undecided: Verdict = "unclear"
-    """What it comes to where no judge decides it either: a question, or both hold."""
+    """The verdict where no judge decides it either: a question, or both hold."""
     reason: str = ""
     until: datetime | None = None
     """When the fact that gives way stopped being true, where it is not when the other began."""
     comes_late: bool = False
     """The known fact corrects what the new one says, which was said before it."""
+
+    @property
+    def loser(self) -> ComparableFact:
+        """The fact that is over where both cannot hold: the one that began earlier. News that comes late
+        does not replace what is known of a later time."""
+        is_news = not self.comes_late and (
+            self.until is not None or later(self.new, self.old) is not self.old
+        )
+        return self.old if is_news else self.new
+
+    @property
+    def winner(self) -> ComparableFact:
+        """The other fact."""
+        return self.old if self.loser is self.new else self.new
+
+    @property
+    def over_since(self) -> datetime:
+        """When the loser stopped being true."""
+        if self.comes_late:
+            return self.new.start  # it never was true
+        if self.until is not None:
+            return self.until
+        return self.old.start if self.loser is self.new else max(self.new.start, self.old.start)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -50,28 +73,7 @@ class Group:
         return tuple(pair for pair in self.pairs if pair.verdict is None)
 
 
-def gives_way(pair: Pair) -> tuple[Statement, datetime]:
-    """Which fact of a pair that cannot both hold is over, and since when.
-
-    The one that began earlier, when the other began; news that comes late does not replace what
-    is known of a later time.
-    """
-    new, old = pair.new, pair.old
-    if pair.comes_late:
-        return new, new.start  # it never was true
-    if pair.until is not None:
-        return old, pair.until
-    if later(new, old) is old:
-        return new, old.start
-    return old, max(new.start, old.start)
-
-
-def stays(pair: Pair) -> Statement:
-    """The other fact of a pair of which one `gives_way`."""
-    return pair.old if gives_way(pair)[0] is pair.new else pair.new
-
-
-def later(new: Statement, old: Statement) -> Statement | None:
+def later(new: ComparableFact, old: ComparableFact) -> ComparableFact | None:
     """Which one began later; None where their times and the order of telling do not say."""
     if new.start == old.start:
         changed = [one for one in (new, old) if speaks_of_change(one)]
@@ -81,6 +83,6 @@ def later(new: Statement, old: Statement) -> Statement | None:
     return new if new.said_at >= old.said_at else None
 
 
-def speaks_of_change(statement: Statement) -> bool:
+def speaks_of_change(statement: ComparableFact) -> bool:
     """Whether the words themselves say that something changed."""
     return cues().changed.search(f"{statement.text} {statement.heard}") is not None

@@ -1,4 +1,4 @@
-"""Pairs of names that may mean one, and what becomes of the entities once that is decided.
+"""Names that may be one: their pairs, asked of a model in one question, and what becomes of the entities.
 
 What is decided the same is a link: nothing is rewritten, and a person can take it back.
 """
@@ -7,11 +7,25 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Literal
+from typing import Literal, Protocol, get_args
+
+from langchain_core.language_models import BaseChatModel
+from langchain_core.messages import HumanMessage, SystemMessage
+from pydantic import BaseModel, Field
 
 from langmemory.changes import LinkEntities
-from langmemory.formation.entities.resolution import Resolution, Unclear
+from langmemory.context.escape import one_line, quoted_lines
+from langmemory.errors import ExtractionError, ModelUnavailableError
+from langmemory.formation.asking.asker import (
+    Asker,
+    Method,
+    Question,
+)
+from langmemory.formation.asking.verdicts import Given, verdicts_in
+from langmemory.formation.entities.resolution import AmbiguousName, Resolution
+from langmemory.formation.prompts import prompt
 from langmemory.ports.facts import Claim, Fact
+from langmemory.twins import Steps, awaiting, blocking
 
 SameName = Literal["same", "different", "unsure"]
 """Whether two names mean one."""
@@ -33,14 +47,14 @@ class NamePair:
     kind: str
     """Of the other."""
     said: tuple[str, ...] = ()
-    """What facts of the batch say of the name."""
+    """Texts of facts of the batch that speak of the name."""
     known: tuple[str, ...] = ()
-    """What is said of the other."""
+    """Texts that speak of the other."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Identity:
-    """What a pair comes to, as a model says."""
+    """A model's verdict on a pair of names."""
 
     key: str
     other: str
@@ -50,7 +64,7 @@ class Identity:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Identities:
-    """What a model made of the pairs of a batch. A pair it did not decide is not among them."""
+    """A model's verdicts on the pairs of a batch. A pair it did not decide is not among them."""
 
     decisions: tuple[Identity, ...] = ()
     model_calls: int = 0
@@ -117,7 +131,7 @@ def identified(resolution: Resolution, decisions: Iterable[Identity]) -> Resolut
     decided = {(one.key, one.other): one for one in decisions if one.verdict != "unsure"}
     same: dict[str, Identity] = {}
     links: dict[str, str] = {}
-    unclear: list[Unclear] = []
+    unclear: list[AmbiguousName] = []
     for doubt in resolution.unclear:
         one = decided.get((doubt.key or "", doubt.candidates[0].key))
         if one is None:
@@ -146,7 +160,13 @@ def identified(resolution: Resolution, decisions: Iterable[Identity]) -> Resolut
         changes=(
             *resolution.changes,
             *(
-                LinkEntities(key=key, same_as=_followed(key, links), reason=_reason(same[key]))
+                LinkEntities(
+                    key=key,
+                    same_as=_followed(key, links),
+                    reason=f"a model: {same[key].reason}"
+                    if same[key].reason
+                    else "a model says so",
+                )
                 for key in links
             ),
         ),
@@ -160,10 +180,6 @@ def _followed(key: str, links: Mapping[str, str]) -> str:
     while key in links:
         key = links[key]
     return key
-
-
-def _reason(decision: Identity) -> str:
-    return f"a model: {decision.reason}" if decision.reason else "a model says so"
 
 
 def _moved(claim: Claim, moved: Mapping[str, str]) -> Claim:
@@ -183,3 +199,85 @@ def _own(fact: Fact, own: Mapping[str, str], moved: Mapping[str, str]) -> dict[s
     }
     written = {moved[key]: key for key in sorted(ends) if key in moved}
     return written | {moved.get(key, key): one for key, one in own.items()}
+
+
+MAX_CHARACTERS = 300
+"""Of a statement, shown to a model."""
+REASON_CHARACTERS = 120
+"""Of the reason it gives, kept."""
+
+
+class NameJudge(Protocol):
+    """Decides pairs of names. Never raises for a model that fails."""
+
+    def judge(self, pairs: Sequence[NamePair]) -> Identities: ...
+
+    async def ajudge(self, pairs: Sequence[NamePair]) -> Identities: ...
+
+
+class AnswerName(BaseModel):
+    pair: int
+    verdict: SameName
+    reason: str = Field(default="", description="at most eight words")
+
+
+class AnswerNames(BaseModel):
+    """Verdicts on pairs of names."""
+
+    verdicts: list[AnswerName]
+
+
+class ModelNameJudge:
+    """Asks a model about all pairs at once, and once more if its answer cannot be used. What it
+    leaves out, or is not asked about because it fails, is left to a person.
+
+    Args:
+        model: any LangChain chat model; a small one will do.
+        method: how it is held to the answer's form; None picks what the model has.
+    """
+
+    def __init__(self, model: BaseChatModel, *, method: Method | None = None) -> None:
+        self._asker = Asker(model, AnswerNames.model_json_schema(), method=method)
+
+    def _judge(self, pairs: Sequence[NamePair]) -> Steps[Identities]:
+        if not pairs:
+            return Identities()
+        try:
+            answered = yield from self._asker.asked(_question(pairs))
+        except ExtractionError as error:
+            return Identities(model_calls=error.model_calls, failure=str(error))
+        except ModelUnavailableError as error:
+            return Identities(model_calls=1, failure=str(error))
+        decisions = tuple(
+            Identity(
+                key=pair.key,
+                other=pair.other,
+                verdict=given.verdict,
+                reason=one_line(given.reason)[:REASON_CHARACTERS],
+            )
+            for number, pair in enumerate(pairs, start=1)
+            if (given := answered.value.get(number)) is not None
+        )
+        return Identities(decisions=decisions, model_calls=answered.calls)
+
+    judge, ajudge = blocking(_judge), awaiting(_judge)
+
+
+_Read = dict[int, Given[SameName]]
+
+
+def _question(pairs: Sequence[NamePair]) -> Question[_Read]:
+    shown = "\n\n".join(
+        f"Pair {number} ({one_line(pair.kind)}):\n"
+        f"NEW {_shown(pair.name, pair.said)}\nKNOWN {_shown(pair.other_name, pair.known)}"
+        for number, pair in enumerate(pairs, start=1)
+    )
+    return Question(
+        messages=(SystemMessage(prompt("names")), HumanMessage(shown)),
+        read=lambda answer: verdicts_in(answer, get_args(SameName)),
+    )
+
+
+def _shown(name: str, statements: Sequence[str]) -> str:
+    said = [line for text in statements for line in quoted_lines(text[:MAX_CHARACTERS])]
+    return "\n".join(["name:", *quoted_lines(name), "said:" if said else "said: nothing", *said])

@@ -7,8 +7,7 @@ from dataclasses import dataclass
 
 from rapidfuzz import fuzz, process
 
-from langmemory.formation.entities.bonds import Fit, counts, fit, kind_of
-from langmemory.formation.entities.cast import Cast, Found
+from langmemory.formation.entities.batch_entities import BatchEntities, Found
 from langmemory.formation.entities.names import (
     MAYBE_MEANING,
     MAYBE_SPELLING,
@@ -18,7 +17,7 @@ from langmemory.formation.entities.names import (
     is_private,
     within_reach,
 )
-from langmemory.formation.entities.resolution import Unclear
+from langmemory.formation.entities.relationships import Fit, counts, fit, kind_of
 from langmemory.languages.spelling import name_key
 from langmemory.ports.facts import Fact
 from langmemory.types import Entity
@@ -40,7 +39,7 @@ class Lookup:
         speaker: who says it.
     """
 
-    def __init__(self, cast: Cast, index: int, fact: Fact, speaker: Entity | None) -> None:
+    def __init__(self, cast: BatchEntities, index: int, fact: Fact, speaker: Entity | None) -> None:
         self.cast = cast
         self.index = index
         self.fact = fact
@@ -110,7 +109,12 @@ class Lookup:
         made = self.cast.make(name, kind_of(bond), self.fact, apart=apart)
         doubtful = [e for e in exact if fits[e.key] == "doubtful"]
         if doubtful and self.fact.privacy != "private" and self.cast.is_new(made):
-            self._ask_whether(name, made, doubtful, bond)
+            other = self.cast.root(doubtful[0])  # the one who is most like
+            who, fact = self.described(other)
+            whose = "" if self.speaker is None else self.speaker.name
+            known_as = {made.key: f"{whose}'s {bond}", other.key: who}
+            because = (fact,) if fact else ()
+            self.cast.ask(name, self.index, (other,), key=made.key, who=known_as, because=because)
         return self.cast.use(made)
 
     def _introduced_as(self, bond: str, entity: Entity, norm: str) -> Entity:
@@ -220,29 +224,8 @@ class Lookup:
 
     def _asked(self, name: str, kind: str, candidates: list[Entity]) -> Found:
         made = self.cast.make(name, kind, self.fact)
-        whole = tuple(map(self.cast.root, candidates))
-        self.cast.unclear.append(
-            Unclear(name=name, fact=self.index, candidates=whole, key=made.key)
-        )
+        self.cast.ask(name, self.index, map(self.cast.root, candidates), key=made.key)
         return self.cast.use(made)
-
-    def _ask_whether(
-        self, name: str, made: Entity, candidates: Sequence[Entity], bond: str
-    ) -> None:
-        """Whether somebody new is one of those known by the same name: the one who is most like."""
-        whose = "" if self.speaker is None else self.speaker.name
-        other = self.cast.root(candidates[0])
-        who, fact = self.described(other)
-        self.cast.unclear.append(
-            Unclear(
-                name=name,
-                fact=self.index,
-                candidates=(other,),
-                key=made.key,
-                who={made.key: f"{whose}'s {bond}", other.key: who},
-                because=(fact,) if fact else (),
-            )
-        )
 
     def _by_company(self, candidates: Sequence[Entity]) -> Entity | None:
         """The only one, or the one the speaker has spoken of before, when it is one."""

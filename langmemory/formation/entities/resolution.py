@@ -1,4 +1,4 @@
-"""What resolving names comes to."""
+"""The result of resolving names."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from langmemory.types import Entity
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Unclear:
+class AmbiguousName:
     """A name that may mean somebody known."""
 
     name: str
@@ -40,7 +40,7 @@ class Resolution:
     """`AddEntity` and `LinkEntities`."""
     mentions: Mapping[int, tuple[str, ...]] = field(default_factory=dict)
     """Index of a fact to keys of the entities it speaks of."""
-    unclear: tuple[Unclear, ...] = ()
+    unclear: tuple[AmbiguousName, ...] = ()
     own: Mapping[int, Mapping[str, str]] = field(default_factory=dict)
     """Index of a fact, key in its claims → key its edges are written with, where they differ: that
     of an entity linked to the one in the claim."""

@@ -20,7 +20,7 @@ class PersonWords:
     """Words an extractor should have replaced by a name; a claim about one of them is left out."""
     my: frozenset[str] = frozenset()
     roles: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    """What somebody can be to the speaker, with its words."""
+    """Roles that somebody can have for the speaker, each with its words."""
     many: frozenset[str] = frozenset()
     """Roles that mean nobody in particular."""
     titles: frozenset[str] = frozenset()
@@ -70,7 +70,7 @@ _MOST_WORDS = 3
 
 @dataclass(frozen=True, slots=True)
 class Role:
-    """What somebody is to somebody."""
+    """A role that somebody has for somebody."""
 
     whose: str
     what: str
@@ -112,7 +112,7 @@ def role_in(name: str, speaker: str | None, *, known: Callable[[str], bool]) -> 
 
 
 def _mine(words: list[str]) -> str | None:
-    """What the speaker calls their own: "mother" for "my mother" and "Mum"."""
+    """The role in what the speaker calls their own: "mother" for "my mother" and "Mum"."""
     if len(words) > 1:
         return " ".join(words[1:]) if words[0] in person_words().my else None
     for mine in filter(is_unspaced, person_words().my):

@@ -1,4 +1,4 @@
-"""What an extracting model answers: its schema, and each fact of a raw answer by itself.
+"""The answer of an extracting model: its schema, and each fact of a raw answer by itself.
 
 A fact that makes no sense is left out with a reason; the others stay.
 """
@@ -10,6 +10,7 @@ import re
 import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, Literal, get_args
 
 from pydantic import BaseModel, Field
@@ -21,6 +22,7 @@ from langmemory.formation.asking.json_answers import (
     json_object,
 )
 from langmemory.formation.prompts import prompt
+from langmemory.languages import tables
 from langmemory.languages.spelling import normalised_text
 from langmemory.ports.facts import FactKind
 from langmemory.types import Privacy
@@ -44,34 +46,26 @@ _HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 _AMOUNT = re.compile(r"\s*(\d+(?:[.,]\d+)?)\s*(?:(%)|(?:/|of|out of)\s*(\d+))?", re.IGNORECASE)
 _QUANTITY = re.compile(r"[+-]?\d[\d.,:/%+-]*(?:\Z|\s+[%°µa-z]|°|(?:[mk]?g|m?l|[cmk]?m|h)\b)")
 """A number, alone or with a unit, is no name, whatever the model says: "10 mg", but not "3M"."""
-_TEXT = ("text", "fact", "content", "statement", "memory", "sentence", "description")
-_EVIDENCE = (
-    "evidence", "evidence_ids", "evidence_id", "source", "sources", "source_ids", "source_id",
-    "turns", "turn", "turn_ids", "turn_id", "message_ids", "message_id", "ids",
-)  # fmt: skip
-"""Not "id": small models number their facts."""
-_NOTHING = frozenset({"", "null", "none", "n/a", "unknown", "-", "undefined"})
-_AMOUNTS = {
-    "certain": 1.0, "very high": 0.95, "high": 0.9, "medium": 0.6, "uncertain": 0.3, "low": 0.3,
-    "very low": 0.1,
-}  # fmt: skip
-_KINDS: Mapping[str, FactKind] = {
-    "goal": "plan", "intention": "plan", "like": "preference", "dislike": "preference",
-    "opinion": "preference", "instruction": "procedure", "rule": "procedure", "how-to": "procedure",
-    "procedural": "procedure", "episodic": "event",
-}  # fmt: skip
-
 
 Holds = Literal["now", "past", "planned", "supposed", "for_a_time", "denied"]
 """How a model says that a fact is meant."""
 
-_HOLDS: Mapping[str, Holds] = {
-    "past": "past", "former": "past", "before": "past", "over": "past", "history": "past",
-    "planned": "planned", "plan": "planned", "future": "planned", "intended": "planned",
-    "supposed": "supposed", "hypothetical": "supposed", "possible": "supposed", "maybe": "supposed",
-    "for_a_time": "for_a_time", "temporary": "for_a_time", "temporarily": "for_a_time",
-    "sometimes": "for_a_time", "denied": "denied", "false": "denied", "not": "denied", "no": "denied",
-}  # fmt: skip
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class _Words:
+    """Words by which models write an answer otherwise than it is asked for."""
+
+    text: tuple[str, ...]
+    """Names of the field with the text."""
+    evidence: tuple[str, ...]
+    """Names of the field with the turns; not "id": small models number their facts."""
+    nothing: frozenset[str]
+    amounts: Mapping[str, float]
+    kinds: Mapping[str, FactKind]
+    holds: Mapping[str, Holds]
+
+
+_WORDS = tables.read(_Words, Path(__file__).with_name("answers.toml"))
 
 
 class AnswerClaim(BaseModel):
@@ -118,7 +112,7 @@ class Answer(BaseModel):
 
 SCHEMA: dict[str, Any] = Answer.model_json_schema()
 _ASKED = normalised_text(f"{prompt('extract')} {json.dumps(SCHEMA, ensure_ascii=False)}")
-"""What the model was told, which it sometimes hands back as something that was said."""
+"""The words the model was told, which it sometimes hands back as something that was said."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -185,7 +179,7 @@ def _fact(entry: Any, said: Mapping[str, str]) -> AnswerFact | str:
     text = clean(_text_of(entry))
     if not any(c.isalnum() for c in text):
         return "no text"
-    evidence = _turn_ids(_first(entry, *_EVIDENCE), said)
+    evidence = _turn_ids(_first(entry, *_WORDS.evidence), said)
     if not evidence:
         return "no evidence"
     known = [each for each in evidence if each in said]
@@ -196,33 +190,28 @@ def _fact(entry: Any, said: Mapping[str, str]) -> AnswerFact | str:
     claims = _claims(_first(entry, "claims", "claim", "triples", "edges") or entry)
     words = clean(str(entry.get("time_words") or ""))
     language = str(entry.get("language") or "").strip()
-    privacy = str(entry.get("privacy") or "").strip().lower()
+    word = str(entry.get("privacy") or "").strip().lower()
+    # A word of its own ("confidential", "sensitive") is not for everybody.
+    privacy: Privacy = "shared" if word in _WORDS.nothing else "private"
     return AnswerFact(
         text=text,
         evidence=known,
         kind=_kind(_first(entry, "kind", "type", "category")),
-        time_words="" if words.casefold() in _NOTHING else words,
+        time_words="" if words.casefold() in _WORDS.nothing else words,
         claims=_without_ids(claims, text, said),
         holds=_holds(entry.get("holds")),
         ends=_truth(entry.get("ends")),
         corrects=_truth(entry.get("corrects")),
-        privacy=_privacy(privacy),
+        privacy=next((one for one in get_args(Privacy) if one == word), privacy),
         confidence=_amount(entry.get("confidence"), 0.8),
         importance=_amount(entry.get("importance"), 0.5),
         language=language if _LANGUAGE.fullmatch(language) else "",
     )
 
 
-def _privacy(word: str) -> Privacy:
-    """What is called otherwise ("confidential", "sensitive") is not for everybody."""
-    if word in get_args(Privacy):
-        return word  # type: ignore[return-value]
-    return "shared" if word in _NOTHING else "private"
-
-
 def _text_of(entry: Any) -> str:
     if isinstance(entry, Mapping):
-        entry = _first(_keyed(entry), *_TEXT)
+        entry = _first(_keyed(entry), *_WORDS.text)
     if isinstance(entry, list) and len(entry) == 1:
         entry = entry[0]
     return entry if isinstance(entry, str) else ""
@@ -250,7 +239,7 @@ def _turn_ids(value: Any, said: Mapping[str, str]) -> list[str]:
     found: dict[str, None] = {}
     for each in _entries(value):
         if isinstance(each, Mapping):
-            each = _first(_keyed(each), *_EVIDENCE, "id") or " ".join(map(str, each))
+            each = _first(_keyed(each), *_WORDS.evidence, "id") or " ".join(map(str, each))
         if isinstance(each, float) and each.is_integer():
             each = int(each)
         text = "" if isinstance(each, bool) else str(each)
@@ -276,15 +265,15 @@ def _kind(value: Any) -> FactKind:
     for kind in (said, said.removesuffix("s")):
         if kind in get_args(FactKind):
             return kind  # type: ignore[return-value]
-        if kind in _KINDS:
-            return _KINDS[kind]
+        if kind in _WORDS.kinds:
+            return _WORDS.kinds[kind]
     return "fact"
 
 
 def _holds(value: Any) -> Holds:
     """Only what says so: "true", and whatever else small models write, is now."""
     word = re.sub(r"\W+", "_", value.strip().lower()) if isinstance(value, str) else ""
-    return _HOLDS.get(word, "now")
+    return _WORDS.holds.get(word, "now")
 
 
 def _claims(value: Any) -> list[AnswerClaim]:
@@ -320,7 +309,9 @@ def _claim(value: Any) -> AnswerClaim | None:
     subject, relation, target = (clean(str(part)) for part in parts)
     relation = _HUMP.sub("_", relation)
     relation = re.sub(r"[\W_]+", "_", relation.casefold()).strip("_")
-    if {subject.casefold(), relation, target.casefold()} & _NOTHING or len(relation) > MAX_RELATION:
+    if {subject.casefold(), relation, target.casefold()} & _WORDS.nothing or len(
+        relation
+    ) > MAX_RELATION:
         return None
     number = not isinstance(parts[2], str) or _QUANTITY.match(target) is not None
     unclear = entity is None and target[:1].isdigit()
@@ -345,7 +336,7 @@ def _summary(value: Any) -> AnswerSummary:
 
 def _lines(value: Any) -> list[str]:
     texts: Iterable[Any] = (_text_of(each) for each in _entries(value))
-    return [text for text in map(clean, texts) if text.casefold() not in _NOTHING]
+    return [text for text in map(clean, texts) if text.casefold() not in _WORDS.nothing]
 
 
 def _core(entry: Any, said: Mapping[str, str]) -> AnswerCore | None:
@@ -354,7 +345,7 @@ def _core(entry: Any, said: Mapping[str, str]) -> AnswerCore | None:
     entry = _keyed(entry)
     block = re.sub(r"\W+", "_", str(entry.get("block") or "").casefold()).strip("_")
     text = clean(_text_of(entry))
-    evidence = [each for each in _turn_ids(_first(entry, *_EVIDENCE), said) if each in said]
+    evidence = [each for each in _turn_ids(_first(entry, *_WORDS.evidence), said) if each in said]
     if not (block and text and evidence):
         return None
     return AnswerCore(block=block, text=text, evidence=evidence)
@@ -372,8 +363,8 @@ def _amount(value: Any, default: float) -> float:
     whole = 0.0
     if isinstance(value, str):
         text = value.strip().lower()
-        if text in _AMOUNTS:
-            return _AMOUNTS[text]
+        if text in _WORDS.amounts:
+            return _WORDS.amounts[text]
         written = _AMOUNT.match(text)
         if written is None:
             return default

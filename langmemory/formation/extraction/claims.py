@@ -1,7 +1,7 @@
 """The claims of a model's entry, as far as its sentence and the words it rests on go.
 
 Small models claim what a sentence plans, supposes or remembers as if it were so, and forget the flags
-for it. So each claim is read in its sentence (`stance`), then in what was said, and written under the
+for it. So each claim is read in its sentence (`polarity`), then in what was said, and written under the
 relation that says how it is meant: ``no_longer_``, ``planned_``, ``at_times_``.
 """
 
@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from langmemory.formation.extraction.answers import AnswerClaim, AnswerFact, Holds
-from langmemory.formation.extraction.stance import Stance, stance
+from langmemory.formation.extraction.polarity import Polarity, polarity
 from langmemory.formation.relations.vocabulary import (
     AT_TIMES,
     BY_NAME,
@@ -28,7 +28,7 @@ from langmemory.ports.facts import Claim, Implied
 SPEAKER: Final = frozenset(
     {"i", "me", "myself", "user", "the user", "the speaker", "speaker", "human", "the human"}
 )
-"""What models call the speaker in claims although they were given a name."""
+"""Names that models give the speaker in claims although they were given a name."""
 _TURNED = re.compile(
     r"(?:(?:does|do|did|is|are|was|were|has|have|had|can|will|am)_?(?:not|nt)|(?:doesnt|dont|didnt|isnt"
     r"|arent|wasnt|hasnt|havent|cannot|cant)|not|never|no|kein\w*|nicht)_(?!longer)"
@@ -45,7 +45,7 @@ _INSTEAD = re.compile(
 )
 _AVERSE = re.compile(r"dislikes|allergic_to|\w*(?:intoleran|avoid|abstain|refus|hate)")
 """Relations to what somebody goes without."""
-_AS_MEANT: dict[Holds, Stance] = {
+_AS_MEANT: dict[Holds, Polarity] = {
     "past": "past", "planned": "wished", "supposed": "supposed", "for_a_time": "passing",
     "denied": "denied",
 }  # fmt: skip
@@ -54,7 +54,7 @@ _ENDS = ("over", "past", "denied")
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Claimed:
-    """What an entry claims."""
+    """The claims of an entry."""
 
     claims: tuple[Claim, ...] = ()
     """As the model has them, the main one first."""
@@ -78,13 +78,13 @@ def claimed(
         language: BCP 47 of the text.
         spoken: what persons said in these turns.
     """
-    found: list[tuple[Claim, Stance]] = []
+    found: list[tuple[Claim, Polarity]] = []
     for each in entry.claims:
         claim = _claim(each, speaker)
         if claim is None:
             continue
         claim, turned = _straight(claim)
-        found.append((claim, turned or _stance(entry, claim, text, language, spoken)))
+        found.append((claim, turned or _meant(entry, claim, text, language, spoken)))
         if found[-1][1] == "holds":
             found += [(one, "denied") for one in _instead(claim, text)]
     dead = _dead(text, entry, [claim for claim, _ in found], speaker)
@@ -93,7 +93,7 @@ def claimed(
     return _claimed(entry, found)
 
 
-def _claimed(entry: AnswerFact, found: Sequence[tuple[Claim, Stance]]) -> Claimed:
+def _claimed(entry: AnswerFact, found: Sequence[tuple[Claim, Polarity]]) -> Claimed:
     """Where all of it is over, the claims say what is, and the fact that it is; else each says so."""
     said = [(claim, as_said) for claim, as_said in found if as_said not in ("unsaid", "supposed")]
     stances = {as_said for _, as_said in said}
@@ -120,7 +120,7 @@ def _claimed(entry: AnswerFact, found: Sequence[tuple[Claim, Stance]]) -> Claime
     )
 
 
-def _as_meant(claim: Claim, as_said: Stance, ends: bool) -> tuple[Claim, ...]:
+def _as_meant(claim: Claim, as_said: Polarity, ends: bool) -> tuple[Claim, ...]:
     """A claim under the relation that says how it is meant; what was called off and the model says to
     be over may have been told as a plan, or as what is."""
     if as_said == "off":
@@ -133,21 +133,21 @@ def _as_meant(claim: Claim, as_said: Stance, ends: bool) -> tuple[Claim, ...]:
     return (_under(AT_TIMES, claim),) if as_said == "passing" else (claim,)
 
 
-def _stance(
+def _meant(
     entry: AnswerFact, claim: Claim, text: str, language: str, spoken: Sequence[str]
-) -> Stance:
+) -> Polarity:
     """How a claim is meant: by its sentence, by what the model says of it, by what was said."""
     relation = relation_named(claim.relation)
     if relation.to_assistant:  # which is a wish by itself
         return "holds"
-    read = stance(text, claim.subject, claim.relation, claim.object, language=language)
+    read = polarity(text, claim.subject, claim.relation, claim.object, language=language)
     if entry.kind == "plan" and read in ("past", "passing"):
         return "holds"
     meant = _AS_MEANT.get(entry.holds)
     if read in ("holds", "untold") and meant is not None and relation.holds:
         read = meant if meant != "passing" or relation.is_single else read
     for said in spoken if read in ("holds", "untold") and entry.kind != "plan" else ():
-        heard = stance(said, "", claim.relation, claim.object, language=language)
+        heard = polarity(said, "", claim.relation, claim.object, language=language)
         if heard == "denied" and _AVERSE.match(relation.name):
             continue  # "without nuts, please" is the aversion
         if read == "holds" and relation.timeless and heard in ("wished", "supposed", "passing"):
@@ -157,7 +157,7 @@ def _stance(
     return read
 
 
-def _straight(claim: Claim) -> tuple[Claim, Stance | None]:
+def _straight(claim: Claim) -> tuple[Claim, Polarity | None]:
     """A claim without the negation in its relation or object, and what that says of it:
     "does_not_live_in" denies "lives_in"."""
     name = snake(claim.relation)
@@ -181,7 +181,7 @@ def _straight(claim: Claim) -> tuple[Claim, Stance | None]:
 
 
 def _instead(claim: Claim, text: str) -> Iterable[Claim]:
-    """What a text says not to be so beside a claim: "lives in Ulm, not in Bonn"."""
+    """Claims that a text denies beside another: "lives in Ulm, not in Bonn"."""
     at = text.casefold().find(claim.object.casefold())
     found = _INSTEAD.match(text, at + len(claim.object)) if at >= 0 and claim.object else None
     if found is not None and found["other"].casefold() not in ("longer", "only", "just", "sure"):

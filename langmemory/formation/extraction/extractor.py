@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Protocol
 
 from langchain_core.language_models import BaseChatModel
@@ -14,31 +14,31 @@ from langmemory.errors import ExtractionError
 from langmemory.formation.asking.asker import (
     Answered,
     Asker,
-    Dialogue,
     Method,
     Question,
-    aheld,
-    held,
 )
 from langmemory.formation.asking.json_answers import BadAnswerError
-from langmemory.formation.batch import Batch, Turn
+from langmemory.formation.batch import MOST_READ, Batch, Turn, kept_close
 from langmemory.formation.entities.roles import person_words
 from langmemory.formation.extraction.answers import (
     SCHEMA,
-    AnswerCore,
     AnswerFact,
     Reading,
     read,
 )
 from langmemory.formation.extraction.claims import SPEAKER, claimed
-from langmemory.formation.extraction.junk import DANGLES, sift
-from langmemory.formation.extraction.parts import parts, rest
+from langmemory.formation.extraction.junk import DANGLES, without_junk
 from langmemory.formation.extraction.requests import bounded
-from langmemory.formation.extraction.transcript import is_person, label, spoken, transcript
-from langmemory.formation.ownership import kept_close
+from langmemory.formation.extraction.transcript import (
+    is_person,
+    label,
+    parts,
+    rest,
+    spoken,
+    transcript,
+)
 from langmemory.formation.prompts import prompt
 from langmemory.formation.repetition import joined
-from langmemory.formation.rules.clauses import MOST_READ
 from langmemory.formation.times import find
 from langmemory.languages import detect_language
 from langmemory.ports.facts import (
@@ -48,6 +48,7 @@ from langmemory.ports.facts import (
     Fact,
     SessionSummary,
 )
+from langmemory.twins import Steps, awaiting, blocking
 
 logger = logging.getLogger("langmemory.formation")
 
@@ -104,15 +105,8 @@ class ModelExtractor:
         further = f"\n\n# What this application wants\n\n{instructions}" if instructions else ""
         self._system = prompt("extract") + further
 
-    def extract(self, batch: Batch, *, names: Sequence[str] = ()) -> Extraction:
-        """As `Extractor.extract`. A batch without turns, or with tool results only, asks nobody."""
-        return held(self._dialogue(batch, names))
-
-    async def aextract(self, batch: Batch, *, names: Sequence[str] = ()) -> Extraction:
-        """`extract` without blocking the loop."""
-        return await aheld(self._dialogue(batch, names))
-
-    def _dialogue(self, batch: Batch, names: Sequence[str]) -> Dialogue[Reading, Extraction]:
+    def _extract(self, batch: Batch, *, names: Sequence[str] = ()) -> Steps[Extraction]:
+        """Do as `Extractor.extract`. A batch without turns, or with tool results only, asks nobody."""
         if not any(_has_words(turn) for turn in batch.turns):
             return Extraction()
         asked, cut = parts(batch)
@@ -121,7 +115,7 @@ class ModelExtractor:
             left: Batch | None = part
             while left is not None:
                 try:
-                    answered = yield self._asker, self._question(left, names)
+                    answered = yield from self._asker.asked(self._question(left, names))
                 except ExtractionError as error:
                     if left is part:  # it comes with the calls of those before it
                         error.model_calls += sum(one.model_calls for one in found)
@@ -132,11 +126,13 @@ class ModelExtractor:
                 left = _left(left, answered.value)
         return _together(batch, found, cut)
 
+    extract, aextract = blocking(_extract), awaiting(_extract)
+
     def _question(self, batch: Batch, names: Sequence[str]) -> Question[Reading]:
         texts = [spoken(turn.text) for turn in batch.turns]
         return Question(
             messages=(SystemMessage(self._system), HumanMessage(_request(batch, names))),
-            read=lambda raw: _readable(read(raw, turns=texts), batch),
+            read=lambda raw: _readable(read(_unlabelled(raw, batch), turns=texts), batch),
         )
 
 
@@ -145,7 +141,7 @@ def _readable(reading: Reading, batch: Batch) -> Reading:
     understands it: "I have a dog"."""
     found = _extraction(batch, Answered(value=reading, calls=1))
     if found.facts:
-        left = sift(found, batch)
+        left = without_junk(found, batch)
         if not left.facts and DANGLES in left.dropped:
             raise BadAnswerError(
                 "none of its facts can be understood alone. Call everybody by name, never I, she or my"
@@ -162,7 +158,7 @@ def _left(batch: Batch, reading: Reading) -> Batch | None:
 
 
 def _together(batch: Batch, found: Sequence[Extraction], cut: int) -> Extraction:
-    """What was made of the parts of a batch, ``cut`` turns of which were not read whole."""
+    """Join the extractions of the parts of a batch, ``cut`` turns of which were not read whole."""
     if cut:
         logger.warning(
             "read_in_part turns=%d thread=%s: of each the first and last %d characters",
@@ -205,11 +201,11 @@ def _request(batch: Batch, names: Sequence[str]) -> str:
 
 
 def _extraction(batch: Batch, answered: Answered[Reading]) -> Extraction:
-    """What the answer means for this batch."""
+    """The extraction that an answer is for this batch."""
     answer = answered.value.answer
     dropped = list(answered.value.dropped)
     facts: list[Fact] = []
-    for entry in _unlabelled(answer.facts, batch):
+    for entry in answer.facts:
         turns = _evidence(batch, entry.evidence)
         fact = kept_close(_fact(entry, turns), batch)
         if fact is None:
@@ -226,29 +222,25 @@ def _extraction(batch: Batch, answered: Answered[Reading]) -> Extraction:
         )
         if summary.text
         else None,
-        core=tuple(_suggestion(batch, entry) for entry in answer.core),
+        core=tuple(
+            CoreSuggestion(
+                block=entry.block,
+                text=entry.text,
+                evidence=tuple(turn.key for turn in _evidence(batch, entry.evidence)),
+            )
+            for entry in answer.core
+        ),
         model_calls=answered.calls,
         dropped=tuple(dropped),
     )
 
 
-def _unlabelled(facts: Sequence[AnswerFact], batch: Batch) -> Iterator[AnswerFact]:
-    """The facts with "Maria" for "Maria (user)", as the head of a turn has it."""
-    heads = {
-        f"{label(turn.speaker)} ({label(turn.role)})": label(turn.speaker) for turn in batch.turns
-    }
-
-    def bare(text: str) -> str:
-        for head, name in heads.items():
-            text = text.replace(head, name)
-        return text
-
-    for fact in facts:
-        claims = [
-            claim.model_copy(update={"subject": bare(claim.subject), "object": bare(claim.object)})
-            for claim in fact.claims
-        ]
-        yield fact.model_copy(update={"text": bare(fact.text), "claims": claims})
+def _unlabelled(raw: str, batch: Batch) -> str:
+    """The answer with "Maria" for "Maria (user)", as the head of a turn has it."""
+    for turn in batch.turns:
+        name = label(turn.speaker)
+        raw = raw.replace(f"{name} ({label(turn.role)})", name)
+    return raw
 
 
 def _evidence(batch: Batch, ids: Sequence[str]) -> list[Turn]:
@@ -338,10 +330,3 @@ def _time_words(entry: AnswerFact, turns: Sequence[Turn], language: str) -> str 
 
 def _squeezed(text: str) -> str:
     return " ".join(text.casefold().split())
-
-
-def _suggestion(batch: Batch, entry: AnswerCore) -> CoreSuggestion:
-    turns = _evidence(batch, entry.evidence)
-    return CoreSuggestion(
-        block=entry.block, text=entry.text, evidence=tuple(turn.key for turn in turns)
-    )

@@ -40,7 +40,7 @@ DANGLES: Final = "does not stand alone"
 """Why a statement is left out that a model could have put into other words."""
 
 _COMMITMENTS = frozenset({"plan", "decision", "event", "procedure"})
-"""What an assistant may say of itself: what it will do, has decided, has done, how it behaves."""
+"""Kinds of facts an assistant may tell of itself: what it will do, has decided, has done, how it behaves."""
 _CIRCLES: Sequence[Privacy] = get_args(Privacy)
 """The widest first."""
 _TOOLS = frozenset({"tool", "function"})
@@ -93,7 +93,7 @@ def _patterns() -> dict[str, _Patterns]:
     return {code: _Patterns.of(code, words) for code, words in JUNK_WORDS.items()}
 
 
-def sift(extraction: Extraction, batch: Batch) -> Extraction:
+def without_junk(extraction: Extraction, batch: Batch) -> Extraction:
     """The extraction without junk, and for each statement left out a reason, never its text."""
     said = _Said.of(batch)
     kept: list[Fact] = []
@@ -128,7 +128,7 @@ def sift(extraction: Extraction, batch: Batch) -> Extraction:
 
 
 def _for_one_circle(facts: Sequence[Fact]) -> Iterator[Fact]:
-    """What is made of one turn twice, once more private than the other time, is the more private."""
+    """Facts that one turn makes twice, more private once than the other time, as the more private."""
     closest: dict[tuple[bytes, tuple[str, ...]], Privacy] = {}
     told = [((fingerprint(fact.text), fact.evidence[:1]), fact) for fact in facts]
     for mark, fact in told:
@@ -139,7 +139,7 @@ def _for_one_circle(facts: Sequence[Fact]) -> Iterator[Fact]:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class _Said:
-    """What a batch holds, prepared for comparing."""
+    """The words of a batch, prepared for comparing."""
 
     turns: dict[str, Turn]
     words: dict[str, frozenset[str]]
@@ -211,7 +211,7 @@ def _recalled(turns: Iterable[Turn]) -> Iterator[frozenset[str]]:
 
 
 def _form(text: str, said: _Said) -> str | None:
-    """What is wrong with a statement as such."""
+    """Why a statement as such is junk."""
     unspaced = is_unspaced(text)
     short = len(text) < (MIN_CHARS_UNSPACED if unspaced else MIN_CHARS)
     if short or (not unspaced and len(split_words(text)) < MIN_WORDS):
@@ -234,7 +234,7 @@ def _form(text: str, said: _Said) -> str | None:
 
 
 def _origin(fact: Fact, said: _Said) -> str | None:
-    """What is wrong with where a fact comes from."""
+    """Why the origin of a fact makes it junk."""
     persons = said.persons(fact.evidence)
     if not persons:
         return _unsupported(fact, said)
@@ -258,7 +258,7 @@ def _origin(fact: Fact, said: _Said) -> str | None:
 
 
 def _unsupported(fact: Fact, said: _Said) -> str | None:
-    """What no person said counts only where an assistant speaks of what it does itself."""
+    """Why a fact that no person said is junk: only what an assistant does itself counts."""
     roles = {said.turns[key].role.casefold() for key in fact.evidence if key in said.turns}
     if not roles:
         return "no evidence"
@@ -272,7 +272,7 @@ def _unsupported(fact: Fact, said: _Said) -> str | None:
 
 
 def _suggested(suggestion: CoreSuggestion, said: _Said) -> str | None:
-    """What is wrong with a line for a core block. It need not stand alone: its block says of whom."""
+    """Why a line for a core block is junk. It need not stand alone: its block says of whom."""
     persons = said.persons(suggestion.evidence)
     if not persons:
         return "nobody said so"

@@ -28,7 +28,7 @@ class JunkWords:
     meta: tuple[str, ...]
     """Beginnings of sentences about the conversation instead of the world."""
     assistant: str
-    """What an assistant is called that has no name."""
+    """Words for an assistant that has no name."""
 
 
 JUNK_WORDS: Mapping[str, JunkWords] = Topic(JunkWords, "junk")

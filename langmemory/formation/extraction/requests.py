@@ -73,7 +73,7 @@ def bounded(fact: Fact, turns: Sequence[Turn]) -> Iterator[Fact]:
 
 
 def _request(fact: Fact, claim: Claim, turns: Sequence[Turn]) -> Fact | None:
-    """What a claim asks for in words of ours; None where nobody may ask so."""
+    """A request in words of ours; None where nobody may ask so."""
     name = relation_named(claim.relation).name
     turn = next((one for one in turns if _is_of(claim.subject, one)), None)
     thing = None if turn is None else _thing(name, claim.object, turns)
@@ -112,7 +112,7 @@ def _is_of(subject: str, turn: Turn) -> bool:
 
 
 def _thing(relation: str, value: str, turns: Sequence[Turn]) -> str | None:
-    """What is asked for, as it is told; None where that is nothing one can ask for."""
+    """The thing asked for, as it is told; None where nobody can ask for it."""
     value = " ".join(value.split()).strip(" .,;:!?。！")
     folded = value.casefold()
     if relation == "answer_length":

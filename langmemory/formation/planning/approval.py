@@ -8,26 +8,15 @@ asks whether to go on or to drop it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from langmemory.formation.contradiction.statements import spoken_name
+from langmemory.formation.contradiction.comparable import spoken_name
 from langmemory.formation.entities.resolution import Resolution
 from langmemory.languages.spelling import name_key
 from langmemory.ports.facts import Fact, Knowledge
 from langmemory.types import Status
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Case:
-    """A fact up for approval."""
-
-    fact: Fact
-    hearsay: bool
-    """Said about somebody who speaks for themselves here, and not of the speaker too."""
-    against_confirmed: bool
-    """It contradicts what a person pinned or verified."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -37,41 +26,20 @@ class Objection:
     name: str
     says: str
     """For the reviewer: "this fact … "."""
-    holds: Callable[[Case], bool]
 
 
 MIN_CONFIDENCE = 0.6
 """Less sure facts wait, 0..1."""
 
-UNSURE = Objection(
-    name="unsure",
-    says="is not sure",
-    holds=lambda case: case.fact.confidence < MIN_CONFIDENCE,
+UNSURE: Final = Objection(name="unsure", says="is not sure")
+HEARSAY: Final = Objection(name="hearsay", says="is what somebody else says about them")
+AGAINST_CONFIRMED: Final = Objection(
+    name="against_confirmed", says="contradicts what a person confirmed"
 )
-
-HEARSAY = Objection(
-    name="hearsay",
-    says="is what somebody else says about them",
-    holds=lambda case: case.hearsay,
-)
-
-AGAINST_CONFIRMED = Objection(
-    name="against_confirmed",
-    says="contradicts what a person confirmed",
-    holds=lambda case: case.against_confirmed,
-)
-
-OBJECTIONS: Final = (AGAINST_CONFIRMED, HEARSAY, UNSURE)
-"""The rules, in order; the first that holds is the one named."""
-
-
-def objection(case: Case) -> Objection | None:
-    """What stands against a fact; None when nothing does."""
-    return next((one for one in OBJECTIONS if one.holds(case)), None)
 
 
 def status(against: Objection | None, failures: Sequence[str]) -> Status:
-    """What a fact begins as, by the objection to it and the failures of its run."""
+    """Return what a fact begins as, by the objection to it and the failures of its run."""
     if against is not None:
         return "pending"
     return "approved" if failures else "active"

@@ -1,17 +1,16 @@
-"""Which of two facts holds: as it was decided, or as a question. By itself, for a store asks it without
-forming anything."""
+"""Which of two facts holds: as it was decided, or as a question."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import datetime
 
 from langmemory.changes import Change, Facets, Merge, OpenReview, Supersede, UpdateMemory
-from langmemory.formation.contradiction.pairs import Pair, gives_way, stays
-from langmemory.formation.contradiction.statements import Statement
+from langmemory.formation.contradiction.comparable import ComparableFact
+from langmemory.formation.contradiction.pairs import Pair
 from langmemory.formation.duplicates import plain_twins
-from langmemory.formation.planning.dependants import question_id
-from langmemory.ports.facts import KnownFact
+from langmemory.formation.planning.consequences import question_id
+from langmemory.ports.facts import Knowledge, KnownFact
 from langmemory.types import Namespace
 
 
@@ -23,32 +22,45 @@ def over(pair: Pair, now: datetime, *, by: str | None = None) -> Supersede | Upd
         now: the present.
         by: key of what takes the place; None is the other of the pair.
     """
-    loser, until = gives_way(pair)
+    loser, until = pair.loser, pair.over_since
     reason = pair.reason or "contradicted"
     if until > now:
         return UpdateMemory(key=loser.key, facets=Facets(invalid_at=until), reason=reason)
-    return Supersede(key=loser.key, by=by or stays(pair).key, invalid_at=until, reason=reason)
+    return Supersede(key=loser.key, by=by or pair.winner.key, invalid_at=until, reason=reason)
 
 
 def twins_over(
-    over: Statement, change: Supersede, said_by: datetime, alike: Iterable[KnownFact]
+    given_way: Sequence[tuple[ComparableFact, Supersede, datetime]],
+    alike: Callable[[ComparableFact], Iterable[KnownFact]],
 ) -> Iterator[Supersede]:
-    """What an application wrote in the words of a fact that gives way: it claims nothing, so that
-    nothing would ever end it.
+    """Yield, once, what an application wrote in the words of a fact that gives way: it claims nothing,
+    so that nothing would ever end it.
 
     Args:
-        over: the fact.
-        change: by which it gives way.
-        said_by: what was written after this moment is newer, and stays.
-        alike: what is known in like words.
+        given_way: facts, by which change each gives way, and until when: what was written after this
+            moment is newer, and stays.
+        alike: returns what is known in the words of a fact.
     """
-    for one in plain_twins(over, alike):
-        if one.said_at <= said_by:
-            yield change.model_copy(update={"key": one.key})
+    ended = {change.key for _, change, _ in given_way}
+    for over, change, said_by in given_way:
+        for one in plain_twins(over, alike(over)):
+            if one.said_at <= said_by and one.key not in ended:
+                ended.add(one.key)
+                yield change.model_copy(update={"key": one.key})
+
+
+def known_over(
+    changes: Iterable[Change], knowledge: Knowledge
+) -> Iterator[tuple[ComparableFact, ComparableFact, Supersede]]:
+    """Yield the known facts that changes supersede, each with what takes its place and the change."""
+    for change in {one.key: one for one in changes if isinstance(one, Supersede)}.values():
+        known, heir = knowledge.by_key(change.key), knowledge.by_key(change.by)
+        if known is not None and heir is not None:
+            yield ComparableFact.of_known(known), ComparableFact.of_known(heir), change
 
 
 def which_holds(namespace: Namespace, pair: Pair, rest: Iterable[Change]) -> OpenReview:
-    """What nobody decided of two facts; ``rest`` is what the known one says besides."""
+    """Ask which of two facts holds; ``rest`` are the residual claims of the known one."""
     asked = "Do these say the same?" if pair.about == "duplicate" else "Which of these holds?"
     return OpenReview(
         id=question_id(pair.about, namespace, pair.new.key, pair.old.key),
@@ -61,7 +73,7 @@ def which_holds(namespace: Namespace, pair: Pair, rest: Iterable[Change]) -> Ope
 
 def supersedes_known(pair: Pair) -> Supersede:
     """The known fact of a pair gives way to the new one."""
-    loser, until = gives_way(pair)
+    loser, until = pair.loser, pair.over_since
     until = pair.old.start if loser.key == pair.new.key else until
     return Supersede(key=pair.old.key, by=pair.new.key, invalid_at=until)
 

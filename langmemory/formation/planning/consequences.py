@@ -1,5 +1,4 @@
-"""What depends on a fact that is over, or on one that began, by the relations of both. By itself, for a
-store asks it when a review is decided."""
+"""Facts that depend on one that is over, or on one that began: ended where that is sure, else asked about."""
 
 from __future__ import annotations
 
@@ -7,15 +6,49 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from itertools import islice
-from typing import Final
+from pathlib import Path
+from typing import Final, Literal
 
 from langmemory.changes import Change, Facets, Invalidate, OpenReview, Supersede, UpdateMemory
-from langmemory.formation.contradiction.statements import BEGINNING, END, Statement, words_of
-from langmemory.formation.planning.dependants import question_id
-from langmemory.formation.relations.consequences import CONSEQUENCES, Consequence
+from langmemory.formation.contradiction.comparable import BEGINNING, END, ComparableFact, words_of
+from langmemory.formation.relations import vocabulary
 from langmemory.languages import split_words
-from langmemory.ports.facts import Claim, Knowledge, KnownFact
+from langmemory.languages.tables import read
+from langmemory.ports.facts import Claim, Knowledge, KnownFact, digest
 from langmemory.types import Namespace
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Consequence:
+    """A rule for other facts about the subject of a claim."""
+
+    when: tuple[str, ...]
+    """Relations of the claim."""
+    of: Literal["end", "beginning"]
+    """Whether it follows from the claim's end, or from its beginning."""
+    over: tuple[str, ...] = ()
+    """Relations of facts that are over with it."""
+    doubtful: tuple[str, ...] = ()
+    """Relations of facts that are asked about."""
+    either: bool = False
+    """Also facts that claim it of others with the subject as their object: "Lena has a dog, Rex"."""
+    together: bool = False
+    """Only facts about the same two."""
+    within: str | None = None
+    """Only as far as the subject has nothing else under this relation that goes on: of two jobs, one
+    that ends leaves open which of them a boss belongs to."""
+    unless: frozenset[str] = frozenset()
+    """Objects of the claim from which nothing follows."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class _Table:
+    consequences: tuple[Consequence, ...]
+
+
+CONSEQUENCES: Final = read(
+    _Table, Path(vocabulary.__file__).with_name("consequences.toml")
+).consequences
 
 MOST_ASKED: Final = 5
 """Questions that one end leads to: nobody answers fifty about fifty colleagues."""
@@ -44,7 +77,7 @@ def consequences(
     knowledge: Knowledge,
     namespace: Namespace,
     effects: Iterable[Change],
-    begun: Iterable[Statement],
+    begun: Iterable[ComparableFact],
     now: datetime,
 ) -> Iterator[Change]:
     """Ends of what cannot go on, and questions about what need not.
@@ -60,7 +93,7 @@ def consequences(
     for turn, row, claim in _turns(effects, new, knowledge):
         asked = 0
         for known, sure in _depending(turn, row, claim, knowledge):
-            one = Statement.of_known(known)
+            one = ComparableFact.of_known(known)
             if one.key in gone or one.key in new or not _concerns(turn, one):
                 continue
             gone.add(one.key)
@@ -73,16 +106,16 @@ def consequences(
 
 
 def _turns(
-    effects: Iterable[Change], new: Mapping[str, Statement], knowledge: Knowledge
+    effects: Iterable[Change], new: Mapping[str, ComparableFact], knowledge: Knowledge
 ) -> Iterator[tuple[_Turn, Consequence, Claim]]:
-    """What ended and what began, each claim of it with the rows it concerns."""
+    """Facts that ended and that began, each claim of it with the rows it concerns."""
     for change in effects:
         if not isinstance(change, Supersede | Invalidate | UpdateMemory):
             continue
         known = knowledge.by_key(change.key)
         if known is None or known.memory.status not in ("active", "superseded"):
             continue
-        old, until = Statement.of_known(known), _until(change)
+        old, until = ComparableFact.of_known(known), _until(change)
         if until is None or until <= old.start or old.past or old.waiting:
             continue  # what never was true had nothing depend on it
         heir = change.by if isinstance(change, Supersede) else None
@@ -138,10 +171,10 @@ def _depending(
 
 
 def _going_on(turn: _Turn, relation: str, claim: Claim, knowledge: Knowledge) -> list[str]:
-    """What a subject has besides under a relation, since before something of it ended."""
+    """Objects that a subject has besides under a relation, since before something of it ended."""
     found: list[str] = []
     for known in knowledge.about(claim.subject, relation):
-        one = Statement.of_known(known)
+        one = ComparableFact.of_known(known)
         if one.waiting or one.start >= turn.until or one.end <= turn.until or one.key == turn.key:
             continue
         found += [
@@ -161,7 +194,7 @@ def _told(known: KnownFact) -> datetime:
     return known.told_at or known.memory.created_at
 
 
-def _concerns(turn: _Turn, one: Statement) -> bool:
+def _concerns(turn: _Turn, one: ComparableFact) -> bool:
     """Whether a fact began before the turn, was not told since, and may be known to who told it."""
     if one.waiting or one.ends or one.start > turn.until or one.told_at > turn.said_at:
         return False
@@ -187,3 +220,27 @@ def _question(namespace: Namespace, turn: _Turn, key: str, until: datetime) -> O
         memories=(key, turn.key),
         options={"still_true": (), "over": (over,)},
     )
+
+
+def dependants(
+    knowledge: Knowledge, namespace: Namespace, effects: Iterable[Change]
+) -> Iterator[OpenReview]:
+    """Ask about memories derived from facts that are over. A review asks when it is decided,
+    for more may have been derived since it was opened."""
+    gone = {c.key: c.invalid_at for c in effects if isinstance(c, Supersede | Invalidate)}
+    for key, until in gone.items():
+        for known in knowledge.derived_from([key]):
+            name = known.memory.key
+            if name not in gone and known.memory.status == "active":
+                yield OpenReview(
+                    id=question_id("dependant", namespace, key, name),
+                    about="dependant",
+                    question="This was derived from a fact that is over. Does it still hold?",
+                    memories=(name, key),
+                    options={"still_true": (), "over": (Invalidate(key=name, invalid_at=until),)},
+                )
+
+
+def question_id(about: str, namespace: Namespace, *parts: str) -> str:
+    """The same for the same question in one namespace: what was asked once is not asked again."""
+    return f"review/{digest(*namespace, '', about, *parts)}"

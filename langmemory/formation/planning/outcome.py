@@ -1,4 +1,4 @@
-"""What becomes of the facts of a batch, and of what was known."""
+"""The outcome of a batch for its facts, and for known ones."""
 
 from __future__ import annotations
 
@@ -7,17 +7,23 @@ from dataclasses import replace
 from datetime import datetime
 
 from langmemory.changes import Change, Facets, Merge, Supersede, UpdateMemory
-from langmemory.formation.batch import Batch
-from langmemory.formation.contradiction.pairs import Pair, gives_way, stays
-from langmemory.formation.contradiction.statements import BEGINNING, END, Statement, fact_key
+from langmemory.formation.batch import Batch, kept_close
+from langmemory.formation.contradiction.comparable import BEGINNING, END, ComparableFact, fact_key
+from langmemory.formation.contradiction.pairs import Pair
 from langmemory.formation.duplicates import Division, as_good_as_same, confirmed
 from langmemory.formation.entities.resolution import Resolution
 from langmemory.formation.judging import Decision, Verdicts
-from langmemory.formation.ownership import kept_close
-from langmemory.formation.planning.approval import Case, Objection, hearsay, objection
+from langmemory.formation.planning.approval import (
+    AGAINST_CONFIRMED,
+    HEARSAY,
+    MIN_CONFIDENCE,
+    UNSURE,
+    Objection,
+    hearsay,
+)
 from langmemory.formation.planning.comparison import over, twins_over
-from langmemory.formation.planning.remainder import remainders
-from langmemory.formation.planning.restoring import corrected_since, restored
+from langmemory.formation.planning.reinstate import corrected_since, restored
+from langmemory.formation.planning.residual_claims import residual_claims
 from langmemory.formation.planning.writing import rest_memories
 from langmemory.formation.relations.vocabulary import relation_named
 from langmemory.ports.facts import Claim, Fact, Knowledge, KnownFact
@@ -52,17 +58,17 @@ class Outcome:
         self.against: Mapping[str, Objection | None] = {
             key: self._objection(key, fact) for key, fact in self.facts.items()
         }
-        """What stands against a fact's becoming active by itself, by its key."""
+        """The rule that keeps a fact from becoming active by itself, by its key."""
         self.pairs: Sequence[Decision] = [one for one in self.decisions if self._stands(one.pair)]
-        """What was decided of facts that come about as they were compared."""
+        """Decisions on facts that come about as they were compared."""
 
     def waits(self, key: str) -> bool:
         """Whether a fact is one of the batch that waits for a person."""
         return self.against.get(key) is not None
 
-    def begun(self) -> Iterator[Statement]:
+    def begun(self) -> Iterator[ComparableFact]:
         """The facts of the batch that do not wait."""
-        return (Statement.of_fact(f) for key, f in self.facts.items() if not self.waits(key))
+        return (ComparableFact.of_fact(f) for key, f in self.facts.items() if not self.waits(key))
 
     def mentions(self, key: str) -> tuple[str, ...]:
         """Entities a fact of the batch speaks of."""
@@ -122,8 +128,8 @@ class Outcome:
         """Since when a known fact holds, of which an earlier time is told only now, and the keys of
         those that gave way to it and so ended earlier. Nothing where something else is known of that
         time."""
-        old = Statement.of_known(known)
-        new = [one for one in map(Statement.of_fact, facts) if one.kind == old.kind == "fact"]
+        old = ComparableFact.of_known(known)
+        new = [one for one in map(ComparableFact.of_fact, facts) if one.kind == old.kind == "fact"]
         starts = [one.start for one in new if one.start > BEGINNING]
         since = min(starts, default=old.start)
         if old.dated or old.protected or since >= old.start:
@@ -133,7 +139,7 @@ class Outcome:
             if not relation_named(claim.relation).is_single:
                 continue
             for other in self.knowledge.about(claim.subject, claim.relation, past=True):
-                one = Statement.of_known(other)
+                one = ComparableFact.of_known(other)
                 if one.key == old.key or one.waiting or one.end <= since or one.start >= old.start:
                     continue
                 if other.memory.superseded_by != old.key or one.start >= since or one.protected:
@@ -142,22 +148,19 @@ class Outcome:
         return since, tuple(dict.fromkeys(before))
 
     def superseded(self) -> Iterator[Change]:
-        """What gives way to facts that do not wait, each at its earliest end."""
+        """Yield what is superseded by facts that do not wait, each at its earliest end."""
         ends: dict[str, Supersede | UpdateMemory] = {}
         again: dict[str, Change] = {}
-        twins: dict[str, Supersede] = {}
+        given_way: list[tuple[ComparableFact, Supersede, datetime]] = []
         for pair, change in self._giving_way():
             if ends.setdefault(change.key, change) is change and isinstance(change, Supersede):
-                said_by = stays(pair).said_at
-                loser = gives_way(pair)[0]
-                alike = as_good_as_same(loser, self.knowledge)
-                for twin in twins_over(loser, change, said_by, alike):
-                    twins.setdefault(twin.key, twin)
+                given_way.append((pair.loser, change, pair.winner.said_at))
             if isinstance(change, Supersede) and change.key == pair.old.key:
                 found = restored(pair.old, pair.new, change, self.knowledge)
                 again |= {one.key: one for one in found}
         yield from ends.values()
-        yield from (twin for key, twin in twins.items() if key not in ends)
+        twins = twins_over(given_way, lambda over: as_good_as_same(over, self.knowledge))
+        yield from (twin for twin in twins if twin.key not in ends)
         yield from self._corrected_before()
         yield from (one for key, one in again.items() if key not in ends)
         for one in self.pairs:
@@ -165,9 +168,9 @@ class Outcome:
                 yield Merge(key=one.pair.old.key, others=(one.pair.new.key,), reason="the same")
 
     def _corrected_before(self) -> Iterator[UpdateMemory]:
-        """What a known correction says was so since what it takes back was said, of which one hears
+        """A known correction was so since the time of what it takes back, of which one hears
         only now."""
-        late: dict[str, list[Statement]] = {}
+        late: dict[str, list[ComparableFact]] = {}
         for one in self.pairs:
             new, old = one.pair.new, one.pair.old
             if one.pair.comes_late and one.verdict == "supersedes" and not self.waits(new.key):
@@ -178,28 +181,32 @@ class Outcome:
 
     def _giving_way(self) -> Iterator[tuple[Pair, Supersede | UpdateMemory]]:
         """Pairs of which one gives way to what does not wait, the earliest ends first."""
-        for one in sorted(self.pairs, key=lambda one: gives_way(one.pair)[1]):
+        for one in sorted(self.pairs, key=lambda one: one.pair.over_since):
             change = self.supersede(one.pair) if one.verdict == "supersedes" else None
             if change is not None and not self.waits(one.pair.new.key):
                 yield one.pair, change
 
     def remaining(self) -> Iterator[tuple[str, Fact]]:
-        """What facts that give way say besides and nothing changes, by key."""
+        """Yield residual claims of superseded facts that nothing changes, by key."""
         giving_way = list(self._giving_way())
         over = {change.key for _, change in giving_way}
         told = {claim for key, one in self.facts.items() if key not in over for claim in one.claims}
         said: set[tuple[Claim, ...]] = set()
         for pair, change in giving_way:
-            loser, winner = gives_way(pair)[0], stays(pair)
+            loser, winner = pair.loser, pair.winner
             for key, fact in self.rest(loser, change, {*told, *winner.claims}, over):
                 if fact.claims not in said:
                     said.add(fact.claims)
                     yield key, fact
 
     def rest(
-        self, old: Statement, change: Change, told: Collection[Claim], gone: Collection[str] = ()
+        self,
+        old: ComparableFact,
+        change: Change,
+        told: Collection[Claim],
+        gone: Collection[str] = (),
     ) -> Iterator[tuple[str, Fact]]:
-        """What a fact says besides, where it gives way to one that claims what was ``told``, by key;
+        """Yield residual claims of a fact superseded by one that claims what was ``told``, by key;
         those that are ``gone`` with it say nothing any more."""
         if not isinstance(change, Supersede) or old.past:
             return
@@ -207,16 +214,16 @@ class Outcome:
         claims = known.claims if known else self.facts[old.key].claims
         own = known.own if known else self.own(old.key)
         met = self.resolution.names
-        yield from remainders(old, claims, told, self.knowledge, met, own=own, gone=gone)
+        yield from residual_claims(old, claims, told, self.knowledge, met, own=own, gone=gone)
 
     def rest_memories(self, facts: Mapping[str, Fact]) -> Iterator[Change]:
-        """What `rest` found as memories."""
+        """Return the facts that `rest` found as memories."""
         yield from rest_memories(facts, self.knowledge, self.resolution.names)
 
     def supersede(self, pair: Pair) -> Supersede | UpdateMemory | None:
         """How one of two gives way: news of what is over gives way to what is known. Nothing gives
         way to what waits, but for the new fact of the pair, whose approval may bring it about."""
-        loser, winner = gives_way(pair)[0], stays(pair)
+        loser, winner = pair.loser, pair.winner
         by = self._repeats.get(winner.key, winner.key)
         if self.waits(loser.key) or self.waits(pair.old.key) or by == loser.key:
             return None
@@ -226,7 +233,7 @@ class Outcome:
         corrected: dict[str, datetime] = {}
         met = {one.pair.new.key for one in self.decisions}
         for one in self.decisions:
-            takes_back = one.pair.new.corrects and gives_way(one.pair)[0] is one.pair.old
+            takes_back = one.pair.new.corrects and one.pair.loser is one.pair.old
             if one.verdict == "supersedes" and takes_back:
                 key, since = one.pair.new.key, one.pair.old.start
                 corrected[key] = min(since, corrected.get(key, since))
@@ -240,7 +247,7 @@ class Outcome:
                 continue
             if fact.implied == "denied" and key not in met:
                 kept = replace(kept, claims=(), ends=False)  # nobody said that it was so
-            statement = Statement.of_fact(fact)
+            statement = ComparableFact.of_fact(fact)
             start = statement.start
             if key in corrected and not statement.dated:
                 start = corrected[key]  # it was so all the time
@@ -267,12 +274,11 @@ class Outcome:
             one.pair.new.key == key
             and one.pair.about == "contradiction"
             and one.verdict in ("unclear", "supersedes")
-            and gives_way(one.pair)[0].protected
+            and one.pair.loser.protected
             for one in self.decisions
         )
-        case = Case(
-            fact=fact,
-            hearsay=hearsay(fact, self.resolution, self.knowledge),
-            against_confirmed=against_confirmed,
-        )
-        return objection(case)
+        if against_confirmed:
+            return AGAINST_CONFIRMED
+        if hearsay(fact, self.resolution, self.knowledge):
+            return HEARSAY
+        return UNSURE if fact.confidence < MIN_CONFIDENCE else None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from datetime import datetime
 from typing import Any
@@ -22,20 +22,19 @@ from langmemory.changes import (
 )
 from langmemory.formation.batch import Batch
 from langmemory.formation.duplicates import Division
+from langmemory.formation.edited_turns import EditedTurns, renewed
 from langmemory.formation.entities.identity import Identities
 from langmemory.formation.entities.resolution import Resolution
 from langmemory.formation.judging import Verdicts
 from langmemory.formation.planning import questions
 from langmemory.formation.planning.approval import status
-from langmemory.formation.planning.consequences import consequences
-from langmemory.formation.planning.dependants import dependants
+from langmemory.formation.planning.consequences import consequences, dependants
 from langmemory.formation.planning.outcome import Outcome
 from langmemory.formation.planning.writing import (
     edges,
     fact_memory,
     summary_memory,
 )
-from langmemory.formation.rereading import Rereading, renewed
 from langmemory.pluralize import counted
 from langmemory.ports.facts import EXTRACTION_FAILED, READ_IN_PART, Extraction, Knowledge
 
@@ -106,7 +105,7 @@ def plan(
 
 def _changes(outcome: Outcome, extraction: Extraction, failures: Sequence[str]) -> Iterator[Change]:
     found = (*outcome.repeated(), *outcome.superseded())
-    before = outcome.knowledge if isinstance(outcome.knowledge, Rereading) else None
+    before = outcome.knowledge if isinstance(outcome.knowledge, EditedTurns) else None
     less = tuple(before.changes(found, outcome.facts)) if before else ()
     effects = (*less, *found)
     yield from _entities(outcome, effects)
@@ -124,7 +123,12 @@ def _changes(outcome: Outcome, extraction: Extraction, failures: Sequence[str]) 
         yield from edges(key, fact.claims, outcome.own(key))
     confided = tuple(_confided(outcome))
     yield from confided
-    outcome.batch = _kept(outcome.batch, {one.key for one in confided})
+    private = {one.key for one in confided}  # what retells these turns is private, too
+    turns = (
+        replace(turn, privacy="private") if turn.key in private else turn
+        for turn in outcome.batch.turns
+    )
+    outcome.batch = replace(outcome.batch, turns=tuple(turns))
     rest = tuple(outcome.rest_memories(dict(outcome.remaining())))
     if not failures:
         yield from rest
@@ -156,7 +160,7 @@ def _changes(outcome: Outcome, extraction: Extraction, failures: Sequence[str]) 
 
 
 def _confided(outcome: Outcome) -> Iterator[UpdateMemory]:
-    """What a private fact was made of becomes private, too, to the one whose turn it is."""
+    """Make the turns of a private fact private, too, to the one whose turn it is."""
     owners = {
         key: fact.owner
         for fact in outcome.facts.values()
@@ -173,14 +177,6 @@ def _confided(outcome: Outcome) -> Iterator[UpdateMemory]:
             )
 
 
-def _kept(batch: Batch, confided: Collection[str]) -> Batch:
-    """The batch with the turns that become private: what retells them is private, too."""
-    turns = (
-        replace(turn, privacy="private") if turn.key in confided else turn for turn in batch.turns
-    )
-    return replace(batch, turns=tuple(turns))
-
-
 def _entities(outcome: Outcome, effects: Sequence[Change]) -> Iterator[Change]:
     """New entities and names as far as something that comes about speaks of them."""
     used = {entity for key in outcome.facts for entity in outcome.mentions(key)}
@@ -190,7 +186,7 @@ def _entities(outcome: Outcome, effects: Sequence[Change]) -> Iterator[Change]:
 
 
 def _told(changes: Sequence[Change]) -> dict[str, Any]:
-    """What the journal tells, as keys: its text is that of the memories."""
+    """The part of the note that the journal tells, as keys: its text is that of the memories."""
     added = [one.key for one in changes if isinstance(one, AddMemory)]
     return {
         "changes": dict(Counter(change.op for change in changes)),

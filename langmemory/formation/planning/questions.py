@@ -1,4 +1,4 @@
-"""What a reflection leaves to a person: questions, each with the changes that answer it."""
+"""Questions that a reflection leaves to a person, each with the changes that answer it."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from langmemory.changes import (
     OpenReview,
     SetStatus,
 )
+from langmemory.formation.batch import owner_of
+from langmemory.formation.contradiction.comparable import fact_key
 from langmemory.formation.contradiction.pairs import Pair
-from langmemory.formation.contradiction.statements import fact_key
-from langmemory.formation.entities.resolution import Unclear
-from langmemory.formation.ownership import owner_of
+from langmemory.formation.entities.resolution import AmbiguousName
 from langmemory.formation.planning.comparison import supersedes_known, which_holds
-from langmemory.formation.planning.dependants import question_id
+from langmemory.formation.planning.consequences import question_id
 from langmemory.formation.planning.outcome import Outcome
 from langmemory.formation.planning.writing import edges
 from langmemory.pluralize import counted
@@ -144,13 +144,13 @@ def _id(outcome: Outcome, about: str, *parts: str) -> str:
 
 
 def _rest(outcome: Outcome, pair: Pair, change: Change) -> Iterator[Change]:
-    """What the known fact of a pair says besides goes on when it gives way."""
+    """Memories for the residual claims of the known fact of a pair, when it is superseded."""
     if getattr(change, "key", None) == pair.old.key:
         rest = dict(outcome.rest(pair.old, change, set(pair.new.claims)))
         yield from outcome.rest_memories(rest)
 
 
-def _who(unclear: Unclear, fact: str) -> tuple[str, Options]:
+def _who(unclear: AmbiguousName, fact: str) -> tuple[str, Options]:
     if unclear.key is not None:
         other = unclear.candidates[0]
         same = LinkEntities(key=unclear.key, same_as=other.key)

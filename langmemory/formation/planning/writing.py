@@ -6,9 +6,8 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from langmemory.changes import AddEdge, AddMemory, Change, Facets
-from langmemory.formation.batch import Batch
-from langmemory.formation.ownership import owner_of
-from langmemory.formation.planning.remainder import names_of
+from langmemory.formation.batch import Batch, owner_of
+from langmemory.formation.planning.residual_claims import names_of
 from langmemory.formation.relations.vocabulary import relation_named
 from langmemory.ports.facts import Claim, Fact, Knowledge, SessionSummary, digest
 from langmemory.types import Status
@@ -45,7 +44,7 @@ def fact_memory(
 
 
 def edges(key: str, claims: tuple[Claim, ...], own: Mapping[str, str]) -> Iterator[AddEdge]:
-    """What a fact claims; ``own`` is as in `Resolution.own`. A partner's partner is said once."""
+    """Yield the edges of a fact; ``own`` is as in `Resolution.own`. A partner's partner is said once."""
     told: set[tuple[str, str, str]] = set()
     for claim in claims:
         if relation_named(claim.relation).symmetric:
@@ -65,7 +64,7 @@ def edges(key: str, claims: tuple[Claim, ...], own: Mapping[str, str]) -> Iterat
 def rest_memories(
     facts: Mapping[str, Fact], knowledge: Knowledge, met: Mapping[str, str]
 ) -> Iterator[Change]:
-    """What is left of facts that gave way (`remainder`), by key; ``met`` as there."""
+    """Yield memories for the `residual_claims` of facts, by key; ``met`` as there."""
     for key, fact in facts.items():
         [claim] = fact.claims
         yield fact_memory(
@@ -80,7 +79,7 @@ def rest_memories(
 
 
 def summary_memory(summary: SessionSummary, batch: Batch, *, status: Status) -> AddMemory | None:
-    """What a batch was about; None where there is nothing to tell, or nobody who may read it."""
+    """Return the summary of a batch as a memory; None for an empty one, or where nobody may read it."""
     turns = batch.turns
     whose = owner_of(turns)
     if not summary.text.strip() or not turns or whose is None:

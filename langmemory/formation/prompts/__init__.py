@@ -1,4 +1,4 @@
-"""What models are asked, one Markdown file each; ``$name`` is filled in."""
+"""Prompts for models, one Markdown file each; ``$name`` is filled in."""
 
 from __future__ import annotations
 

@@ -10,8 +10,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from typing import Final
 
-from langmemory.formation.relations.data import WORDS
-from langmemory.formation.relations.vocabulary import BY_NAME, NO_LONGER, PLANNED
+from langmemory.formation.relations.vocabulary import BY_NAME, NO_LONGER, PLANNED, WORDS
 from langmemory.languages import is_unspaced, without_marks
 
 MOST_NAMED: Final = 16

@@ -1,27 +1,128 @@
-"""Relations by any of their names, and claims in their canonical form."""
+"""The relations formation knows, by any of their names, and claims in their canonical form.
+
+``relations.toml`` has one table for each relation; its phrases and the words of questions for it stand
+in ``languages/<code>/relations.toml``. A phrase stands for one relation only.
+"""
 
 from __future__ import annotations
 
-from dataclasses import replace
+import unicodedata
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
+from pathlib import Path
+from typing import Final, Literal
 
-from langmemory.formation.relations.data import RELATIONS
-from langmemory.formation.relations.relation import Relation, Values, snake
 from langmemory.formation.statements import cues
+from langmemory.languages import Topic
+from langmemory.languages.tables import read
 from langmemory.ports.facts import Claim
 
-__all__ = [
-    "AT_TIMES",
-    "BY_NAME",
-    "NO_LONGER",
-    "PLANNED",
-    "TO_ASSISTANT",
-    "Relation",
-    "Values",
-    "canonical",
-    "relation_named",
-    "snake",
-]
+Values = Literal["one", "usually one", "many", "unknown"]
+"""How many objects a subject has under a relation at one time. ``usually one`` gives way to a newer
+value only with a cue that something changed, or by a judge's word; ``unknown``, by a judge's word
+alone."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Relation:
+    """A kind of claim. Unknown ones have a name and otherwise these defaults."""
+
+    name: str
+    """snake_case, read from subject to object: ``lives_in``."""
+    values: Values = "many"
+    inverse_of: str | None = None
+    """Relation that says the same with subject and object exchanged; claims are kept as that one."""
+    symmetric: bool = False
+    """Subject and object may be exchanged."""
+    opposite: str | None = None
+    """Relation that cannot hold of the same subject and object at the same time."""
+    ends: str | None = None
+    """Relation to the same object that is over when this one holds."""
+    also_ends: tuple[str, ...] = ()
+    """Further relations to the same object that are over then; this one may say more than an end."""
+    holds: bool = True
+    """Says how things are, and not only what somebody means to do: of a plan it is no claim."""
+    timeless: bool = False
+    """Holds at any time when it holds at all: without a time of its own it has no beginning."""
+    temporal_class: Literal["timeless", "habitual", "episodic"] | None = None
+    """How facts of it age, see `lifecycle.retention`; None is as other facts of their kind do."""
+    to_assistant: bool = False
+    """Says how the assistant is to answer its subject: shown to them whatever they talk about."""
+    subject: str = "person"
+    """Kind of entity its subject is."""
+    object: str = "person"
+    """Kind of entity its object is, or ``literal``."""
+    roles: tuple[str, ...] = ()
+    """The roles of its subject for its object, and of its object for its subject; empty for none."""
+    phrases: frozenset[str] = frozenset()
+    """Other names, as `snake` writes them."""
+
+    @property
+    def ended(self) -> tuple[str, ...]:
+        """Every relation to the same object that is over when this one holds."""
+        return (*((self.ends,) if self.ends else ()), *self.also_ends)
+
+    @property
+    def is_single(self) -> bool:
+        """Whether a subject has one object at a time, always or usually."""
+        return self.values in ("one", "usually one")
+
+
+def snake(text: str) -> str:
+    """A phrase as one lower-case word: "is married to" → ``is_married_to``.
+
+    Diacritics of Latin script are left out, so that ``fiancé`` and ``fiance`` are one.
+    """
+    folded = unicodedata.normalize("NFKD", text.replace("'", "").replace("’", "")).casefold()
+    plain = "".join(c for c in folded if not "\u0300" <= c <= "\u036f")
+    spaced = "".join(c if c.isalnum() else " " for c in unicodedata.normalize("NFC", plain))
+    return "_".join(spaced.split())
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class RelationWords:
+    """Words of one language for relations, by the relation's name."""
+
+    frame: frozenset[str] = frozenset()
+    """Words that ask what something is called, or whether now or before."""
+    favourite: frozenset[str] = frozenset()
+    """Words that ask for what somebody likes best."""
+    first_person: frozenset[str] = frozenset()
+    """Verbs by which somebody speaks of themselves without a pronoun."""
+    phrases: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """Words that people and models write for the relation, without auxiliary words in front."""
+    asked: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """Words of questions for it, from whom the question names to the answer."""
+    several: Mapping[str, str] = field(default_factory=dict)
+    """Phrases of questions to the relations that they ask for, whatever their words ask for alone."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class _Known:
+    relations: tuple[Relation, ...]
+
+
+WORDS: Final[Mapping[str, RelationWords]] = Topic(RelationWords, "relations")
+
+
+def _relations() -> tuple[Relation, ...]:
+    known = read(_Known, Path(__file__).with_name("relations.toml")).relations
+    return tuple(
+        replace(
+            relation,
+            phrases=frozenset(
+                snake(phrase)
+                for words in WORDS.values()
+                for phrase in words.phrases.get(relation.name, ())
+            ),
+        )
+        for relation in known
+    )
+
+
+RELATIONS: Final[tuple[Relation, ...]] = _relations()
+
 
 BY_NAME: dict[str, Relation] = {relation.name: relation for relation in RELATIONS}
 """The relations known, by canonical name."""
@@ -52,12 +153,12 @@ def relation_named(relation: str) -> Relation:
     there is one; "no longer works at" → ``no_longer_works_at``.
     """
     name = snake(relation)
-    for stance in (NO_LONGER, PLANNED, AT_TIMES):
-        if name.startswith(stance):
-            plain = relation_named(name.removeprefix(stance))
-            unknown = stance == PLANNED and plain.values == "unknown"
+    for prefix in (NO_LONGER, PLANNED, AT_TIMES):
+        if name.startswith(prefix):
+            plain = relation_named(name.removeprefix(prefix))
+            unknown = prefix == PLANNED and plain.values == "unknown"
             return Relation(
-                name=stance + plain.name,
+                name=prefix + plain.name,
                 values="unknown" if unknown else "many",
                 subject=plain.subject,
                 object=plain.object,

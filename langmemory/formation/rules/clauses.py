@@ -9,6 +9,7 @@ from datetime import datetime
 from itertools import pairwise
 from typing import Literal
 
+from langmemory.formation.batch import MOST_READ
 from langmemory.formation.rules.grammar import TIME
 from langmemory.formation.rules.patterns import Patterns
 from langmemory.formation.times import Found, find
@@ -16,9 +17,6 @@ from langmemory.languages import LANGUAGES
 
 MAX_SENTENCE = 300
 """Characters; longer ones are pasted text, lists or logs."""
-MOST_READ = 100_000
-"""Characters of one text, about 50 pages: of a longer one the first and last half of them, where people
-write themselves when they paste (1 s)."""
 TakesBack = Literal["surely", "perhaps"]
 """Whether somebody corrects what was said: "I meant", or "no", which may answer a question."""
 FIRST_TIME = 0xE000

@@ -11,10 +11,9 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from contextvars import ContextVar
 
-from langmemory.formation.batch import Batch, Turn
+from langmemory.formation.batch import MOST_READ, Batch, Turn
 from langmemory.formation.extraction.transcript import is_person, spoken
 from langmemory.formation.repetition import joined
-from langmemory.formation.rules.clauses import MOST_READ
 from langmemory.formation.rules.game import Game
 from langmemory.formation.rules.patterns import GRAMMARS, patterns_of
 from langmemory.formation.rules.questions import completed, may_answer, spoken_of

@@ -7,11 +7,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
-from langmemory.formation.batch import Turn
+from langmemory.formation.batch import MOST_READ, Turn
 from langmemory.formation.entities.roles import person_words
 from langmemory.formation.relations.vocabulary import relation_named
 from langmemory.formation.rules.clauses import (
-    MOST_READ,
     Clause,
     Sentence,
     opened,

@@ -51,7 +51,7 @@ class ChangeRun:
         """How entity links stood before."""
 
     def find(self, key: str) -> int | None:
-        """Id of a memory; None if it was deleted.
+        """Return the id of a memory; None if it was deleted.
 
         Raises:
             ChangeError: There never was one.
@@ -68,14 +68,14 @@ class ChangeRun:
         )
 
     def item(self, key: str) -> int:
-        """Id of a memory that is to be changed."""
+        """Return the id of a memory that is to be changed."""
         item = self.find(key)
         if item is None:
             raise Unchanged(f"{key} was deleted, and stays so")
         return item
 
     def items(self, keys: Sequence[str]) -> list[int]:
-        """Ids of those memories that are still there."""
+        """Return the ids of those memories that are still there."""
         return [item for key in keys if (item := self.find(key)) is not None]
 
     def entity(self, key: str) -> int:
@@ -99,7 +99,7 @@ class ChangeRun:
         touched: bool = False,
         withdrawn: Sequence[Withdrawn] = (),
     ) -> bool:
-        """Set columns and value of a memory; whether anything is otherwise than before.
+        """Set columns and value of a memory; return whether anything is otherwise than before.
 
         ``touched``: rows beside it are new, which counts as a change of the memory, as does evidence
         that was ``withdrawn``.

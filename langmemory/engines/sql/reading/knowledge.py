@@ -23,7 +23,7 @@ from langmemory.engines.sql.tables.connection import Connection
 from langmemory.engines.sql.tables.times import maybe_datetime
 from langmemory.engines.sql.tables.values import leaf_value
 from langmemory.engines.sql.writing.indexing import Indexing
-from langmemory.formation.contradiction.statements import key_of
+from langmemory.formation.contradiction.comparable import key_of
 from langmemory.formation.relations.vocabulary import BY_NAME
 from langmemory.languages.spelling import normalised_text
 from langmemory.ports.candidates import Floats, Ids

@@ -65,7 +65,7 @@ def search(
     complete: bool = False,
     copy: Current | None = None,
 ) -> Found:
-    """Items in scope that match, with their BM25 > 0: best first.
+    """Return the items in scope that match, with their BM25 > 0: best first.
 
     Args:
         match: FTS5 expression: quoted strings joined by OR, without a column filter.
@@ -136,7 +136,7 @@ def _kept(connection: Connection, ids: Ids, where: str, bindings: Bindings) -> N
 
 
 def _taken_apart(connection: Connection, match: str) -> list[_Part]:
-    """The parts of an expression."""
+    """Return the parts of an expression."""
     return [
         (part, tokenized(connection, part.rstrip("*")[1:-1].replace('""', '"')))
         for part in _QUOTED.findall(match)
@@ -144,7 +144,7 @@ def _taken_apart(connection: Connection, match: str) -> list[_Part]:
 
 
 def _single(parts: Sequence[_Part]) -> list[str] | None:
-    """The tokens of the parts; None where one is more than a token."""
+    """Return the tokens of the parts; None where one is more than a token."""
     if any(len(tokens) != 1 or part.endswith("*") for part, tokens in parts):
         return None
     return [tokens[0] for _, tokens in parts]
@@ -153,7 +153,7 @@ def _single(parts: Sequence[_Part]) -> list[str] | None:
 def _other_forms(
     connection: Connection, parts: Sequence[_Part], forms: Sequence[str]
 ) -> list[_Part]:
-    """Parts for those forms that are tokens of their own."""
+    """Return parts for those forms that are tokens of their own."""
     known = {tuple(tokens) for _, tokens in parts}
     further: list[_Part] = []
     for form in forms:
@@ -211,7 +211,7 @@ class Texts:
         return found
 
     def _count(self, text: int, wanted: Sequence[str], *, begins: bool) -> int:
-        """How often a word stands in a text, or some one after the other, or what begins so."""
+        """Return how often a word stands in a text, or some one after the other, or what begins so."""
         if not begins and len(wanted) == 1:
             return self._counts[text][wanted[0]]
         tokens, length = self._tokens[text], len(wanted)
@@ -253,7 +253,7 @@ class _LookUp:
         """Rows that match it."""
 
     def best(self, limit: int) -> Found:
-        """The rows with the highest BM25."""
+        """Return the rows with the highest BM25."""
         return _arrays(self._best(limit))
 
     def _best(self, limit: int) -> Hits:
@@ -279,9 +279,14 @@ class _LookUp:
         return f"{self.within}{_texts(self.match)}"
 
     def _split(self) -> tuple[str, str] | None:
-        """The rarest words, that together match `SCORED_ROWS`, and the others; None when all do."""
+        """Return the rarest words, that together match `SCORED_ROWS`, and the others; None when all do."""
         terms = _QUOTED.findall(self.match)
-        counts = {term: self._rows_with(term, SCORED_ROWS + 1) for term in dict.fromkeys(terms)}
+        counts = {
+            term: self._cardinalities.rows(
+                self._connection, self.within + _texts(term), SCORED_ROWS + 1, self._size
+            )
+            for term in dict.fromkeys(terms)
+        }
         rare: set[str] = set()
         scored = known = 0
         for term in sorted(counts, key=lambda one: counts[one]):
@@ -292,10 +297,6 @@ class _LookUp:
             rare.add(term)
             known += counts[term] > 0  # a word in no row brings none, as far as was counted
         return None
-
-    def _rows_with(self, term: str, limit: int) -> int:
-        expression = self.within + _texts(term)
-        return self._cardinalities.rows(self._connection, expression, limit, self._size)
 
     def _ranked(self, expression: str, limit: int) -> Hits:
         """By FTS5's own BM25."""
@@ -401,7 +402,7 @@ def _arrays(hits: Hits) -> Found:
 
 
 def _texts(match: str) -> str:
-    """The expression, kept to the texts."""
+    """Return the expression, kept to the texts."""
     # Tokens of the ns column look like n7: only such a word has to be kept away from it.
     return f"{{body context}} : ({match})" if _LIKE_NAMESPACE.search(match) else f"({match})"
 
@@ -412,7 +413,8 @@ TOKENIZER: Final = ("porter", ["unicode61", "remove_diacritics", "2"])
 
 
 def _bm25(row: apsw.FTS5ExtensionApi, *arguments: Any) -> float:
-    """The score of FTS5's ``bm25`` (K1 1.2, b 0.75), above 0, for the last phrases of an expression.
+    """Return the score of FTS5's ``bm25`` (K1 1.2, b 0.75), above 0, for the last phrases of an
+    expression.
 
     FTS5 walks through all rows with a phrase, whatever the search is kept to, to learn how many they
     are: two thirds of a search's time. Here they are given.

@@ -29,7 +29,7 @@ class Told(Protocol):
         ...
 
     def called(self, norm: str) -> Sequence[Entity]:
-        """Entities of this normalised name."""
+        """Entities of this relation_named name."""
         ...
 
     def entity(self, key: str) -> Entity | None:

@@ -1,4 +1,4 @@
-"""What somebody is to the person who speaks, and whether one being can be two such things.
+"""Relationships of people to the person who speaks, and whether one being can have two of them.
 
 A sister and a colleague may have one name. Whoever is introduced with what cannot be said of the
 one known by that name is somebody else; where it only seldom can, that is asked.
@@ -12,31 +12,21 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Literal
 
-from langmemory.formation.contradiction.statements import fact_key, spoken_name
+from langmemory.formation.contradiction.comparable import fact_key, spoken_name
 from langmemory.formation.entities.roles import person_words
-from langmemory.formation.relations.vocabulary import NO_LONGER, PLANNED, relation_named, snake
+from langmemory.formation.relations.vocabulary import (
+    BY_NAME,
+    NO_LONGER,
+    PLANNED,
+    relation_named,
+    snake,
+)
 from langmemory.languages.spelling import name_key
 from langmemory.ports.facts import Claim, Fact, Knowledge, KnownFact
 
-MUTUAL: dict[str, str] = {
-    "sibling_of": "sibling", "cousin_of": "cousin", "relative_of": "relative",
-    "married_to": "partner", "engaged_to": "partner", "partner_of": "partner",
-    "divorced_from": "partner", "separated_from": "partner",
-    "friend_of": "friend", "colleague_of": "colleague", "neighbour_of": "neighbour",
-}  # fmt: skip
-"""Relation to what both are to each other. Who was a partner is the same person still."""
-
-DIRECTED: dict[str, tuple[str, str]] = {
-    "parent_of": ("parent", "child"),
-    "grandparent_of": ("grandparent", "grandchild"),
-    "aunt_or_uncle_of": ("aunt or uncle", "niece or nephew"),
-    "reports_to": ("report", "boss"),
-    "has_pet": ("owner", "pet"),
-}
-"""Relation to what its subject is to its object, and its object to its subject."""
-
-RELATIONS = frozenset({*MUTUAL, *DIRECTED})
-"""Relations whose ends are what they say: a sister is a person, a pet is not."""
+RELATIONS = {name: relation.roles for name, relation in BY_NAME.items() if relation.roles}
+"""By relations whose ends are what they say (a sister is a person, a pet is not), what their subject is to
+their object, and their object to their subject. Who was a partner is the same person still."""
 
 FAMILY = frozenset({"parent", "child", "sibling", "grandparent", "grandchild", "aunt or uncle",
                     "niece or nephew", "cousin", "partner"})  # fmt: skip
@@ -79,7 +69,7 @@ def bond(claim: Claim, whose: str) -> tuple[str, str] | None:
         relation, subject, object_ = relation_named(relation.inverse_of), object_, subject
     if whose not in (subject, object_) or subject == object_ or relation.name not in RELATIONS:
         return None
-    of_subject, of_object = DIRECTED.get(relation.name) or (MUTUAL[relation.name],) * 2
+    of_subject, of_object = RELATIONS[relation.name]
     return (object_, of_object) if subject == whose else (subject, of_subject)
 
 
@@ -104,8 +94,8 @@ class Introductions:
                     self._claims[fact.speaker or "", turn, name_key(claim.subject)].append(claim)
 
     def bond(self, fact: Fact, norm: str) -> str | None:
-        """What a name's bearer is to the speaker of a fact, by itself or else its turns; None where
-        they do not say, or say it of two."""
+        """Return the role of a name's bearer for the speaker of a fact, by itself or else its turns; None
+        where they do not say, or say it of two."""
         if fact.speaker is None or not self._corrected.isdisjoint(fact.evidence):
             return None
         own = {what: None for name, what in _told(fact) if name == norm}
@@ -119,12 +109,12 @@ class Introductions:
         return any((fact.speaker or "", turn) in self._namesakes for turn in fact.evidence)
 
     def claims(self, fact: Fact, norm: str) -> Iterator[Claim]:
-        """What the turn that first says a fact claims of a name's bearer, as it was written."""
+        """Return the claims of the turn that first says a fact about a name's bearer, as it was written."""
         return iter(self._claims.get((fact.speaker or "", fact.evidence[0], norm), ()))
 
 
-class Bonds:
-    """What entities are to speakers, as far as it is known or the batch has said so far."""
+class Relationships:
+    """Roles of entities for speakers, as far as it is known or the batch has said so far."""
 
     def __init__(self, knowledge: Knowledge) -> None:
         self._knowledge = knowledge
@@ -137,7 +127,7 @@ class Bonds:
         self._new[speaker, entity].setdefault(what, fact)
 
     def between(self, speaker: str, entity: str, fact: Fact) -> dict[str, str]:
-        """What an entity is to a speaker, each with the key of a fact that says so; of private
+        """Return the roles of an entity for a speaker, each with the key of a fact that says so; of private
         facts only those of the same owner count."""
         known = {what: found.memory.key for what, found in self._known(speaker, entity, fact)}
         new = {
@@ -160,7 +150,7 @@ class Bonds:
                     yield one[1], found
 
     def claimed(self, claim: Claim) -> None:
-        """What the batch claims, with keys."""
+        """Note a claim of the batch, with keys."""
         self._values[claim.subject, claim.relation].append(claim.object)
 
     def stands_against(self, claim: Claim, entity: str, fact: Fact) -> bool:
@@ -228,7 +218,7 @@ def _named(name: str, me: str) -> str:
 
 
 def _called(text: str, name: str, speaker: str) -> Claim | None:
-    """What the text calls a name's bearer, as a claim of nobody's: "my sister Anna", "Lenas
+    """The word of a text for a name's bearer, as a claim of nobody's: "my sister Anna", "Lenas
     Kollegin Anna", "la hermana de Lena, Ana", "我姐姐小红"."""
     me = "|".join(re.escape(one) for one in (speaker, "the user", "user"))
     my = "|".join(re.escape(one) for one in person_words().my)

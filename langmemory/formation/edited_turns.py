@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
+from typing import Any
 
 from langmemory.changes import (
     AddMemory,
@@ -17,12 +18,11 @@ from langmemory.changes import (
     WithdrawReview,
 )
 from langmemory.formation.batch import Batch
-from langmemory.formation.contradiction.statements import Statement
+from langmemory.formation.contradiction.comparable import ComparableFact
 from langmemory.formation.duplicates import Division, divide
-from langmemory.formation.planning.dependants import question_id
-from langmemory.formation.planning.reinstating import again, as_it_is, standing
-from langmemory.ports.facts import Fact, Knowledge, KnownFact, fingerprint
-from langmemory.types import Entity, Namespace, Review
+from langmemory.formation.planning.consequences import question_id
+from langmemory.formation.planning.reinstate import again, as_it_is, standing
+from langmemory.ports.facts import Fact, FullKnowledge, Knowledge, KnownFact, fingerprint
 
 REASON = "what it was made of says something else now"
 
@@ -40,7 +40,7 @@ class _Held:
     """When those that do not say it were said."""
 
 
-class Rereading:
+class EditedTurns:
     """`facts.Knowledge` as if the turns of a batch had always said what they say now.
 
     A fact that they do not say any more is not there, and what gave way to it stands as it would
@@ -48,7 +48,7 @@ class Rereading:
     """
 
     def __init__(
-        self, knowledge: Knowledge, batch: Batch, division: Division | None = None
+        self, knowledge: FullKnowledge, batch: Batch, division: Division | None = None
     ) -> None:
         """
         Args:
@@ -58,6 +58,8 @@ class Rereading:
                 there.
         """
         self._knowledge = knowledge
+        self.namespace, self.seq = knowledge.namespace, knowledge.seq
+        self.entity, self.taken_back = knowledge.entity, knowledge.taken_back
         self._batch = batch
         self._instead: dict[str, KnownFact | None] = {}
         self._taken: dict[str, _Held] = {}
@@ -84,7 +86,7 @@ class Rereading:
         return held is not None and {*held.known.evidence} <= {t.key for t in self._batch.turns}
 
     def changes(self, effects: Iterable[Change], facts: Collection[str]) -> Iterator[Change]:
-        """What becomes of facts that the turns do not say any more, and of what gave way to them.
+        """Yield changes to facts that the turns do not say any more, and to those they had superseded.
 
         Args:
             effects: what else the batch does to known facts: these have the last word.
@@ -92,7 +94,7 @@ class Rereading:
         """
         gone: set[str] = set()
         for key, held in self._taken.items():
-            over = Statement.of_known(held.known)
+            over = ComparableFact.of_known(held.known)
             if key not in facts and not (over.past and over.end <= over.start):
                 yield Invalidate(key=key, invalid_at=over.start, reason=REASON)
                 gone.add(key)
@@ -121,7 +123,7 @@ class Rereading:
             retells = not key.startswith("fact/")
             if key in replaced or (retells and not (self._taken or self._kept)):
                 continue
-            start = Statement.of_known(known).start
+            start = ComparableFact.of_known(known).start
             yield OpenReview(
                 id=question_id("dependant", self.namespace, turn, key),
                 about="dependant",
@@ -129,16 +131,6 @@ class Rereading:
                 memories=(key, turn),
                 options={"still_true": (), "over": (Invalidate(key=key, invalid_at=start),)},
             )
-
-    # Knowledge.
-
-    @property
-    def namespace(self) -> Namespace:
-        return self._knowledge.namespace
-
-    @property
-    def seq(self) -> int:
-        return self._knowledge.seq
 
     def by_fingerprint(self, text: str) -> Sequence[KnownFact]:
         found = self._seen(self._knowledge.by_fingerprint(text))
@@ -150,69 +142,25 @@ class Rereading:
             if key not in keys and _believed(one) and fingerprint(one.memory.text) == wanted
         ]
 
-    def worded(self, text: str) -> Sequence[KnownFact]:
-        return self._seen(self._knowledge.worded(text))
-
     def nearest(self, text: str, limit: int) -> Sequence[tuple[KnownFact, float]]:
         found = self._knowledge.nearest(text, limit + len(self._instead))
         seen = [(self._instead.get(one.memory.key, one), cosine) for one, cosine in found]
         return [(one, cosine) for one, cosine in seen if one is not None][:limit]
 
     def about(
-        self,
-        subject: str,
-        relation: str | None = None,
-        *,
-        also: str | None = None,
-        literal: str | None = None,
-        corrects: bool = False,
-        past: bool = False,
-        either: bool = False,
+        self, subject: str, relation: str | None = None, *, past: bool = False, **only: Any
     ) -> Sequence[KnownFact]:
-        asked = self._knowledge.about(
-            subject, relation, also=also, literal=literal, corrects=corrects,
-            past=past or self.is_needed, either=either,
-        )  # fmt: skip
-        found = self._seen(asked)
-        return found if past else [one for one in found if _believed(one)]
+        known = self._knowledge.about(subject, relation, past=past or self.is_needed, **only)
+        return [one for one in self._seen(known) if past or _believed(one)]
 
     def derived_from(self, keys: Sequence[str]) -> Sequence[KnownFact]:
         return self._seen(self._knowledge.derived_from(keys))
 
-    def taken_back(self, turn: str, said_at: datetime) -> Sequence[KnownFact]:
-        return self._knowledge.taken_back(turn, said_at)
-
     def gave_way_to(self, key: str) -> Sequence[KnownFact]:
         return self._seen(self._knowledge.gave_way_to(key))
 
-    def rests_on(self, turn: str) -> Sequence[tuple[KnownFact, bool, datetime | None]]:
-        return self._knowledge.rests_on(turn)
-
-    def asked(self, keys: Collection[str]) -> Sequence[Review]:
-        return self._knowledge.asked(keys)
-
     def by_key(self, key: str) -> KnownFact | None:
         return self._instead[key] if key in self._instead else self._knowledge.by_key(key)
-
-    def entities(self, norm: str) -> Sequence[Entity]:
-        return self._knowledge.entities(norm)
-
-    def called(self, norm: str) -> Sequence[Entity]:
-        return self._knowledge.called(norm)
-
-    def entity(self, key: str) -> Entity | None:
-        return self._knowledge.entity(key)
-
-    def everyone(self, kind: str | None = None) -> Sequence[tuple[str, Entity]]:
-        return self._knowledge.everyone(kind)
-
-    def names(self) -> Sequence[str]:
-        return self._knowledge.names()
-
-    def links(self) -> Mapping[str, str]:
-        return self._knowledge.links()
-
-    # How.
 
     def _seen(self, found: Iterable[KnownFact]) -> list[KnownFact]:
         seen = (self._instead.get(one.memory.key, one) for one in found)
@@ -226,7 +174,7 @@ class Rereading:
             for known, outdated, since in self._knowledge.rests_on(turn.key):
                 key = known.memory.key
                 before = found.get(key)
-                if Statement.of_known(known).never_held:
+                if ComparableFact.of_known(known).never_held:
                     self._instead[key] = None
                 elif not outdated or known.memory.status == "archived":
                     continue  # a person's decision, or one with another
@@ -271,13 +219,13 @@ class Rereading:
                 self._instead[key] = _resting_on(left, now)
 
     def _bring_back(self) -> None:
-        """What gave way to a fact that is not there stands again, unless it gave way to another
+        """Reinstate what a fact that is not there had superseded, unless another supersedes it
         since; what gave way to one that began later than was said gave way then."""
         taken = {key: held.known for key, held in self._taken.items()}
         for key, held in self._taken.items():
             for known in self._seen(self._knowledge.gave_way_to(key)):
                 self._restore(standing(again(known), held.known, taken, self))
-            over = Statement.of_known(held.known)
+            over = ComparableFact.of_known(held.known)
             for claim in over.claims:
                 for known in self.about(claim.subject, claim.relation):
                     if known.memory.invalid_at == over.start and "when" not in known.memory.value:
@@ -288,24 +236,23 @@ class Rereading:
                 continue
             for known in self._seen(self._knowledge.gave_way_to(key)):
                 if known.memory.invalid_at == held.known.memory.valid_at:
-                    later = replace(known.memory, invalid_at=now.memory.valid_at)
-                    self._restore(replace(known, memory=later))
+                    self._restore(known.as_if(invalid_at=now.memory.valid_at))
 
     def _restore(self, known: KnownFact) -> None:
         self._restored[known.memory.key] = self._instead[known.memory.key] = known
 
 
-def divided(batch: Batch, facts: Sequence[Fact], knowledge: Knowledge) -> Division:
+def divided(batch: Batch, facts: Sequence[Fact], knowledge: FullKnowledge) -> Division:
     """`duplicates.divide`, where turns of the batch may have been edited since they were read."""
-    first = Rereading(knowledge, batch)
+    first = EditedTurns(knowledge, batch)
     if not first.is_needed:
         return divide(facts, knowledge)
-    return divide(facts, Rereading(knowledge, batch, divide(facts, first)))
+    return divide(facts, EditedTurns(knowledge, batch, divide(facts, first)))
 
 
-def known_now(knowledge: Knowledge, batch: Batch, division: Division) -> Knowledge:
-    """What is known without the earlier words of the batch's turns."""
-    found = Rereading(knowledge, batch, division)
+def known_now(knowledge: FullKnowledge, batch: Batch, division: Division) -> Knowledge:
+    """Return what is known without the earlier words of the batch's turns."""
+    found = EditedTurns(knowledge, batch, division)
     return found if found.is_needed else knowledge
 
 
@@ -322,7 +269,7 @@ def _said(division: Division) -> Mapping[str, set[str]]:
     """The turns that say a known fact again, for the same time."""
     said: dict[str, set[str]] = {}
     for fact, known in division.repeated:
-        new, old = Statement.of_fact(fact), Statement.of_known(known)
+        new, old = ComparableFact.of_fact(fact), ComparableFact.of_known(known)
         same_end = old.past or new.end == old.end
         if new.key != old.key or (new.start == old.start and same_end):
             said.setdefault(old.key, set()).update(fact.evidence)

@@ -1,4 +1,4 @@
-"""What was learned while a fact was not believed: put away, taken back, or waiting for a person.
+"""Facts learned while another was not believed: put away, taken back, or waiting for a person.
 
 Nobody compared the two, so both would hold from the moment the fact is believed again. What structure
 says of them is done then, and what it leaves open is asked.
@@ -11,32 +11,32 @@ from dataclasses import replace
 from datetime import datetime
 
 from langmemory.changes import Change, Supersede
+from langmemory.formation.contradiction.comparable import ComparableFact
 from langmemory.formation.contradiction.comparing import compared
 from langmemory.formation.contradiction.grouping import (
     is_named,
     meant_together,
     values_of,
 )
-from langmemory.formation.contradiction.pairs import Pair, gives_way
-from langmemory.formation.contradiction.statements import Statement
-from langmemory.formation.planning.comparison import over, twins_over, which_holds
-from langmemory.formation.planning.dependants import dependants
-from langmemory.formation.planning.remainder import remainders
-from langmemory.formation.planning.restoring import corrected_since, restored
+from langmemory.formation.contradiction.pairs import Pair
+from langmemory.formation.planning.comparison import known_over, over, twins_over, which_holds
+from langmemory.formation.planning.consequences import dependants
+from langmemory.formation.planning.reinstate import corrected_since, restored
+from langmemory.formation.planning.residual_claims import residual_claims
 from langmemory.formation.planning.writing import rest_memories
-from langmemory.ports.facts import Knowledge
+from langmemory.ports.facts import FullKnowledge
 
 MOST_CLAIMS = 50
 """Of one fact that are looked at: what somebody says has a few, an application's graph any number."""
 
 
-def caught_up(
-    back: Sequence[Statement],
+def catch_up(
+    back: Sequence[ComparableFact],
     learned_since: Callable[[str, str], bool],
-    knowledge: Knowledge,
+    knowledge: FullKnowledge,
     now: datetime,
 ) -> Iterator[Change]:
-    """What becomes of facts that are believed again, and of what was learned since they were not.
+    """Yield changes to facts that are believed again, and to those learned since they were not.
 
     Args:
         back: the facts, as they are to stand; what gave way before may have done so earlier.
@@ -49,59 +49,46 @@ def caught_up(
     for mine in back:
         others = [*_beside(mine, learned_since, knowledge)]
         found += _ended(mine, others, knowledge, now)
-    found += _twins(found, knowledge)
+    given_way = [
+        (over, change, max(over.said_at, new.said_at))
+        for over, new, change in known_over(found, knowledge)
+    ]
+    found += twins_over(given_way, lambda over: knowledge.worded(over.text))
     yield from found
     yield from dependants(knowledge, knowledge.namespace, found)
 
 
-def _twins(found: Sequence[Change], knowledge: Knowledge) -> Iterator[Change]:
-    """What an application wrote in just the words of what gives way. An embedder is not asked: this may
-    be found within a transaction."""
-    given_way = {change.key: change for change in found if isinstance(change, Supersede)}
-    ended = set(given_way)
-    for key, change in given_way.items():
-        known, heir = knowledge.by_key(key), knowledge.by_key(change.by)
-        if known is None or heir is None:
-            continue
-        over, new = Statement.of_known(known), Statement.of_known(heir)
-        alike = knowledge.worded(over.text)
-        for twin in twins_over(over, change, max(over.said_at, new.said_at), alike):
-            if twin.key not in ended:
-                ended.add(twin.key)
-                yield twin
-
-
 def _beside(
-    mine: Statement, learned_since: Callable[[str, str], bool], knowledge: Knowledge
-) -> Iterator[Statement]:
-    """What was learned since of whom a fact speaks, and is to be compared with it."""
+    mine: ComparableFact, learned_since: Callable[[str, str], bool], knowledge: FullKnowledge
+) -> Iterator[ComparableFact]:
+    """Facts learned since that are to be compared with one."""
     seen = {mine.key}
     for claim in mine.claims[:MOST_CLAIMS]:
         for relation in meant_together(claim.relation):
             for known in knowledge.about(claim.subject, relation, past=True):
                 key = known.memory.key
                 if key not in seen and learned_since(mine.key, key):
-                    one = Statement.of_known(known)
+                    one = ComparableFact.of_known(known)
                     if not one.waiting:
                         corrects = one.corrects and _takes_back(one, mine, knowledge)
                         yield replace(one, new=True, corrects=corrects)
                 seen.add(key)
 
 
-def _takes_back(correction: Statement, mine: Statement, knowledge: Knowledge) -> bool:
+def _takes_back(correction: ComparableFact, mine: ComparableFact, knowledge: FullKnowledge) -> bool:
     """Whether a correction names a fact, or has taken nothing else back."""
     if is_named(values_of(correction, mine), correction):
         return True
-    instead = map(Statement.of_known, knowledge.gave_way_to(correction.key))
+    instead = map(ComparableFact.of_known, knowledge.gave_way_to(correction.key))
     return all(one.start < one.end for one in instead)
 
 
 def _ended(
-    mine: Statement, others: Sequence[Statement], knowledge: Knowledge, now: datetime
+    mine: ComparableFact, others: Sequence[ComparableFact], knowledge: FullKnowledge, now: datetime
 ) -> Iterator[Change]:
     """First the end of the fact itself, which then stands against less."""
     ends = [pair for one in others if (pair := compared(one, mine)) and _goes(pair, pair.old)]
-    first = min(ends, key=lambda pair: gives_way(pair)[1], default=None)
+    first = min(ends, key=lambda pair: pair.over_since, default=None)
     if first is not None:
         rest = tuple(_rest(first, knowledge))
         # It says more than what is over, or a person confirmed it.
@@ -114,7 +101,7 @@ def _ended(
             yield from restored(mine, first.new, change, knowledge)
             if first.new.corrects and change.invalid_at <= mine.start:
                 yield from corrected_since(first.new.key, mine.start, knowledge)
-        mine = replace(mine, end=gives_way(first)[1])
+        mine = replace(mine, end=first.over_since)
     for one in others:
         pair = compared(one, mine)
         if pair is None or (first is not None and one is first.new):
@@ -126,13 +113,13 @@ def _ended(
             yield which_holds(knowledge.namespace, pair, _rest(pair, knowledge))
 
 
-def _goes(pair: Pair, one: Statement) -> bool:
-    return pair.verdict == "supersedes" and gives_way(pair)[0] is one
+def _goes(pair: Pair, one: ComparableFact) -> bool:
+    return pair.verdict == "supersedes" and pair.loser is one
 
 
-def _rest(pair: Pair, knowledge: Knowledge) -> Iterator[Change]:
+def _rest(pair: Pair, knowledge: FullKnowledge) -> Iterator[Change]:
     known = knowledge.by_key(pair.old.key)
     if known is not None and not pair.old.past:
         told = set(pair.new.claims)
-        rest = remainders(pair.old, known.claims, told, knowledge, {}, own=known.own)
+        rest = residual_claims(pair.old, known.claims, told, knowledge, {}, own=known.own)
         yield from rest_memories(dict(rest), knowledge, {})

@@ -25,8 +25,8 @@ END = datetime(9999, 12, 30, tzinfo=UTC)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Statement:
-    """What formation knows of a fact."""
+class ComparableFact:
+    """A fact, new or known, in the form in which it is compared."""
 
     key: str
     text: str
@@ -70,9 +70,9 @@ class Statement:
     """Of the batch."""
 
     @staticmethod
-    def of_fact(fact: Fact, batch: Batch | None = None) -> Statement:
+    def of_fact(fact: Fact, batch: Batch | None = None) -> ComparableFact:
         """A fact of a batch; with it, also what was heard."""
-        return Statement(
+        return ComparableFact(
             key=fact_key(fact),
             text=fact.text,
             claims=tuple(_comparable(claim) for claim in fact.claims),
@@ -90,21 +90,28 @@ class Statement:
             ends=_is_end(fact.claims),
             corrects=fact.corrects,
             implied=fact.implied is not None,
-            occasion=_occasion(fact.kind, (fact.when.start, fact.when.end) if fact.when else None),
-            heard=_heard(fact.claims, _said(fact, batch)) if batch else "",
+            occasion=(fact.when.start, fact.when.end)
+            if fact.when and fact.kind in ("event", "plan")
+            else None,
+            heard=_heard(
+                fact.claims,
+                (one.text for key in fact.evidence if (one := batch.turn(key)) is not None),
+            )
+            if batch
+            else "",
             evidence=fact.evidence,
             new=True,
         )
 
     @staticmethod
-    def of_known(known: KnownFact) -> Statement:
+    def of_known(known: KnownFact) -> ComparableFact:
         """A memory."""
         memory = known.memory
         kind = str(memory.value.get("fact_kind", "fact"))
         said_at = moment(memory.value.get("said_at")) or memory.created_at
         start = _start(kind, known.claims, memory.valid_at, memory.invalid_at, said_at)
         end, past = memory.invalid_at or END, memory.status == "superseded"
-        return Statement(
+        return ComparableFact(
             key=memory.key,
             text=memory.text,
             claims=tuple(_comparable(claim) for claim in _both_ways(known.claims)),
@@ -125,7 +132,7 @@ class Statement:
             waiting=memory.status in ("pending", "approved"),
             past=past,
             never_held=past and memory.superseded_by is None and end <= start,
-            occasion=_occasion(kind, _told_for(memory.value)),
+            occasion=_told_for(memory.value) if kind in ("event", "plan") else None,
             heard=_heard(known.claims, known.heard),
             evidence=known.evidence,
         )
@@ -142,7 +149,7 @@ def key_of(text: str, turn: str) -> str:
     return f"fact/{hashlib.sha256(seed).hexdigest()[:16]}"
 
 
-def same_circle(one: Statement, other: Statement) -> bool:
+def same_circle(one: ComparableFact, other: ComparableFact) -> bool:
     """Whether the same people may read both, and a private one has the same owner, as has how
     somebody wants to be answered: a name may be several people's."""
     if one.privacy != other.privacy:
@@ -151,7 +158,7 @@ def same_circle(one: Statement, other: Statement) -> bool:
     return not personal or one.owner == other.owner
 
 
-def asks_assistant(statement: Statement) -> bool:
+def asks_assistant(statement: ComparableFact) -> bool:
     """Whether it says how somebody wants to be answered, or no longer wants to be."""
     return any(
         relation_named(claim.relation.removeprefix(NO_LONGER)).to_assistant
@@ -159,13 +166,13 @@ def asks_assistant(statement: Statement) -> bool:
     )
 
 
-def overlap_in_time(one: Statement, other: Statement) -> bool:
+def overlap_in_time(one: ComparableFact, other: ComparableFact) -> bool:
     """Whether there is a moment at which both hold. What began before it was said is taken to have
     held when it was said."""
     return one.start == other.start or (one.start < other.end and other.start < one.end)
 
 
-def one_occasion(one: Statement, other: Statement) -> bool:
+def one_occasion(one: ComparableFact, other: ComparableFact) -> bool:
     """Whether two events, or plans, may be the same one: not when they are told for other days."""
     if one.occasion is None or other.occasion is None:
         return True
@@ -177,7 +184,7 @@ def _is_end(claims: tuple[Claim, ...]) -> bool:
 
 
 def _both_ways(claims: tuple[Claim, ...]) -> Iterator[Claim]:
-    """What holds both ways is kept once (`planning.writing`), and compared as it is of either."""
+    """Claims of either end: one that holds both ways is kept once (`planning.writing`)."""
     yield from claims
     for claim in claims:
         if claim.object_is_entity and relation_named(claim.relation).symmetric:
@@ -216,10 +223,6 @@ def _start(
 _SENTENCE = re.compile(r"(?<=[.!?。！？\n])\s*")
 
 
-def _said(fact: Fact, batch: Batch) -> Iterator[str]:
-    return (turn.text for key in fact.evidence if (turn := batch.turn(key)) is not None)
-
-
 def _heard(claims: tuple[Claim, ...], said: Iterable[str]) -> str:
     if not claims:
         return ""
@@ -242,12 +245,6 @@ def spoken_name(value: str) -> str:
 def words_of(value: str) -> str:
     """The words of a name or literal, as they are compared: case folded, one space between them."""
     return " ".join(split_words(spoken_name(value)))
-
-
-def _occasion(
-    kind: str, told_for: tuple[datetime, datetime] | None
-) -> tuple[datetime, datetime] | None:
-    return told_for if kind in ("event", "plan") else None
 
 
 def _told_for(value: dict[str, Any]) -> tuple[datetime, datetime] | None:

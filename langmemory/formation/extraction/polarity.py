@@ -1,4 +1,4 @@
-"""What a sentence says of its claim: models claim "lives in Bonn" of "never lived in Bonn", too.
+"""Whether a sentence says that its claim holds: models claim "lives in Bonn" of "never lived in Bonn", too.
 
 Such a claim would end what is known ("lives in Kiel"), so it is taken only as far as its sentence
 goes. A denial counts where nothing but words of the relation stands between it and the claim's
@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import pairwise, takewhile
 from typing import Literal
 
 from langmemory.formation.entities.roles import person_words
@@ -20,7 +20,7 @@ from langmemory.formation.statements import cues
 from langmemory.formation.wording import is_host, is_passing, singular, without_apostrophes
 from langmemory.languages import LANGUAGES, primary, split_words
 
-Stance = Literal[
+Polarity = Literal[
     "holds", "untold", "over", "past", "denied", "unsaid", "wished", "off", "supposed", "passing"
 ]
 """It is so; its object is not named, so that it counts as so; it is so no more; it was so once, which
@@ -33,8 +33,10 @@ _LEADING = 5
 """Words before the first comma that may say when: "On weekdays, …"."""
 
 
-def stance(text: str, subject: str, relation: str, object: str, *, language: str = "en") -> Stance:
-    """What a text says of a claim; what one of its sentences says to hold, holds.
+def polarity(
+    text: str, subject: str, relation: str, object: str, *, language: str = "en"
+) -> Polarity:
+    """Return how a text means a claim; what one of its sentences says to hold, holds.
 
     Args:
         subject: name of the claim's subject, as the text has it.
@@ -50,7 +52,7 @@ def stance(text: str, subject: str, relation: str, object: str, *, language: str
     stops = LANGUAGES[code].stop_words if code in LANGUAGES else frozenset()
     target = split_words(without_apostrophes(object))
     found = [
-        _Reading(subject, said, own, named, stops).stance(place)
+        _Reading(subject, said, own, named, stops).polarity(place)
         for sentence in _SENTENCE.split(without_apostrophes(text))
         for place in _places(sentence, target)
     ]
@@ -71,22 +73,13 @@ class _Place:
     @property
     def clause(self) -> str:
         """The words around the object, it aside, up to where something else is spoken of."""
-        first: list[str] = []
-        for at in range(len(self.before) - 1, -1, -1):
-            if self.before[at] == "," or self.before[at] in cues().turns:
-                lead = self.before[:at]
-                if self.before[at] == "," and "," not in lead and at <= _LEADING:
-                    first = [*lead]
-                first += self.before[at + 1 :]
-                break
-        else:
-            first = [*self.before]
-        last: list[str] = []
-        for word in self.after:
-            if word == "," or word in cues().turns:
-                break
-            last.append(word)
-        return " ".join((*first, "_", *last))
+        turns = {",", *cues().turns}
+        begin = max((at for at, word in enumerate(self.before) if word in turns), default=-1)
+        is_lead = (
+            0 <= begin <= _LEADING and "," not in self.before[:begin] and self.before[begin] == ","
+        )
+        first = [*(self.before[:begin] if is_lead else ()), *self.before[begin + 1 :]]
+        return " ".join((*first, "_", *takewhile(lambda word: word not in turns, self.after)))
 
 
 def _places(sentence: str, target: Sequence[str]) -> list[_Place]:
@@ -116,7 +109,7 @@ class _Reading:
     relation: Relation
     stops: frozenset[str]
 
-    def stance(self, place: _Place) -> Stance:
+    def polarity(self, place: _Place) -> Polarity:
         before = " ".join(self._scope(place.before))
         after = " ".join(place.after).partition(" , ")[0]
         denied = self._denial(place)
@@ -148,7 +141,7 @@ class _Reading:
             return "holds" if away else "passing"
         return "holds"
 
-    def _meant(self, before: str) -> Stance | None:
+    def _meant(self, before: str) -> Polarity | None:
         """Whether it is supposed, or planned, or planned no more."""
         if self._is_cue(cues().supposed, before):
             return "supposed"
@@ -177,7 +170,7 @@ class _Reading:
             and sum(word in cues().negations for word in place.before) % 2
         )
 
-    def _denial(self, place: _Place) -> Stance | None:
+    def _denial(self, place: _Place) -> Polarity | None:
         words = [word for word in (*place.before, *place.object, *place.after) if word != ","]
         besides = cues().beside | self.stops
         if cues().denied.search(" ".join(place.before)) is not None:
@@ -188,11 +181,8 @@ class _Reading:
             return None
         if not self._governs(place.before, besides):
             return None
-        rest: list[str] = []
-        for word in place.after:
-            if word == "," or word in cues().turns or word in cues().since:
-                break
-            rest.append(word)
+        ends = {",", *cues().turns, *cues().since}
+        rest = takewhile(lambda word: word not in ends, place.after)
         alone = all(word in besides or word in cues().behind for word in rest)
         if not (alone or self.relation.is_single):
             return "unsaid"
@@ -228,7 +218,7 @@ class _Reading:
             scope = [*lead.split(), *scope]
         return scope
 
-    def _past(self, place: _Place, before: str, after: str) -> Stance | None:
+    def _past(self, place: _Place, before: str, after: str) -> Polarity | None:
         """Whether a sentence speaks of what was: surely over, or in the past tense only."""
         clause = place.clause
         words = before.split()

@@ -1,4 +1,4 @@
-"""What a memory claims after somebody gave it other words.
+"""The claims of a memory after somebody gave it other words.
 
 An application that corrects a fact puts one word for another: "Lena lives in Bonn." becomes "Lena lives
 in Kiel.". What stands in the place of a name is claimed instead of it, what the words still name is
@@ -23,7 +23,7 @@ from langmemory.formation.statements import cues
 from langmemory.formation.wording import wording
 from langmemory.languages import detect_language, is_unspaced
 from langmemory.languages.spelling import name_key
-from langmemory.ports.facts import Claim, Fact, Knowledge
+from langmemory.ports.facts import Claim, Fact, FullKnowledge
 from langmemory.types import Memory
 
 LONGEST_NAME: Final = 80
@@ -31,7 +31,7 @@ LONGEST_NAME: Final = 80
 REASON: Final = "its words changed"
 
 Put = tuple[str | None, str | None]
-"""What was put in the place of a claim's subject and object; None for what is as it was."""
+"""Names put in the place of a claim's subject and object; None for one that is as it was."""
 
 
 def still_claimed(
@@ -40,7 +40,7 @@ def still_claimed(
     before: str,
     claims: Sequence[Claim],
     entities: Mapping[str, tuple[str, str]],
-    knowledge: Knowledge,
+    knowledge: FullKnowledge,
     now: datetime,
 ) -> list[Change]:
     """Entities, mentions and edges of a memory by its other words, the earlier ones being gone.
@@ -82,7 +82,7 @@ class _Words:
         before: str,
         memory: Memory,
         entities: Mapping[str, tuple[str, str]],
-        knowledge: Knowledge,
+        knowledge: FullKnowledge,
     ) -> None:
         was, now = (wording(text, detect_language(text).code) for text in (before, memory.text))
         self.are_turned = was.negated != now.negated or (
@@ -101,7 +101,7 @@ class _Words:
         }
 
     def put_for(self, claim: Claim) -> Put | None:
-        """What stands in the places of its ends; None where nothing does."""
+        """Return the names in the places of its ends; None where nothing does."""
         subject = self._put(self._names.get(claim.subject, []))
         by_name = self._names.get(claim.object, []) if claim.object_is_entity else [claim.object]
         object = self._put(by_name)
@@ -111,7 +111,7 @@ class _Words:
         return any(self._found(name, self._now) for name in self._names[key])
 
     def _put(self, names: Sequence[str]) -> str | None:
-        """What stands where these names of the same stood: None for one of them, "" for nothing. One
+        """The name where these names of the same stood: None for one of them, "" for nothing. One
         that was not spoken is meant as long as nothing else differs, or speaks itself: "I"."""
         spoken = [name for name in names if self._found(name, self._before)]
         if not spoken:
@@ -122,7 +122,7 @@ class _Words:
         return next((put for name in spoken if (put := self._in_place_of(name))), "")
 
     def _in_place_of(self, name: str) -> str:
-        """What the words have where they had a name, all else being the same; else ""."""
+        """The words in the place of a name, all else being the same; else ""."""
         match = self._found(name, self._before)
         assert match is not None
         head, tail = self._before[: match.start()], self._before[match.end() :]

@@ -6,14 +6,15 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 from langmemory.changes import AddEntity, Change, LinkEntities
-from langmemory.formation.entities.bonds import Bonds, Introductions
 from langmemory.formation.entities.names import entity_key, within_reach
-from langmemory.formation.entities.resolution import Unclear
+from langmemory.formation.entities.relationships import Introductions, Relationships
+from langmemory.formation.entities.resolution import AmbiguousName
 from langmemory.formation.entities.roles import person_words
 from langmemory.languages.spelling import name_key
-from langmemory.ports.facts import Fact, Knowledge
+from langmemory.ports.facts import Fact, FullKnowledge
 from langmemory.types import Entity
 
 Similar = Callable[[str, Sequence[str]], Sequence[float]]
@@ -30,7 +31,7 @@ class Found:
     """Key that is compared: of the entity it is linked to."""
 
 
-class Cast:
+class BatchEntities:
     """The entities of a batch.
 
     Args:
@@ -42,19 +43,19 @@ class Cast:
     def __init__(
         self,
         facts: Sequence[Fact],
-        knowledge: Knowledge,
+        knowledge: FullKnowledge,
         similar: Similar | None,
     ) -> None:
         self.knowledge = knowledge
         self.similar = similar
         self.introduced = Introductions(facts)
-        self.unclear: list[Unclear] = []
+        self.unclear: list[AmbiguousName] = []
         self.links: dict[str, str] = {}
         """Key of an entity made here to the one it is the same as."""
         self._linked = knowledge.links()
         self.speakers: dict[str, str] = {}
         self.used: dict[str, Entity] = {}
-        self.bonds = Bonds(knowledge)
+        self.bonds = Relationships(knowledge)
         self._made: dict[str, Entity] = {}
         self._aliases: defaultdict[str, dict[str, None]] = defaultdict(dict)
         self._called: dict[str, dict[str, Entity]] = {}
@@ -199,6 +200,11 @@ class Cast:
         entity = persons[0] if persons else self.make(name, "person", fact, private=False)
         self.speakers[fact.speaker] = self.followed(entity)
         return entity
+
+    def ask(self, name: str, fact: int, candidates: Iterable[Entity], **doubt: Any) -> None:
+        """Leave a name to a person; see `AmbiguousName`."""
+        found = AmbiguousName(name=name, fact=fact, candidates=tuple(candidates), **doubt)
+        self.unclear.append(found)
 
     def fuller(self, norm: str) -> set[str]:
         """Full names in this batch's facts that begin with this one."""

@@ -1,4 +1,4 @@
-"""What a fact that gives way says besides: "Lena's sister Katrin lives in Bremen" is over when Katrin
+"""Residual claims of a fact that is superseded: "Lena's sister Katrin lives in Bremen" is over when Katrin
 moves, and she is Lena's sister still.
 
 A fact holds or is over as a whole, and its edges with it. So what it claims under other relations
@@ -11,13 +11,13 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 
-from langmemory.formation.contradiction.statements import BEGINNING, Statement, fact_key
+from langmemory.formation.contradiction.comparable import BEGINNING, ComparableFact, fact_key
 from langmemory.formation.relations.vocabulary import BY_NAME, NO_LONGER, relation_named
 from langmemory.ports.facts import Claim, Fact, Knowledge
 
 
-def remainders(
-    over: Statement,
+def residual_claims(
+    over: ComparableFact,
     claims: Sequence[Claim],
     told: Collection[Claim],
     knowledge: Knowledge,
@@ -103,7 +103,7 @@ def _known_otherwise(claim: Claim, gone: Collection[str], knowledge: Knowledge) 
     )
 
 
-def _fact(over: Statement, claim: Claim, text: str) -> Fact:
+def _fact(over: ComparableFact, claim: Claim, text: str) -> Fact:
     timeless = relation_named(claim.relation).timeless or over.start == BEGINNING
     start: datetime | None = None if timeless else over.start
     return Fact(
