@@ -297,7 +297,7 @@ def _texts(state: Mapping[str, Any], name: str) -> tuple[str, str]:
 
 
 def _said(state: Mapping[str, Any], end: int | None = None) -> list[AnyMessage] | None:
-    """Return what people said and is to be kept for the end of the run; None when there is nothing new.
+    """Return the messages of people that are kept for the end of the run; None when there is nothing new.
 
     Before a run it is what earlier ones left pending_messages, because they failed. The person's last
     message is not among it: other middleware may yet take out of it what the model is not to see.
@@ -385,7 +385,7 @@ def _as_shown(state: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def _still_said(state: Mapping[str, Any], remembered: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the part of it that waits for a run of somebody else."""
+    """Return the kept messages that wait for a run of somebody else."""
     said = internal_of(state).get("said")
     kept = internal_of(remembered)
     if not said or "remembered_id" not in kept:

@@ -74,17 +74,16 @@ def maintain(
 def _print(found: dict[str, Any], dry_run: bool, verbose: bool) -> None:
     from rich.text import Text
 
-    from langmemory.cli.screen import Screen, plain_table
+    from langmemory.cli.screen import FOLD, WHOLE, Screen, plain_table
 
-    console, table = Screen(), plain_table()
-    table.add_column("task", no_wrap=True)
-    table.add_column("what", overflow="fold")
+    console, table = Screen(), plain_table({"task": WHOLE, "what": FOLD})
     for report in found["reports"]:
         lines = report["lines"] if verbose else report["lines"][:LINES]
         said = [*lines]
         if left := len(report["lines"]) - len(lines):
             said.append(f"… and {left} more (--verbose)")
         said += [f"{name}: {figure:g}" for name, figure in report["figures"].items()]
+        said += report["advice"]
         said += [f"not done: {one}" for one in report["refused"]]
         if report["error"]:
             said.append(f"failed: {report['error']}")
@@ -138,7 +137,7 @@ def health(
     """
     from rich.text import Text
 
-    from langmemory.cli.screen import Screen, plain_table
+    from langmemory.cli.screen import FOLD, WHOLE, Screen, plain_table
     from langmemory.lifecycle.health import as_json as plain
 
     target = Target.of(context, db, namespace)
@@ -148,9 +147,7 @@ def health(
     if as_json:
         say(json_text(plain(found)))
     else:
-        console, table = Screen(), plain_table()
-        table.add_column("figure", no_wrap=True)
-        table.add_column("value", overflow="fold")
+        console, table = Screen(), plain_table({"figure": WHOLE, "value": FOLD})
         for name, shown in (
             ("turns", f"{found.turns:,}, of which {found.unread_turns:,} wait for reflection"),
             ("facts", f"{found.facts:,} that hold, {found.stale:,} of them faded and never cited"),

@@ -44,6 +44,8 @@ class TaskReport:
     """What changed, or with a dry run would; one line a change."""
     figures: dict[str, float] = field(default_factory=dict)
     """Counts and sizes by name."""
+    advice: list[str] = field(default_factory=list)
+    """What a person is told, with the next step."""
     refused: list[str] = field(default_factory=list)
     """What was not done, and why."""
     model_calls: int = 0

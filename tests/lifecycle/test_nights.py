@@ -223,3 +223,25 @@ def test_health_tells_figures_and_next_steps(store: MemoryStore) -> None:
     assert all(finding.advice for finding in found.findings())
     with MemoryStore(":memory:") as empty:
         assert empty.admin.health().findings() == []
+
+
+def test_a_night_keeps_the_file_in_order(store: MemoryStore) -> None:
+    """A night checks the file, tells its figures, and merges what single writes left behind."""
+    learn(store, 5)
+    by_task = {report["task"]: report for report in night(store)["reports"]}
+    assert by_task["health"]["figures"]["facts"] == 5
+    assert by_task["optimise"]["figures"]["written_anew"] == 0
+    assert store.admin.check() == []
+
+
+def test_a_damaged_file_stops_graduation(
+    store: MemoryStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where the file is inconsistent the night says so, and nothing graduates."""
+    learn(store, 1, status="approved")
+    monkeypatch.setattr(
+        "langmemory.engines.sql.rooms.admin.Admin.check", lambda _: ["a row is lost"]
+    )
+    by_task = {report["task"]: report for report in night(store)["reports"]}
+    assert "a row is lost" in by_task["health"]["error"]
+    assert by_task["graduate"]["lines"] == []

@@ -10,12 +10,12 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import replace
 from itertools import islice
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Final
 
 import apsw
 import sqlite_vec
 
-from langmemory.config import DEFAULT_DATABASE, DatabaseConfig, EngineConfig
+from langmemory.config import DEFAULT_DATABASE, MIB, DatabaseConfig, EngineConfig
 from langmemory.engines.sql.scope.scopes import CompiledScope, compile_scope
 from langmemory.engines.sql.tables.settings import ModelSetting, read_model, remaining
 from langmemory.engines.sql.writing.indexing import Indexing
@@ -38,6 +38,12 @@ from langmemory.types import Namespace, Scope, Stats
 from langmemory.values import from_json
 
 logger = logging.getLogger("langmemory.engines.sqlite")
+
+
+VACUUM_FROM_SHARE: Final = 0.5
+"""Share of free pages above which a file is written anew by maintenance."""
+VACUUM_FROM_BYTES: Final = 64 * MIB
+"""Free bytes above which this is worth the time (2.8 s for 100,000 memories, decision 033)."""
 
 
 class Engine:
@@ -307,6 +313,24 @@ class Engine:
         ``secure-delete`` does nothing for an index without content (tests/sqlite/test_purge.py)."""
         for _ in range(2):  # a merge under way has rows in it from before they were deleted
             self._merge_keywords()
+
+    def optimise(self) -> dict[str, float]:
+        """Refresh the planner's statistics, merge the keyword index, write the WAL back, and write the
+        file anew where most of it is free; return what was found and done, by name.
+
+        Others write meanwhile, but for the time in which the file is written anew.
+        """
+        with self.write() as connection:
+            connection.execute("PRAGMA analysis_limit = 1000; PRAGMA optimize")
+            free, pages = connection.pragma("freelist_count"), connection.pragma("page_count")
+            free_bytes = free * connection.pragma("page_size")
+        worth_it = free > pages * VACUUM_FROM_SHARE and free_bytes > VACUUM_FROM_BYTES
+        if worth_it:
+            self.purge()
+        else:
+            self._merge_keywords()
+            self.database.tidy()
+        return {"free_bytes": free_bytes, "written_anew": float(worth_it)}
 
     def pack_index(self) -> None:
         """Pack a long tail of the sign log, so that the file opens fast, and merge the keyword index."""

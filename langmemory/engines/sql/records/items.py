@@ -187,24 +187,22 @@ def put(
     return Written(ids, [item for _, item, _ in batch.replaced], batch.reworded)
 
 
+@dataclass(slots=True)
 class Batch:
     """Collects rows of many items, so that each table is written once and in order."""
 
-    def __init__(
-        self, connection: Connection, now_us: int, run: str | None, reason: str | None
-    ) -> None:
-        self.connection = connection
-        self.now_us = now_us
-        self.run = run
-        self.reason = reason
-        self.namespaces: dict[Namespace, tuple[int, str]] = {}
-        self.paths: dict[str, int] = {}
-        self.fresh: list[tuple[Write, int, int]] = []
-        self.replaced: list[tuple[Write, int, int]] = []
-        self.reworded: list[Reworded] = []
-        self.leaf_rows: list[tuple[int, LeafValue, int, int]] = []
-        self.inserts: dict[tuple[str, ...], list[tuple[Any, ...]]] = {}
-        self.last_id: int | None = None
+    connection: Connection
+    now_us: int
+    run: str | None
+    reason: str | None
+    namespaces: dict[Namespace, tuple[int, str]] = field(default_factory=dict)
+    paths: dict[str, int] = field(default_factory=dict)
+    fresh: list[tuple[Write, int, int]] = field(default_factory=list)
+    replaced: list[tuple[Write, int, int]] = field(default_factory=list)
+    reworded: list[Reworded] = field(default_factory=list)
+    leaf_rows: list[tuple[int, LeafValue, int, int]] = field(default_factory=list)
+    inserts: dict[tuple[str, ...], list[tuple[Any, ...]]] = field(default_factory=dict)
+    last_id: int | None = None
 
     def namespace(self, namespace: Namespace) -> tuple[int, str]:
         known = self.namespaces.get(namespace)
@@ -269,11 +267,8 @@ class Batch:
             "tokens": write.tokens, **write.facets,
         }  # fmt: skip
         if old is None:
-            columns |= {
-                "namespace": namespace,
-                "key": write.key,
-                "created_at": updated if write.created_us is None else write.created_us,
-            }
+            created = updated if write.created_us is None else write.created_us
+            columns |= {"namespace": namespace, "key": write.key, "created_at": created}
             if self.last_id is None:
                 self.last_id = self.connection.last_item()
             item = self.last_id = columns["id"] = self.last_id + 1
@@ -325,10 +320,9 @@ class Batch:
                 ],
                 fresh=fresh,
             )
-            if not fresh:
-                for write, item, _ in group:
-                    if write.body is None:
-                        self.connection.delete_keywords(item)
+            for write, item, _ in () if fresh else group:
+                if write.body is None:
+                    self.connection.delete_keywords(item)
             self.connection.write_vectors(
                 [(item, ns, write.embedded, write.hashes) for write, item, ns in group],
                 fresh=fresh,

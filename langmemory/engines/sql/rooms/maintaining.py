@@ -55,6 +55,10 @@ class Maintaining:
             if found is not None:
                 progress.advance(connection, task, found, seq)
 
+    def optimise(self) -> dict[str, float]:
+        """Do what keeps the database fast and small; return what was found and done, by name."""
+        return self._core.engine.optimise()
+
     def runs_of(self, night: str) -> list[str]:
         """Return the ids of the runs of a night."""
         with self._core.engine.read() as snapshot:

@@ -88,7 +88,7 @@ _TOLD: Final[Mapping[type[apsw.Error], str]] = {
     ),
     apsw.Error: "SQLite refused a statement on {path}: {error}",
 }
-"""What an error of SQLite means for the file, and the next step."""
+"""The meaning of each error of SQLite for the file, and the next step."""
 
 
 @contextmanager

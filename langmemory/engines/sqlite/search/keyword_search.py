@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 from functools import partial
 from typing import Any, Final, cast
 
@@ -91,10 +92,12 @@ def search(
         parts += _other_forms(connection, parts, forms)
         match = " OR ".join(text for text, _ in parts)
     size = cardinalities.size(connection)
-    look_up = _LookUp(connection, cardinalities, size, match, weights, selected, complete)
+    look_up = _LookUp(connection, cardinalities, size, match, weights, selected, complete, size)
     best: Callable[[int], Found] = look_up.best
     copied = False
-    if copy is not None and (tokens := _single(parts)) is not None:
+    single = all(len(tokens) == 1 and not part.endswith("*") for part, tokens in parts)
+    if copy is not None and single:
+        tokens = [tokens[0] for _, tokens in parts]
         rows = copy.words.below(connection, namespace) if selected is None else None
         best, copied = partial(_best_copied, look_up, copy, tokens, rows), True
     where, bindings = scope.where, scope.bindings
@@ -141,13 +144,6 @@ def _taken_apart(connection: Connection, match: str) -> list[_Part]:
         (part, tokenized(connection, part.rstrip("*")[1:-1].replace('""', '"')))
         for part in _QUOTED.findall(match)
     ]
-
-
-def _single(parts: Sequence[_Part]) -> list[str] | None:
-    """Return the tokens of the parts; None where one is more than a token."""
-    if any(len(tokens) != 1 or part.endswith("*") for part, tokens in parts):
-        return None
-    return [tokens[0] for _, tokens in parts]
 
 
 def _other_forms(
@@ -220,37 +216,23 @@ class Texts:
         return sum(tokens[n : n + length] == wanted for n in range(len(tokens))) if wanted else 0
 
 
+@dataclass(slots=True)
 class _LookUp:
     """One question to the index, asked the way that is fastest for what there is."""
 
-    __slots__ = (
-        "_cardinalities", "_connection", "_size", "complete", "match", "reach", "selected", "weights",
-        "within",
-    )  # fmt: skip
-
-    def __init__(
-        self,
-        connection: Connection,
-        cardinalities: CardinalityCache,
-        size: int,
-        match: str,
-        weights: Weights,
-        selected: Ids | None,
-        complete: bool,
-    ) -> None:
-        self._connection = connection
-        self._cardinalities = cardinalities
-        self._size = size
-        self.match = match
-        self.weights = weights
-        self.selected = selected
-        """The rows in question, if they are known."""
-        self.complete = complete
-        """Whether frequent words bring rows, where rare ones bring fewer than wanted."""
-        self.within = ""
-        """Expression that a row has to match as well, with its AND; that of a namespace."""
-        self.reach = size
-        """Rows that match it."""
+    connection: Connection
+    cardinalities: CardinalityCache
+    size: int
+    match: str
+    weights: Weights
+    selected: Ids | None
+    """The rows in question, if they are known."""
+    complete: bool
+    """Whether frequent words bring rows, where rare ones bring fewer than wanted."""
+    reach: int
+    """Rows that match `within`."""
+    within: str = ""
+    """Expression that a row has to match as well, with its AND; that of a namespace."""
 
     def best(self, limit: int) -> Found:
         """Return the rows with the highest BM25."""
@@ -282,8 +264,8 @@ class _LookUp:
         """Return the rarest words, that together match `SCORED_ROWS`, and the others; None when all do."""
         terms = _QUOTED.findall(self.match)
         counts = {
-            term: self._cardinalities.rows(
-                self._connection, self.within + _texts(term), SCORED_ROWS + 1, self._size
+            term: self.cardinalities.rows(
+                self.connection, self.within + _texts(term), SCORED_ROWS + 1, self.size
             )
             for term in dict.fromkeys(terms)
         }
@@ -301,15 +283,14 @@ class _LookUp:
     def _ranked(self, expression: str, limit: int) -> Hits:
         """By FTS5's own BM25."""
         conditions, bindings = "", list[Any]()
-        if self.selected is not None:
-            # The plus keeps FTS5 from running the query anew for every id.
+        if self.selected is not None:  # the plus: else FTS5 runs the query anew for every id
             conditions += "AND +rowid IN (SELECT value FROM carray(?)) "
             bindings.append(apsw.carray(np.ascontiguousarray(self.selected)))
         if self.weights != DEFAULT_WEIGHTS:
             conditions += "AND rank MATCH ? "
             bindings.append("bm25(0.0, {:f}, {:f})".format(*self.weights))
         # "+rank": SQLite's sorter keeps only the best, FTS5's own sorts all rows.
-        found = self._connection.execute(
+        found = self.connection.execute(
             "SELECT rowid, rank FROM keyword WHERE keyword MATCH ? "
             f"{conditions}ORDER BY +rank LIMIT ?",
             (expression, *bindings, limit),
@@ -334,19 +315,18 @@ class _LookUp:
         """
         if counts is None:
             counts = [
-                self._cardinalities.rows(self._connection, _texts(term), EVERY, self._size)
+                self.cardinalities.rows(self.connection, _texts(term), EVERY, self.size)
                 for term in _QUOTED.findall(match)
             ]
         within = f"{self.within}{_texts(among)} AND " if among else self.within
         condition, bindings = "", list[Any]()
-        if ids is not None:
-            # The plus keeps FTS5 from running the query anew for every id.
+        if ids is not None:  # the plus, as above
             condition = "AND rowid >= ? AND +rowid IN (SELECT value FROM carray(?))"
             bindings += int(ids.min()), apsw.carray(np.ascontiguousarray(ids))
-        if not self._connection.ranks:
-            self._connection.register_fts5_function(FUNCTION, _bm25)
-            self._connection.ranks = True
-        found: Hits = self._connection.execute(
+        if not self.connection.ranks:
+            self.connection.register_fts5_function(FUNCTION, _bm25)
+            self.connection.ranks = True
+        found: Hits = self.connection.execute(
             f"SELECT rowid, {FUNCTION}(keyword, ?, ?, ?) FROM keyword "
             f"WHERE keyword MATCH ? {condition}",
             (
