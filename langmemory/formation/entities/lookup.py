@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from rapidfuzz import fuzz, process
 
-from langmemory.formation.entities.batch_entities import BatchEntities, Found
+from langmemory.formation.entities.batch_entities import BatchEntities, EntityRef
 from langmemory.formation.entities.names import (
     MAYBE_MEANING,
     MAYBE_SPELLING,
@@ -45,7 +45,7 @@ class Lookup:
         self.fact = fact
         self.speaker = speaker
 
-    def find(self, name: str, kind: str, bond: str | None = None) -> Found | Which:
+    def find(self, name: str, kind: str, bond: str | None = None) -> EntityRef | Which:
         """Somebody known, somebody new, or several it may be.
 
         Args:
@@ -55,7 +55,7 @@ class Lookup:
             bond: what the name's bearer is to the speaker, where that is said (`bonds`).
         """
         found = self._find(name, kind if bond is None else kind_of(bond), bond)
-        if bond is not None and self.speaker is not None and isinstance(found, Found):
+        if bond is not None and self.speaker is not None and isinstance(found, EntityRef):
             self.cast.bonds.add(self._me(), found.followed, bond, self.fact)
         return found
 
@@ -68,7 +68,7 @@ class Lookup:
         what, fact = next(iter(known.items()), ("", ""))
         return what and f"{self.speaker.name}'s {what}", fact
 
-    def _find(self, name: str, kind: str, bond: str | None) -> Found | Which:
+    def _find(self, name: str, kind: str, bond: str | None) -> EntityRef | Which:
         cast, fact = self.cast, self.fact
         norm = name_key(name)
         exact = [e for e in cast.called(norm) if within_reach(e, fact)]
@@ -95,7 +95,7 @@ class Lookup:
 
     def _introduced(
         self, name: str, norm: str, exact: Sequence[Entity], bond: str
-    ) -> Found | Which:
+    ) -> EntityRef | Which:
         """Who of this name is that to the speaker; somebody new where none of them can be."""
         fits = {e.key: self._fit(e, norm, bond) for e in exact}
         for wanted in ("same", "likely"):
@@ -143,7 +143,7 @@ class Lookup:
     def _me(self) -> str:
         return "" if self.speaker is None else self.cast.followed(self.speaker)
 
-    def _part_of_name(self, name: str, norm: str, bond: str | None) -> Found | Which | None:
+    def _part_of_name(self, name: str, norm: str, bond: str | None) -> EntityRef | Which | None:
         """ "Anna" where an "Anna Schmidt" is known, or the other way round."""
         cast, fact = self.cast, self.fact
         words = norm.split()
@@ -177,7 +177,7 @@ class Lookup:
         )
         return self._asked(name, "person", known_first) if len(known_first) == 1 else None
 
-    def _by_likeness(self, name: str, norm: str, kind: str) -> Found:
+    def _by_likeness(self, name: str, norm: str, kind: str) -> EntityRef:
         """By spelling, then by meaning, else somebody new."""
         cast = self.cast
         person = kind == "person"
@@ -204,7 +204,7 @@ class Lookup:
             return self._asked(name, kind, [entity])
         return self._by_meaning(name, kind)
 
-    def _by_meaning(self, name: str, kind: str) -> Found:
+    def _by_meaning(self, name: str, kind: str) -> EntityRef:
         cast = self.cast
         if cast.similar is not None and kind != "person":
             others = cast.of_kind(kind)
@@ -218,11 +218,11 @@ class Lookup:
                 return self._asked(name, kind, [max(near, key=lambda pair: pair[0])[1]])
         return cast.use(cast.make(name, kind, self.fact))
 
-    def _linked(self, name: str, kind: str, to: Entity) -> Found:
+    def _linked(self, name: str, kind: str, to: Entity) -> EntityRef:
         made = self.cast.make(name, to.kind if kind == "thing" else kind, self.fact)
         return self.cast.link(made, to)
 
-    def _asked(self, name: str, kind: str, candidates: list[Entity]) -> Found:
+    def _asked(self, name: str, kind: str, candidates: list[Entity]) -> EntityRef:
         made = self.cast.make(name, kind, self.fact)
         self.cast.ask(name, self.index, map(self.cast.root, candidates), key=made.key)
         return self.cast.use(made)

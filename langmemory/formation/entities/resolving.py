@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from langmemory.formation.entities.batch_entities import BatchEntities, Found, Similar
+from langmemory.formation.entities.batch_entities import BatchEntities, EntityRef, Similar
 from langmemory.formation.entities.lookup import Lookup, Which
 from langmemory.formation.entities.names import is_private, names_in, within_reach, written_as
 from langmemory.formation.entities.relationships import RELATIONS
@@ -32,7 +32,8 @@ class FactNames:
         self.index = index
         self.fact = fact
         self.private = fact.privacy == "private"
-        self.speaker = cast.speaker(fact) if fact.claims or _says_name(fact) else None
+        named = fact.speaker is not None and name_key(fact.speaker) in name_key(fact.text)
+        self.speaker = cast.speaker(fact) if fact.claims or named else None
         self.lookup = Lookup(cast, index, fact, self.speaker)
         self.own: dict[str, str] = {}
         self._keys: dict[str, None] = {}
@@ -111,10 +112,7 @@ class FactNames:
 
     def _role(self, name: str) -> Role | None:
         speaker = None if self.speaker is None else self.speaker.name
-        return role_in(name, speaker, known=self._is_known)
-
-    def _is_known(self, name: str) -> bool:
-        return bool(self.cast.called(name_key(name)))
+        return role_in(name, speaker, known=lambda one: bool(self.cast.called(name_key(one))))
 
     def _is_entity(self, claim: Claim, kind: str, *, known: bool) -> bool:
         """The kind of a known relation counts more than what an extractor did; a literal for it
@@ -135,7 +133,7 @@ class FactNames:
             return claim.object_is_entity and (is_known or (kind != "literal" and names_somebody))
         return claim.object_is_entity or _looks_like_name(claim.object)
 
-    def _entity(self, name: str, kind: str, *, certain: bool) -> Found | Which | None:
+    def _entity(self, name: str, kind: str, *, certain: bool) -> EntityRef | Which | None:
         name = " ".join(name.split())
         bare = name.casefold()
         if not name_key(name) or bare in person_words().nobody:  # "'" is nobody
@@ -156,13 +154,15 @@ class FactNames:
         bond = self.cast.introduced.bond(self.fact, name_key(name))
         return self.lookup.find(name, "being" if kind == "person" and not certain else kind, bond)
 
-    def _ask_which(self, claim: Claim, subject: Found | Which, found: Found | Which | None) -> None:
+    def _ask_which(
+        self, claim: Claim, subject: EntityRef | Which, found: EntityRef | Which | None
+    ) -> None:
         doubt = subject if isinstance(subject, Which) else found
         assert isinstance(doubt, Which)
         if isinstance(subject, Which) and isinstance(found, Which):
             return  # two doubts in one claim: the text alone stays
-        clear = subject.own if isinstance(subject, Found) else None
-        end = found.own if isinstance(found, Found) else claim.object if found is None else None
+        clear = subject.own if isinstance(subject, EntityRef) else None
+        end = found.own if isinstance(found, EntityRef) else claim.object if found is None else None
         options = {
             entity.key: (
                 replace(
@@ -175,7 +175,7 @@ class FactNames:
             for entity in doubt.candidates
         }
         for known in (subject, found):
-            if isinstance(known, Found):
+            if isinstance(known, EntityRef):
                 self._note(known)
         name = claim.subject if isinstance(subject, Which) else claim.object
         described = {entity.key: self.lookup.described(entity) for entity in doubt.candidates}
@@ -188,12 +188,14 @@ class FactNames:
             because=tuple(fact for _, fact in described.values() if fact),
         )
 
-    def _note(self, found: Found) -> None:
+    def _note(self, found: EntityRef) -> None:
         self._keys.setdefault(found.own)
         if found.own != found.followed:
             self.own[found.followed] = found.own
 
-    def _role_alias(self, raw: Claim, subject: Found, found: Found, *, turned: bool) -> None:
+    def _role_alias(
+        self, raw: Claim, subject: EntityRef, found: EntityRef, *, turned: bool
+    ) -> None:
         """ "Ruth is Lena's mother" makes "Lena's mother" a name of Ruth's."""
         said = snake(raw.relation)
         for role in UNIQUE_ROLES:
@@ -205,7 +207,7 @@ class FactNames:
                 continue
             self._also_named(holder, f"{self.cast.used[of.own].name}'s {role}")
 
-    def _also_named(self, found: Found, name: str) -> None:
+    def _also_named(self, found: EntityRef, name: str) -> None:
         """An alias, where no other entity has that name already; else the question whether they
         are one."""
         entity = self.cast.used[found.own]
@@ -228,10 +230,6 @@ class FactNames:
 def _looks_like_name(text: str) -> bool:
     first = text.strip()[:1]
     return first.isupper() or is_unspaced(first)
-
-
-def _says_name(fact: Fact) -> bool:
-    return fact.speaker is not None and name_key(fact.speaker) in name_key(fact.text)
 
 
 def resolve(
