@@ -135,19 +135,16 @@ class _Form:
         for value, start, end in _values(text):
             found = [self._listed(one) for one in _objects(value, self.field)]
             if not found and isinstance(value, list):
-                is_first = first is None or start <= first.start()
-                if self._is_bare(value, is_first=is_first, is_part=0 <= begin < start):
-                    found = [{self.field: value}]
+                kinds = dict | str if self.entry is None else dict
+                if first is None or start <= first.start():
+                    is_field = all(isinstance(each, kinds) for each in value)
+                else:  # a part of an object that broke is none
+                    is_part = 0 <= begin < start
+                    is_field = not is_part and any(True for _ in _objects(value, self.entry or ""))
+                found = [{self.field: value}] if is_field else []
             last = end if found else last
             answers.update((json.dumps(each), each) for each in found)
         return list(answers.values()), last
-
-    def _is_bare(self, values: list[Any], *, is_first: bool, is_part: bool) -> bool:
-        """Whether a list is the field itself, not a part of an object that broke."""
-        if is_first:
-            kinds = dict | str if self.entry is None else dict
-            return all(isinstance(each, kinds) for each in values)
-        return not is_part and any(True for _ in _objects(values, self.entry or ""))
 
     def _mended(self, text: str) -> ParsedAnswer | None:
         begin = self._begin(text)

@@ -115,7 +115,10 @@ def _transitions(
         known = knowledge.by_key(change.key)
         if known is None or known.memory.status not in ("active", "superseded"):
             continue
-        old, until = ComparableFact.of_known(known), _until(change)
+        old, until = (
+            ComparableFact.of_known(known),
+            (change.facets.invalid_at if isinstance(change, UpdateMemory) else change.invalid_at),
+        )
         if until is None or until <= old.start or old.past or old.waiting:
             continue  # what never was true had nothing depend on it
         heir = change.by if isinstance(change, Supersede) else None
@@ -143,10 +146,6 @@ def _transitions(
                     yield transition, row, claim
 
 
-def _until(change: Supersede | Invalidate | UpdateMemory) -> datetime | None:
-    return change.facets.invalid_at if isinstance(change, UpdateMemory) else change.invalid_at
-
-
 def _depending(
     transition: _Transition, row: Consequence, claim: Claim, knowledge: Knowledge
 ) -> Iterator[tuple[KnownFact, bool]]:
@@ -156,7 +155,10 @@ def _depending(
     for relations, sure in ((row.over, True), (row.doubtful, False)):
         for relation in relations:
             found = knowledge.about(claim.subject, relation, either=row.either)
-            for known in islice(sorted(found, key=_told, reverse=True), 20):
+            for known in islice(
+                sorted(found, key=lambda one: one.told_at or one.memory.created_at, reverse=True),
+                20,
+            ):
                 if known.memory.status != "active" or not known.claims:
                     continue
                 main = [one for one in known.claims if one.relation == relation]
@@ -195,10 +197,6 @@ def _going_on(
 def _names(known: KnownFact, place: str) -> bool:
     words = set(words_of(place).split())
     return bool(words) and words <= set(split_words(known.memory.text))
-
-
-def _told(known: KnownFact) -> datetime:
-    return known.told_at or known.memory.created_at
 
 
 def _concerns(transition: _Transition, one: ComparableFact) -> bool:
