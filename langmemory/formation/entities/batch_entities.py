@@ -55,7 +55,7 @@ class BatchEntities:
         self._linked = knowledge.links()
         self.speakers: dict[str, str] = {}
         self.used: dict[str, Entity] = {}
-        self.bonds = Relationships(knowledge)
+        self.relationships = Relationships(knowledge)
         self._made: dict[str, Entity] = {}
         self._aliases: defaultdict[str, dict[str, None]] = defaultdict(dict)
         self._called: dict[str, dict[str, Entity]] = {}
