@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 from pathlib import Path
 from typing import Any
@@ -9,6 +10,7 @@ from typing import Any
 from langchain_core.messages import BaseMessage, HumanMessage
 
 from langmemory import MemoryStore
+from langmemory.context import note_id
 
 ANNA = ("memories", "anna")
 QUESTION = "What do I like to drink, tea or coffee?"
@@ -34,3 +36,14 @@ def run(thread: str = "new") -> Any:
 
 def asking(text: str = QUESTION) -> Any:
     return {"messages": [HumanMessage(text)]}
+
+
+def twins(namespace: tuple[str, ...]) -> tuple[str, str]:
+    """Return two keys of a namespace that have one short id."""
+    seen: dict[str, str] = {}
+    for number in itertools.count():
+        key = f"k{number}"
+        before = seen.setdefault(note_id(namespace, key), key)
+        if before != key:
+            return before, key
+    raise AssertionError

@@ -27,6 +27,7 @@ from langmemory.cli.init import init
 from langmemory.cli.jobs import jobs
 from langmemory.cli.journal import journal
 from langmemory.cli.list import list_memories
+from langmemory.cli.maintain import health, maintain
 from langmemory.cli.oneline import Command, CommandLine
 from langmemory.cli.reembed import reembed
 from langmemory.cli.reflect import reflect
@@ -90,9 +91,11 @@ COMMANDS: dict[str, dict[str, Callable[..., None] | typer.Typer]] = {
         "undo": undo,
         "worker": worker,
         "jobs": jobs,
+        "maintain": maintain,
     },
     "Check and measure": {
         "doctor": doctor,
+        "health": health,
         "stats": stats,
         "usage": usage,
         "reembed": reembed,

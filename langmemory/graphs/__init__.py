@@ -1,6 +1,7 @@
 """Complete graphs, ready for LangGraph's server and for templates."""
 
 from langmemory.graphs.chat import build_chat_graph
+from langmemory.graphs.maintenance import build_maintenance_graph
 from langmemory.graphs.models import chat_model
 from langmemory.graphs.no_model import NoModel
 from langmemory.graphs.reflection import build_reflection_graph
@@ -12,6 +13,7 @@ __all__ = [
     "ChatState",
     "NoModel",
     "build_chat_graph",
+    "build_maintenance_graph",
     "build_reflection_graph",
     "chat_model",
     "open_store",

@@ -59,7 +59,7 @@ def promotions(aged: Aged, config: LifecycleConfig, now: int) -> list[Change]:
     )
     for place in np.flatnonzero(believed).tolist():
         cited, right = int(aged.cited[place]), int(aged.right[place])
-        relevance, priority = float(aged.relevance[place]), aged.priority[place]
+        relevance, priority = round(float(aged.relevance[place]), 4), aged.priority[place]
         figures = f"cited {cited} times, right {right} times, mean relevance {relevance:.2f}"
         if priority == "archive" and aged.evidence[place] and _in_use(aged, place, config, now):
             found.append(_with_priority(aged, place, "reference", f"in use again: {figures}"))
@@ -193,6 +193,7 @@ def decay_reviews(
         & (aged.importance >= IMPORTANT)
         & (left < config.review_below)
         & ~_kept(aged)
+        & ~_single(aged)
     )
     asked = view.people_asked()
     order = np.flatnonzero(fading)

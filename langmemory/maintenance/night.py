@@ -7,7 +7,7 @@ import os
 import secrets
 import socket
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from itertools import count
@@ -15,9 +15,10 @@ from typing import Any, Final
 
 from langchain_core.language_models import BaseChatModel
 
-from langmemory.changes import Change, ChangeSet
+from langmemory.changes import Change, ChangeSet, OpenReview
 from langmemory.config import LifecycleConfig
 from langmemory.errors import StalePlanError
+from langmemory.pluralize import counted
 from langmemory.stores import MemoryStore
 from langmemory.stores.rooms import Maintaining
 from langmemory.types import Namespace
@@ -43,6 +44,8 @@ class TaskReport:
     """What changed, or with a dry run would; one line a change."""
     figures: dict[str, float] = field(default_factory=dict)
     """Counts and sizes by name."""
+    advice: list[str] = field(default_factory=list)
+    """What a person is told, with the next step."""
     refused: list[str] = field(default_factory=list)
     """What was not done, and why."""
     model_calls: int = 0
@@ -119,19 +122,25 @@ class Night:
         self,
         report: TaskReport,
         namespace: Namespace,
-        changes: Iterable[Change],
+        changes: Sequence[Change],
         *,
         reason: str,
         planned_at: int,
         note: dict[str, Any] | None = None,
     ) -> None:
         """Apply changes of a task in runs of at most `CHANGES_AT_ONCE`, with a pause between two in which
-        others write.
+        others write. What a person took back when an earlier night did it is not done again.
 
         Raises:
             StalePlanError: What they touch changed since they were planned; earlier runs stand.
         """
-        took, planned = 0.0, tuple(changes)
+        undone = self.room.undone_keys(namespace, report.task)
+        planned = [one for one in changes if undone.isdisjoint(keys_of(one))]
+        if left := len(changes) - len(planned):
+            report.refused.append(
+                f"{counted(left, 'change')} that were taken back after another night"
+            )
+        took = 0.0
         for start in range(0, len(planned), CHANGES_AT_ONCE):
             self.check_budget(report)
             time.sleep(took)
@@ -141,8 +150,13 @@ class Night:
                 run_id=self._next_id(report),
                 kind="maintenance",
                 reason=reason,
-                changes=planned[start : start + CHANGES_AT_ONCE],
-                note={"night": self.id, "task": report.task, **(note or {})},
+                changes=tuple(some := planned[start : start + CHANGES_AT_ONCE]),
+                note={
+                    "night": self.id,
+                    "task": report.task,
+                    "keys": sorted({key for one in some for key in keys_of(one)}),
+                    **(note or {}),
+                },
                 planned_at=planned_at,
             )
             applied = self.store.changes.apply(change_set, dry_run=self.dry_run)
@@ -155,6 +169,14 @@ class Night:
         known = {*self.room.runs_of(self.id), *report.runs}
         ids = (f"night/{self.id}/{report.task}/{n}" for n in count(1))
         return next(one for one in ids if one not in known)
+
+
+def keys_of(change: Change) -> set[str]:
+    """Return the keys of the memories that a change is about."""
+    if isinstance(change, OpenReview):
+        return set(change.memories)
+    key = getattr(change, "key", None)
+    return {key, *getattr(change, "others", ())} if key else set()
 
 
 def planned_again(attempt: Callable[[], None]) -> None:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import Final
 
 from langmemory.changes import Change
+from langmemory.errors import DatabaseError
 from langmemory.lifecycle import policies
 from langmemory.maintenance.night import Night, TaskReport, planned_again
 from langmemory.ports.lifecycle import Aged, LifecycleView
@@ -33,6 +34,26 @@ def by_rule(reason: str, rule: Rule) -> Task:
     return task
 
 
+def health(night: Night, report: TaskReport) -> None:
+    """Check the file, and note figures of the memory with what they ask for.
+
+    Raises:
+        DatabaseError: The file is inconsistent; `langmemory doctor` says where.
+    """
+    if wrong := night.store.admin.check():
+        raise DatabaseError(f"{wrong[0]} ({len(wrong)} in all). Run `langmemory doctor`.")
+    found = night.store.admin.health(night.prefix, now=night.now())
+    names = ("facts", "unread_turns", "duplicates", "reviews", "stale", "file_bytes")
+    report.figures |= {name: getattr(found, name) for name in names}
+    report.advice += [f"{finding.what}. {finding.advice}" for finding in found.findings()]
+
+
+def optimise(night: Night, report: TaskReport) -> None:
+    """Do what keeps the file fast and small."""
+    if not night.dry_run:
+        report.figures |= night.room.optimise()
+
+
 def expire(night: Night, report: TaskReport) -> None:
     """Delete what has outlived its time to live."""
     if not night.dry_run:
@@ -40,6 +61,7 @@ def expire(night: Night, report: TaskReport) -> None:
 
 
 TASKS: Final[Mapping[str, Task]] = {
+    "health": health,
     "expire": expire,
     "reviews": by_rule(
         "fading memories that are asked about",
@@ -57,6 +79,7 @@ TASKS: Final[Mapping[str, Task]] = {
         "more memories than max_facts",
         lambda night, view, aged: policies.evictions(aged, night.config, night.now_us),
     ),
+    "optimise": optimise,
     "graduate": by_rule(
         "approved memories",
         lambda night, view, aged: policies.graduations(aged, view.people_asked()),

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from langmemory.languages import Edge, compared, split_words
-from langmemory.languages.temporal.edges import UPPER
+from langmemory.languages.temporal.query import UPPER
 from langmemory.ports.candidates import Floats
 from langmemory.recall.interaction import Texts
 from langmemory.recall.vocabulary import Vocabulary

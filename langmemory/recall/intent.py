@@ -11,9 +11,7 @@ from datetime import UTC, datetime, timedelta, tzinfo
 
 from langmemory.languages import Edge, Language, Question, detect_language, split_words
 from langmemory.languages.patterns import any_of
-from langmemory.languages.temporal.dates import Period, Window
-from langmemory.languages.temporal.edges import UPPER
-from langmemory.languages.temporal.periods import read_times
+from langmemory.languages.temporal.query import UPPER, Period, Window, read_times
 
 _PHRASE = re.compile(
     r'"([^"]{2,200})"|“([^”]{2,200})”|„([^“]{2,200})“|«([^»]{2,200})»|「([^」]{2,200})」'

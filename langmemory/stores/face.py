@@ -1,21 +1,27 @@
-"""The common part of `MemoryStore` and the store of one viewer: LangGraph's operations, remember, recall
-and the graph, for whoever the store is bound to."""
+"""The common part of `MemoryStore` and `ViewerStore`, and the latter: a memory file as one person may see it.
+
+A viewer goes down to the same bodies that the application's store runs, where it is a predicate of the
+SQL (`engines.sql.scope.ownership`). What has no method in `ViewerStore` cannot be reached on behalf of
+one.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from datetime import datetime
-from typing import TYPE_CHECKING, NoReturn, Unpack
+from typing import NoReturn, Unpack
 
 from langchain_core.embeddings import Embeddings
-from langgraph.store.base import BaseStore, Op, Result, TTLConfig
+from langgraph.store.base import BaseStore, Op, PutOp, Result, TTLConfig
 
 from langmemory.arguments import check_time
 from langmemory.config import Config
+from langmemory.errors import OwnershipError
 from langmemory.messages import Message
 from langmemory.namespaces import check_namespace
 from langmemory.redaction import Redactor
 from langmemory.stores.rooms import (
+    FORGET,
     RECALL,
     REMEMBER,
     Batch,
@@ -27,14 +33,13 @@ from langmemory.stores.rooms import (
     ViewerAdmin,
     ViewerChanges,
     batching,
+    forget_for_good,
     recalling,
     remembering,
     take_apart,
 )
-from langmemory.types import Namespace, Privacy, Recall, Remembered
-
-if TYPE_CHECKING:
-    from langmemory.stores.viewer import ViewerStore
+from langmemory.twins import aled, led, twin
+from langmemory.types import Forgotten, Namespace, Privacy, Recall, Remembered
 
 
 class StoreFace(BaseStore):
@@ -93,8 +98,6 @@ class StoreFace(BaseStore):
 
     def for_anyone(self) -> ViewerStore:
         """Return the same memory as somebody unknown may see it: nothing that is private."""
-        from langmemory.stores.viewer import ViewerStore
-
         return ViewerStore(self._core, "")
 
     # The rooms.
@@ -113,11 +116,11 @@ class StoreFace(BaseStore):
 
     def batch(self, ops: Iterable[Op]) -> list[Result]:
         """Run operations: reads first, on one snapshot, then all writes in one transaction."""
-        return batching.run(self._core, self._taken_apart(ops))
+        return led(batching.steps(self._core, self._taken_apart(ops)))
 
     async def abatch(self, ops: Iterable[Op]) -> list[Result]:
         """`batch` without blocking the event loop; concurrent writes share a commit."""
-        return await batching.arun(self._core, self._taken_apart(ops))
+        return await aled(batching.steps(self._core, self._taken_apart(ops)))
 
     def _taken_apart(self, ops: Iterable[Op]) -> Batch:
         return take_apart(ops, self._viewer)
@@ -160,8 +163,8 @@ class StoreFace(BaseStore):
             InvalidValueError: A message is not one; nothing was stored.
             EmbeddingError: The embedder failed; nothing was stored.
         """
-        owner = self._owner(owner, privacy)
-        return remembering.remember(self._core, namespace, messages, thread_id, at, owner, privacy)
+        facets = {"owner": self._owner(owner, privacy), "privacy": privacy}
+        return led(remembering.steps(self._core, namespace, messages, thread_id, at, facets))
 
     @REMEMBER
     async def aremember(
@@ -175,10 +178,8 @@ class StoreFace(BaseStore):
         privacy: Privacy = "shared",
     ) -> Remembered:
         """`remember` without blocking the event loop."""
-        owner = self._owner(owner, privacy)
-        return await remembering.aremember(
-            self._core, namespace, messages, thread_id, at, owner, privacy
-        )
+        facets = {"owner": self._owner(owner, privacy), "privacy": privacy}
+        return await aled(remembering.steps(self._core, namespace, messages, thread_id, at, facets))
 
     def _owner(self, owner: str | None, privacy: Privacy) -> str | None:
         """Return whose words they are."""
@@ -200,14 +201,14 @@ class StoreFace(BaseStore):
         Raises:
             ConfigError: No such preset, a bad option, or a query that is no text.
         """
-        return recalling.recall(self._core, self._viewer, query, namespace, options)
+        return led(recalling.steps(self._core, self._viewer, query, namespace, options))
 
     @RECALL
     async def arecall(
         self, query: str, namespace: Namespace, **options: Unpack[RecallOptions]
     ) -> Recall:
         """`recall` without blocking the event loop."""
-        return await recalling.arecall(self._core, self._viewer, query, namespace, options)
+        return await aled(recalling.steps(self._core, self._viewer, query, namespace, options))
 
     def graph(
         self,
@@ -233,6 +234,75 @@ class StoreFace(BaseStore):
             known_at=known_at,
             alive_at_us=self._core.searching.alive_at_us(),
         )
+
+
+class ViewerStore(StoreFace):
+    """A `BaseStore` over the same file, bound to one viewer; made by `MemoryStore.for_viewer`.
+
+    Another person's private memory does not exist in it: it is not found, not listed, not counted
+    and not deleted. Only its key is taken. What is put or remembered becomes the viewer's.
+
+    Raises:
+        OwnershipError: A key is not free, or a memory would become private to somebody else.
+    """
+
+    __slots__ = ()
+    _viewer: str
+
+    def __repr__(self) -> str:
+        return f"<ViewerStore of {self._viewer!r} on {self.path}>"
+
+    @property
+    def viewer(self) -> str:
+        """Who is asking; ``""`` is somebody unknown, who owns nothing."""
+        return self._viewer
+
+    def for_viewer(self, viewer: str) -> ViewerStore:
+        """Return this store, if it is this viewer's.
+
+        Raises:
+            OwnershipError: It is another's; only the application's store can be bound anew.
+        """
+        self._check(viewer)
+        return self
+
+    @FORGET
+    def forget(self, namespace: Namespace, *, dry_run: bool = False) -> Forgotten:
+        """Forget all the viewer owns here; see `MemoryStore.forget`."""
+        return forget_for_good(self._core, namespace, owner=self._known(), dry_run=dry_run)
+
+    aforget = twin(forget)
+
+    # Who is asking.
+
+    def _taken_apart(self, ops: Iterable[Op]) -> Batch:
+        return take_apart((self._owned(op) for op in ops), self._viewer)
+
+    def _owned(self, op: Op) -> Op:
+        """Return an operation as the viewer does it. A put of something private says whose it is, for
+        those who read values."""
+        if not (isinstance(op, PutOp) and isinstance(op.value, dict) and self._viewer):
+            return op
+        if op.value.get("privacy") != "private" or op.value.get("owner"):
+            return op
+        return op._replace(value={**op.value, "owner": self._viewer})
+
+    def _known(self) -> str:
+        if not self._viewer:
+            raise OwnershipError("Somebody unknown owns nothing; ask on behalf of a viewer.")
+        return self._viewer
+
+    def _owner(self, owner: str | None, privacy: Privacy) -> str | None:
+        if owner is not None:
+            self._check(owner)
+        return self._known() if privacy == "private" else self._viewer or None
+
+    def _check(self, viewer: str | None) -> None:
+        if viewer != self._viewer:
+            raise OwnershipError(
+                f"This store is bound to the viewer {self._viewer!r}, not to {viewer!r}. Leave the "
+                "argument out, or ask the application's store."
+            )
 
 
 def bound(store: StoreFace, viewer: str | None) -> StoreFace:

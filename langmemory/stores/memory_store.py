@@ -7,25 +7,22 @@ import logging
 import os
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any, Final, Literal, Self
+from typing import TYPE_CHECKING, Any, Final, Generic, Literal, Self, TypeVar
 
 from langgraph.store.base import Op, Result, TTLConfig
 
 from langmemory.chat_models import named_chat_model
 from langmemory.config import Config, ModelsConfig, load_config
 from langmemory.errors import ClosedStoreError, ConfigError, DatabaseError
-from langmemory.namespaces import check_namespace
 from langmemory.projections.journal import Journal
 from langmemory.recall.models import Expander, Reranker
 from langmemory.redaction import Redactor, redactor_of
-from langmemory.stores.face import StoreFace
-from langmemory.stores.opening import Opening
+from langmemory.stores.face import StoreFace, ViewerStore
 from langmemory.stores.rooms import (
     FORGET,
     Admin,
     Changes,
     Core,
-    Forgetting,
     IndexConfig,
     Jobs,
     Lifecycle,
@@ -38,7 +35,6 @@ from langmemory.stores.rooms import (
     open_engine,
 )
 from langmemory.stores.sweeping import Count, Done, Sweeper, SweeperHandle
-from langmemory.stores.viewer import ViewerStore
 from langmemory.twins import twin
 from langmemory.types import Forgotten, Namespace, Stats
 
@@ -50,6 +46,9 @@ logger = logging.getLogger("langmemory.store")
 
 DEFAULT_SWEEP_MINUTES: Final = 5.0
 """How often the sweeper runs when the TTL config does not say."""
+
+
+StoreT = TypeVar("StoreT", bound="MemoryStore")
 
 
 class MemoryStore(StoreFace):
@@ -269,14 +268,10 @@ class MemoryStore(StoreFace):
             ForgettingError: The memories are gone, but the file could not be purged, or the journal
                 not be written to; it says why.
         """
-        forgetting = Forgetting.of(
-            check_namespace(namespace, may_be_empty=keys is None),
-            owner=owner,
-            entity=entity,
-            keys=keys,
-            everything=everything,
-        )
-        return forget_for_good(self._core, forgetting, dry_run=dry_run, purge=purge)
+        return forget_for_good(
+            self._core, namespace, owner=owner, entity=entity, keys=keys, everything=everything,
+            dry_run=dry_run, purge=purge,
+        )  # fmt: skip
 
     aforget = twin(forget)
 
@@ -345,6 +340,42 @@ class MemoryStore(StoreFace):
         if stopped:
             self._sweeper = None
         return Count(stopped)
+
+
+class Opening(Generic[StoreT]):
+    """A store about to be opened, by ``with`` or ``async with``: it closes when that is left."""
+
+    def __init__(self, cls: type[StoreT], path: str, **options: Any) -> None:
+        self._cls, self._path, self._options = cls, path, options
+        self._store: StoreT | None = None
+
+    def __getattr__(self, name: str) -> Any:
+        raise AttributeError(
+            f"This store is not open yet, and has no {name!r}. Write `with "
+            f"{self._cls.__name__}.from_conn_string(…) as store:` (or `async with`), or open it by "
+            f"{self._cls.__name__}(path)."
+        )
+
+    def _open(self) -> StoreT:
+        return self._cls(self._path, **self._options)
+
+    def __enter__(self) -> StoreT:
+        self._store = self._open()
+        return self._store
+
+    def __exit__(self, *error: object) -> None:
+        if self._store is not None:
+            self._store.close()
+
+    async def __aenter__(self) -> StoreT:
+        store = await asyncio.to_thread(self._open)
+        store._refuse_blocking_on(asyncio.get_running_loop())
+        self._store = store
+        return store
+
+    async def __aexit__(self, *error: object) -> None:
+        if self._store is not None:
+            await self._store.aclose()
 
 
 def _configured(models: ModelsConfig, role: Literal["expand", "rerank"]) -> BaseChatModel | None:

@@ -14,11 +14,7 @@ from langmemory.engines.sql.rooms.conversing import Conversing, conversing_of
 from langmemory.engines.sql.rooms.core import Core
 from langmemory.engines.sql.rooms.events import FORGET, RECALL, REMEMBER
 from langmemory.engines.sql.rooms.following import follow_up
-from langmemory.engines.sql.rooms.forgetting import (
-    Forgetting,
-    complete_forgetting,
-    forget_for_good,
-)
+from langmemory.engines.sql.rooms.forgetting import complete_forgetting, forget_for_good
 from langmemory.engines.sql.rooms.gathering import Gathering
 from langmemory.engines.sql.rooms.graph import Graph
 from langmemory.engines.sql.rooms.jobs import Jobs
@@ -39,7 +35,7 @@ from langmemory.projections.journal import Journal
 
 __all__ = [
     "FORGET", "RECALL", "REMEMBER", "Admin", "Batch", "Changes", "Conversing", "Core", "Engine",
-    "Forgetting", "Gathering", "Graph", "IndexConfig", "Jobs", "Lifecycle", "Maintaining",
+    "Gathering", "Graph", "IndexConfig", "Jobs", "Lifecycle", "Maintaining",
     "RecallOptions", "UnreadThread",
     "ViewerAdmin", "ViewerChanges", "archived", "as_expander", "as_reranker", "batching",
     "check_kinds", "check_min_score", "complete_forgetting", "conversing_of", "follow_up",

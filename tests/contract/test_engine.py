@@ -123,6 +123,7 @@ def test_arrays_are_tables_of_one_column(engine: Engine) -> None:
 
 
 def test_rows_that_break_a_rule_raise_the_error_that_is_named(engine: Engine) -> None:
+    """A row that breaks a constraint raises the connection's `constraint_error`."""
     with engine.write() as connection:
         namespaces.intern(connection, LENA)
         with pytest.raises(connection.constraint_error):
@@ -130,6 +131,7 @@ def test_rows_that_break_a_rule_raise_the_error_that_is_named(engine: Engine) ->
 
 
 def test_changes_are_counted(engine: Engine) -> None:
+    """A connection counts the rows of its last statement and of all statements."""
     put(engine, {"a": "one", "b": "two"})
     with engine.write() as connection:
         before = connection.total_changes()
@@ -165,6 +167,7 @@ def test_words_find_items(engine: Engine) -> None:
 
 
 def test_words_are_known(engine: Engine) -> None:
+    """Known words are those of the namespace, by their stems."""
     put(engine, {"a": "olives"})
     with engine.read() as snapshot:
         assert set(snapshot.known_words((), ["olive", "quince"], None)) == {"olive"}
@@ -173,6 +176,7 @@ def test_words_are_known(engine: Engine) -> None:
 
 
 def test_other_texts_are_ranked_as_the_index_would(engine: Engine) -> None:
+    """Texts outside the index get scores by the same words and stems."""
     put(engine, {"a": "olives", "b": "rain"})
     with engine.read() as snapshot:
         scores = snapshot.ranking(["an olive", "no fruit"]).scores(KeywordQuery(terms=("olives",)))
@@ -271,6 +275,7 @@ def test_change_sets_apply_and_undo(engine: Engine) -> None:
 
 
 def test_a_job_is_claimed_once(engine: Engine) -> None:
+    """Two workers cannot claim one job."""
     job = NewJob(kind="reflect", lane="users.lena", thread="t", payload={}, config={})
     with engine.write() as connection:
         jobs.enqueue(connection, job, NOW)
@@ -282,6 +287,7 @@ def test_a_job_is_claimed_once(engine: Engine) -> None:
 
 
 def test_a_closed_engine_says_so(engine: Engine) -> None:
+    """An open engine answers, and a closed one raises an error that says so."""
     engine.check_usable()
     with engine.glance() as snapshot:
         assert snapshot.stats().items == 0

@@ -117,22 +117,6 @@ def test_one_object_serves_a_second_loop_and_threads(store: MemoryStore, tmp_pat
     assert check_consistency(tmp_path / "memory.db") == 20 + 80
 
 
-def test_a_call_cancelled_midway_leaves_the_store_usable(store: MemoryStore) -> None:
-    """Cancelling a put loses at most that put; the next calls work."""
-
-    async def cancelled() -> None:
-        put = asyncio.create_task(store.aput(NAMESPACE, "gone", value_of("gone", 1)))
-        await asyncio.sleep(0)
-        put.cancel()
-        await asyncio.gather(put, return_exceptions=True)
-        await store.aput(NAMESPACE, "kept", value_of("kept", 2))
-
-    asyncio.run(cancelled())
-    item = store.get(NAMESPACE, "kept")
-    assert item is not None
-    assert item.value["n"] == 2
-
-
 def test_a_store_that_is_never_closed_loses_nothing_and_leaves_no_thread(tmp_path: Path) -> None:
     """Dropping the last reference is as good as closing: the writes are there and threads end."""
     path = tmp_path / "memory.db"

@@ -27,7 +27,7 @@ from langmemory.formation.judging import StructuralJudge, Verdicts
 from langmemory.formation.rules import RuleExtractor
 from langmemory.graphs.reflection import build_reflection_graph
 from langmemory.ports.facts import CoreSuggestion, Extraction, Fact
-from langmemory.reflection import LocalReflectionExecutor, steps
+from langmemory.reflection import steps
 from langmemory.reflection.steps import MAX_PLANS
 from tests.scripted import ScriptedModel
 from tests.stores.embedders import WordEmbeddings
@@ -455,15 +455,6 @@ def test_a_conversation_can_come_along(store: MemoryStore) -> None:
     assert graph.invoke(payload, config)["added"] == []
     assert facts(store) == {"Lena lives in Hamburg.": "active"}
     assert len(store.search((*LENA,), filter={"thread_id": "t9"})) == 1
-
-
-def test_an_executor_runs_it(store: MemoryStore) -> None:
-    """An executor over the graph reflects turns of `RememberNode` in the background."""
-    said(store, "I live in Hamburg.")
-    graph = build_reflection_graph(store)
-    with LocalReflectionExecutor(graph, store) as executor:
-        assert executor.name == "reflection"
-        assert executor.submit(JOB).result(timeout=30)["added"]
 
 
 def test_a_dry_run_writes_nothing(store: MemoryStore) -> None:

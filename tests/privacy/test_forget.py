@@ -874,15 +874,16 @@ def test_what_others_say_meanwhile_is_theirs(
     """A word that somebody says after it was looked up who else has it tells nothing any more: what
     speaks of them in passing stays."""
     said(store, "alice", "Zqxhummel Zqxwespen Zqxbienen")
-    of = forgetting._Foreseen.of
+    said_by_others = forgetting.residue.said_by_others
 
     def foreseen(*arguments: Any) -> Any:
-        found = of(*arguments)
+        found = said_by_others(*arguments)
+        monkeypatch.undo()  # once
         store.put(NS, "bob", {"text": "Zqxhummel Zqxwespen Zqxbienen"})
         apply(store, "r", fact("f", "Bob likes them"), reason="Zqxhummel Zqxwespen Zqxbienen")
         return found
 
-    monkeypatch.setattr(forgetting._Foreseen, "of", foreseen)
+    monkeypatch.setattr(forgetting.residue, "said_by_others", foreseen)
     store.forget(NS, owner="alice")
     assert [run.reason for run in store.changes.runs(NS) if run.id == "r"] == [
         "Zqxhummel Zqxwespen Zqxbienen"

@@ -17,7 +17,7 @@ from langmemory.errors import ConfigError, OwnershipError
 from langmemory.nodes import RecallNode
 from langmemory.nodes.core_memory import CoreMemory
 from langmemory.stores import MemoryStore
-from langmemory.stores.viewer import ViewerStore
+from langmemory.stores.face import ViewerStore
 from langmemory.tools import TOOLS, create_memory_tools
 
 HOME = ("home",)

@@ -8,7 +8,7 @@ import pytest
 
 from langmemory import MemoryStore
 from langmemory.languages import Edge
-from langmemory.languages.temporal.edges import EARLIEST
+from langmemory.languages.temporal.query import EARLIEST
 from langmemory.recall.intent import read_intent
 
 NOW = datetime(2024, 6, 12, 15, tzinfo=UTC)  # a Wednesday

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from langmemory.errors import ConfigError
-from langmemory.languages.temporal.dates import Period
+from langmemory.languages.temporal.query import Period
 from langmemory.recall import context, features, scoring
 from langmemory.recall.accesses import AccessLog, ShownLog
 from langmemory.recall.diversity import Deduplication, mmr

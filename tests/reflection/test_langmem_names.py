@@ -3,7 +3,6 @@ thread extractor."""
 
 from __future__ import annotations
 
-import inspect
 import json
 from pathlib import Path
 from typing import Any
@@ -85,16 +84,6 @@ async def test_a_namespace_is_called_for_that_of_a_run(store: BaseStore) -> None
         return manager.namespace(), manager.store
 
     assert await app.ainvoke("", CONFIG) == (("chat", "anna"), store)
-
-
-@pytest.mark.parametrize("name", ["create_memory_searcher", "create_thread_extractor"])
-def test_the_signatures_of_searcher_and_thread_extractor_are_langmems(name: str) -> None:
-    """Every argument under its name and with its default."""
-    theirs = inspect.signature(getattr(langmem, name)).parameters.values()
-    mine = inspect.signature(getattr(compat, name)).parameters.values()
-    assert [(p.name, p.kind, p.default) for p in mine] == [
-        (p.name, p.kind, p.default) for p in theirs
-    ]
 
 
 @pytest.mark.parametrize("asynchronous", [False, True])

@@ -20,6 +20,7 @@ from langgraph.store.memory import InMemoryStore
 from pydantic import BaseModel
 
 from langmemory import MemoryStore
+from langmemory.compat import langmem as compat
 from langmemory.compat.langmem.memory_manager import create_memory_manager
 from langmemory.compat.langmem.schemas import Memory, RemoveDoc
 from langmemory.compat.langmem.store_manager import MAX_PASSES, create_memory_store_manager
@@ -87,17 +88,23 @@ def shown(prompt: list[BaseMessage]) -> str:
     return prompt[-1].text
 
 
-@pytest.mark.parametrize("name", ["create_memory_store_manager", "create_memory_manager"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "create_memory_store_manager",
+        "create_memory_manager",
+        "create_memory_searcher",
+        "create_thread_extractor",
+    ],
+)
 def test_the_signatures_are_langmems(name: str) -> None:
     """Every argument of LangMem is taken under its name, with the same default."""
-    ours = {"create_memory_store_manager": create_memory_store_manager}.get(
-        name, create_memory_manager
-    )
     theirs = inspect.signature(getattr(langmem, name)).parameters
-    mine = inspect.signature(ours).parameters
+    mine = inspect.signature(getattr(compat, name)).parameters
     assert [(p.name, p.kind) for p in theirs.values()] == [(p.name, p.kind) for p in mine.values()]
+    managers = name in ("create_memory_store_manager", "create_memory_manager")
     for p in theirs.values():
-        if p.name not in ("instructions", "schemas"):
+        if not managers or p.name not in ("instructions", "schemas"):
             assert mine[p.name].default == p.default
 
 

@@ -150,21 +150,6 @@ def test_the_rarest_words_bring_rows_and_all_words_score_them(
         assert len(more) == 10
 
 
-def test_pages_of_any_depth_join(tmp_path: Path) -> None:
-    """Page after page of a search by words shows every item once, with the copy as without it."""
-    with MemoryStore(tmp_path / "m.db", index=False) as store:
-        colours = ["red", "white"]
-        puts = [PutOp(("a",), f"k{n}", {"text": f"{colours[n % 2]} wine {n}"}) for n in range(1000)]
-        store.batch(puts)
-        load(store)
-        shown = [
-            item.key
-            for offset in range(0, 1060, 60)
-            for item in store.search(("a",), query="red wine", limit=60, offset=offset)
-        ]
-        assert len(shown) == len(set(shown)) == 1000
-
-
 def test_of_what_is_equally_good_the_oldest_comes_first(tmp_path: Path) -> None:
     """Which of many equal texts are found does not depend on whether the copy is there."""
     with MemoryStore(tmp_path / "m.db", index=False) as store:

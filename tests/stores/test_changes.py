@@ -331,9 +331,7 @@ def test_what_was_known_then(store: MemoryStore, monkeypatch: pytest.MonkeyPatch
     """The two times are apart: before the system learned of a move it believed the old address to
     hold, also for a time after the move; now it knows better, about then and about now."""
     clock = iter([2015, 2020, 2022])
-    monkeypatch.setattr(
-        changes_room, "now_us", lambda: int(year(next(clock)).timestamp()) * 1_000_000
-    )
+    monkeypatch.setattr(core, "now_us", lambda: int(year(next(clock)).timestamp()) * 1_000_000)
     apply(store, "r1", fact("bern", "Maria lives in Bern", valid_at=year(2010)))
     apply(
         store, "r2", fact("zurich", "Maria lives in Zürich", valid_at=year(2018)),
@@ -367,9 +365,7 @@ def test_a_time_begins_with_its_first_moment_and_its_end_is_no_part_of_it(
     """A fact holds on its first day, not before, and no longer on its end day; so does belief. A
     fact without times always held."""
     clock = iter([2015, 2020])
-    monkeypatch.setattr(
-        changes_room, "now_us", lambda: int(year(next(clock)).timestamp()) * 1_000_000
-    )
+    monkeypatch.setattr(core, "now_us", lambda: int(year(next(clock)).timestamp()) * 1_000_000)
     apply(
         store, "r1", fact("bern", "Maria lives in Bern", valid_at=year(2010)),
         fact("ever", "Maria lives well"),
@@ -467,9 +463,7 @@ def test_a_claim_made_later_was_not_known_before(
     """An edge that a later run gave a memory is not in the graph of what was believed before it, and
     what was superseded by then is named there all the same."""
     clock = iter([2015, 2017, 2020])
-    monkeypatch.setattr(
-        changes_room, "now_us", lambda: int(year(next(clock)).timestamp()) * 1_000_000
-    )
+    monkeypatch.setattr(core, "now_us", lambda: int(year(next(clock)).timestamp()) * 1_000_000)
     apply(
         store, "r1", fact("bern", "Maria lives in Bern", valid_at=year(2010)),
         AddEntity(key="m", name="Maria"), AddEntity(key="b", name="Bern"),

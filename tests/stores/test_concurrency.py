@@ -39,39 +39,6 @@ def path(request: pytest.FixtureRequest, tmp_path: Path) -> str:
     return str(tmp_path / "m.db") if request.param == "file" else ":memory:"
 
 
-def test_loops_threads_and_sync_calls_share_a_store(path: str) -> None:
-    """Several event loops in threads, and sync calls beside them, write and read one store."""
-    store = MemoryStore(path)
-    failures: list[BaseException] = []
-
-    async def talk(worker: int) -> None:
-        await asyncio.gather(
-            *(store.aput(NS, f"{worker}-{n}", {"text": f"word{worker} note"}) for n in range(10))
-        )
-        found = await store.asearch(NS, query=f"word{worker}", limit=10)
-        assert all(item.key.startswith(f"{worker}-") for item in found)
-        assert len(found) == 10
-
-    def in_a_loop(worker: int) -> None:
-        try:
-            for _ in range(2):  # a second loop in the same thread
-                asyncio.run(talk(worker))
-            store.put(NS, f"{worker}-sync", {"text": "another"})
-        except BaseException as error:
-            failures.append(error)
-
-    threads = [threading.Thread(target=in_a_loop, args=(worker,)) for worker in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join(60)
-    assert failures == []
-    assert len(store.search(NS, limit=99)) == 44
-    with store._core.engine.read() as snapshot:
-        assert check(snapshot.connection) == []
-    store.close()
-
-
 async def test_one_bad_write_of_a_group_fails_alone(path: str) -> None:
     """Writes that share a commit stand or fall each on its own."""
     store = MemoryStore(path, index=False)

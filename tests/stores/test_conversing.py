@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import threading
 import time
 from collections.abc import Iterator
@@ -21,6 +20,7 @@ from langmemory.engines.sql.records.usage import BATCH, EVERY_SECONDS, UsageCoun
 from langmemory.engines.sqlite.file.connection import Connection
 from langmemory.stores import MemoryStore
 from langmemory.types import Namespace
+from tests.citing import twins
 from tests.stores.change_sets import NS, apply, fact, problems, year
 
 
@@ -112,17 +112,6 @@ def test_retired_memories_are_named(store: MemoryStore) -> None:
 # Short ids.
 
 
-def twins() -> tuple[str, str]:
-    """Two keys with one short id."""
-    seen: dict[str, str] = {}
-    for number in itertools.count():
-        key = f"k{number}"
-        before = seen.setdefault(note_id(NS, key), key)
-        if before != key:
-            return before, key
-    raise AssertionError
-
-
 @pytest.mark.parametrize("id", ["", "no hex!!", "ä"])
 def test_what_is_no_short_id_names_nothing(store: MemoryStore, id: str) -> None:
     """A model may answer anything where an id should stand."""
@@ -164,7 +153,7 @@ def test_a_short_id_of_one_of_many_people_waits_for_no_other(store: MemoryStore)
 
 def test_two_memories_of_one_short_id_are_told_apart_by_more_of_it(store: MemoryStore) -> None:
     """The short id names both, more digits only the one; a viewer does not meet another's."""
-    one, other = twins()
+    one, other = twins(NS)
     store.put(NS, one, {"text": "x"})
     store.put(NS, other, {"text": "y", "privacy": "private", "owner": "bert"})
     assert keys(store._conversing.labelled(NS, note_id(NS, one))) == [one, other]

@@ -14,7 +14,7 @@ from langmemory.engines.sql.rooms.changes import Changes, ViewerChanges
 from langmemory.engines.sql.rooms.graph import Graph
 from langmemory.engines.sql.rooms.jobs import Jobs
 from langmemory.stores import MemoryStore
-from langmemory.stores.viewer import ViewerStore
+from langmemory.stores.face import ViewerStore
 
 FACES = (MemoryStore, ViewerStore)
 ROOMS = (Changes, ViewerChanges, Admin, ViewerAdmin, Jobs, Graph)

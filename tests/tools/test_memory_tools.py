@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import inspect
-import itertools
 import json
 import re
 from collections.abc import Callable, Iterator
@@ -26,7 +25,7 @@ from langmemory.nodes import MemoryState, RecallNode
 from langmemory.nodes.access import Conversation, StoreAccess
 from langmemory.nodes.core_memory import CoreMemory
 from langmemory.stores import MemoryStore
-from langmemory.stores.viewer import ViewerStore
+from langmemory.stores.face import ViewerStore
 from langmemory.tools import (
     TOOLS,
     create_get_memory_tool,
@@ -35,6 +34,7 @@ from langmemory.tools import (
 )
 from langmemory.tools.memories import State
 from langmemory.types import Namespace
+from tests.citing import twins
 from tests.scripted import tool_call
 from tests.stores_in_use import STORES, StoreName, open_store
 
@@ -463,21 +463,10 @@ def test_a_superseded_fact_does_not_come_up_in_a_search(memory: MemoryStore) -> 
     assert asyncio.run(search.ainvoke({"query": "where Anna lives"}, config)) == found
 
 
-def twins() -> tuple[str, str]:
-    """Two keys with one short id."""
-    seen: dict[str, str] = {}
-    for number in itertools.count():
-        key = f"k{number}"
-        before = seen.setdefault(note_id(ANNA, key), key)
-        if before != key:
-            return before, key
-    raise AssertionError
-
-
 @pytest.mark.parametrize("name", ["memory_store", "in_memory"])
 def test_an_ambiguous_id_is_never_guessed(tmp_path: Path, name: StoreName) -> None:
     """The answer lists both memories by longer ids, either of which is understood."""
-    one, other = twins()
+    one, other = twins(ANNA)
     with open_store(name, tmp_path / "memory.db") as store:
         store.put(ANNA, one, {"content": "The cello is old."})
         store.put(ANNA, other, {"content": "The viola is new."})

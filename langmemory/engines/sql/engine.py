@@ -157,6 +157,10 @@ class Engine(Protocol):
     def check(self) -> list[str]:
         """Return what is inconsistent in the database, one line for each."""
 
+    def optimise(self) -> dict[str, float]:
+        """Do what keeps the database fast and small; return what was found and done, by name."""
+        ...
+
     def rescued(self, error: DatabaseError) -> AbstractContextManager[Rescued] | None:
         """Return a copy of all that can be read, where an error says that the database is damaged."""
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import islice
-from typing import Any, Final
+from typing import Final
 
 import apsw
 import numpy as np
@@ -32,7 +32,7 @@ UNBOUNDED: Final = 1 << 62
 
 
 def check(connection: Connection) -> list[str]:
-    """Problems of the file, in words; empty when nothing is.
+    """Return the problems of the file, in words; empty when nothing is.
 
     Reads every row once: seconds for 100,000 items. Call it on a reader, inside its snapshot.
     """
@@ -46,8 +46,7 @@ def check(connection: Connection) -> list[str]:
 
 
 def _damaged(connection: Connection) -> Iterator[str]:
-    for damage in damaged_rows(connection):
-        yield f"{DAMAGED} {damage}"
+    yield from (f"{DAMAGED} {one}" for one in damaged_rows(connection))
 
 
 def _pages(connection: Connection) -> Iterator[str]:
@@ -132,8 +131,7 @@ def _vectors(connection: Connection) -> Iterator[str]:
     yield from _named(
         connection,
         f"vectors are not of the model's {model.dims} dims",
-        "SELECT id FROM vector WHERE length(e) IS NOT ? * 4",
-        (model.dims,),
+        f"SELECT id FROM vector WHERE length(e) IS NOT {model.dims or 'NULL'} * 4",
     )
 
 
@@ -221,11 +219,9 @@ def _graph(connection: Connection) -> Iterator[str]:
     )
 
 
-def _named(
-    connection: Connection, what: str, ids: str, bindings: tuple[Any, ...] = ()
-) -> Iterator[str]:
-    """A problem if a query finds ids that have it."""
-    yield from _found(what, [row[0] for row in connection.execute(ids, bindings)])
+def _named(connection: Connection, what: str, ids: str) -> Iterator[str]:
+    """Yield a problem if a query finds ids that have it."""
+    yield from _found(what, [row[0] for row in connection.execute(ids)])
 
 
 def _found(what: str, ids: list[int]) -> Iterator[str]:

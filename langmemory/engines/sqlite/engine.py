@@ -10,12 +10,12 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import replace
 from itertools import islice
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Final
 
 import apsw
 import sqlite_vec
 
-from langmemory.config import DEFAULT_DATABASE, DatabaseConfig, EngineConfig
+from langmemory.config import DEFAULT_DATABASE, MIB, DatabaseConfig, EngineConfig
 from langmemory.engines.sql.scope.scopes import CompiledScope, compile_scope
 from langmemory.engines.sql.tables.settings import ModelSetting, read_model, remaining
 from langmemory.engines.sql.writing.indexing import Indexing
@@ -38,6 +38,12 @@ from langmemory.types import Namespace, Scope, Stats
 from langmemory.values import from_json
 
 logger = logging.getLogger("langmemory.engines.sqlite")
+
+
+VACUUM_FROM_SHARE: Final = 0.5
+"""Share of free pages above which a file is written anew by maintenance."""
+VACUUM_FROM_BYTES: Final = 64 * MIB
+"""Free bytes above which this is worth the time (2.8 s for 100,000 memories, decision 033)."""
 
 
 class Engine:
@@ -186,8 +192,8 @@ class Engine:
     def up_to_date_index(
         self, connection: Connection
     ) -> tuple[ModelSetting, binary.BinaryQuantizedIndex | None]:
-        """The embedding model and the sign index as of this connection's snapshot; no index while
-        nothing is embedded."""
+        """Return the embedding model and the sign index as of this connection's snapshot; no index
+        while nothing is embedded."""
         seen = connection.execute("PRAGMA data_version").fetchone()[0]
         setting, index = self._current
         if (
@@ -240,8 +246,8 @@ class Engine:
             logger.debug("no coarse copy: %s", type(error).__name__)
 
     def copied_words(self, connection: Connection) -> words.Current | None:
-        """The copy of the keyword index as of this connection's snapshot; None without one. A process
-        that goes on searching by words gets one."""
+        """Return the copy of the keyword index as of this connection's snapshot; None without one. A
+        process that goes on searching by words gets one."""
         index = self._words
         if self.database.in_memory or not self._word_copy_bytes:
             return None
@@ -308,6 +314,24 @@ class Engine:
         for _ in range(2):  # a merge under way has rows in it from before they were deleted
             self._merge_keywords()
 
+    def optimise(self) -> dict[str, float]:
+        """Refresh the planner's statistics, merge the keyword index, write the WAL back, and write the
+        file anew where most of it is free; return what was found and done, by name.
+
+        Others write meanwhile, but for the time in which the file is written anew.
+        """
+        with self.write() as connection:
+            connection.execute("PRAGMA analysis_limit = 1000; PRAGMA optimize")
+            free, pages = connection.pragma("freelist_count"), connection.pragma("page_count")
+            free_bytes = free * connection.pragma("page_size")
+        worth_it = free > pages * VACUUM_FROM_SHARE and free_bytes > VACUUM_FROM_BYTES
+        if worth_it:
+            self.purge()
+        else:
+            self._merge_keywords()
+            self.database.tidy()
+        return {"free_bytes": free_bytes, "written_anew": float(worth_it)}
+
     def pack_index(self) -> None:
         """Pack a long tail of the sign log, so that the file opens fast, and merge the keyword index."""
         with self.database.read() as connection:
@@ -352,22 +376,18 @@ class Snapshot:
         return self._selected[1]
 
     def _signs(self) -> binary.BinaryQuantizedIndex | None:
-        """The sign index as of this snapshot."""
+        """Return the sign index as of this snapshot."""
         if self._setting is None:
             self._setting, self._index = self.engine.up_to_date_index(self.connection)
         return self._index
 
     def scoped(self, scope: Scope, *, alive_at_us: int | None = None) -> CompiledScope:
         """See `scopes.compile_scope`; without a condition that every item of the file meets."""
-        if scope.statuses == ("active",) and scope.known_at is None and not self._has_inactive():
-            scope = replace(scope, statuses=None)
+        if scope.statuses == ("active",) and scope.known_at is None:
+            inactive = "SELECT 1 FROM item WHERE status <> 'active' LIMIT 1"
+            if self.connection.execute(inactive).fetchone() is None:
+                scope = replace(scope, statuses=None)
         return compile_scope(scope, alive_at_us=alive_at_us)
-
-    def _has_inactive(self) -> bool:
-        row = self.connection.execute(
-            "SELECT EXISTS (SELECT 1 FROM item WHERE status <> 'active')"
-        ).fetchone()
-        return bool(row[0])
 
     def nearest(
         self,
@@ -428,7 +448,7 @@ class Snapshot:
         return ids[best], scores[best]
 
     def value(self, item: int) -> dict[str, Any]:
-        """Value of an item that exists."""
+        """Return the value of an item that exists."""
         row = self.connection.execute("SELECT value FROM item WHERE id = ?", (item,)).fetchone()
         value: dict[str, Any] = from_json(row[0])
         return value
@@ -470,28 +490,23 @@ class Snapshot:
         return vectors.cached(self.connection, hashes)
 
     def model(self) -> ModelSetting:
-        """The embedding model of the file, as of this snapshot."""
+        """Return the embedding model of the file, as of this snapshot."""
         self._signs()
         return self._setting or self.engine.model
 
     def stats(self) -> Stats:
-        """Counts and sizes."""
-
-        def count(sql: str) -> int:
-            return int(self.connection.execute(sql).fetchone()[0])
-
-        kinds = self.connection.execute("SELECT kind, count(*) FROM item GROUP BY kind ORDER BY 1")
+        """Return the counts and sizes."""
+        execute = self.connection.execute
+        kinds = execute("SELECT kind, count(*) FROM item GROUP BY kind ORDER BY 1").fetchall()
+        items, namespaces, vectors, keywords, history, file_bytes = execute(
+            "SELECT (SELECT count(*) FROM item), (SELECT count(DISTINCT namespace) FROM item), "
+            "(SELECT count(*) FROM vector), (SELECT count(*) FROM keyword_docsize), "
+            "(SELECT count(*) FROM history), "
+            "(SELECT page_count * page_size FROM pragma_page_count, pragma_page_size)"
+        ).fetchone()
         model = read_model(self.connection)
         return Stats(
-            items=count("SELECT count(*) FROM item"),
-            namespaces=count("SELECT count(DISTINCT namespace) FROM item"),
-            vectors=count("SELECT count(*) FROM vector"),
-            keywords=count("SELECT count(*) FROM keyword_docsize"),
-            history=count("SELECT count(*) FROM history"),
-            by_kind=dict(kinds.fetchall()),
-            file_bytes=count(
-                "SELECT page_count * page_size FROM pragma_page_count, pragma_page_size"
-            ),
-            model=model.model,
+            items=items, namespaces=namespaces, vectors=vectors, keywords=keywords,
+            history=history, by_kind=dict(kinds), file_bytes=file_bytes, model=model.model,
             dims=model.dims,
-        )
+        )  # fmt: skip

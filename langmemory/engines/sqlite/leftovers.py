@@ -21,7 +21,7 @@ OVERLAP_BYTES: Final = 1 << 20
 
 
 def found_terms(connection: Connection, words: Iterable[str]) -> bool:
-    """Whether the keyword index still holds one of the words for a row that is gone."""
+    """Return whether the keyword index still holds one of the words for a row that is gone."""
     connection.execute(
         "CREATE VIRTUAL TABLE temp.probe USING fts5 "
         "(body, tokenize = 'porter unicode61 remove_diacritics 2');"
@@ -44,7 +44,7 @@ def found_terms(connection: Connection, words: Iterable[str]) -> bool:
 
 
 def found_in_bytes(database: Database, words: list[str]) -> tuple[int, list[str]]:
-    """How many of the words were looked for, and the files that still hold one of them.
+    """Return how many of the words were looked for, and the files that still hold one of them.
 
     As they were written and in lower case, in the file and its WAL; in memory, in the pages.
     """
@@ -63,7 +63,7 @@ def found_in_bytes(database: Database, words: list[str]) -> tuple[int, list[str]
 
 
 def _parts(path: str, kind: int) -> Iterator[bytes]:
-    """The bytes of a file, some at a time and beginning with the last of those before.
+    """Yield the bytes of a file, some at a time and beginning with the last of those before.
 
     Read through SQLite: to close a file of one's own drops every lock that this process has on it,
     also those of SQLite (https://sqlite.org/howtocorrupt.html, 2.2).

@@ -91,7 +91,13 @@ def reembed(
             with engine.write() as connection:
                 if _done_by_another(connection, embedder.model_id):
                     return read_model(connection)
-                _drop_other_dims(connection, max(one.embedded.shape[1] for one in drafts))
+                # Vectors that an earlier run with the same model made at another length go.
+                dims = max(one.embedded.shape[1] for one in drafts)
+                found = connection.execute(
+                    "SELECT length(e) / 4 FROM vector_next LIMIT 1"
+                ).fetchone()
+                if dims and found not in (None, (dims,)):
+                    connection.execute("DELETE FROM vector_next; DELETE FROM reembed_done")
                 for item, version, draft in todo:
                     _write_next(connection, item, version, draft)
             done = min(done + len(todo), total)
@@ -122,7 +128,7 @@ def _begin(connection: Connection, model: str) -> None:
 
 
 def _done_by_another(connection: Connection, model: str) -> bool:
-    """Whether another run has finished the same move meanwhile.
+    """Return whether another run has finished the same move meanwhile.
 
     Raises:
         DatabaseError: Another run moves the file elsewhere.
@@ -138,15 +144,8 @@ def _done_by_another(connection: Connection, model: str) -> bool:
     return False
 
 
-def _drop_other_dims(connection: Connection, dims: int) -> None:
-    """Discard vectors that an earlier run with the same model made at another length."""
-    found = connection.execute("SELECT length(e) / 4 FROM vector_next LIMIT 1").fetchone()
-    if found is not None and dims and found[0] != dims:
-        connection.execute("DELETE FROM vector_next; DELETE FROM reembed_done")
-
-
 def _next(connection: Connection, indexing: Indexing, after: int) -> list[tuple[int, int, Write]]:
-    """Items of higher ids than ``after`` that are still to be embedded, with their versions."""
+    """Return the items of higher ids than ``after`` that are still to be embedded, with their versions."""
     rows = connection.execute(
         f"{_TODO} AND i.id > ? ORDER BY i.id LIMIT {BATCH}", (after,)
     ).fetchall()
@@ -174,7 +173,7 @@ def _write_next(connection: Connection, item: int, version: int, draft: Write) -
 
 
 def _swap(connection: Connection, model: str) -> ModelSetting:
-    """The new vectors take the place of the old ones."""
+    """Return the new vectors take the place of the old ones."""
     first = connection.execute("SELECT length(e) / 4 FROM vector_next LIMIT 1").fetchone()
     setting = ModelSetting(
         model=model if first else None,

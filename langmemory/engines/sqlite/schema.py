@@ -21,14 +21,14 @@ from langmemory.errors import DatabaseError, SchemaVersionError
 
 
 def migrations() -> list[str]:
-    """SQL of the numbered migrations, in order; the first one creates version 1."""
+    """Return the SQL of the numbered migrations, in order; the first one creates version 1."""
     folder = files("langmemory.engines.sqlite") / "migrations"
     scripts = sorted((f for f in folder.iterdir() if f.name.endswith(".sql")), key=lambda f: f.name)
     return [script.read_text("utf-8") for script in scripts]
 
 
 def version(connection: Connection) -> int:
-    """Schema version of the file; 0 for an empty one."""
+    """Return the schema version of the file; 0 for an empty one."""
     return int(connection.pragma("user_version"))
 
 

@@ -76,7 +76,7 @@ def enqueue(connection: Connection, job: NewJob, now_us: int) -> Enqueued:
 
 
 def claimable(connection: Connection, kind: str, now_us: int, due_by_us: int) -> bool:
-    """Whether `claim` would find something; a read."""
+    """Return whether `claim` would find something; a read."""
     return _next(connection, kind, now_us, due_by_us) is not None
 
 
@@ -126,7 +126,7 @@ def _bury(connection: Connection, job: int, now_us: int, error: str) -> None:
 
 
 def next_due(connection: Connection, kind: str) -> int | None:
-    """When the next pending job is due or the next lease runs out; also of lanes not free."""
+    """Return when the next pending job is due or the next lease runs out; also of lanes not free."""
     row = connection.execute(
         "SELECT min(at) FROM ("
         "SELECT min(due_at) AS at FROM job WHERE state = 'pending' AND kind = ?1 UNION ALL "
@@ -142,7 +142,7 @@ def renew(connection: Connection, job: Job, now_us: int, lease_us: int) -> bool:
 
 
 def holds(connection: Connection, job: Job) -> bool:
-    """Whether a claim is not lost: to another worker, or with what was forgotten."""
+    """Return whether a claim is not lost: to another worker, or with what was forgotten."""
     row = connection.execute(f"SELECT 1 FROM job WHERE {_CLAIM}", _claim_of(job)).fetchone()
     return row is not None
 
@@ -171,7 +171,7 @@ def finish(connection: Connection, job: Job, now_us: int, result: str) -> bool:
 def fail(
     connection: Connection, job: Job, now_us: int, error: str, retry_at_us: int | None
 ) -> JobState | None:
-    """An attempt failed: pending again until then, or dead. What became of it.
+    """Put a failed attempt off until then, or bury it; return what became of it.
 
     A job whose thread has a newer one waiting is replaced by that. None: the claim is lost.
     """
@@ -211,7 +211,7 @@ def run_now(connection: Connection, kind: str, now_us: int) -> None:
 
 
 def requeue(connection: Connection, ids: Sequence[int] | None, now_us: int) -> list[int]:
-    """Dead jobs are pending again, as if new; None means all. Those it was."""
+    """Make dead jobs pending again, as if new; None means all. Return their ids."""
     rows = connection.execute(
         "UPDATE job SET state = 'pending', attempts = 0, due_at = ?, finished_at = NULL "
         "WHERE state = 'dead' AND (? IS NULL OR id IN (SELECT value FROM json_each(?))) "
@@ -259,8 +259,8 @@ def prune(connection: Connection, before_us: int) -> int:
 
 
 def unfinished(connection: Connection, due_by_us: int | None) -> set[int]:
-    """Jobs that are running, or pending and due by then; None: whenever. From the indexes alone: it
-    is asked every second, and what waits may be thousands of conversations."""
+    """Return the jobs that are running, or pending and due by then; None: whenever. From the indexes alone:
+    it is asked every second, and what waits may be thousands of conversations."""
     rows = connection.execute(
         "SELECT id FROM job WHERE state = 'running' UNION ALL "
         "SELECT id FROM job WHERE state = 'pending' AND due_at <= ?",
@@ -273,7 +273,7 @@ _NEVER_US: Final = 2**63 - 1
 
 
 def find(connection: Connection, ids: Sequence[int]) -> list[Job]:
-    """Those of the jobs that are there."""
+    """Return those of the jobs that are there."""
     rows = connection.execute(
         f"SELECT {COLUMNS} FROM job WHERE id IN (SELECT value FROM json_each(?))", (_listed(ids),)
     )
@@ -281,7 +281,7 @@ def find(connection: Connection, ids: Sequence[int]) -> list[Job]:
 
 
 def list_jobs(connection: Connection, states: Sequence[JobState], limit: int) -> list[Job]:
-    """Jobs in these states, by state as given, then the next due first."""
+    """Return the jobs in these states, by state as given, then the next due first."""
     jobs: list[Job] = []
     for state in states:
         rows = connection.execute(
@@ -293,13 +293,13 @@ def list_jobs(connection: Connection, states: Sequence[JobState], limit: int) ->
 
 
 def counts(connection: Connection) -> dict[JobState, int]:
-    """How many jobs there are in each state."""
+    """Return how many jobs there are in each state."""
     rows = connection.execute("SELECT state, count(*) FROM job GROUP BY state ORDER BY state")
     return dict(rows.fetchall())
 
 
 def _claimed(connection: Connection, job: Job, change: str, values: Sequence[Any]) -> bool:
-    """Change a job that is still this claim's."""
+    """Change a job that is still this claim's; return whether it is."""
     connection.execute(f"UPDATE job SET {change} WHERE {_CLAIM}", (*values, *_claim_of(job)))
     return connection.changes() == 1
 

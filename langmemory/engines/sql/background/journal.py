@@ -27,7 +27,7 @@ _DAY: Final = f"CASE WHEN date({_BEGINS}) = {_BEGINS} AND {_BEGINS} > '0001' THE
 
 
 def namespaces(connection: Connection, prefix: Namespace) -> list[tuple[int, Namespace]]:
-    """Those in a prefix where reflection made anything."""
+    """Return those in a prefix where reflection made anything."""
     query, bindings = below(prefix)
     rows = connection.execute(
         f"SELECT n.id, n.path FROM namespace n WHERE n.id IN {query} AND EXISTS "
@@ -38,8 +38,8 @@ def namespaces(connection: Connection, prefix: Namespace) -> list[tuple[int, Nam
 
 
 def pages_of(connection: Connection, items: Iterable[int]) -> set[tuple[Namespace, str]]:
-    """Namespace and day of the pages that tell of these items: of themselves, of what rests on them,
-    beside what took their place or gave way to them, or in a question about them too."""
+    """Return the namespace and day of the pages that tell of these items: of themselves, of what rests on
+    them, beside what took their place or gave way to them, or in a question about them too."""
     rows = connection.execute(_PAGES, (connection.array(items),))
     return {(from_path(path), day) for path, day in rows}
 
@@ -71,9 +71,9 @@ def unmark(connection: Connection, newest: int) -> None:
 
 
 def concerned(connection: Connection, run: str) -> list[int]:
-    """Ids of the items that a run changed, or asked or decided about, and of those that had taken the
-    place of one before it. The pages that tell of them before the run and after are all that look
-    otherwise since."""
+    """Return the ids of the items that a run changed, or asked or decided about, and of those that had
+    taken the place of one before it. The pages that tell of them before the run and after are all that
+    look otherwise since."""
     rows = connection.execute(
         "SELECT item FROM history WHERE run = ?1 "
         "UNION SELECT b.id FROM history h CROSS JOIN item i ON i.id = h.item CROSS JOIN item b "
@@ -142,8 +142,8 @@ def derived(
 
 
 def _told_on(connection: Connection, namespace: int, days: Collection[str]) -> set[int]:
-    """Items that may say they were told on one of these days: by the index of leaves, where a string
-    too long for it stands without its words."""
+    """Return the items that may say they were told on one of these days: by the index of leaves, where a
+    string too long for it stands without its words."""
     spans: list[tuple[LeafValue, LeafValue]] = [(LONG, LONG)]
     spans += [(day, day + chr(sys.maxunicode)) for day in days]
     found: set[int] = set()
@@ -158,7 +158,7 @@ def _told_on(connection: Connection, namespace: int, days: Collection[str]) -> s
 
 
 def replaced(connection: Connection, namespace: int, by: Iterable[str]) -> list[ReplacedRow]:
-    """Facts that gave way to these."""
+    """Return facts that gave way to these."""
     rows = connection.execute(
         "SELECT i.superseded_by, i.value, i.owner, i.privacy FROM carray(?) c "
         "CROSS JOIN item i INDEXED BY item_successor "
@@ -170,8 +170,8 @@ def replaced(connection: Connection, namespace: int, by: Iterable[str]) -> list[
 
 
 def questions(connection: Connection, namespace: int, about: Iterable[str]) -> list[QuestionRow]:
-    """Open reviews about any of these facts, with all that they are about, in their order. One about a
-    memory that is gone is left out, since a question may quote it."""
+    """Return the open reviews about any of these facts, with all that they are about, in their order. One
+    about a memory that is gone is left out, since a question may quote it."""
     rows = connection.execute(
         "SELECT r.id, r.question, i.key, i.value, i.owner, i.privacy FROM review r "
         "CROSS JOIN json_each(r.items) k CROSS JOIN item i "

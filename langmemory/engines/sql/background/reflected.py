@@ -18,13 +18,13 @@ _TURN: Final = (
 
 
 def was_rewritten(item: str) -> str:
-    """Whether anything was put in an item's place since it was added: of most turns nothing was,
+    """Return whether anything was put in an item's place since it was added: of most turns nothing was,
     and their history need not be looked at."""
     return f"{item}.updated_at <> {item}.created_at"
 
 
 def reads_otherwise(item: str, since: str) -> str:
-    """Whether an item says something else than at a moment: what it said then is what the first
+    """Return whether an item says something else than at a moment: what it said then is what the first
     change after it replaced."""
     return (
         f"coalesce((SELECT h.before ->> '$.content' FROM history h WHERE h.item = {item}.id "
@@ -65,7 +65,7 @@ class UnreadRow(NamedTuple):
 
 
 def threads(connection: Connection, prefix: Namespace, now_us: int) -> list[UnreadRow]:
-    """Threads with unread turns in a namespace and below it, by when the first was said."""
+    """Return the threads with unread turns in a namespace and below it, by when the first was said."""
     query, bindings = below(prefix)
     rows = connection.execute(
         "SELECT n.path, t.id, t.name, count(*) FROM thread t "
@@ -80,8 +80,8 @@ def threads(connection: Connection, prefix: Namespace, now_us: int) -> list[Unre
 def oldest(
     connection: Connection, namespace: int, now_us: int, since_us: int | None
 ) -> tuple[int, str] | None:
-    """Id and name of the thread of a namespace whose unread turn, of those said since then, was said
-    first."""
+    """Return the id and name of the thread of a namespace whose unread turn, of those said since then, was
+    said first."""
     row: tuple[int, str] | None = connection.execute(
         # By the index of times: not to count all that is unread for the first of it.
         "SELECT t.id, t.name FROM item i INDEXED BY item_valid CROSS JOIN thread t ON t.id = i.thread "
@@ -93,8 +93,8 @@ def oldest(
 
 
 def unread(connection: Connection, thread: int, now_us: int, position: int) -> Iterator[TurnRow]:
-    """The turns of a thread that nobody has read, from a place on and in order; read as far as they
-    are taken."""
+    """Yield the turns of a thread that nobody has read, from a place on and in order; read as far as
+    they are taken."""
     return _turns(
         connection,
         f"{_SELECT} WHERE i.thread = ? AND i.position >= ? AND {_UNREAD} ORDER BY i.position",
@@ -113,7 +113,7 @@ def read_by(connection: Connection, run: str) -> list[str]:
 
 
 def position(connection: Connection, thread: int, namespace: int, key: str) -> int:
-    """Where in a thread a turn stands; 0 where it is gone, or in another."""
+    """Return where in a thread a turn stands; 0 where it is gone, or in another."""
     row = connection.execute(
         "SELECT position FROM item WHERE namespace = ? AND key = ? AND thread = ?",
         (namespace, key, thread),
@@ -124,7 +124,7 @@ def position(connection: Connection, thread: int, namespace: int, key: str) -> i
 def before(
     connection: Connection, thread: int, position: int, limit: int, now_us: int
 ) -> list[TurnRow]:
-    """The last turns of a thread before a place in it, in order."""
+    """Return the last turns of a thread before a place in it, in order."""
     found = _turns(
         connection,
         f"{_SELECT} WHERE i.thread = ? AND {_TURN} AND i.position < ? "
@@ -144,7 +144,7 @@ def forget_edited(connection: Connection, items: Iterable[int]) -> None:
 
 
 def edited_after(connection: Connection, item: int, seq: int) -> bool:
-    """Whether an item says something else than it did at this place in the history."""
+    """Return whether an item says something else than it did at this place in the history."""
     row = connection.execute(
         "SELECT h.before ->> '$.content' <> i.value ->> '$.content' FROM history h "
         "JOIN item i ON i.id = h.item "

@@ -140,7 +140,7 @@ def apply(
 
 
 def _write_all(run: ChangeRun, change_set: ChangeSet, writes: Writes) -> list[str]:
-    """The changes that were made, one line each."""
+    """Return the changes that were made, one line each."""
     lines = change_set.describe()
     for position, change in enumerate(change_set.changes):
         run.write = writes.get(position)
@@ -152,7 +152,7 @@ def _write_all(run: ChangeRun, change_set: ChangeSet, writes: Writes) -> list[st
 
 
 def concerned(connection: Connection, change_set: ChangeSet) -> set[str]:
-    """Keys of the memories that a change set changes, or asks or decides about."""
+    """Return the keys of the memories that a change set changes, or asks or decides about."""
     keys: set[str] = set()
     for change in change_set.changes:
         keys.update(_touched(change))
@@ -237,7 +237,7 @@ def _learned_meanwhile(
 
 
 def _touched(change: Change) -> tuple[str, ...]:
-    """Keys of the memories a change builds on."""
+    """Return the keys of the memories a change builds on."""
     match change:
         case AddMemory():
             return change.evidence
@@ -257,6 +257,6 @@ def _touched(change: Change) -> tuple[str, ...]:
 
 
 def some(parts: Sequence[str]) -> str:
-    """The first five of a list, and how many more there are."""
+    """Return the first five of a list, and how many more there are."""
     more = len(parts) - 5
     return ", ".join(parts[:5]) + (f" and {more} more" if more > 0 else "")

@@ -156,7 +156,7 @@ def mark_reflected(run: ChangeRun, change: MarkReflected) -> None:
 
 
 def _read_since(run: ChangeRun, turn: int, seq: int) -> bool:
-    """Whether another run has read a turn and changed something after this place in the history."""
+    """Return whether another run has read a turn and changed something after this place in the history."""
     row = run.connection.execute(
         "SELECT EXISTS (SELECT 1 FROM reflected r JOIN history h ON h.run = r.run "
         "WHERE r.item = ? AND r.run <> ? AND h.seq > ?)",
@@ -171,7 +171,7 @@ def read_again(run: ChangeRun, change: ReadAgain) -> None:
 
 
 def columns_of(facets: Facets) -> dict[str, Any]:
-    """Facets that are set, as the file keeps them; one that is taken away is as at first."""
+    """Return the facets that are set, as the file keeps them; one that is taken away is as at first."""
     columns: dict[str, Any] = {}
     for name, found in facets.given().items():
         if isinstance(found, datetime):

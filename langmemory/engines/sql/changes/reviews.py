@@ -27,8 +27,8 @@ Lines = Callable[[Namespace, str], Sequence[str]]
 
 
 def unanswered(connection: Connection, asked: Iterable[Review]) -> list[Review]:
-    """Those of the open questions that need an answer: what they ask about is there, and no core block
-    says by now what they would add."""
+    """Return those of the open questions that need an answer: what they ask about is there, and no core
+    block says by now what they would add."""
     lines = cache(partial(_lines, connection))  # hundreds may suggest something for one block
     return [one for one in asked if not _is_moot(connection, one, lines)]
 
@@ -57,7 +57,7 @@ def _lines(connection: Connection, namespace: Namespace, block: str) -> list[str
 
 
 def _is_said(namespace: Namespace, options: Options, lines: Lines) -> bool:
-    """Whether the core block has a line that says what was suggested for it."""
+    """Return whether the core block has a line that says what was suggested for it."""
     value = next((dict(one["value"]) for one in options.get("add", ()) if one.get("value")), {})
     there = lines(namespace, str(value.get("block")))
     if not there:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 from langmemory.changes import Change, ChangeSet
@@ -21,37 +22,35 @@ class Unchanged(Exception):
     """A change that has nothing to do, and why."""
 
 
+@dataclass(slots=True)
 class ChangeRun:
     """A run within its transaction. The functions that write its changes are in `memories`, `graph`
     and `reviews`; those that find nothing to do raise `Unchanged`."""
 
-    def __init__(
-        self,
-        connection: Connection,
-        change_set: ChangeSet,
-        now_us: int,
-        said: frozenset[str] = frozenset(),
-    ) -> None:
-        self.connection = connection
-        self.change_set = change_set
-        self.now_us = now_us
-        self.id = change_set.run_id
-        self.namespace = intern(connection, change_set.namespace)
-        self.said = said
-        """Ids of reviews that suggest what the core block says already."""
-        self.write: Write | None = None
-        """The item that the change writes, if it writes one."""
-        self.added: dict[str, int] = {}
-        """Id of each memory that is new, by key."""
-        self.changed: dict[str, int] = {}
-        self.removed: dict[str, int] = {}
-        self.not_added: set[str] = set()
-        """Keys that were to be added, and are not, because somebody deleted them."""
-        self.links: runs.Links = {}
-        """How entity links stood before."""
+    connection: Connection
+    change_set: ChangeSet
+    now_us: int
+    said: frozenset[str] = frozenset()
+    """Ids of reviews that suggest what the core block says already."""
+    write: Write | None = None
+    """The item that the change writes, if it writes one."""
+    added: dict[str, int] = field(default_factory=dict)
+    """Id of each memory that is new, by key."""
+    changed: dict[str, int] = field(default_factory=dict)
+    removed: dict[str, int] = field(default_factory=dict)
+    not_added: set[str] = field(default_factory=set)
+    """Keys that were to be added, and are not, because somebody deleted them."""
+    links: runs.Links = field(default_factory=dict)
+    """How entity links stood before."""
+    id: str = field(init=False)
+    namespace: int = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.id = self.change_set.run_id
+        self.namespace = intern(self.connection, self.change_set.namespace)
 
     def find(self, key: str) -> int | None:
-        """Id of a memory; None if it was deleted.
+        """Return the id of a memory; None if it was deleted.
 
         Raises:
             ChangeError: There never was one.
@@ -68,14 +67,14 @@ class ChangeRun:
         )
 
     def item(self, key: str) -> int:
-        """Id of a memory that is to be changed."""
+        """Return the id of a memory that is to be changed."""
         item = self.find(key)
         if item is None:
             raise Unchanged(f"{key} was deleted, and stays so")
         return item
 
     def items(self, keys: Sequence[str]) -> list[int]:
-        """Ids of those memories that are still there."""
+        """Return the ids of those memories that are still there."""
         return [item for key in keys if (item := self.find(key)) is not None]
 
     def entity(self, key: str) -> int:
@@ -99,7 +98,7 @@ class ChangeRun:
         touched: bool = False,
         withdrawn: Sequence[Withdrawn] = (),
     ) -> bool:
-        """Set columns and value of a memory; whether anything is otherwise than before.
+        """Set columns and value of a memory; return whether anything is otherwise than before.
 
         ``touched``: rows beside it are new, which counts as a change of the memory, as does evidence
         that was ``withdrawn``.

@@ -215,14 +215,9 @@ def _trails(connection: Connection, run: Run, without: Collection[str] = ()) -> 
         if trail is None:
             key, gone = history.name_of(connection, step.item)
             trail = trails[step.item] = Trail(
-                item=step.item,
-                key=key,
-                gone=gone,
-                added=step.action == "add",
-                removed=False,
-                last_seq=step.seq,
-                value=step.before,
-            )
+                item=step.item, key=key, gone=gone, added=step.action == "add", removed=False,
+                last_seq=step.seq, value=step.before,
+            )  # fmt: skip
         trail.last_seq = step.seq
         trail.removed = step.action == "delete"
         trail.columns = {**step.facets, **trail.columns}  # the earliest is what was before the run
@@ -289,7 +284,9 @@ def _check(
             by_run.setdefault(found.run, set()).add(found.what)
     if not by_run and not by_hand:
         return
-    order = sorted(by_run, key=lambda one: _when(connection, one), reverse=True)
+    found_runs = (runs.find(connection, one) for one in by_run)
+    when = {one.id: one.at.timestamp() for one in found_runs if one is not None}
+    order = sorted(by_run, key=lambda one: (when.get(one, 0.0), one), reverse=True)
     parts = [f"run {run} {some(sorted(by_run[run]))}" for run in order]
     steps = [f"undo {', then '.join(order)}"] if order else []
     if by_hand:
@@ -301,13 +298,8 @@ def _check(
     )
 
 
-def _when(connection: Connection, run_id: str) -> tuple[float, str]:
-    run = runs.find(connection, run_id)
-    return (0.0, "") if run is None else (run.at.timestamp(), run.id)
-
-
 def _take_back(connection: Connection, run: Run) -> Iterator[str]:
-    """Rows of a run beside the items."""
+    """Yield the rows of a run beside the items."""
     namespace = intern(connection, run.namespace)
     before: runs.Links = {}
     for key, (same_as, link_run) in runs.links(connection, run.id).items():

@@ -33,7 +33,7 @@ class _Place(NamedTuple):
 
 
 def still_there(connection: Connection, namespace: Namespace) -> int:
-    """Id of a namespace, or of what is left above it, or of the `history.TOMBSTONES`."""
+    """Return the id of a namespace, or of what is left above it, or of the `history.TOMBSTONES`."""
     for depth in range(len(namespace), 0, -1):
         found = find(connection, namespace[:depth])
         if found is not None:
@@ -143,8 +143,8 @@ def _runs_of(
 
 
 def _empty_runs(connection: Connection, prefix: Namespace) -> list[str]:
-    """Runs of which nothing is left but their record: of whom that tells, nobody knows. An undo says
-    no more than which run it undid, and tells of whom that one does."""
+    """Return the runs of which nothing is left but their record: of whom that tells, nobody knows. An undo
+    says no more than which run it undid, and tells of whom that one does."""
     where, bindings = below(prefix)
     left = " UNION ALL ".join(
         f"SELECT run FROM {table}"
@@ -163,7 +163,7 @@ def _empty_runs(connection: Connection, prefix: Namespace) -> list[str]:
 
 
 def _silent(connection: Connection, going: Any, prefix: Namespace) -> set[int]:
-    """Entities that only memories which are going speak of, or none at all."""
+    """Return the entities that only memories which are going speak of, or none at all."""
     where, bindings = below(prefix)
     return id_set(
         connection,

@@ -104,7 +104,7 @@ class Vocabulary:
         self._further.append(together)
 
     def __contains__(self, word: str) -> bool:
-        """Whether one of the texts has the word, also within a longer one."""
+        """Return whether one of the texts has the word, also within a longer one."""
         folded = word.casefold()
         return folded in self._words or any(folded in some for some in self._together)
 
@@ -116,7 +116,7 @@ class Vocabulary:
         return self._words
 
     def those_in(self, words: set[str]) -> set[str]:
-        """Those of the words, case folded, that one of the texts has, also within a longer one."""
+        """Return those of the words, case folded, that one of the texts has, also within a longer one."""
         if len(words) < MANY_WORDS:
             return {word for word in words if word in self}
         found = words & self.words
@@ -133,7 +133,8 @@ class Vocabulary:
         return found
 
     def may_look_like(self, word: str) -> bool:
-        """Whether one of the words, and a byte or two of a number beside it, may pass for this one."""
+        """Return whether one of the words, and a byte or two of a number beside it, may pass for this
+        one."""
         folded = word.casefold()
         return any(part in self.words for n in (1, 2, 3) for part in (folded[:-n], folded[n:]))
 
@@ -171,11 +172,11 @@ class Residue:
         )
 
     def is_known(self, word: str) -> bool:
-        """Whether something remaining has the word."""
+        """Return whether something remaining has the word."""
         return word in self._known
 
     def tells(self, *texts: str | None) -> bool:
-        """Whether a text that speaks of memories in passing speaks of a forgotten one."""
+        """Return whether a text that speaks of memories in passing speaks of a forgotten one."""
         together = " ".join(_scalars(text) for text in texts if text).casefold()
         hits: Counter[int] = Counter()
         for word in set(_WORD.findall(together)):
@@ -185,8 +186,8 @@ class Residue:
         )
 
     def needles(self, connection: Connection) -> list[str]:
-        """Words to look for in the bytes, after `scrub`: words that stand nowhere any more, one of
-        each text, then a second of each, and so on; of texts without such a word, passages."""
+        """Return the words to look for in the bytes, after `scrub`: words that stand nowhere any more, one
+        of each text, then a second of each, and so on; of texts without such a word, passages."""
         aside = Vocabulary(_texts(connection, _ASIDE))
 
         def usable(word: str) -> bool:
@@ -209,7 +210,7 @@ class Residue:
 def said_by_others(
     connection: Connection, going: Iterable[int] = (), past: Iterable[int] = ()
 ) -> Vocabulary:
-    """The words of what memories say that are not going, or gone.
+    """Return the words of what memories say that are not going, or gone.
 
     Args:
         going: Items that are to be forgotten.
@@ -218,13 +219,20 @@ def said_by_others(
     return Vocabulary(_of_memories(connection, going, past))
 
 
+def _of_memories(
+    connection: Connection, going: Iterable[int] = (), past: Iterable[int] = ()
+) -> Iterator[str]:
+    queries = (_GOING + query for query in OF_MEMORIES)
+    return _texts(connection, queries, (connection.array(going), connection.array(past)))
+
+
 def said_since(connection: Connection, seq: int) -> Iterator[str]:
-    """Texts of memories that were written, or changed, after a place in the history."""
+    """Yield the texts of memories that were written, or changed, after a place in the history."""
     return _texts(connection, SINCE, (seq,))
 
 
 def unsaid(connection: Connection, needles: Sequence[str]) -> list[str]:
-    """Those of the `Residue.needles` that still stand in no text: others may have been said anew."""
+    """Return those of the `Residue.needles` that still stand in no text: others may have been said anew."""
     known = Vocabulary(chain(_remaining(connection), _texts(connection, _ASIDE)))
     words = [one for one in needles if _WORD.fullmatch(one)]
     passages = set(needles) - set(words)
@@ -233,7 +241,7 @@ def unsaid(connection: Connection, needles: Sequence[str]) -> list[str]:
 
 
 def _repeated(connection: Connection, values: Collection[str]) -> list[str]:
-    """Texts of these values, case folded, where something said in passing repeats it and nothing
+    """Return the texts of these values, case folded, where something said in passing repeats it and nothing
     that remains does: of a text without a distinctive word the whole tells."""
     left = {said for value in values if _long(said := _sentence(value))}
     if not left:
@@ -247,7 +255,7 @@ def _repeated(connection: Connection, values: Collection[str]) -> list[str]:
 
 
 def _sentence(value: str) -> str:
-    """Texts of the value of a memory, case folded; nothing for other text."""
+    """Return the texts of the value of a memory, case folded; nothing for other text."""
     try:
         found = from_json(value)
     except ValueError:
@@ -256,7 +264,7 @@ def _sentence(value: str) -> str:
 
 
 def _unknown(texts: Iterable[str], phrases: set[str]) -> list[str]:
-    """Passages, of at most `MOST_PASSAGES`, that stand in none of the texts."""
+    """Return the passages, of at most `MOST_PASSAGES`, that stand in none of the texts."""
     longest = sorted(phrases, key=lambda phrase: (-len(phrase), phrase))[:MOST_PASSAGES]
     left = {phrase: phrase.casefold() for phrase in longest}
     for text in texts if left else ():
@@ -267,7 +275,7 @@ def _unknown(texts: Iterable[str], phrases: set[str]) -> list[str]:
 
 
 def unescaped(text: str) -> str:
-    """JSON as it is stored, so that no escape ("\\n") runs into the word after it."""
+    """Return JSON as it is stored, so that no escape ("\\n") runs into the word after it."""
     return _ESCAPE.sub(" ", text)
 
 
@@ -278,37 +286,25 @@ def _long(text: str) -> bool:
 def _texts(
     connection: Connection, queries: Iterable[str], bindings: Bindings = ()
 ) -> Iterator[str]:
+    def strings(source: Connection, query: str) -> Iterator[str]:
+        return (text for (text,) in source.execute(query, bindings) if isinstance(text, str))
+
     for query in queries:
         try:
-            yield from _strings(connection, query, bindings)
+            yield from strings(connection, query)
         except connection.damage_errors:
             # A damaged row keeps nobody from forgetting another. What was read is read twice.
             with connection.rescued() as copy:
-                yield from _strings(copy.connection, query, bindings)
-
-
-def _strings(connection: Connection, query: str, bindings: Bindings) -> Iterator[str]:
-    for (text,) in connection.execute(query, bindings):
-        if isinstance(text, str):
-            yield text
-
-
-def _of_memories(
-    connection: Connection, going: Iterable[int], past: Iterable[int]
-) -> Iterator[str]:
-    queries = (_GOING + query for query in OF_MEMORIES)
-    return _texts(connection, queries, (connection.array(going), connection.array(past)))
+                yield from strings(copy.connection, query)
 
 
 def _remaining(connection: Connection) -> Iterator[str]:
-    """Every text of which a word tells nothing."""
-    return chain(
-        _of_memories(connection, (), ()), _texts(connection, (*OF_NAMES, *connection.own_words))
-    )
+    """Yield every text of which a word tells nothing."""
+    return chain(_of_memories(connection), _texts(connection, (*OF_NAMES, *connection.own_words)))
 
 
 def _scalars(text: str) -> str:
-    """The values of JSON, without the names it gives them; other text as it is."""
+    """Return the values of JSON, without the names it gives them; other text as it is."""
     try:
         value = from_json(text)
     except ValueError:

@@ -6,7 +6,7 @@ predicates on it: what no memory in scope speaks of is not there.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from typing import Any, Final, NamedTuple, cast
 
 from langmemory.engines.sql.scope import past
@@ -53,8 +53,8 @@ FACT_COLUMNS: Final = ("valid_at", "invalid_at", "created_at", "expired_at", "st
 
 
 def within(scope: CompiledScope) -> tuple[str, Bindings]:
-    """The scope over ``item AS i``, namespace included, as one SQL expression. A filter's residual
-    is left to the caller."""
+    """Return the scope over ``item AS i``, namespace included, as one SQL expression. A filter's
+    residual is left to the caller."""
     if not scope.scope.namespace:
         return scope.where, scope.bindings
     namespaces, bindings = scope.namespaces()
@@ -62,13 +62,13 @@ def within(scope: CompiledScope) -> tuple[str, Bindings]:
 
 
 def is_empty(connection: Connection) -> bool:
-    """Whether no entity was ever found in this file: most reads of the graph end here."""
+    """Return whether no entity was ever found in this file: most reads of the graph end here."""
     row = connection.execute("SELECT NOT EXISTS (SELECT 1 FROM entity)").fetchone()
     return bool(row[0])
 
 
 def _told_by_then(scope: CompiledScope, table: str) -> tuple[str, Bindings]:
-    """Whether a row beside the items, that a run added, was there at the ``known_at`` of a scope."""
+    """Return whether a row beside the items, that a run added, was there at the ``known_at`` of a scope."""
     known_at = scope.scope.known_at
     if known_at is None:
         return "TRUE", ()
@@ -79,8 +79,8 @@ def _told_by_then(scope: CompiledScope, table: str) -> tuple[str, Bindings]:
 def roots(
     connection: Connection, entities: Iterable[int], *, known_at_us: int | None = None
 ) -> dict[int, int]:
-    """The entity that each of these, and each linked with one of them, stands for; ``known_at_us``: as
-    they were linked then.
+    """Return the entity that each of these, and each linked with one of them, stands for;
+    ``known_at_us``: as they were linked then.
 
     Links are followed to their end; entities linked in a circle stand for the oldest of them.
     """
@@ -138,7 +138,7 @@ def _root(entity: int, link: dict[int, int | None]) -> int:
 
 
 def all_entities(connection: Connection, scope: CompiledScope, namespace: int) -> list[int]:
-    """The entities of one namespace that a memory in scope speaks of, oldest first."""
+    """Return the entities of one namespace that a memory in scope speaks of, oldest first."""
     where, bindings = within(scope)
     told, then = _told_by_then(scope, "m")
     rows = connection.execute(
@@ -165,7 +165,7 @@ def entities_in(
 
 
 def names_in(connection: Connection, namespace: int) -> list[str]:
-    """Every normalised name of one namespace, once, those of the oldest entity first."""
+    """Return every normalised name of one namespace, once, those of the oldest entity first."""
     rows = connection.execute(
         "SELECT a.norm FROM (SELECT id FROM entity WHERE namespace = ? ORDER BY id) e "
         "CROSS JOIN alias a ON a.entity = e.id ORDER BY e.id, a.norm",
@@ -175,7 +175,7 @@ def names_in(connection: Connection, namespace: int) -> list[str]:
 
 
 def linked(connection: Connection, namespace: int) -> list[int]:
-    """The entities of one namespace that are linked to another, oldest first."""
+    """Return the entities of one namespace that are linked to another, oldest first."""
     rows = connection.execute(
         "SELECT id FROM entity WHERE namespace = ? AND same_as IS NOT NULL ORDER BY id",
         (namespace,),
@@ -184,7 +184,7 @@ def linked(connection: Connection, namespace: int) -> list[int]:
 
 
 def spoken_of(connection: Connection, scope: CompiledScope, entities: Iterable[int]) -> set[int]:
-    """Those of the entities that a memory in scope speaks of."""
+    """Return those of the entities that a memory in scope speaks of."""
     where, bindings = within(scope)
     told, then = _told_by_then(scope, "m")
     rows = connection.execute(
@@ -238,7 +238,7 @@ _IN_JSON: Final = "substr(json_quote(a.name), 2, length(json_quote(a.name)) - 2)
 
 
 def _known_name(scope: CompiledScope) -> tuple[str, Bindings]:
-    """Whether a name, ``alias AS a``, is one the viewer may read.
+    """Return whether a name, ``alias AS a``, is one the viewer may read.
 
     What a private memory calls somebody is private with it, so a viewer knows only names that
     stand in a memory open to them, or its speaker. Letters beyond ASCII compare by case.
@@ -256,7 +256,7 @@ def _known_name(scope: CompiledScope) -> tuple[str, Bindings]:
 
 
 def entities(connection: Connection, ids: Iterable[int]) -> list[EntityRow]:
-    """The rows of these entities, oldest first."""
+    """Return the rows of these entities, oldest first."""
     rows = connection.execute(
         "SELECT id, key, name, kind FROM carray(?) c CROSS JOIN entity e ON e.id = c.value "
         "ORDER BY id",
@@ -292,7 +292,7 @@ def edges(
     also: Iterable[int] | None = None,
     corrects: bool = False,
 ) -> list[EdgeRow]:
-    """Edges that a memory in scope claims, oldest claim first.
+    """Return the edges that a memory in scope claims, oldest claim first.
 
     Args:
         namespace: All of this namespace; or
@@ -321,31 +321,16 @@ def edges(
         bindings = (*bindings, connection.array(also))
     if corrects:
         where += " AND i.value ->> '$.corrects' = 1"
-    if facts is not None:
-        sources, first = (
-            ["carray(?) c CROSS JOIN edge e ON e.fact = c.value"],
-            connection.array(facts),
-        )
-    elif touching is not None and inside:
-        sources, first = (
-            ["carray(?) c CROSS JOIN edge e ON e.subject = c.value"],
-            connection.array(touching),
-        )
+    first: Any = namespace
+    sources = ["entity s CROSS JOIN edge e ON e.subject = s.id AND s.namespace = ?"]
+    some = touching if facts is None else facts
+    if some is not None:
+        ends = ("fact",) if facts is not None else ("subject", "object")[: 1 if inside else 2]
+        sources = [f"carray(?) c CROSS JOIN edge e ON e.{end} = c.value" for end in ends]
+        first = connection.array(some)
+    if facts is None and touching is not None and inside:
         where += " AND (e.object IS NULL OR e.object IN (SELECT value FROM carray(?)))"
         bindings = (*bindings, first)
-    elif touching is not None:
-        sources, first = (
-            [
-                f"carray(?) c CROSS JOIN edge e ON e.{end} = c.value"
-                for end in ("subject", "object")
-            ],
-            connection.array(touching),
-        )
-    else:
-        sources, first = (
-            ["entity s CROSS JOIN edge e ON e.subject = s.id AND s.namespace = ?"],
-            namespace,
-        )
     # One part a source, never OR: each end has an index of its own.
     rows = connection.execute(
         " UNION ".join(
@@ -368,7 +353,7 @@ class ClockRow(NamedTuple):
 
 
 def clocks(connection: Connection, facts: Iterable[int]) -> list[ClockRow]:
-    """By which clocks the times of these memories are to be told."""
+    """Return the clocks by which the times of these memories are to be told."""
     rows = connection.execute(
         "SELECT i.id, i.value ->> '$.said_at', (SELECT b.value ->> '$.said_at' FROM item b "
         "WHERE b.namespace = i.namespace AND b.key = i.superseded_by) "
@@ -376,3 +361,88 @@ def clocks(connection: Connection, facts: Iterable[int]) -> list[ClockRow]:
         (connection.array(facts),),
     )
     return [ClockRow(*row) for row in rows]
+
+
+MOST_CLAIMS: Final = 64
+"""Claims of one entity under one relation that are read, the newest."""
+MOST_CLAIMS_NAMED: Final = 20_000
+"""Claims whose relations are looked through (a millisecond)."""
+MOST_CLAIMS_OF_OBJECT: Final = 512
+"""Claims with one entity as their object that are looked through, the newest."""
+
+
+_CLAIM_COLUMNS: Final = (
+    "i.id, i.owner, e.subject, e.relation, e.object, e.literal, i.valid_at, "
+    "coalesce(i.value ->> '$.fact_kind' = 'event' "
+    "AND i.valid_at > unixepoch(i.value ->> '$.said_at') * 1000000, 0)"
+)
+
+
+class ClaimRow(NamedTuple):
+    """An edge and its memory."""
+
+    item: int
+    owner: str | None
+    subject: int
+    relation: str
+    object: int | None
+    literal: str | None
+    valid_at: int | None
+    """Since when it holds, in microseconds."""
+    announced: bool
+    """It was told as an event of a day that was yet to come."""
+
+
+def relations_of(
+    connection: Connection, entities: Iterable[int], words: Collection[str]
+) -> set[str]:
+    """Return the relations that these entities (links not followed) are the subject of, for any viewer,
+    and whose names have one of the words in them."""
+    rows = connection.execute(
+        "SELECT DISTINCT relation FROM (SELECT e.relation FROM carray(?) c "
+        "CROSS JOIN edge e ON e.subject = c.value LIMIT ?) "
+        "WHERE EXISTS (SELECT 1 FROM carray(?) w WHERE instr(relation, w.value))",
+        (connection.array(entities), MOST_CLAIMS_NAMED, connection.text_array(tuple(words))),
+    )
+    return {str(row[0]) for row in rows}
+
+
+def claims_made(connection: Connection, items: Iterable[int]) -> list[ClaimRow]:
+    """Return the edges of these memories."""
+    rows = connection.execute(
+        f"SELECT {_CLAIM_COLUMNS} FROM carray(?) c CROSS JOIN edge e ON e.fact = c.value "
+        "CROSS JOIN item i ON i.id = e.fact ORDER BY e.id",
+        (connection.array(items),),
+    )
+    return [ClaimRow(*row) for row in rows]
+
+
+def claims_about(
+    connection: Connection,
+    scope: CompiledScope,
+    entities: Iterable[int],
+    relations: Collection[str],
+) -> list[ClaimRow]:
+    """Return the edges in scope from or to one of these entities (links not followed)."""
+    where, bindings = within(scope)
+    columns = _CLAIM_COLUMNS + scope.value_column
+    of_subject = (
+        f"SELECT {columns} FROM edge e CROSS JOIN item i ON i.id = e.fact "
+        f"WHERE e.subject = ? AND e.relation = ? AND {where} ORDER BY e.id DESC LIMIT ?"
+    )
+    of_object = (
+        f"SELECT {columns} FROM (SELECT * FROM edge WHERE object = ? ORDER BY id DESC LIMIT ?) e "
+        "CROSS JOIN item i ON i.id = e.fact "
+        f"WHERE e.relation IN (SELECT value FROM carray(?)) AND {where} LIMIT ?"
+    )
+    rows: list[tuple[Any, ...]] = []
+    for entity in entities:
+        for relation in relations:
+            found = connection.execute(of_subject, (entity, relation, *bindings, MOST_CLAIMS))
+            rows += scope.passing(found)
+        named = connection.text_array(tuple(relations))
+        found = connection.execute(
+            of_object, (entity, MOST_CLAIMS_OF_OBJECT, named, *bindings, MOST_CLAIMS)
+        )
+        rows += scope.passing(found)
+    return [ClaimRow(*row) for row in rows]

@@ -33,7 +33,7 @@ def add_aliases(
     names: Sequence[tuple[str, str]],
     run: str,
 ) -> int:
-    """Further (normalised name, name) of an entity; how many were new."""
+    """Add further (normalised name, name) of an entity; return how many were new."""
     return insert_new(
         connection,
         "alias (namespace, norm, entity, name, run)",
@@ -52,7 +52,7 @@ def link_of(connection: Connection, entity: int) -> tuple[str | None, str | None
 
 
 def linked_by(connection: Connection, namespace: int, key: str) -> str | None:
-    """The run by which the entity of this key is one with another; None where it is not."""
+    """Return the run by which the entity of this key is one with another; None where it is not."""
     row = connection.execute(
         "SELECT link_run FROM entity WHERE namespace = ? AND key = ? AND same_as IS NOT NULL",
         (namespace, key),
@@ -67,7 +67,7 @@ def link(connection: Connection, entity: int, same_as: int | None, run: str | No
 
 
 def leads_to(connection: Connection, entity: int, target: int) -> bool:
-    """Whether an entity is another one, or links lead from it to that one."""
+    """Return whether an entity is another one, or links lead from it to that one."""
     row = connection.execute(
         "WITH RECURSIVE way (id) AS (VALUES (?) UNION SELECT e.same_as FROM way "
         "JOIN entity e ON e.id = way.id WHERE e.same_as IS NOT NULL) "
@@ -78,13 +78,13 @@ def leads_to(connection: Connection, entity: int, target: int) -> bool:
 
 
 def mention(connection: Connection, item: int, entities: Iterable[int], run: str) -> int:
-    """An item speaks of entities; of how many nobody knew it."""
+    """Record that an item speaks of entities; return of how many it was not known."""
     rows = [(entity, item, run) for entity in entities]
     return insert_new(connection, "mention (entity, item, run)", rows)
 
 
 def mentioned(connection: Connection, item: int) -> list[int]:
-    """Ids of the entities an item speaks of."""
+    """Return the ids of the entities an item speaks of."""
     rows = connection.execute("SELECT entity FROM mention WHERE item = ? ORDER BY entity", (item,))
     return [int(row[0]) for row in rows]
 
@@ -124,8 +124,8 @@ def learned_since(
 
 
 def claims_of(connection: Connection, item: int) -> dict[str, Any]:
-    """The claims of a memory, by keys that outlive the rows: ``entities`` it speaks of, as
-    {key: [name, kind, run]}, and ``edges``, as [subject, relation, object, literal, run]; {} for neither."""
+    """Return the claims of a memory, by keys that outlive the rows: ``entities`` it speaks of, as {key:
+    [name, kind, run]}, and ``edges``, as [subject, relation, object, literal, run]; {} for neither."""
     entities = {
         key: told
         for key, *told in connection.execute(

@@ -46,7 +46,7 @@ NOTHING: Final = Steps(
 
 
 def is_empty(connection: Connection) -> bool:
-    """Whether no step can be taken anywhere in the file."""
+    """Return whether no step can be taken anywhere in the file."""
     row = connection.execute(
         "SELECT NOT EXISTS (SELECT 1 FROM mention) AND NOT EXISTS (SELECT 1 FROM evidence)"
     ).fetchone()
@@ -54,16 +54,16 @@ def is_empty(connection: Connection) -> bool:
 
 
 def rarity(memories: int) -> float:
-    """The weight of a connection over an entity that so many memories speak of: 1 / log2, so that
-    two memories which alone speak of something are connected wholly, sixteen a quarter."""
+    """Return the weight of a connection over an entity that so many memories speak of: 1 / log2, so
+    that two memories which alone speak of something are connected wholly, sixteen a quarter."""
     return 1 / log2(max(memories, 2))
 
 
 def steps(
     connection: Connection, scope: CompiledScope, items: Ids, fan_out: int, *, labelled: bool
 ) -> Steps:
-    """Memories in scope one step from these, at most ``fan_out`` from each, the strongest; their labels
-    are empty where they are not asked for.
+    """Return the memories in scope one step from these, at most ``fan_out`` from each, the strongest; their
+    labels are empty where they are not asked for.
 
     A step leads from a memory to what it was derived from, back, or to another memory that speaks
     of the same entity (links followed).
@@ -113,7 +113,7 @@ def steps(
 def about(
     connection: Connection, scope: CompiledScope, norms: Sequence[str], known: Ids, limit: int
 ) -> tuple[Ids, Floats]:
-    """Memories that speak of entities with these normalised names: (int64[n], float32[n]).
+    """Return the memories that speak of entities with these normalised names: (int64[n], float32[n]).
 
     Those of the ``known`` memories that do, and at most ``limit`` others in scope, the newest of
     those with the highest score; but no others for a hub. The score is the sum of the entities'
@@ -146,8 +146,8 @@ def about(
 
 
 def fact_sources(connection: Connection, scope: CompiledScope, items: Ids) -> tuple[Ids, Ids]:
-    """Pairs of a memory and its source, where either of the two is among the items and both are in scope:
-    (int64[n] derived, int64[n] sources)."""
+    """Return the pairs of a memory and its source, where either of the two is among the items and both are
+    in scope: (int64[n] derived, int64[n] sources)."""
     if not len(items):
         return NOTHING.ids, NOTHING.ids
     asked = connection.array(items.tolist())
@@ -159,8 +159,8 @@ def fact_sources(connection: Connection, scope: CompiledScope, items: Ids) -> tu
 
 
 def outdated(connection: Connection, scope: CompiledScope, items: Ids) -> Ids:
-    """Those of the items that something was derived from, of which all that the viewer may know of
-    has given way since."""
+    """Return those of the items that something was derived from, of which all that the viewer may know
+    of has given way since."""
     seen = visible_to(scope.scope.viewer)
     rows = connection.execute(
         "SELECT v.source FROM carray(?) c CROSS JOIN evidence v ON v.source = c.value "
@@ -172,8 +172,8 @@ def outdated(connection: Connection, scope: CompiledScope, items: Ids) -> Ids:
 
 
 def successors(connection: Connection, scope: CompiledScope, items: Ids) -> tuple[Ids, Ids]:
-    """Items that took the place of something that was derived from the items, of which the viewer may know:
-    (int64[n] of the items, int64[n] memories in scope that hold now)."""
+    """Return the items that took the place of something that was derived from the items, of which the
+    viewer may know: (int64[n] of the items, int64[n] memories in scope that hold now)."""
     where, bindings = graph.within(scope)
     seen = visible_to(scope.scope.viewer, "f")
     rows = connection.execute(
@@ -198,7 +198,7 @@ def _columns(pairs: Sequence[tuple[int, ...]]) -> tuple[Ids, Ids]:
 
 
 def _evidence(connection: Connection, scope: CompiledScope, asked: Any) -> list[tuple[Any, ...]]:
-    """Between memories and what they were derived from: (asked, reached, whether the reached was
+    """Return the steps between memories and their sources: (asked, reached, whether the reached was
     derived from it)."""
     where, bindings = graph.within(scope)
     rows = connection.execute(
@@ -216,7 +216,7 @@ def _evidence(connection: Connection, scope: CompiledScope, asked: Any) -> list[
 def _members(
     connection: Connection, scope: CompiledScope, root: dict[int, int]
 ) -> dict[int, list[int]]:
-    """The memories in scope that speak of each root, newest first; none for a hub."""
+    """Return the memories in scope that speak of each root, newest first; none for a hub."""
     where, bindings = graph.within(scope)
     speaking, seen = "mention h", visible_to(scope.scope.viewer, "s")
     if scope.scope.viewer is not None:

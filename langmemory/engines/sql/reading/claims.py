@@ -13,7 +13,7 @@ from typing import Final, NamedTuple
 import numpy as np
 
 from langmemory.engines.sql.graph import graph
-from langmemory.engines.sql.graph.claims import ClaimRow, claims_about, claims_made, relations_of
+from langmemory.engines.sql.graph.graph import ClaimRow, claims_about, claims_made, relations_of
 from langmemory.engines.sql.graph.hops import fact_sources
 from langmemory.engines.sql.scope.scopes import CompiledScope, compile_scope
 from langmemory.engines.sql.tables.connection import Connection

@@ -16,7 +16,7 @@ from langmemory.types import Scope
 
 
 @dataclass(kw_only=True, slots=True)
-class Departed:
+class DeletedClaims:
     """Claims of memories that are gone, and who they are about. An edge has an id below 0, as has an
     entity that is not in the file any more."""
 
@@ -40,7 +40,7 @@ class Departed:
         now_us: int,
         *,
         alive_at_us: int | None,
-    ) -> Departed:
+    ) -> DeletedClaims:
         """Of exactly one namespace, at its ``known_at``.
 
         Args:

@@ -11,7 +11,7 @@ from typing import Final
 
 from langmemory.engines.sql.graph import graph, graph_rows
 from langmemory.engines.sql.graph.graph import EdgeRow
-from langmemory.engines.sql.reading.deleted_claims import Departed
+from langmemory.engines.sql.reading.deleted_claims import DeletedClaims
 from langmemory.engines.sql.scope.scopes import CompiledScope
 from langmemory.engines.sql.tables import namespaces
 from langmemory.engines.sql.tables.connection import Connection
@@ -39,7 +39,7 @@ class GraphView:
         wide: CompiledScope,
         at_us: int = 0,
         past: bool = False,
-        departed: Departed | None = None,
+        deleted: DeletedClaims | None = None,
         names: Names | None = None,
     ) -> None:
         """
@@ -50,7 +50,7 @@ class GraphView:
             wide: What held whenever: names are looked up in it, and past edges come from it.
             at_us: The time asked about: what ended before it is over.
             past: Edges that no longer hold are read as well.
-            departed: What memories claimed that are gone since the time of ``known_at``.
+            deleted: What memories claimed that were deleted since the time of ``known_at``.
             names: What people are called instead of their ids; None shows the entities' own names.
         """
         self._names = names
@@ -61,7 +61,7 @@ class GraphView:
         self._wide = wide
         self._at_us = at_us
         self._past = past
-        self._departed = departed or Departed()
+        self._deleted = deleted or DeletedClaims()
         known_at = wide.scope.known_at
         self._known_at_us = None if known_at is None else to_us(known_at)
         self._root: dict[int, int] = {}
@@ -77,7 +77,7 @@ class GraphView:
         """Every entity a memory speaks of, by name."""
         scope = self._wide if self._past else self._narrow
         spoken = graph.all_entities(self._connection, scope, self._namespace_id)
-        return self._by_name([*spoken, *self._departed.spoken_of(holding=not self._past)])
+        return self._by_name([*spoken, *self._deleted.spoken_of(holding=not self._past)])
 
     def find(self, name: str) -> int:
         """The entity of this key or name, whenever it was spoken of.
@@ -89,11 +89,11 @@ class GraphView:
         if not self._namespace_id and self._wide.scope.viewer is None:
             raise EntityNameError(f"Nothing was ever stored in {where}; so nothing is {name!r}.")
         place = self._namespace_id
-        key = graph_rows.find_entity(self._connection, place, name) or self._departed.by_key(name)
+        key = graph_rows.find_entity(self._connection, place, name) or self._deleted.by_key(name)
         found = self._there([] if key is None else [key])
         if not found:
             rows = graph.by_names(self._connection, self._wide, [name_key(name)], place)
-            gone = self._departed.called(name_key(name))
+            gone = self._deleted.called(name_key(name))
             found = self._there((*(entity for _, entity in rows), *gone))
         meant = self._by_name(found)
         if len(meant) == 1:
@@ -210,11 +210,11 @@ class GraphView:
                 relation=relation, inside=inside, also=besides, corrects=corrects,
             )  # fmt: skip
 
-        gone = self._departed.edges(ends, relation, holding=True)
+        gone = self._deleted.edges(ends, relation, holding=True)
         held = [*gone, *read(self._narrow)]
         rows = {row.id: row for row in held if not self._ended(row)}
         if self._past:
-            gone = self._departed.edges(ends, relation, holding=False)
+            gone = self._deleted.edges(ends, relation, holding=False)
             for row in (*gone, *read(self._wide)):
                 if row.id not in rows and (row.valid_at or 0) <= self._at_us:
                     rows[row.id] = row
@@ -252,7 +252,7 @@ class GraphView:
         names: dict[int, list[str]] = defaultdict(list)
         for member, name, _ in self._aliases(members):
             names[members[member]].append(name)
-        gone = [self._departed.entities[one] for one in unknown if one < 0]
+        gone = [self._deleted.entities[one] for one in unknown if one < 0]
         for row in (*gone, *graph.entities(self._connection, unknown)):
             known = list(dict.fromkeys(names[row.id]))
             name = row.name
@@ -276,7 +276,7 @@ class GraphView:
         rows = list(rows)
         self.entities(end for row in rows for end in (row.subject, row.object) if end is not None)
         clocks = {row.item: row for row in graph.clocks(self._connection, (r.item for r in rows))}
-        clocks |= self._departed.clocks
+        clocks |= self._deleted.clocks
         return tuple(
             Edge(
                 subject=self._known[row.subject].key,
@@ -348,11 +348,11 @@ class GraphView:
     def _spoken_of(self, entities: Iterable[int]) -> set[int]:
         entities = set(entities)
         spoken = graph.spoken_of(self._connection, self._wide, entities)
-        return spoken | (entities & self._departed.spoken_of())
+        return spoken | (entities & self._deleted.spoken_of())
 
     def _aliases(self, entities: Iterable[int]) -> list[tuple[int, str, str]]:
         entities = set(entities)
         known = graph.aliases(self._connection, self._wide, entities)
         seen = {(entity, norm) for entity, _, norm in known}
-        gone = (one for one in self._departed.names if one[0] in entities)
+        gone = (one for one in self._deleted.names if one[0] in entities)
         return known + [one for one in gone if (one[0], one[2]) not in seen]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from heapq import nsmallest
 from typing import Any, Final
@@ -24,7 +24,8 @@ from langgraph.store.base import (
 )
 
 from langmemory.arguments import whole_number
-from langmemory.engines.sql.engine import Snapshot
+from langmemory.engines.sql.engine import Engine, Snapshot
+from langmemory.engines.sql.reading.searching import Searching
 from langmemory.engines.sql.records.items import NAMED
 from langmemory.engines.sql.scope.ownership import visible_to
 from langmemory.engines.sql.scope.scopes import compile_scope
@@ -38,11 +39,6 @@ from langmemory.types import Namespace, Scope
 from langmemory.values import from_json
 
 logger = logging.getLogger("langmemory.store")
-
-
-Ranked = tuple[Ids, Floats]
-Ranker = Callable[[Snapshot, SearchOp, Scope], Ranked]
-"""Item ids and their shown scores on the page that a search with a query asks for, best first."""
 
 
 @dataclass(kw_only=True, slots=True)
@@ -120,46 +116,38 @@ def check_query(query: object) -> None:
 
 
 def queries(batch: Batch) -> list[str]:
-    """Distinct texts that the searches of a batch ask for."""
-    return list(
-        dict.fromkeys(
-            op.query or "" for _, op in batch.reads if isinstance(op, SearchOp) and asks(op)
-        )
-    )
+    """Return the distinct texts that the searches of a batch ask for."""
+    asked = (op.query or "" for _, op in batch.reads if isinstance(op, SearchOp))
+    return list(dict.fromkeys(filter(str.strip, asked)))
 
 
-def asks(op: SearchOp) -> bool:
-    return bool(op.query and op.query.strip())
+def read(
+    batch: Batch, engine: Engine, searching: Searching, vectors: Mapping[str, Floats | None]
+) -> None:
+    """Answer the reads of a batch in place, on one snapshot. ``vectors`` are those of its queries."""
+    alive_at_us = searching.alive_at_us()
+    position, op = batch.reads[0]
+    if len(batch.reads) == 1 and isinstance(op, GetOp):  # no snapshot needed
+        batch.results[position] = _get(batch, op, engine.first, alive_at_us)
+        return
+    with engine.read() as snapshot:
+        connection = snapshot.connection
+        for position, op in batch.reads:
+            if isinstance(op, GetOp):
+                found = _get(batch, op, lambda *of: connection.execute(*of).fetchone(), alive_at_us)
+                batch.results[position] = found
+            elif isinstance(op, SearchOp):
+                batch.results[position] = _search(batch, op, snapshot, searching, vectors)
+            else:
+                batch.results[position] = _list_namespaces(batch, op, connection, alive_at_us)
 
 
-def read(batch: Batch, snapshot: Snapshot, rank: Ranker, alive_at_us: int | None) -> None:
-    """Answer the reads of a batch in place.
-
-    Args:
-        batch: The batch.
-        snapshot: A view of the file.
-        rank: Orders the items of a search with a query.
-        alive_at_us: If given, items that expired before it are not seen.
-    """
-    for position, op in batch.reads:
-        if isinstance(op, GetOp):
-            batch.results[position] = get(batch, op, _first_row(snapshot.connection), alive_at_us)
-        elif isinstance(op, SearchOp):
-            batch.results[position] = _search(batch, op, snapshot, rank, alive_at_us)
-        else:
-            batch.results[position] = _list_namespaces(batch, op, snapshot.connection, alive_at_us)
-
-
-FirstRow = Callable[[str, tuple[Any, ...]], Any]
-"""Runs a statement and returns its first row, or None."""
-
-
-def _first_row(connection: Connection) -> FirstRow:
-    return lambda statement, bindings: connection.execute(statement, bindings).fetchone()
-
-
-def get(batch: Batch, op: GetOp, first_row: FirstRow, alive_at_us: int | None) -> Item | None:
-    """Answer one get of a batch."""
+def _get(
+    batch: Batch,
+    op: GetOp,
+    first_row: Callable[[str, tuple[Any, ...]], Any],
+    alive_at_us: int | None,
+) -> Item | None:
     visible = visible_to(batch.viewer)
     row = first_row(
         "SELECT id, value, created_at, updated_at, expires_at FROM item i "
@@ -186,11 +174,17 @@ _COLUMNS = "i.id, n.path, i.key, i.value, i.created_at, i.updated_at, i.expires_
 
 
 def _search(
-    batch: Batch, op: SearchOp, snapshot: Snapshot, rank: Ranker, alive_at_us: int | None
+    batch: Batch,
+    op: SearchOp,
+    snapshot: Snapshot,
+    searching: Searching,
+    vectors: Mapping[str, Floats | None],
 ) -> list[SearchItem]:
+    alive_at_us = searching.alive_at_us()
     scope = Scope(namespace=tuple(op.namespace_prefix), filter=op.filter, viewer=batch.viewer)
-    if asks(op):
-        ids, scores = rank(snapshot, op, scope)
+    if op.query and op.query.strip():
+        vector = vectors.get(op.query)
+        ids, scores = searching.rank(snapshot, scope, op.query, vector, op.limit, op.offset)
         rows = _rows_by_id(snapshot.connection, ids)
         shown: list[float | None] = [
             None if math.isnan(score) else score for score in scores.tolist()

@@ -1,28 +1,28 @@
-"""Searches with a query: the query's vector, and the ranking LangGraph's `search` shows."""
+"""Searches with a query: the query's vector, and the ranking that LangGraph's `search` shows, by pages."""
 
 from __future__ import annotations
 
 import asyncio
+import hashlib
 import logging
 import threading
 import time
-from collections.abc import Sequence
+from collections import OrderedDict
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from typing import Final
+from typing import Final, NamedTuple
 
 import numpy as np
 
 from langmemory.engines.sql.engine import Snapshot
-from langmemory.engines.sql.reading import pages
-from langmemory.engines.sql.reading.operations import Ranked
-from langmemory.engines.sql.reading.pages import Pages
 from langmemory.engines.sql.reading.source import SnapshotSource
+from langmemory.engines.sql.records.history import newest
 from langmemory.engines.sql.scope.scopes import CompiledScope, compile_scope
 from langmemory.engines.sql.writing.indexing import Indexing
 from langmemory.errors import EmbeddingError
 from langmemory.languages import detect_language, keyword_terms, word_forms
-from langmemory.ports.candidates import NOTHING, Floats, KeywordQuery
+from langmemory.ports.candidates import NOTHING, Floats, Ids, KeywordQuery
 from langmemory.recall import pipeline
 from langmemory.recall.presets import Preset
 from langmemory.recall.vocabulary import default_vocabulary
@@ -36,9 +36,94 @@ POOL: Final = 50
 """A hybrid search ranks so many items at a time: the pages within them cost one search each."""
 
 
+GROWTH: Final = 8
+"""Times as many are searched for when a page lies beyond what was found."""
+MOST_RANKINGS: Final = 64
+"""Searches whose rankings are kept, those asked last."""
+
+Ranked = tuple[Ids, Floats]
+"""Items and their scores, best first."""
+
+
 def now_us() -> int:
     """Microseconds since 1970 UTC."""
     return time.time_ns() // 1000
+
+
+class Ranking(NamedTuple):
+    """The ranking of a search so far."""
+
+    ids: Ids
+    scores: Floats
+    wanted: int
+    """How many items were asked for in the end."""
+    complete: bool
+    """Whether they are all there are."""
+
+
+class Pages:
+    """The rankings of the last searches, so that a later page goes on where the page before it ended.
+    Thread-safe.
+
+    How many candidates are compared exactly depends on what earlier searches met, so the same search
+    may rank far results otherwise when it is asked again.
+    """
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._kept: OrderedDict[bytes, tuple[int, Ranking]] = OrderedDict()
+        """With the newest change of the file when they were read."""
+
+    def ranked(
+        self,
+        key: bytes,
+        snapshot: Snapshot,
+        best: Callable[[int], Ranked],
+        *,
+        first: int,
+        begin: int,
+        end: int,
+    ) -> Ranked:
+        """Return at least the first ``end`` items of a search, as far as there are so many.
+
+        Args:
+            key: Of the search, see `key_of`.
+            snapshot: What it reads.
+            best: Ranks so many items.
+            first: How many to ask for at first, above 0.
+            begin: Where the page begins; a first page is ranked anew.
+            end: Where it ends.
+        """
+        known = None
+        if begin:
+            with self._lock:
+                changes, known = self._kept.get(key, (-1, None))
+            if changes != newest(snapshot.connection):
+                known = None
+        if known is None:
+            ids, scores = best(first)
+            known = Ranking(ids, scores, first, complete=len(ids) < first)
+        ids, scores, wanted, complete = known
+        while wanted < end and not complete:
+            wanted *= GROWTH
+            more, of_more = best(wanted)
+            complete = len(more) < wanted
+            new = ~np.isin(more, ids)
+            ids, scores = np.concatenate((ids, more[new])), np.concatenate((scores, of_more[new]))
+        if begin or not complete:
+            changes = newest(snapshot.connection)
+            with self._lock:
+                self._kept[key] = (changes, Ranking(ids, scores, wanted, complete))
+                self._kept.move_to_end(key)
+                if len(self._kept) > MOST_RANKINGS:
+                    self._kept.popitem(last=False)
+        return ids, scores
+
+
+def key_of(scope: Scope, query: str, mode: SearchMode) -> bytes:
+    """Return the key of a search's ranking: a digest, as a query is nobody's business."""
+    asked = repr((scope.namespace, scope.filter, scope.viewer, query, mode))
+    return hashlib.blake2b(asked.encode(errors="surrogatepass")).digest()
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -59,12 +144,12 @@ class Searching:
         return now_us() if self.omit_expired else None
 
     def embed(self, queries: Sequence[str]) -> dict[str, Floats | None]:
-        """The vector of each query; None where the embedder failed, so that words decide."""
+        """Return the vector of each query; None where the embedder failed, so that words decide."""
         embedder = self.indexing.embedder
         if embedder is None or not self.indexing.semantic:
             return {}
         vectors: dict[str, Floats | None] = {}
-        for query in queries:
+        for query in filter(str.strip, queries):
             try:
                 vectors[query] = embedder.embed_query(query)
             except EmbeddingError as error:
@@ -85,7 +170,8 @@ class Searching:
                 _warn(error)
                 return None
 
-        return dict(zip(queries, await asyncio.gather(*map(one, queries)), strict=True))
+        asked = list(filter(str.strip, queries))
+        return dict(zip(asked, await asyncio.gather(*map(one, asked)), strict=True))
 
     def incomparable(self, snapshot: Snapshot) -> str | None:
         """Why vectors of this store's model cannot be compared with the file's, and what to do: another
@@ -129,7 +215,7 @@ class Searching:
         if first <= 0:
             return NOTHING
         ids, scores = self._pages.ranked(
-            pages.key_of(scope, query, mode),
+            key_of(scope, query, mode),
             snapshot,
             lambda wanted: self._best(snapshot, compiled, query, vector, mode, wanted),
             first=first,

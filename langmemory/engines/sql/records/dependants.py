@@ -30,7 +30,7 @@ _ON_ENTITY: Final = (
 
 
 def on_items(connection: Connection, run: str, added: Mapping[int, str]) -> Iterator[Dependant]:
-    """Rows of other runs that rest on the items a run added: {id: key}, of one namespace."""
+    """Yield the rows of other runs that rest on the items a run added: {id: key}, of one namespace."""
     for item, key in added.items():
         for (other,) in connection.execute("SELECT run FROM evidence WHERE source = ?", (item,)):
             if other != run:
@@ -63,7 +63,7 @@ def on_items(connection: Connection, run: str, added: Mapping[int, str]) -> Iter
 
 
 def on_graph(connection: Connection, run: str) -> Iterator[Dependant]:
-    """Rows of other runs that rest on the entities, links and reviews of a run."""
+    """Yield the rows of other runs that rest on the entities, links and reviews of a run."""
     entities = connection.execute("SELECT id, key FROM entity WHERE run = ?", (run,)).fetchall()
     for entity, key in entities:
         for query, what in _ON_ENTITY:

@@ -17,19 +17,19 @@ class Withdrawn(NamedTuple):
 
 
 def add(connection: Connection, item: int, sources: Iterable[int], run: str) -> int:
-    """Name further sources of an item; how many were new."""
+    """Name further sources of an item; return how many were new."""
     rows = [(item, source, run) for source in sources if source != item]
     return insert_new(connection, "evidence (item, source, run)", rows)
 
 
 def sources(connection: Connection, item: int) -> list[int]:
-    """Ids of the items an item was derived from."""
+    """Return the ids of the items an item was derived from."""
     rows = connection.execute("SELECT source FROM evidence WHERE item = ? ORDER BY source", (item,))
     return [int(row[0]) for row in rows]
 
 
 def withdraw(connection: Connection, item: int, sources: Iterable[int]) -> list[Withdrawn]:
-    """Sources are an item's no longer; those it had."""
+    """Take sources from an item; return those it had."""
     lost: list[Withdrawn] = []
     for source in sources:
         rows = connection.execute(
@@ -50,11 +50,11 @@ def give_back(connection: Connection, item: int, lost: Iterable[Iterable[int | s
 
 
 def mark_reflected(connection: Connection, items: Iterable[int], run: str) -> int:
-    """Turns that a run has read; how many nobody had read before."""
+    """Mark turns as read by a run; return how many nobody had read before."""
     return insert_new(connection, "reflected (item, run)", [(item, run) for item in items])
 
 
 def mark_unread(connection: Connection, run: str) -> int:
-    """Turns that a run has read are unread again; how many."""
+    """Mark the turns that a run has read as unread again; return how many."""
     connection.execute("DELETE FROM reflected WHERE run = ?", (run,))
     return connection.changes()

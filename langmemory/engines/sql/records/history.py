@@ -37,7 +37,7 @@ TOMBSTONES: Final = ("forgotten",)
 
 
 def sealed(path: str, key: str) -> str:
-    """The name in the history for the key of a forgotten memory, in the namespace of this path:
+    """Return the name in the history for the key of a forgotten memory, in the namespace of this path:
     enough to know it again when somebody sends it, not enough to read it."""
     if key.startswith(SEAL):
         return key
@@ -74,8 +74,8 @@ class Recorded(NamedTuple):
 
 
 def recorded_lives(connection: Connection, namespace: Namespace, key: str) -> list[list[Recorded]]:
-    """The changes of each item that is, or was, under this key, oldest first; without those whose
-    past went because they had a TTL."""
+    """Return the changes of each item that is, or was, under this key, oldest first; without those
+    whose past went because they had a TTL."""
     lives: dict[int, list[Recorded]] = {}
     for item, at_us, action, told in connection.execute(
         f"SELECT h.item, h.at, h.action, h.before IS NOT NULL FROM ({LIVES}) l "
@@ -88,7 +88,7 @@ def recorded_lives(connection: Connection, namespace: Namespace, key: str) -> li
 
 
 def with_whose(told: dict[str, Any], was: Mapping[str, Any]) -> dict[str, Any]:
-    """Columns that a change replaced, for `record`: `WHOSE` as a whole, if any."""
+    """Return the columns that a change replaced, for `record`: `WHOSE` as a whole, if any."""
     return told | {name: was[name] for name in WHOSE} if told.keys() & set(WHOSE) else told
 
 
@@ -111,17 +111,10 @@ def record(
         "INSERT INTO history (at, action, item, namespace, key, before, facets, run, reason) "
         "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
         (
-            at_us,
-            action,
-            item,
-            namespace,
-            key,
-            before,
-            None if facets is None else to_json(facets),
-            run,
-            reason,
+            at_us, action, item, namespace, key, before,
+            None if facets is None else to_json(facets), run, reason,
         ),
-    )
+    )  # fmt: skip
 
 
 def record_added(
@@ -147,7 +140,7 @@ def came_back(connection: Connection, item: int) -> None:
 def of_item(
     connection: Connection, namespace: Namespace, key: str, viewer: str | None = None
 ) -> list[HistoryEntry]:
-    """Every change of an item under this key, oldest first, also of earlier lives of the key, as
+    """Return every change of an item under this key, oldest first, also of earlier lives of the key, as
     far as their past is open to the viewer."""
     place = (to_path(namespace), key)
     current = connection.execute(
@@ -167,23 +160,16 @@ def of_item(
     for item, rows in sorted(recorded, key=lambda life: life[1][0][1:2] + life[1][0][:1]):
         alive = current is not None and current[0] == item
         afters = [row[3] for row in rows[1:]] + [current[1] if alive and current else None]
-        entries.extend(
+        entries += [
             HistoryEntry(
-                seq=seq,
-                at=from_us(at),
-                action=action,
-                namespace=namespace,
-                key=key,
-                before=_maybe(before),
-                after=None if action in GONE else _maybe(after),
-                run_id=run,
-                reason=reason,
-                facets=shown_facets(facets),
+                seq=seq, at=from_us(at), action=action, namespace=namespace, key=key,
+                before=_maybe(before), after=None if action in GONE else _maybe(after),
+                run_id=run, reason=reason, facets=shown_facets(facets),
             )
             for (seq, at, action, before, run, reason, facets), after in zip(
                 rows, afters, strict=True
             )
-        )
+        ]  # fmt: skip
     if viewer is not None:  # gaps would tell how much others do in private
         entries = [replace(entry, seq=number) for number, entry in enumerate(entries, start=1)]
     return entries
@@ -229,7 +215,7 @@ def _maybe(text: str | None) -> dict[str, Any] | None:
 
 
 def shown_facets(facets: Mapping[str, Any] | None) -> dict[str, Any]:
-    """Columns as the file keeps them, as `HistoryEntry` shows them."""
+    """Return the columns as the file keeps them, as `HistoryEntry` shows them."""
     found: dict[str, Any] = {
         name: kept for name, kept in (facets or {}).items() if name not in _UNSHOWN
     }
@@ -246,7 +232,7 @@ def newest(connection: Connection) -> int:
 
 
 def is_gone(connection: Connection, namespace: Namespace, key: str) -> bool:
-    """Whether an item of this name was there once and was deleted, for whatever reason."""
+    """Return whether an item of this name was there once and was deleted, for whatever reason."""
     row = connection.execute(
         "SELECT 1 FROM namespace n JOIN history h ON h.namespace = n.id "
         "WHERE n.path = ? AND h.key = ? LIMIT 1",

@@ -93,8 +93,8 @@ ENDED: Final = ("superseded", "archived")
 
 
 def following(status: str, was: Mapping[str, Any], now_us: int) -> dict[str, Any]:
-    """Columns that follow from a status: since when the memory is not believed any more; one that
-    holds again has no end and no successor.
+    """Return the columns that follow from a status: since when the memory is not believed any more; one
+    that holds again has no end and no successor.
 
     Args:
         status: The new one.
@@ -117,33 +117,33 @@ class Known(NamedTuple):
     """Whether it speaks of anybody, as far as the graph knows."""
 
     def is_reworded(self, write: Write) -> bool:
-        """Whether a write has other words, where that changes more than the words."""
+        """Return whether a write has other words, where that changes more than the words."""
         if not self.speaks and self.was["status"] == "active":
             return False
         return readable_text(from_json(self.value)) != readable_text(from_json(write.value))
 
     def is_said_anew(self, write: Write, *, reworded: bool) -> bool:
-        """Whether a write, that names no status, makes a memory hold which did not: it says something
-        else, or, as a whole, not any more that it does not hold. What only stands beside the words is
-        no statement that they hold."""
+        """Return whether a write, that names no status, makes a memory hold which did not: it says
+        something else, or, as a whole, not any more that it does not hold. What only stands beside the
+        words is no statement that they hold."""
         status = self.was["status"]
         if status == "active" or "status" in write.facets:
             return False
         return reworded or from_json(self.value).get("status") == status
 
     def followed(self, write: Write, now_us: int) -> dict[str, Any]:
-        """Columns that follow from the status a write gives, where it does not set them itself."""
+        """Return columns that follow from the status a write gives, where it does not set them itself."""
         status = write.facets.get("status", self.was["status"])
         return {} if status == self.was["status"] else following(status, self.was, now_us)
 
-    def replaced(self, write: Write) -> dict[str, Any] | None:
-        """Columns that a write sets otherwise, as they were, for the history."""
+    def replaced(self, write: Write) -> dict[str, Any]:
+        """Return the columns that a write sets otherwise, as they were, for the history."""
         was = self.was
         new = {**was, **write.facets}
         if write.created_us is not None:
             new["created_at"] = write.created_us
         found = {name: was[name] for name in _TOLD if new[name] != was[name]}
-        return history.with_whose(found, was) or None
+        return history.with_whose(found, was)
 
 
 class Reworded(NamedTuple):
@@ -187,24 +187,22 @@ def put(
     return Written(ids, [item for _, item, _ in batch.replaced], batch.reworded)
 
 
+@dataclass(slots=True)
 class Batch:
     """Collects rows of many items, so that each table is written once and in order."""
 
-    def __init__(
-        self, connection: Connection, now_us: int, run: str | None, reason: str | None
-    ) -> None:
-        self.connection = connection
-        self.now_us = now_us
-        self.run = run
-        self.reason = reason
-        self.namespaces: dict[Namespace, tuple[int, str]] = {}
-        self.paths: dict[str, int] = {}
-        self.fresh: list[tuple[Write, int, int]] = []
-        self.replaced: list[tuple[Write, int, int]] = []
-        self.reworded: list[Reworded] = []
-        self.leaf_rows: list[tuple[int, LeafValue, int, int]] = []
-        self.inserts: dict[tuple[str, ...], list[tuple[Any, ...]]] = {}
-        self.last_id: int | None = None
+    connection: Connection
+    now_us: int
+    run: str | None
+    reason: str | None
+    namespaces: dict[Namespace, tuple[int, str]] = field(default_factory=dict)
+    paths: dict[str, int] = field(default_factory=dict)
+    fresh: list[tuple[Write, int, int]] = field(default_factory=list)
+    replaced: list[tuple[Write, int, int]] = field(default_factory=list)
+    reworded: list[Reworded] = field(default_factory=list)
+    leaf_rows: list[tuple[int, LeafValue, int, int]] = field(default_factory=list)
+    inserts: dict[tuple[str, ...], list[tuple[Any, ...]]] = field(default_factory=dict)
+    last_id: int | None = None
 
     def namespace(self, namespace: Namespace) -> tuple[int, str]:
         known = self.namespaces.get(namespace)
@@ -226,7 +224,7 @@ class Batch:
         return known
 
     def known(self, writes: Iterable[Write]) -> dict[tuple[Namespace, str], Known]:
-        """The items there are already, by namespace and key."""
+        """Return the items there are already, by namespace and key."""
         keys: dict[Namespace, list[str]] = {}
         for write in writes:
             keys.setdefault(write.namespace, []).append(write.key)
@@ -260,20 +258,20 @@ class Batch:
                 write.facets = {**write.facets, "status": "active"}
             write.facets = {**old.followed(write, self.now_us), **write.facets}
         updated = self.now_us if write.updated_us is None else write.updated_us
-        expires = _expires_at(self.now_us, write.ttl_minutes)
+        ttl = write.ttl_minutes
+        expires = None if ttl is None else self.now_us + round(ttl * 60_000_000)
         index_fields = None if write.index_fields is None else json.dumps(write.index_fields)
         columns: dict[str, Any] = {
-            "value": write.value, "updated_at": updated, "ttl_minutes": write.ttl_minutes,
+            "value": write.value, "updated_at": updated, "ttl_minutes": ttl,
             "expires_at": expires, "index_fields": index_fields,
             "tokens": write.tokens, **write.facets,
         }  # fmt: skip
         if old is None:
-            columns |= {
-                "namespace": namespace,
-                "key": write.key,
-                "created_at": updated if write.created_us is None else write.created_us,
-            }
-            item = columns["id"] = self.new_id()
+            created = updated if write.created_us is None else write.created_us
+            columns |= {"namespace": namespace, "key": write.key, "created_at": created}
+            if self.last_id is None:
+                self.last_id = self.connection.last_item()
+            item = self.last_id = columns["id"] = self.last_id + 1
             self.inserts.setdefault(tuple(columns), []).append(tuple(columns.values()))
             self.fresh.append((write, item, namespace))
         else:
@@ -285,31 +283,23 @@ class Batch:
                 f"UPDATE item SET {changes} WHERE id = ?", (*columns.values(), item)
             )
             self.replace(write, item, namespace)
+            facets = old.replaced(write) | ({history.CLAIMS: claimed} if claimed else {})
             history.record(
-                self.connection, self.now_us, "update", item,
-                before=old.value, facets=_with_claims(old.replaced(write), claimed), run=self.run,
-                reason=self.reason,
+                self.connection, self.now_us, "update", item, before=old.value,
+                facets=facets or None, run=self.run, reason=self.reason,
             )  # fmt: skip
             return item
-        self.leaf_rows.extend(
-            (self.path(name), value, namespace, item) for name, value in write.leaves
-        )
+        self._add_leaves(write, item, namespace)
         return item
 
     def replace(self, write: Write, item: int, namespace: int) -> None:
         """Replace what was derived from an item's value."""
         self.connection.execute("DELETE FROM leaf WHERE item = ?", (item,))
         self.replaced.append((write, item, namespace))
-        self.leaf_rows.extend(
-            (self.path(name), value, namespace, item) for name, value in write.leaves
-        )
+        self._add_leaves(write, item, namespace)
 
-    def new_id(self) -> int:
-        """The next id that no item has or ever had."""
-        if self.last_id is None:
-            self.last_id = self.connection.last_item()
-        self.last_id += 1
-        return self.last_id
+    def _add_leaves(self, write: Write, item: int, namespace: int) -> None:
+        self.leaf_rows += [(self.path(name), one, namespace, item) for name, one in write.leaves]
 
     def flush(self) -> None:
         for columns, rows in self.inserts.items():
@@ -330,10 +320,9 @@ class Batch:
                 ],
                 fresh=fresh,
             )
-            if not fresh:
-                for write, item, _ in group:
-                    if write.body is None:
-                        self.connection.delete_keywords(item)
+            for write, item, _ in () if fresh else group:
+                if write.body is None:
+                    self.connection.delete_keywords(item)
             self.connection.write_vectors(
                 [(item, ns, write.embedded, write.hashes) for write, item, ns in group],
                 fresh=fresh,
@@ -348,14 +337,6 @@ class Batch:
                 self.connection.executemany(into, facts)
 
 
-def _with_claims(facets: dict[str, Any] | None, claimed: dict[str, Any]) -> dict[str, Any] | None:
-    return {**(facets or {}), history.CLAIMS: claimed} if claimed else facets
-
-
-def _expires_at(now_us: int, ttl_minutes: float | None) -> int | None:
-    return None if ttl_minutes is None else now_us + round(ttl_minutes * 60_000_000)
-
-
 NAMED: Final = "i.namespace = (SELECT n.id FROM namespace n WHERE n.path = ?) AND i.key = ?"
 """The item of a namespace (`to_path`) and key. The sub-select takes a third of the time of a join
 (SQLite 3.54, 2.4 against 6.5 µs)."""
@@ -364,7 +345,7 @@ NAMED: Final = "i.namespace = (SELECT n.id FROM namespace n WHERE n.path = ?) AN
 def find(
     connection: Connection, namespace: Namespace, key: str, *, viewer: str | None = None
 ) -> int | None:
-    """Id of an item; None if there is none that the viewer may know of."""
+    """Return the id of an item; None if there is none that the viewer may know of."""
     visible = visible_to(viewer)
     row = connection.execute(
         f"SELECT i.id FROM item i WHERE {NAMED} AND {visible.sql}",
@@ -374,21 +355,21 @@ def find(
 
 
 def under(prefix: Namespace, *, viewer: str | None = None) -> Condition:
-    """Items, of the table ``i``, in a namespace and below it that the viewer may know of."""
+    """Return the items, of the table ``i``, in a namespace and below it that the viewer may know of."""
     namespaces, labels = below(prefix)
     visible = visible_to(viewer)
     return Condition(f"i.namespace IN {namespaces} AND {visible.sql}", (*labels, *visible.bindings))
 
 
 def has_expired(now_us: int) -> Condition:
-    """Items, of the table ``i``, whose TTL has ended."""
+    """Return the items, of the table ``i``, whose TTL has ended."""
     return Condition("i.expires_at <= ?", (now_us,))
 
 
 def those(
     connection: Connection, condition: Condition, among: Sequence[int] | None = None
 ) -> list[int]:
-    """Ids of the items, or of those ``among`` these ids, that a condition over ``i`` holds for."""
+    """Return ids of the items, or of those ``among`` these ids, that a condition over ``i`` holds for."""
     start, bindings = "item i", condition.bindings
     if among is not None:
         start = "carray(?) c CROSS JOIN item i ON i.id = c.value"
@@ -439,8 +420,8 @@ def memory(row: Sequence[Any]) -> Memory:
 
 
 def replacing(connection: Connection, ids: Collection[int]) -> dict[Namespace, list[str]]:
-    """Keys, by namespace, of those items that took the place of others, or may do so, because they
-    tell when they begin to hold."""
+    """Return the keys, by namespace, of those items that took the place of others, or may do so, because
+    they tell when they begin to hold."""
     found: dict[Namespace, list[str]] = {}
     for path, key in connection.execute(
         "SELECT n.path, i.key FROM carray(?) c CROSS JOIN item i ON i.id = c.value "
@@ -455,8 +436,8 @@ def replacing(connection: Connection, ids: Collection[int]) -> dict[Namespace, l
 
 
 def memories(connection: Connection, ids: Ids, *, viewer: str | None = None) -> list[Memory]:
-    """Memories in the order of the ids; unknown ids are left out. One that gave way to something the
-    viewer may not know of does not name it; whether the viewer may know of these is asked before."""
+    """Return the memories in the order of the ids; unknown ids are left out. One that gave way to something
+    the viewer may not know of does not name it; whether the viewer may know of these is asked before."""
     if not len(ids):
         return []
     rows = connection.execute(
@@ -468,7 +449,7 @@ def memories(connection: Connection, ids: Ids, *, viewer: str | None = None) -> 
 
 
 def without_heir(connection: Connection, one: Memory, viewer: str | None) -> Memory:
-    """A memory that does not name what took its place, if the viewer may not know of that."""
+    """Return a memory that does not name what took its place, if the viewer may not know of that."""
     if viewer is None or one.superseded_by is None:
         return one
     heir = find(connection, one.namespace, one.superseded_by, viewer=viewer)

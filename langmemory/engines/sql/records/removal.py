@@ -50,7 +50,7 @@ def delete(
 
 
 def outlived(connection: Connection, now_us: int) -> list[int]:
-    """Items that were deleted before their TTL ended, as it has since: what they said is in the
+    """Return the items that were deleted before their TTL ended, as it has since: what they said is in the
     history still."""
     rows = connection.execute(
         "SELECT g.item FROM history g INDEXED BY history_gone "
@@ -160,8 +160,8 @@ def bring_back(
 def _place_in_thread(
     connection: Connection, namespace: int, item: int, kept: Mapping[str, Any]
 ) -> dict[str, int | None]:
-    """Thread and position of an item that comes back: its own, or after what is older, where others
-    took the places of those that were removed with it. Then these move on."""
+    """Return thread and position of an item that comes back: its own, or after what is older, where
+    others took the places of those that were removed with it. Then these move on."""
     thread, position = intern_thread(connection, namespace, kept["thread_id"]), kept["position"]
     # A thread is in the order in which its turns came, so that of each side the next one tells.
     (in_order,) = connection.execute(
@@ -217,7 +217,7 @@ WHOLE_NAMESPACE: Final = "namespace deleted"
 
 
 def was_deleted(connection: Connection, namespace: Namespace, key: str) -> bool:
-    """Whether an item of this name was deleted, forgotten, or expired, for its own sake. What an
+    """Return whether an item of this name was deleted, forgotten, or expired, for its own sake. What an
     undo took back was not, once somebody let the turns it was made of be read again."""
     row = connection.execute(
         "SELECT h.reason, h.run FROM namespace n JOIN history h ON h.namespace = n.id "
@@ -234,7 +234,7 @@ REVISABLE: Final = tuple(name for name in FACETS if name not in ("thread", "posi
 
 
 def column(connection: Connection, item: int, name: str) -> Any:
-    """A column of `REVISABLE`, of an item that exists."""
+    """Return a column of `REVISABLE`, of an item that exists."""
     if name not in REVISABLE:
         raise KeyError(name)
     return connection.execute(f"SELECT {name} FROM item WHERE id = ?", (item,)).fetchone()[0]
@@ -254,7 +254,7 @@ def revise(
     withdrawn: Sequence[Withdrawn] = (),
     updated_us: int | None = None,
 ) -> bool:
-    """Set columns and the value of an item; whether anything is otherwise than before.
+    """Set columns and the value of an item; return whether anything is otherwise than before.
 
     Its TTL, its place in a thread and what of it is indexed stay as they are.
 

@@ -42,16 +42,11 @@ def insert(
         "INSERT INTO review (id, namespace, about, question, items, options, run, opened_at) "
         "VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
         (
-            review.id,
-            namespace,
-            review.about,
-            review.question,
-            json.dumps(review.memories, ensure_ascii=False),
-            to_json(options),
-            review.run_id,
+            review.id, namespace, review.about, review.question,
+            json.dumps(review.memories, ensure_ascii=False), to_json(options), review.run_id,
             opened_us,
         ),
-    )
+    )  # fmt: skip
 
 
 def find(connection: Connection, review_id: str) -> Review | None:
@@ -62,7 +57,7 @@ def find(connection: Connection, review_id: str) -> Review | None:
 
 
 def options(connection: Connection, review_id: str) -> dict[str, list[dict[str, Any]]]:
-    """The changes behind each option of a review that exists, as JSON."""
+    """Return the changes behind each option of a review that exists, as JSON."""
     row = connection.execute("SELECT options FROM review WHERE id = ?", (review_id,)).fetchone()
     found: dict[str, list[dict[str, Any]]] = _parsed(row[0], review_id, dict)
     for changes in found.values():
@@ -74,7 +69,7 @@ def options(connection: Connection, review_id: str) -> dict[str, list[dict[str, 
 def listed(
     connection: Connection, namespace: Namespace, *, open_only: bool, viewer: str | None
 ) -> list[Review]:
-    """Reviews in a namespace and below it, oldest first; for a viewer only those whose memories
+    """Return the reviews in a namespace and below it, oldest first; for a viewer only those whose memories
     are all there for them to read."""
     query, bindings = below(namespace)
     where = f"v.namespace IN {query}"

@@ -42,7 +42,7 @@ def insert(
 
 
 def after(connection: Connection, at_us: int) -> set[str]:
-    """Ids of the runs after a time."""
+    """Return the ids of the runs after a time."""
     rows = connection.execute("SELECT id FROM run WHERE at > ?", (at_us,))
     return {str(row[0]) for row in rows}
 
@@ -55,7 +55,7 @@ def find(connection: Connection, run_id: str) -> Run | None:
 
 
 def newest(connection: Connection, namespace: Namespace, limit: int) -> list[Run]:
-    """Runs in a namespace and below it, newest first."""
+    """Return the runs in a namespace and below it, newest first."""
     query, bindings = below(namespace)
     rows = connection.execute(
         f"SELECT {_COLUMNS} FROM {_TABLES} WHERE r.namespace IN {query} "
@@ -70,7 +70,7 @@ NIGHT: Final = "night/"
 
 
 def of_night(connection: Connection, night: str) -> list[Run]:
-    """Runs of one night of maintenance, in the order in which they were applied."""
+    """Return the runs of one night of maintenance, in the order in which they were applied."""
     rows = connection.execute(
         f"SELECT {_COLUMNS} FROM {_TABLES} WHERE r.id >= ? AND r.id < ? ORDER BY r.at, r.id",
         (f"{NIGHT}{night}/", f"{NIGHT}{night}0"),
@@ -90,11 +90,22 @@ def nights(connection: Connection, namespace: Namespace, limit: int) -> dict[str
     return {str(row[0]): of_night(connection, row[0]) for row in rows}
 
 
+def undone_keys(connection: Connection, namespace: Namespace, task: str) -> set[str]:
+    """Keys of the memories that a task of maintenance changed in runs that were taken back."""
+    rows = connection.execute(
+        "SELECT k.value FROM namespace n JOIN run r ON r.namespace = n.id "
+        "CROSS JOIN json_each(r.note, '$.keys') k WHERE n.path = ? AND r.kind = 'maintenance' "
+        "AND r.undone_by IS NOT NULL AND r.note ->> '$.task' = ?",
+        (to_path(namespace), task),
+    )
+    return {str(row[0]) for row in rows}
+
+
 def failed(
     connection: Connection, namespace: Namespace, failure: str, thread: str | None
 ) -> list[Run]:
-    """Reflections in a namespace and below it, of one thread or any, that note this failure and were
-    neither undone nor read again since; oldest first."""
+    """Return the reflections in a namespace and below it, of one thread or any, that note this failure and
+    were neither undone nor read again since; oldest first."""
     query, bindings = below(namespace)
     rows = connection.execute(
         f"SELECT {_COLUMNS} FROM {_TABLES} WHERE r.namespace IN {query} "
@@ -108,7 +119,7 @@ def failed(
 
 
 def undoes_what_stands(connection: Connection, run_id: str) -> bool:
-    """Whether this would be the undo of a run that was not undone here."""
+    """Return whether this would be the undo of a run that was not undone here."""
     if not run_id.startswith(UNDO):
         return False
     run = find(connection, run_id.removeprefix(UNDO))
@@ -116,7 +127,7 @@ def undoes_what_stands(connection: Connection, run_id: str) -> bool:
 
 
 def is_again(connection: Connection, undo: str | None) -> bool:
-    """Whether this run is the undo of a reflection whose turns are to be read again."""
+    """Return whether this run is the undo of a reflection whose turns are to be read again."""
     if undo is None or not undo.startswith(UNDO):
         return False
     return find(connection, AGAIN + undo.removeprefix(UNDO)) is not None
@@ -146,12 +157,12 @@ def forget_who(connection: Connection, namespace: Namespace, person: str) -> Non
 
 
 def forgettings(connection: Connection) -> set[str]:
-    """Ids of the runs that forgot something."""
+    """Return the ids of the runs that forgot something."""
     return {str(row[0]) for row in connection.execute("SELECT id FROM run WHERE kind = 'forget'")}
 
 
 def is_blank(connection: Connection, run_id: str | None) -> bool:
-    """Whether a run's record told of something that was forgotten since, and does not any more."""
+    """Return whether a run's record told of something that was forgotten since, and does not any more."""
     run = None if run_id is None else find(connection, run_id)
     return run is not None and not run.reason
 
@@ -173,7 +184,7 @@ class Step(NamedTuple):
 
 
 def steps(connection: Connection, run_id: str) -> list[Step]:
-    """The changes of a run, in order."""
+    """Return the changes of a run, in order."""
     rows = connection.execute(
         "SELECT seq, item, action, before, facets FROM history WHERE run = ? ORDER BY seq",
         (run_id,),
@@ -185,8 +196,8 @@ def steps(connection: Connection, run_id: str) -> list[Step]:
 
 
 def unrecorded(connection: Connection, run_id: str) -> list[str]:
-    """Keys of items that a run gave evidence, mentions or edges without any record of it: it came
-    with an import, for items that were here and kept their own history."""
+    """Return the keys of items that a run gave evidence, mentions or edges without any record of it: it
+    came with an import, for items that were here and kept their own history."""
     rows = connection.execute(
         "SELECT key FROM item WHERE id IN (SELECT item FROM evidence WHERE run = ?1 UNION "
         "SELECT item FROM mention WHERE run = ?1 UNION SELECT fact FROM edge WHERE run = ?1) "
@@ -213,7 +224,7 @@ was, also where they came with an import."""
 
 
 def later(connection: Connection, item: int, seq: int) -> list[Later]:
-    """Changes of an item after ``seq`` that are not undone."""
+    """Return changes of an item after ``seq`` that are not undone."""
     rows = connection.execute(
         "SELECT h.action, h.at, h.run FROM history h LEFT JOIN run r ON r.id = h.run "
         f"WHERE h.item = ? AND h.seq > ? AND {_STANDING}",

@@ -22,7 +22,7 @@ BATCH: Final = 10_000
 
 
 def is_complete(connection: Connection) -> bool:
-    """Whether every item has its id. Item ids only grow, so the newest one tells."""
+    """Return whether every item has its id. Item ids only grow, so the newest one tells."""
     row = connection.execute(
         "SELECT coalesce((SELECT max(id) FROM item), 0) <= coalesce((SELECT max(item) FROM label), 0)"
     ).fetchone()
@@ -50,8 +50,8 @@ def find(
     *,
     viewer: str | None = None,
 ) -> list[int] | None:
-    """Items of this id in a namespace and below it that the viewer may know of, oldest first; None
-    where the index has to be asked and not every item has its id yet."""
+    """Return the items of this id in a namespace and below it that the viewer may know of, oldest first;
+    None where the index has to be asked and not every item has its id yet."""
     namespaces, labels = below(prefix)
     visible = visible_to(viewer)
     scope = f"i.namespace IN {namespaces} AND {visible.sql} ORDER BY i.id"

@@ -15,6 +15,12 @@ from langmemory.types import Namespace
 Place = tuple[Namespace, str]
 
 
+def _alive(alive_at_us: int | None) -> tuple[str, tuple[int, ...]]:
+    if alive_at_us is None:
+        return "", ()
+    return "AND (i.expires_at IS NULL OR i.expires_at > ?)", (alive_at_us,)
+
+
 def mandates(
     connection: Connection,
     prefix: Namespace,
@@ -23,11 +29,10 @@ def mandates(
     alive_at_us: int | None,
     limit: int,
 ) -> list[int]:
-    """Items of priority ``mandate`` that are in force, the most recently updated first."""
+    """Return the items of priority ``mandate`` that are in force, the most recently updated first."""
     namespaces, labels = below(prefix)
     visible = visible_to(viewer)
-    alive = "" if alive_at_us is None else "AND (i.expires_at IS NULL OR i.expires_at > ?)"
-    times = () if alive_at_us is None else (alive_at_us,)
+    alive, times = _alive(alive_at_us)
     # Named: the planner, which does not know how few mandates there are, may prefer another index.
     rows = connection.execute(
         "SELECT i.id FROM item i INDEXED BY item_mandate WHERE i.priority = 'mandate' "
@@ -47,11 +52,10 @@ def requests(
     alive_at_us: int | None,
     limit: int,
 ) -> list[int]:
-    """Procedural items in force that belong to somebody and whose value names one of the relations,
-    the most important first, of these the most recently updated."""
+    """Return the procedural items in force that belong to somebody and whose value names one of the
+    relations, the most important first, of these the most recently updated."""
     namespaces, labels = below(prefix)
-    alive = "" if alive_at_us is None else "AND (i.expires_at IS NULL OR i.expires_at > ?)"
-    times = () if alive_at_us is None else (alive_at_us,)
+    alive, times = _alive(alive_at_us)
     rows = connection.execute(
         "SELECT i.id FROM item i INDEXED BY item_class WHERE i.kind = 'procedural' "
         f"AND i.namespace IN {namespaces} AND i.status = 'active' AND i.owner = ? "
@@ -64,7 +68,7 @@ def requests(
 
 
 def retired(connection: Connection, places: Iterable[Place], *, viewer: str | None) -> set[Place]:
-    """Those of the items that are not in force, as far as the viewer may know of them."""
+    """Return those of the items that are not in force, as far as the viewer may know of them."""
     found = set()
     visible = visible_to(viewer)
     for namespace, key in places:
@@ -80,7 +84,8 @@ def retired(connection: Connection, places: Iterable[Place], *, viewer: str | No
 def said_after(
     connection: Connection, namespace: Namespace, key: str, *, viewer: str | None
 ) -> list[str]:
-    """Keys of the turns that stand after a turn in its thread, as far as the viewer may know of them."""
+    """Return the keys of the turns that stand after a turn in its thread, as far as the viewer may know of
+    them."""
     after = "item t JOIN item i ON i.thread = t.thread AND i.position > t.position WHERE t.id = ?"
     return [row[0] for row in _known(connection, namespace, key, f"i.key FROM {after}", viewer)]
 
@@ -88,7 +93,7 @@ def said_after(
 def evidence(
     connection: Connection, namespace: Namespace, key: str, *, viewer: str | None
 ) -> list[int]:
-    """The sources of an item, as far as the viewer may know of it, oldest first."""
+    """Return the sources of an item, as far as the viewer may know of it, oldest first."""
     sources = "i.id FROM evidence v JOIN item i ON i.id = v.source WHERE v.item = ?"
     return [int(row[0]) for row in _known(connection, namespace, key, sources, viewer)]
 
@@ -96,8 +101,8 @@ def evidence(
 def _known(
     connection: Connection, namespace: Namespace, key: str, query: str, viewer: str | None
 ) -> list[Any]:
-    """Rows of what is asked of an item, whose id is bound, by the ids of the items ``i``; those the
-    viewer may know of."""
+    """Return the rows of what is asked of an item, whose id is bound, by the ids of the items ``i``; those
+    the viewer may know of."""
     item = find(connection, namespace, key, viewer=viewer)
     if item is None:
         return []
@@ -146,7 +151,7 @@ def self_named(
 def named_by_others(
     connection: Connection, namespace: Namespace, owner: str, name: str, viewer: str | None
 ) -> bool:
-    """Whether a fact of somebody else's gives the bearer of their id this name, too."""
+    """Return whether a fact of somebody else's gives the bearer of their id this name, too."""
     visible = visible_to(viewer)
     row = connection.execute(
         "SELECT EXISTS (SELECT 1 FROM edge e JOIN item i ON i.id = e.fact "
@@ -159,15 +164,12 @@ def named_by_others(
 
 
 def tell_names(connection: Connection, namespace: Namespace, keys: Iterable[str]) -> bool:
-    """Whether one of the items of these keys tells what somebody is called."""
-    ids = [find(connection, namespace, key) for key in keys]
+    """Return whether one of the items of these keys tells what somebody is called."""
     told = " OR ".join(f"relation GLOB '*{one}'" for one in NAMING)
     return any(
-        connection.execute(
-            f"SELECT EXISTS (SELECT 1 FROM edge WHERE fact = ? AND ({told}))", (item,)
-        ).fetchone()[0]
-        for item in ids
-        if item is not None
+        connection.execute(f"SELECT 1 FROM edge WHERE fact = ? AND ({told})", (item,)).fetchone()
+        for key in keys
+        if (item := find(connection, namespace, key)) is not None
     )
 
 
@@ -182,8 +184,8 @@ class Said(NamedTuple):
 def said_before(
     connection: Connection, namespace: Namespace, key: str, owner: str, limit: int = 8
 ) -> list[Said]:
-    """Turns that the owner's conversation holds directly before a turn, the latest first, up to what is
-    somebody else's."""
+    """Return the turns that the owner's conversation holds directly before a turn, the latest first, up to
+    what is somebody else's."""
     rows = connection.execute(
         "SELECT i.key, i.value ->> '$.role', i.privacy, i.owner FROM item t "
         "JOIN item i ON i.thread = t.thread AND i.position < t.position "
@@ -197,7 +199,7 @@ def said_before(
 def resting_on(
     connection: Connection, namespace: Namespace, keys: Iterable[str], owner: str
 ) -> list[str]:
-    """Keys of what is made of these items of an owner alone, and is not private yet."""
+    """Return the keys of what is made of these items of an owner alone, and is not private yet."""
     sources = connection.array({item for key in keys if (item := find(connection, namespace, key))})
     rows = connection.execute(
         "SELECT DISTINCT i.key FROM evidence v JOIN item i ON i.id = v.item "

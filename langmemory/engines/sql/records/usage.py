@@ -67,7 +67,7 @@ def restore_citations(connection: Connection, item: int, found: Iterable[float])
 def of_namespace(
     connection: Connection, prefix: Namespace, viewer: str | None, limit: int
 ) -> list[MemoryUsage]:
-    """Memories of a namespace and below it that were shown, those that helped most often first."""
+    """Return memories of a namespace and below it that were shown, those that helped most often first."""
     namespaces, labels = below(prefix)
     visible = visible_to(viewer)
     counts = ", ".join(f"u.{name}" for name in COUNTS)
@@ -121,7 +121,7 @@ class UsageCounts:
             return due and bool(self._sums)
 
     def drain(self) -> dict[str | None, list[Usage]]:
-        """Everything noted so far, by viewer; nothing is left."""
+        """Return everything noted so far, by viewer; nothing is left."""
         with self._lock:
             sums, self._sums = self._sums, {}
             self._due_at = self._clock() + EVERY_SECONDS

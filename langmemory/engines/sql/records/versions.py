@@ -70,9 +70,9 @@ class Version:
 def versions(
     connection: Connection, scope: Scope, now_us: int, *, alive_at_us: int | None = None
 ) -> list[Version]:
-    """The items in a scope with ``known_at`` that have another value since, or none, in the order of
-    their ids. What was forgotten, or has expired, the history holds no more; of what was deleted
-    before its TTL ended is left out once that has ended, also before a sweep comes by.
+    """Return the items in a scope with ``known_at`` that have another value since, or none, in the
+    order of their ids. What was forgotten, or has expired, the history holds no more; of what was
+    deleted before its TTL ended is left out once that has ended, also before a sweep comes by.
 
     A viewer gets what was open to them then and is now; of what is gone, what was at no time private
     to somebody else.
@@ -88,15 +88,15 @@ def versions(
 def departed(
     connection: Connection, scope: Scope, now_us: int, *, alive_at_us: int | None
 ) -> list[Version]:
-    """Items that claimed something then that the graph does not hold any more: those of the `versions` whose
-    items are gone, or say something else by a person's hand."""
+    """Return the items that claimed something then that the graph does not hold any more: those of the
+    `versions` whose items are gone, or say something else by a person's hand."""
     return [one for one in _every(connection, scope, now_us, alive_at_us) if one.claims]
 
 
 def _every(
     connection: Connection, scope: Scope, now_us: int, alive_at_us: int | None
 ) -> list[Version]:
-    """The `versions` in a scope, its filter and what was given left aside."""
+    """Return the `versions` in a scope, its filter and what was given left aside."""
     assert scope.known_at is not None
     known_at = to_us(scope.known_at)
     every = (*_replaced(connection, scope, known_at), *_gone(connection, scope, known_at, now_us))
@@ -137,7 +137,8 @@ looked at, instead of everything that happened in the file since."""
 def _since(
     connection: Connection, namespace: Namespace, known_at: int
 ) -> tuple[str, tuple[Any, ...]]:
-    """A common table, ``since``, with the items of a namespace that changed after a time, and others."""
+    """Return a common table, ``since``, with the items of a namespace that changed after a time, and
+    others."""
     if holds_few(connection, namespace, FEW_ITEMS):
         namespaces, labels = below(namespace)
         source = (
@@ -207,7 +208,7 @@ def _gone(connection: Connection, scope: Scope, known_at: int, now_us: int) -> l
 def _told(
     connection: Connection, items: Iterable[int], known_at: int
 ) -> defaultdict[int, dict[str, Any]]:
-    """Columns of items at a time, as far as later changes replaced them."""
+    """Return the columns of items at a time, as far as later changes replaced them."""
     rows = connection.execute(
         "SELECT h.item, h.facets FROM carray(?) c CROSS JOIN history h ON h.item = c.value "
         "WHERE h.at > ? AND h.facets IS NOT NULL ORDER BY h.item, h.at, h.seq",
@@ -220,7 +221,7 @@ def _told(
 
 
 def _changed(connection: Connection, items: Iterable[int], known_at: int) -> dict[int, int]:
-    """When these items were last changed, at most at a time."""
+    """Return when these items were last changed, at most at a time."""
     rows = connection.execute(
         "SELECT h.item, max(h.at) FROM carray(?) c CROSS JOIN history h ON h.item = c.value "
         "WHERE h.at <= ? GROUP BY h.item",
@@ -232,7 +233,7 @@ def _changed(connection: Connection, items: Iterable[int], known_at: int) -> dic
 def within(
     connection: Connection, scope: Scope, alive_at_us: int | None, found: Iterable[Version]
 ) -> list[Version]:
-    """Those in scope, by their columns as then."""
+    """Return those in scope, by their columns as then."""
     versions = sorted(found, key=lambda one: one.item)
     # The value is asked by itself: its leaves are those of today. Who was given what, likewise.
     then = replace(scope, filter=None, given=frozenset())
@@ -251,7 +252,7 @@ def within(
 
 
 def as_then(connection: Connection, memories: Iterable[Memory], scope: Scope) -> list[Memory]:
-    """Memories that say what they said at ``scope.known_at``, with their facets of then."""
+    """Return the memories that say what they said at ``scope.known_at``, with their facets of then."""
     assert scope.known_at is not None
     known_at = to_us(scope.known_at)
     found = {one.id: one for one in memories}

@@ -56,14 +56,10 @@ def claim(
                 f"{write.key!r} in {write.namespace} cannot be made {owner!r:.80}'s: a viewer "
                 "writes for nobody else. Leave out its owner."
             )
-        if owner != viewer and personal and {relation, _relation(write)} & {*personal}:
+        said = from_json(write.value).get("relation") if personal and owner != viewer else None
+        if owner != viewer and {relation, said if isinstance(said, str) else None} & {*personal}:
             raise OwnershipError(
                 f"{write.key!r} in {write.namespace} says how {owner!r:.80} wants to be answered, "
                 "which no other viewer changes. Write another memory, or use the application's store."
             )
         write.facets = {**write.facets, "owner": owner}
-
-
-def _relation(write: Write) -> str | None:
-    said = from_json(write.value).get("relation")
-    return said if isinstance(said, str) else None

@@ -11,14 +11,17 @@ from typing import Any
 from langmemory.arguments import whole_number
 from langmemory.context.citations import Usage
 from langmemory.engines.sql.background import reflected
+from langmemory.engines.sql.reading.health import health
 from langmemory.engines.sql.reading.searching import now_us
 from langmemory.engines.sql.records import items, removal, runs, usage
 from langmemory.engines.sql.rooms.conversing import shown
 from langmemory.engines.sql.rooms.core import Core, pages_telling_of
 from langmemory.engines.sql.rooms.recalling import RecallOptions, scope_of
 from langmemory.engines.sql.tables.connection import Connection
+from langmemory.engines.sql.tables.times import to_us
 from langmemory.engines.sql.transfer import transfer
 from langmemory.errors import ConfigError, DamagedFileError, DatabaseError
+from langmemory.lifecycle.health import Health
 from langmemory.namespaces import check_namespace
 from langmemory.pluralize import counted
 from langmemory.twins import twin
@@ -92,7 +95,7 @@ class ViewerAdmin:
             counts: See `Usage`.
         """
         if self._core.counts.note(counts, self._viewer):
-            self._core.write_counts_later()
+            self._core.write_later(self._core.write_counts)
 
     def usage(self, namespace: Namespace = (), *, limit: int = 100) -> list[MemoryUsage]:
         """Which memories were shown, cited and right, over all threads; the most helpful first.
@@ -128,16 +131,21 @@ class ViewerAdmin:
 
     adelete_namespace = twin(delete_namespace)
 
-    def export(self, prefix: Namespace = ()) -> Iterator[dict[str, Any]]:
-        """Yield the viewer's memories in a namespace and below it, with their evidence, as JSON rows.
-        Nothing in them is, or once was, a private memory of somebody else.
+    def export(self, prefix: Namespace = (), *, history: bool = True) -> Iterator[dict[str, Any]]:
+        """Yield a namespace and those below it as JSON rows, which `import_rows` takes back.
+
+        Items with all facets, times and TTL, their history and runs, entities, evidence and
+        reviews. Of a viewer only their memories and the evidence of these: nothing in the rows is, or
+        once was, a private memory of somebody else. It reads in pieces, so that it does not hold up
+        the file: every memory comes with its history as of one moment, what is added after the
+        export began is left out, and what changes meanwhile may be in it as before or as after. Of a
+        damaged file it brings out all that can be read, then raises `DamagedFileError`.
 
         Args:
             prefix: ``()`` is the whole store.
+            history: False leaves out the record of what happened (history, runs, what was
+                reflected on) and gives what is known now alone.
         """
-        return self._export(prefix, history=True)
-
-    def _export(self, prefix: Namespace = (), *, history: bool) -> Iterator[dict[str, Any]]:
         prefix = check_namespace(prefix, may_be_empty=True)
         with suppress(DatabaseError):  # a full disk must not stand in the way of a backup
             self._core.write_pending()
@@ -173,22 +181,6 @@ class Admin(ViewerAdmin):
 
     __slots__ = ()
 
-    def export(self, prefix: Namespace = (), *, history: bool = True) -> Iterator[dict[str, Any]]:
-        """Yield everything in a namespace and below it as JSON rows, which `import_rows` takes back.
-
-        Items with all facets, times and TTL, their history and runs, entities, evidence and
-        reviews. It reads in pieces, so that it does not hold up the file: every memory comes with its
-        history as of one moment, what is added after the export began is left out, and what changes
-        meanwhile may be in it as before or as after. Of a damaged file it brings out all that can be
-        read, then raises `DamagedFileError`.
-
-        Args:
-            prefix: ``()`` is the whole store.
-            history: False leaves out the record of what happened (history, runs, what was
-                reflected on) and gives what is known now alone.
-        """
-        return self._export(prefix, history=history)
-
     def import_rows(self, rows: Iterable[Mapping[str, Any]]) -> int:
         """Restore exported rows as they were; how many items were new or different.
 
@@ -211,6 +203,21 @@ class Admin(ViewerAdmin):
                 pages |= pages_telling_of(connection, places)
             self._core.follow(pages)
         return changed
+
+    def health(self, prefix: Namespace = (), *, now: datetime | None = None) -> Health:
+        """Return figures of a namespace and what is below it, which `Health.findings` reads.
+
+        Args:
+            prefix: By whole labels; ``()`` is the whole store.
+            now: By which time memories have faded; None is now.
+        """
+        prefix = check_namespace(prefix, may_be_empty=True)
+        self._core.write_pending()
+        at = now_us() if now is None else to_us(now)
+        with self._core.engine.read() as snapshot:
+            return health(snapshot, prefix, self._core.config.lifecycle, at, archive_bytes=0)
+
+    ahealth = twin(health)
 
     def check(self) -> list[str]:
         """Return what is inconsistent in the file, one line for each; none where all is well."""

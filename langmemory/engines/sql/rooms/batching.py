@@ -2,56 +2,75 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from functools import partial
+from collections.abc import Sequence
 
-from langgraph.store.base import GetOp, Result, SearchOp
+from langgraph.store.base import GetOp, Result
 
-from langmemory.engines.sql.engine import Snapshot
 from langmemory.engines.sql.reading import operations
-from langmemory.engines.sql.reading.operations import Batch, Ranked
+from langmemory.engines.sql.reading.operations import Batch
 from langmemory.engines.sql.reading.searching import now_us
 from langmemory.engines.sql.records import items, write_access
 from langmemory.engines.sql.rooms.core import Core, checked_ttl, pages_telling_of, remove
 from langmemory.engines.sql.rooms.following import (
+    ATTEMPTS,
     NOTHING,
     OutdatedPlanError,
     Reinstatement,
-    aplanned_again,
     follow_up,
     note_reworded,
-    planned_again,
     reinstate,
 )
 from langmemory.engines.sql.tables.connection import Connection
 from langmemory.engines.sql.writing import verbatim
 from langmemory.formation.relations.vocabulary import TO_ASSISTANT
-from langmemory.ports.candidates import Floats
 from langmemory.ports.journal import Pages
-from langmemory.types import Scope
+from langmemory.twins import Steps, Wait, call
 
 
-def run(core: Core, batch: Batch) -> list[Result]:
+def steps(core: Core, batch: Batch) -> Steps[list[Result]]:
     """Run operations: reads first, on one snapshot, then all writes in one transaction."""
-    writes = core.complete(_drafts(core, batch), tokens=False) if batch.puts else []
+    writes: list[items.Write] = []
+    if batch.puts:
+        writes = yield from core.completed(lambda: _drafts(core, batch), tokens=False)
     if batch.reads:
-        _read(core, batch, core.searching.embed(operations.queries(batch)))
-    if _has_writes(batch):
-        try:
-            _write_once(core, batch, writes, NOTHING)
-        except OutdatedPlanError:  # something follows from a deletion
-            planned_again(lambda: _write_once(core, batch, writes, _planned(core, batch)))
+        queries, vectors = operations.queries(batch), None
+        if queries and not core.embeds_cheaply:
+            vectors = yield call(core.searching, "embed", queries)
+
+        def read() -> None:
+            known = core.searching.embed(queries) if vectors is None else vectors
+            operations.read(batch, core.engine, core.searching, known)
+
+        only_gets = all(isinstance(op, GetOp) for _, op in batch.reads)
+        workers = core.workers
+        yield Wait(read, lambda: (workers.look_up if only_gets else workers.read)(read))
+    if batch.puts or batch.refreshed:
+        pages, follows = yield from _written(core, batch, writes)
+        if pages:
+            yield core.reading(lambda: core.follow(pages))
+        if follows:
+            yield core.reading(lambda: follow_up(core))
     return batch.results
 
 
-def _write_once(
-    core: Core, batch: Batch, writes: Sequence[items.Write], planned: Reinstatement
-) -> None:
-    with core.engine.write() as connection:
-        pages, follows = _write(core, connection, batch, writes, planned)
-    core.follow(pages)
-    if follows:
-        follow_up(core)
+def _written(core: Core, batch: Batch, writes: Sequence[items.Write]) -> Steps[tuple[Pages, bool]]:
+    """Write in a transaction. What follows from deletions is planned before it, where something does,
+    and again where others wrote in between."""
+    planned, attempts = NOTHING, 0
+
+    def write(connection: Connection) -> tuple[Pages, bool]:
+        return _write(core, connection, batch, writes, planned)
+
+    while True:
+        try:
+            written: tuple[Pages, bool] = yield core.writing(write)
+        except OutdatedPlanError:
+            attempts += 1
+            if attempts > ATTEMPTS:
+                raise
+            planned = yield core.reading(lambda: _planned(core, batch))
+        else:
+            return written
 
 
 def _planned(core: Core, batch: Batch) -> Reinstatement:
@@ -59,55 +78,6 @@ def _planned(core: Core, batch: Batch) -> Reinstatement:
     with core.engine.read() as snapshot:
         connection = snapshot.connection
         return Reinstatement.of(core, connection, _gone(connection, batch))
-
-
-async def arun(core: Core, batch: Batch) -> list[Result]:
-    """`run` without blocking the event loop; concurrent writes share a commit."""
-    workers = core.workers
-    writes: list[items.Write] = []
-    if batch.puts:
-        writes = await _awrites(core, batch)
-    if batch.reads:
-        queries = operations.queries(batch)
-        vectors = None if core.embeds_cheaply else await core.searching.aembed(queries)
-
-        def read() -> None:
-            _read(core, batch, core.searching.embed(queries) if vectors is None else vectors)
-
-        only_gets = all(isinstance(op, GetOp) for _, op in batch.reads)
-        await (workers.look_up(read) if only_gets else workers.read(read))
-    if _has_writes(batch):
-        try:
-            await _awrite_once(core, batch, writes, NOTHING)
-        except OutdatedPlanError:  # as above
-
-            async def attempt() -> None:
-                planned = await workers.read(lambda: _planned(core, batch))
-                await _awrite_once(core, batch, writes, planned)
-
-            await aplanned_again(attempt)
-    return batch.results
-
-
-async def _awrite_once(
-    core: Core, batch: Batch, writes: Sequence[items.Write], planned: Reinstatement
-) -> None:
-    workers = core.workers
-    pages, follows = await workers.write(
-        lambda connection: _write(core, connection, batch, writes, planned)
-    )
-    if pages:
-        await workers.read(lambda: core.follow(pages))
-    if follows:
-        await workers.read(partial(follow_up, core))
-
-
-async def _awrites(core: Core, batch: Batch) -> list[items.Write]:
-    """Return what the puts of a batch write, prepared outside the loop's thread."""
-    if core.embeds_cheaply:
-        return await core.workers.prepare(lambda: core.complete(_drafts(core, batch), tokens=False))
-    drafts = await core.workers.prepare(lambda: _drafts(core, batch))
-    return await core.acomplete(drafts, tokens=False)
 
 
 def _drafts(core: Core, batch: Batch) -> list[items.Write]:
@@ -118,21 +88,6 @@ def _drafts(core: Core, batch: Batch) -> list[items.Write]:
         for op in batch.puts
         if op.value is not None
     ]
-
-
-def _read(core: Core, batch: Batch, vectors: Mapping[str, Floats | None]) -> None:
-    def rank(snapshot: Snapshot, op: SearchOp, scope: Scope) -> Ranked:
-        query = op.query or ""
-        return core.searching.rank(snapshot, scope, query, vectors.get(query), op.limit, op.offset)
-
-    position, op = batch.reads[0]
-    alive_at_us = core.searching.alive_at_us()
-    if len(batch.reads) == 1 and isinstance(op, GetOp):  # no snapshot needed
-        first_row = core.engine.first
-        batch.results[position] = operations.get(batch, op, first_row, alive_at_us)
-        return
-    with core.engine.read() as snapshot:
-        operations.read(batch, snapshot, rank, alive_at_us)
 
 
 def _write(
@@ -165,10 +120,6 @@ def _write(
     if batch.refreshed:
         items.refresh_ttl(connection, batch.refreshed, now)
     return pages, follows
-
-
-def _has_writes(batch: Batch) -> bool:
-    return bool(batch.puts or batch.refreshed)
 
 
 def _gone(connection: Connection, batch: Batch) -> list[int]:

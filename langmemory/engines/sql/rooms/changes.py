@@ -29,7 +29,7 @@ from langmemory.changes import (
 )
 from langmemory.engines.sql.background import journal
 from langmemory.engines.sql.changes import applying
-from langmemory.engines.sql.changes.applying import Drafted, Prepared
+from langmemory.engines.sql.changes.applying import Prepared
 from langmemory.engines.sql.changes.reviews import unanswered
 from langmemory.engines.sql.changes.undoing import Undoing
 from langmemory.engines.sql.graph import graph_rows
@@ -37,7 +37,7 @@ from langmemory.engines.sql.reading.knowledge import came_after
 from langmemory.engines.sql.reading.searching import now_us
 from langmemory.engines.sql.records import follow_ups, history, items, reviews, runs, standing
 from langmemory.engines.sql.rooms.conversing import shown
-from langmemory.engines.sql.rooms.core import Core, pages_of
+from langmemory.engines.sql.rooms.core import Core, apply_run, existing, pages_of
 from langmemory.engines.sql.rooms.events import APPLY, REMOVE, UNDO
 from langmemory.engines.sql.rooms.following import (
     NOTHING,
@@ -192,55 +192,37 @@ class Changes(ViewerChanges):
     aapply = twin(apply)
 
     def _apply_once(self, change_set: ChangeSet, dry_run: bool) -> Applied:
-        follow_up(self._core)
-        drafted, back = self._draft(change_set)
-        if dry_run and any(isinstance(one, PARTING) for one in change_set.changes):
-            return self._rehearsed(lambda one: self._apply(one, change_set, drafted, back, False))
-        if not dry_run:
-            self._core.complete(list(drafted.writes.values()))
-        with self._core.engine.write() as connection:
-            applied, pages = self._apply(connection, change_set, drafted, back, dry_run)
-        self._core.follow(pages)
-        return applied if dry_run else self._with_follow_ups(applied)
-
-    def _draft(self, change_set: ChangeSet) -> tuple[Drafted, Reinstatement | None]:
+        core = self._core
+        follow_up(core)
         check_namespace(change_set.namespace, written=True)
-        with self._core.engine.read() as snapshot:
-            connection = snapshot.connection
-            drafted = applying.draft(self._core.indexing, connection, change_set)
-            going = _going(connection, change_set)
-            back = Reinstatement.of(self._core, connection, going) if going else None
-            return drafted, back
+        with core.engine.read() as snapshot:
+            drafted = applying.draft(core.indexing, snapshot.connection, change_set)
+            going = _going(snapshot.connection, change_set)
+            back = Reinstatement.of(core, snapshot.connection, going) if going else NOTHING
 
-    def _apply(
-        self,
-        connection: Connection,
-        change_set: ChangeSet,
-        drafted: Drafted,
-        back: Reinstatement | None,
-        dry_run: bool,
-    ) -> tuple[Applied, Pages]:
-        keys = applying.concerned(connection, change_set)
-        found = [items.find(connection, change_set.namespace, key) for key in keys]
-        follows: tuple[Change, ...] = ()
-        with rehearsal(connection, dry_run):
+        def write(connection: Connection) -> tuple[Applied, Pages]:
+            follows: tuple[Change, ...] = ()
             if runs.find(connection, change_set.run_id) is None:
                 follows = _following(connection, change_set, back)
-            self._core.claim_model(connection, list(drafted.writes.values()))
-            pages = pages_of(connection, [item for item in found if item is not None])
+            core.claim_model(connection, list(drafted.writes.values()))
             links = _Links.before(connection, change_set)
-            applied = applying.apply(
-                connection,
-                change_set,
-                drafted.writes,
-                now_us(),
-                prepared=drafted.prepared,
-                follows=follows,
+            applied, pages = apply_run(
+                connection, change_set, drafted.prepared, writes=drafted.writes, follows=follows
             )
             if links is not None and not applied.repeated:
                 links.note(connection, applied.run_id, runs.FOLLOWS + applied.run_id)
-            pages |= pages_of(connection, journal.concerned(connection, applied.run_id))
-        return replace(applied, dry_run=dry_run), set() if dry_run else pages
+            return applied, pages
+
+        if dry_run:
+            if any(isinstance(one, PARTING) for one in change_set.changes):
+                return self._rehearsed(write)
+            with core.engine.write() as connection, dry_run_savepoint(connection):
+                return replace(write(connection)[0], dry_run=True)
+        core.complete(list(drafted.writes.values()))
+        with core.engine.write() as connection:
+            applied, pages = write(connection)
+        core.follow(pages)
+        return _together(applied, follow_up(core))
 
     @UNDO
     def undo(self, run_id: str, *, dry_run: bool = False) -> Applied:
@@ -266,25 +248,21 @@ class Changes(ViewerChanges):
     aundo = twin(undo)
 
     def _undo_once(self, run_id: str, dry_run: bool) -> Applied:
-        follow_up(self._core)
-        undoing = self._undoing(run_id)
-        if dry_run:
-            return self._rehearsed(lambda one: self._undo(one, undoing))
-        self._core.complete([draft for one in undoing for draft in one.drafts.values()])
-        with self._core.engine.write() as connection:
-            applied, pages = self._undo(connection, undoing)
-        self._core.follow(pages)
-        return self._with_follow_ups(applied)
-
-    def _undoing(self, run_id: str) -> list[Undoing]:
-        """Return what is to be undone: the runs that follow from this one, newest first, and itself."""
-        with self._core.engine.read() as snapshot:
-            connection = snapshot.connection
-            following = runs.following(connection, run_id)
-            return [
-                Undoing.of(self._core.indexing, connection, one, without=following)
+        core = self._core
+        follow_up(core)
+        with core.engine.read() as snapshot:  # the runs that follow from it first, newest first
+            following = runs.following(snapshot.connection, run_id)
+            undoing = [
+                Undoing.of(core.indexing, snapshot.connection, one, without=following)
                 for one in (*following, run_id)
             ]
+        if dry_run:
+            return self._rehearsed(lambda one: self._undo(one, undoing))
+        core.complete([write for one in undoing for write in one.drafts.values()])
+        with core.engine.write() as connection:
+            applied, pages = self._undo(connection, undoing)
+        core.follow(pages)
+        return _together(applied, follow_up(core))
 
     def _undo(self, connection: Connection, undoing: Sequence[Undoing]) -> tuple[Applied, Pages]:
         *following, first = undoing
@@ -315,10 +293,6 @@ class Changes(ViewerChanges):
         applied = replace(applied, lines=tuple(lines), changed=tuple(dict.fromkeys(changed)))
         return applied, pages
 
-    def _with_follow_ups(self, applied: Applied) -> Applied:
-        """Apply what is pending; return the result with what followed from this run."""
-        return _together(applied, follow_up(self._core))
-
     def _rehearsed(self, write: Callable[[Connection], tuple[Applied, Pages]]) -> Applied:
         """Return what a change would do, with what follows from it: done to a copy of the file."""
         with self._core.engine.copy() as connection:
@@ -328,12 +302,7 @@ class Changes(ViewerChanges):
                 change_set = planned(self._core, connection, one)
                 if change_set is not None and follow_ups.take(connection, one):
                     prepared = Prepared.of(connection, change_set)
-                    found.append(
-                        (
-                            change_set,
-                            applying.apply(connection, change_set, {}, now_us(), prepared=prepared),
-                        )
-                    )
+                    found.append((change_set, apply_run(connection, change_set, prepared)[0]))
         return replace(_together(applied, found), dry_run=True)
 
     def runs(self, namespace: Namespace = (), *, limit: int = 50) -> list[Run]:
@@ -517,16 +486,13 @@ def _going(connection: Connection, change_set: ChangeSet) -> list[int]:
         or (isinstance(one, SetStatus) and one.status == "archived")
         or (isinstance(one, UpdateMemory) and one.facets.status == "archived")
     }
-    found = (items.find(connection, change_set.namespace, key) for key in sorted(keys))
-    return [item for item in found if item is not None]
+    return existing(connection, change_set.namespace, sorted(keys))
 
 
 def _following(
-    connection: Connection, change_set: ChangeSet, back: Reinstatement | None
+    connection: Connection, change_set: ChangeSet, back: Reinstatement
 ) -> tuple[Change, ...]:
     """Return what holds again without what a change set takes away, as it was planned."""
-    if back is None:
-        back = NOTHING
     back.check(connection, _going(connection, change_set))
     touched = {getattr(one, "key", None) for one in change_set.changes}
     found = back.changes.get(change_set.namespace, ())
@@ -555,17 +521,14 @@ def _approved(changes: Iterable[Change], known: Knowledge) -> Iterator[Comparabl
 
 
 @contextmanager
-def rehearsal(connection: Connection, dry_run: bool) -> Iterator[None]:
-    """With ``dry_run``, what is written within is taken back at the end."""
-    if not dry_run:
-        yield
-        return
-    connection.execute("SAVEPOINT rehearsal")
+def dry_run_savepoint(connection: Connection) -> Iterator[None]:
+    """Take back at the end what is written within."""
+    connection.execute("SAVEPOINT dry_run")
     try:
         yield
     finally:
         if connection.in_transaction:  # unless SQLite gave it up
-            connection.execute("ROLLBACK TO rehearsal; RELEASE rehearsal")
+            connection.execute("ROLLBACK TO dry_run; RELEASE dry_run")
 
 
 def archived(value: Mapping[str, Any], reason: str) -> dict[str, Any]:

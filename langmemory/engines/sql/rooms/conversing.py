@@ -13,7 +13,6 @@ from numpy.typing import ArrayLike
 
 from langmemory.arguments import whole_number
 from langmemory.context.notes import ID_CHARS, digest
-from langmemory.embeddings.local import Vectors
 from langmemory.engines.sql.records import items, short_ids, standing
 from langmemory.engines.sql.rooms.core import Core
 from langmemory.engines.sql.tables.connection import Connection
@@ -21,6 +20,7 @@ from langmemory.engines.sql.writing.naming import Names, unnumbered
 from langmemory.errors import EmbeddingError
 from langmemory.formation.relations.vocabulary import TO_ASSISTANT
 from langmemory.namespaces import check_namespace
+from langmemory.twins import Steps, Wait, awaiting, blocking
 from langmemory.types import Memory, Namespace
 
 logger = logging.getLogger("langmemory.store")
@@ -120,30 +120,25 @@ class Conversing:
                 short_ids.add(connection, _hash)
         return [one for one in found if digest(one.namespace, one.key).startswith(id.lower())]
 
-    def distance(self, one: str, other: str) -> float | None:
-        """Cosine distance, 0..2, of two queries by the store's embedder; 1 where one of them has no
-        content, None without an embedder and when it fails."""
+    def _distance(self, one: str, other: str) -> Steps[float | None]:
+        """Return the cosine distance, 0..2, of two queries by the store's embedder; 1 where one of
+        them has no content, None without an embedder and when it fails."""
         embedder = self._core.indexing.embedder
         if embedder is None:
             return None
         try:
-            return _distance(embedder.embed_query(one), embedder.embed_query(other))
-        except EmbeddingError as error:
-            _warn(error)
-            return None
-
-    async def adistance(self, one: str, other: str) -> float | None:
-        """`distance` without blocking the loop."""
-        embedder = self._core.indexing.embedder
-        if embedder is None:
-            return None
-        try:
-            return _distance(
-                *await asyncio.gather(embedder.aembed_query(one), embedder.aembed_query(other))
+            first, second = yield Wait(
+                lambda: (embedder.embed_query(one), embedder.embed_query(other)),
+                lambda: asyncio.gather(embedder.aembed_query(one), embedder.aembed_query(other)),
             )
         except EmbeddingError as error:
-            _warn(error)
+            # Not the message: a provider may have put the text into it.
+            why = type(error.__cause__ or error).__name__
+            logger.warning("embedder failed (%s): no distance", why)
             return None
+        return max(0.0, 1.0 - float(first @ second))  # rounding may leave less than nothing
+
+    distance, adistance = blocking(_distance), awaiting(_distance)
 
 
 def conversing_of(store: BaseStore) -> Conversing | None:
@@ -161,12 +156,3 @@ def shown(connection: Connection, ids: ArrayLike, viewer: str | None) -> list[Me
 
 def _hash(namespace: Namespace, key: str) -> int:
     return int(digest(namespace, key)[:ID_CHARS], 16)
-
-
-def _distance(one: Vectors, other: Vectors) -> float:
-    return max(0.0, 1.0 - float(one @ other))  # rounding may leave less than nothing
-
-
-def _warn(error: EmbeddingError) -> None:
-    # Not the message: a provider may have put the text into it.
-    logger.warning("embedder failed (%s): no distance", type(error.__cause__ or error).__name__)

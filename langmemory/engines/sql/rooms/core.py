@@ -13,8 +13,11 @@ from typing import Any, Final, Literal, cast
 
 from langgraph.store.base import TTLConfig
 
+from langmemory.changes import Change, ChangeSet
 from langmemory.config import Config, DatabaseConfig, load_config
 from langmemory.engines.sql.background import journal
+from langmemory.engines.sql.changes import applying
+from langmemory.engines.sql.changes.applying import Prepared
 from langmemory.engines.sql.engine import Engine
 from langmemory.engines.sql.reading.knowledge import StoreKnowledge
 from langmemory.engines.sql.reading.searching import Searching, now_us
@@ -26,14 +29,15 @@ from langmemory.engines.sql.scope.filters import Condition
 from langmemory.engines.sql.tables.connection import Connection
 from langmemory.engines.sql.tables.settings import journals, read_model, write_model
 from langmemory.engines.sql.writing import verbatim
-from langmemory.engines.sql.writing.indexing import IndexConfig, resolve_indexing
+from langmemory.engines.sql.writing.indexing import IndexConfig, Pending, resolve_indexing
 from langmemory.errors import ConfigError, DatabaseError, EmbeddingError
 from langmemory.ports.journal import Pages, Projection
 from langmemory.recall.accesses import AccessLog, ShownLog
 from langmemory.recall.models import Expander, Reranker
 from langmemory.recall.presets import find_preset
 from langmemory.redaction import Redactor
-from langmemory.types import Namespace
+from langmemory.twins import Steps, Wait, call
+from langmemory.types import Applied, Namespace
 
 logger = logging.getLogger("langmemory.store")
 
@@ -151,36 +155,61 @@ class Core:
                 removal.expire_gone(connection, ids[start : start + REMOVED_AT_ONCE], now_us())
         return removed
 
-    def write_accesses_later(self) -> None:
-        """Write which memories were recalled, in the background."""
+    def write_later(self, write: Callable[[Connection], object]) -> None:
+        """Write counts in the background."""
         with suppress(RuntimeError):  # no thread to be had: the next one, or `close`, writes
-            self.workers.later(self._write_accesses)
+            self.workers.later(write)
 
-    def _write_accesses(self, connection: Connection) -> None:
+    def write_accesses(self, connection: Connection) -> None:
+        """Write which memories were recalled."""
         items.count_accesses(connection, self.accesses.drain())
-
-    def write_counts_later(self) -> None:
-        """Write which memories helped, in the background."""
-        with suppress(RuntimeError):  # as above
-            self.workers.later(self.write_counts)
 
     def write_counts(self, connection: Connection) -> None:
         """Write which memories helped."""
         usage.add(connection, self.counts.drain())
+
+    def reading(self, call: Callable[[], Any]) -> Wait:
+        """Return a blocking read to wait for."""
+        return Wait(call, lambda: self.workers.read(call))
+
+    def preparing(self, call: Callable[[], Any]) -> Wait:
+        """Return the preparation of a write to wait for; several are done in order of arrival."""
+        return Wait(call, lambda: self.workers.prepare(call))
+
+    def writing(self, write: Callable[[Connection], Any]) -> Wait:
+        """Return a transaction to wait for. Beside an event loop, concurrent ones share a commit."""
+
+        def blocking() -> Any:
+            with self.engine.write() as connection:
+                return write(connection)
+
+        return Wait(blocking, lambda: self.workers.write(write))
 
     def complete(self, writes: Sequence[Write], *, tokens: bool = True) -> list[Write]:
         """Return the writes with their vectors, embedded where the file does not have them yet."""
         pending = self.indexing.pending(writes, self.engine)
         return self.indexing.embed(writes, pending, tokens=tokens)
 
-    async def acomplete(self, writes: Sequence[Write], *, tokens: bool = True) -> list[Write]:
-        """`complete` without blocking the loop."""
+    def completed(
+        self, draft: Callable[[], Sequence[Write]], *, tokens: bool = True
+    ) -> Steps[list[Write]]:
+        """Draft writes, and wait for their vectors where a model behind a network makes them."""
+        complete: list[Write]
         if self.embeds_cheaply:
-            return await self.workers.prepare(lambda: self.complete(writes, tokens=tokens))
-        indexing, workers = self.indexing, self.workers
-        pending = await workers.prepare(lambda: indexing.pending(writes, self.engine))
-        fresh = await indexing.aembed(pending)
-        return await workers.prepare(lambda: indexing.finish(writes, pending, fresh, tokens=tokens))
+            complete = yield self.preparing(lambda: self.complete(draft(), tokens=tokens))
+            return complete
+        indexing = self.indexing
+
+        def begin() -> tuple[Sequence[Write], Pending]:
+            writes = draft()
+            return writes, indexing.pending(writes, self.engine)
+
+        writes, pending = yield self.preparing(begin)
+        fresh = yield call(indexing, "embed_missing", pending)
+        complete = yield self.preparing(
+            lambda: indexing.finish(writes, pending, fresh, tokens=tokens)
+        )
+        return complete
 
     def claim_model(self, connection: Connection, writes: Sequence[Write]) -> None:
         """Within the transaction: the file's vectors are ours, or nobody's yet."""
@@ -264,6 +293,29 @@ def remove(
     return pages
 
 
+def apply_run(
+    connection: Connection,
+    change_set: ChangeSet,
+    prepared: Prepared,
+    *,
+    writes: Mapping[int, Write] | None = None,
+    follows: tuple[Change, ...] = (),
+) -> tuple[Applied, Pages]:
+    """Apply a change set within the transaction; return what it did, and the pages that tell of it."""
+    keys = applying.concerned(connection, change_set)
+    pages = pages_of(connection, existing(connection, change_set.namespace, keys))
+    applied = applying.apply(
+        connection, change_set, writes or {}, now_us(), prepared=prepared, follows=follows
+    )
+    return applied, pages | pages_of(connection, journal.concerned(connection, applied.run_id))
+
+
+def existing(connection: Connection, namespace: Namespace, keys: Iterable[str]) -> list[int]:
+    """Return the ids of those of the items that are there."""
+    found = (items.find(connection, namespace, key) for key in keys)
+    return [item for item in found if item is not None]
+
+
 def pages_of(connection: Connection, ids: Sequence[int]) -> Pages:
     """Mark the pages of the journal that tell of items, if there are any files of it, and return
     them. To be called within the transaction that changes the items."""
@@ -279,8 +331,9 @@ def pages_telling_of(connection: Connection, places: Iterable[tuple[Namespace, s
     told = [place for place in places if place[1].startswith(journal.KEYS)]
     if not told or not journals(connection):
         return set()
-    found = [items.find(connection, *place) for place in told]
-    return pages_of(connection, [item for item in found if item is not None])
+    return pages_of(
+        connection, [one for where, key in told for one in existing(connection, where, [key])]
+    )
 
 
 def resolve_ttl(ttl: TTLConfig | None, config: Config) -> TTLConfig:

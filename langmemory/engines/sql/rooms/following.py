@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import logging
 import secrets
-from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Final, TypeVar
@@ -13,15 +13,13 @@ from typing import Final, TypeVar
 import numpy as np
 
 from langmemory.changes import Change, ChangeSet, Facets, UpdateMemory
-from langmemory.engines.sql.background import journal
-from langmemory.engines.sql.changes import applying
 from langmemory.engines.sql.changes.applying import Prepared
 from langmemory.engines.sql.reading.graph_view import GraphView
 from langmemory.engines.sql.reading.knowledge import StoreKnowledge
 from langmemory.engines.sql.reading.searching import now_us
 from langmemory.engines.sql.records import follow_ups, history, items
 from langmemory.engines.sql.records.follow_ups import FollowUp
-from langmemory.engines.sql.rooms.core import Core, pages_of
+from langmemory.engines.sql.rooms.core import Core, apply_run
 from langmemory.engines.sql.scope.scopes import compile_scope
 from langmemory.engines.sql.tables.connection import Connection
 from langmemory.engines.sql.tables.times import from_us
@@ -53,16 +51,6 @@ def planned_again(attempt: Callable[[], T]) -> T:
         except OutdatedPlanError:
             continue
     return attempt()
-
-
-async def aplanned_again(attempt: Callable[[], Awaitable[T]]) -> T:
-    """`planned_again` without blocking the loop."""
-    for _ in range(ATTEMPTS - 1):
-        try:
-            return await attempt()
-        except OutdatedPlanError:
-            continue
-    return await attempt()
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -240,8 +228,7 @@ def _follow_once(core: Core, follow_up: FollowUp) -> tuple[ChangeSet, Applied] |
             )
         if not follow_ups.take(connection, follow_up) or change_set is None:
             return None
-        applied = applying.apply(connection, change_set, {}, now_us(), prepared=prepared)
-        pages = pages_of(connection, journal.concerned(connection, applied.run_id))
+        applied, pages = apply_run(connection, change_set, prepared)
     core.follow(pages)
     return change_set, applied
 
@@ -250,8 +237,7 @@ def reinstate(connection: Connection, planned: Reinstatement) -> Pages:
     """Write within the transaction what holds again; return the pages that tell of it."""
     pages: Pages = set()
     for one in planned.change_sets():
-        applied = applying.apply(connection, one, {}, now_us(), prepared=Prepared())
-        pages |= pages_of(connection, journal.concerned(connection, applied.run_id))
+        pages |= apply_run(connection, one, Prepared())[1]
     return pages
 
 

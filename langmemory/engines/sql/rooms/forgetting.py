@@ -34,6 +34,7 @@ from langmemory.engines.sql.writing import verbatim
 from langmemory.errors import ClosedStoreError, ConfigError, DatabaseError, ForgettingError
 from langmemory.languages import is_unspaced
 from langmemory.languages.spelling import name_key
+from langmemory.namespaces import check_namespace
 from langmemory.recall.accesses import ShownLog
 from langmemory.types import Forgotten, Namespace
 from langmemory.values import from_json, readable_text
@@ -110,42 +111,41 @@ class Forgetting:
             done, _ = self._erase(connection, going, known)
             return replace(done, samples=samples, dry_run=True)
 
-    def carry_out(self, core: Core, purge: Literal["now", "later"]) -> Forgotten:
-        """Forget; memories that what goes had superseded hold again.
-
-        Raises:
-            ForgettingError: See `MemoryStore.forget`.
-        """
-        done, left = planned_again(lambda: self._forget(core))
-        return self._purge(core.engine, done, left, purge)
-
-    def _forget(self, core: Core) -> tuple[Forgotten, Residue]:
+    def forget(self, core: Core) -> tuple[Forgotten, Residue]:
+        """Forget; memories that what goes had superseded hold again."""
         engine = core.engine
         follow_up(core)
         with engine.read() as snapshot:  # much is read for it: nobody's write is to wait
-            foreseen_going = self._scope(snapshot.connection)
-            foreseen = _Foreseen.of(snapshot.connection, foreseen_going)
-            planned = Reinstatement.of(core, snapshot.connection, foreseen_going.alive)
+            foreseen, seq = self._scope(snapshot.connection), history.newest(snapshot.connection)
+            known = residue.said_by_others(snapshot.connection, foreseen.every, foreseen.past)
+            planned = Reinstatement.of(core, snapshot.connection, foreseen.alive)
         with engine.write() as connection:
             if follow_ups.pending(connection):
                 raise OutdatedPlanError("Another change is not complete. Forget again.")
             going = self._scope(connection)
             planned.check(connection, going.alive)
-            known = foreseen.known_now(connection, going)
+            if (going.every, going.past) == (foreseen.every, foreseen.past):
+                known.add(residue.said_since(connection, seq))
+            else:
+                known = residue.said_by_others(connection, going.every, going.past)
             with engine.erasing(connection):  # most is gone even if the rest never came
                 reinstate(connection, planned)  # before: nothing is to name what goes
                 done, left = self._erase(connection, going, known)
             note_remaining(connection, "file", done.run_id)
         return done, left
 
-    def _purge(
+    def purge(
         self,
         engine: Engine,
         done: Forgotten,
         left: Residue,
         purge: Literal["now", "later"],
     ) -> Forgotten:
-        """Clear the file of what was forgotten, and look whether it is gone."""
+        """Clear the file of what was forgotten, and look whether it is gone.
+
+        Raises:
+            ForgettingError: See `MemoryStore.forget`.
+        """
         try:
             if purge == "later":
                 engine.erase_keywords()
@@ -221,34 +221,6 @@ class Forgetting:
         return done, left
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class _Foreseen:
-    """Texts of the memories that stay, read before anybody has to wait."""
-
-    every: list[int]
-    past: set[int]
-    known: residue.Vocabulary
-    seq: int
-    """The last place of the history that is in it."""
-
-    @classmethod
-    def of(cls, connection: Connection, going: ErasureScope) -> _Foreseen:
-        return cls(
-            every=going.every,
-            past=going.past,
-            known=residue.said_by_others(connection, going.every, going.past),
-            seq=history.newest(connection),
-        )
-
-    def known_now(self, connection: Connection, going: ErasureScope) -> residue.Vocabulary:
-        """The same, in the transaction that forgets, before it does. Read anew if something else is to
-        go than was foreseen."""
-        if (self.every, self.past) != (going.every, going.past):
-            return residue.said_by_others(connection, going.every, going.past)
-        self.known.add(residue.said_since(connection, self.seq))
-        return self.known
-
-
 def make_up(engine: Engine) -> bool:
     """Do to the file what an earlier forgetting did not come to: it was killed, the disk was full, or
     somebody was reading. Whether nothing is left but the journal; that it follows is the caller's."""
@@ -322,15 +294,28 @@ def _samples(connection: Connection, going: ErasureScope, owner: str | None) -> 
 
 
 def forget_for_good(
-    core: Core, forgetting: Forgetting, *, dry_run: bool, purge: Literal["now", "later"]
+    core: Core,
+    namespace: Namespace,
+    *,
+    owner: str | None = None,
+    entity: str | Iterable[str] | None = None,
+    keys: Iterable[str] | None = None,
+    everything: bool = False,
+    dry_run: bool,
+    purge: Literal["now", "later"] = "now",
 ) -> Forgotten:
     """Forget, and let everything beside the memories follow; see `MemoryStore.forget`."""
+    namespace = check_namespace(namespace, may_be_empty=keys is None)
+    forgetting = Forgetting.of(
+        namespace, owner=owner, entity=entity, keys=keys, everything=everything
+    )
     if purge not in ("now", "later"):
         raise ConfigError(f"purge is {purge!r}; pass 'now' or 'later'.")
     if dry_run:
         return forgetting.preview(core.engine)
     try:
-        forgotten = forgetting.carry_out(core, purge)
+        done, left = planned_again(lambda: forgetting.forget(core))
+        forgotten = forgetting.purge(core.engine, done, left, purge)
     finally:  # the memories are gone, even where the file could not be purged
         core.already_shown = ShownLog()
         core.counts = UsageCounts()

@@ -14,7 +14,7 @@ from typing import Any
 
 from langmemory.engines.sql.engine import Engine
 from langmemory.engines.sql.graph.graph import EdgeRow
-from langmemory.engines.sql.reading.deleted_claims import Departed
+from langmemory.engines.sql.reading.deleted_claims import DeletedClaims
 from langmemory.engines.sql.reading.graph_view import GraphView
 from langmemory.engines.sql.scope.scopes import compile_scope
 from langmemory.engines.sql.tables.times import to_us
@@ -174,9 +174,9 @@ class Graph:
         dated = self._as_of is not None
         narrow = replace(wide, statuses=statuses if dated else ("active",), as_of=self._as_of)
         with self._engine.read() as snapshot:
-            departed = None
+            deleted = None
             if self._known_at is not None:
-                departed = Departed.read(
+                deleted = DeletedClaims.read(
                     snapshot.connection, wide, narrow, to_us(datetime.now(UTC)),
                     alive_at_us=self._alive_at_us,
                 )  # fmt: skip
@@ -187,10 +187,10 @@ class Graph:
                 wide=compile_scope(wide, alive_at_us=self._alive_at_us),
                 at_us=to_us(self._as_of or self._known_at or datetime.now(UTC)),
                 past=past,
-                departed=departed,
+                deleted=deleted,
                 # A graph of the past shows what people were called then.
                 names=None
-                if dated or departed is not None
+                if dated or deleted is not None
                 else Names(snapshot.connection, self._viewer),
             )
 

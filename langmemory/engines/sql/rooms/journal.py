@@ -8,7 +8,8 @@ from pathlib import Path
 
 from langmemory.engines.sql.background import journal
 from langmemory.engines.sql.engine import Engine
-from langmemory.engines.sql.records import items, standing
+from langmemory.engines.sql.records import standing
+from langmemory.engines.sql.rooms.core import existing
 from langmemory.engines.sql.tables import settings
 from langmemory.engines.sql.writing.naming import Names
 from langmemory.ports.journal import Learned, Pages
@@ -46,8 +47,7 @@ class StoredJournal:
     def days(self, namespace: Namespace, keys: Sequence[str]) -> set[date]:
         with self._engine.read() as snapshot:
             connection = snapshot.connection
-            found = [items.find(connection, namespace, key) for key in keys]
-            pages = journal.pages_of(connection, [item for item in found if item is not None])
+            pages = journal.pages_of(connection, existing(connection, namespace, keys))
         return {date.fromisoformat(day) for _, day in pages}
 
     def tell_names(self, namespace: Namespace, keys: Sequence[str]) -> bool:

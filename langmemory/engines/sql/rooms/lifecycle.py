@@ -67,7 +67,7 @@ class MaintenanceNight:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class UndoneNight:
-    """What taking back a night did."""
+    """The result of taking back a night."""
 
     id: str
     applied: tuple[Applied, ...] = field(default=())

@@ -18,7 +18,7 @@ LEASE = "maintenance"
 
 
 class Maintaining:
-    """What maintenance asks of a store beside change sets."""
+    """Reads and notes that maintenance needs beside change sets."""
 
     __slots__ = ("_core",)
 
@@ -55,10 +55,19 @@ class Maintaining:
             if found is not None:
                 progress.advance(connection, task, found, seq)
 
+    def optimise(self) -> dict[str, float]:
+        """Do what keeps the database fast and small; return what was found and done, by name."""
+        return self._core.engine.optimise()
+
     def runs_of(self, night: str) -> list[str]:
         """Return the ids of the runs of a night."""
         with self._core.engine.read() as snapshot:
             return [run.id for run in runs.of_night(snapshot.connection, night)]
+
+    def undone_keys(self, namespace: Namespace, task: str) -> set[str]:
+        """Return the keys of the memories that a task changed in runs that a person took back."""
+        with self._core.engine.read() as snapshot:
+            return runs.undone_keys(snapshot.connection, namespace, task)
 
     def take_lease(self, holder: str, seconds: float) -> None:
         """Take or renew the lease of maintenance.

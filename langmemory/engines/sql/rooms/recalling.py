@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from concurrent.futures import Future
 from dataclasses import replace
 from datetime import UTC, datetime
+from time import perf_counter
 from typing import TYPE_CHECKING, Any, Final, TypedDict, get_args
 
 from langmemory.arguments import check_time, whole_number
 from langmemory.context.tokens import count_text
-from langmemory.engines.sql.engine import Snapshot
 from langmemory.engines.sql.reading import operations
 from langmemory.engines.sql.reading.as_of import Past, PastSource
 from langmemory.engines.sql.reading.searching import now_us
 from langmemory.engines.sql.reading.source import SnapshotSource
-from langmemory.engines.sql.rooms.asking import Asking
 from langmemory.engines.sql.rooms.core import Core
 from langmemory.engines.sql.writing.naming import Names, unnumbered
 from langmemory.errors import ConfigError
@@ -29,17 +29,19 @@ from langmemory.recall.models import (
     chat_model_reranker,
     compressor_reranker,
 )
-from langmemory.recall.presets import Preset, find_preset
+from langmemory.recall.presets import find_preset
 from langmemory.recall.question_extraction import extract_question
 from langmemory.recall.vocabulary import default_vocabulary
+from langmemory.twins import Steps, call
 from langmemory.types import (
     Granularity,
     Kind,
+    Memory,
     MinScore,
     Namespace,
     Recall,
+    RecallResult,
     Scope,
-    SearchMode,
     Status,
 )
 
@@ -165,31 +167,53 @@ def scope_of(
     )
 
 
-def run(
-    snapshot: Snapshot,
+def steps(
+    core: Core, viewer: str | None, query: str, namespace: Namespace, options: RecallOptions
+) -> Steps[Recall]:
+    """Recall as a viewer; see `MemoryStore.recall`."""
+    operations.check_query(query)
+
+    def recalled(asked: str, vectors: Mapping[str, Floats | None]) -> Recall:
+        found = _recall(core, viewer, asked, namespace, options, vectors.get(asked))
+        return replace(found, query=query)
+
+    def at_once() -> Recall:
+        asked = extract_question(query)
+        return recalled(asked, core.searching.embed([asked]))
+
+    found: Recall
+    if core.embeds_cheaply:
+        found = yield core.reading(at_once)
+        return found
+    asked = yield core.reading(lambda: extract_question(query))
+    vectors = yield call(core.searching, "embed", [asked])
+    found = yield core.reading(lambda: recalled(asked, vectors))
+    return found
+
+
+def _recall(
+    core: Core,
+    viewer: str | None,
     query: str,
-    scope: Scope,
+    namespace: Namespace,
     options: RecallOptions,
-    *,
-    preset: Preset,
     vector: Floats | None,
-    degraded: tuple[str, ...],
-    alive_at_us: int | None,
-    exact: bool,
-    mode: SearchMode,
-    expander: Expander | None,
-    reranker: Reranker | None,
-    past: Past | None = None,
 ) -> Recall:
-    """Recall on one snapshot; ``past`` is what the scope held, where it has ``known_at``."""
+    namespace = check_namespace(namespace, may_be_empty=True)
+    if unknown := options.keys() - RecallOptions.__annotations__.keys():
+        raise ConfigError(
+            f"Unknown recall option {', '.join(sorted(unknown))}. "
+            f"Known: {', '.join(RecallOptions.__annotations__)}."
+        )
+    preset = find_preset(options.get("preset"), core.config)
+    thread_id = options.get("thread_id")
+    given = core.already_shown.before(thread_id, namespace) if thread_id else frozenset()
+    scope = scope_of(namespace, options, given, viewer)
     budget = options.get("budget_tokens")
-    limit = options.get("limit", 10 if budget is None else preset.depth)
-    limit = whole_number("limit", limit)
+    limit = whole_number("limit", options.get("limit", 10 if budget is None else preset.depth))
     if budget is not None:
         budget = whole_number("budget_tokens", budget)
     min_score = check_min_score(options.get("min_score"))
-    if scope.kinds == ():
-        limit = 0  # nothing is of none of the kinds
     now = options.get("now") or datetime.now(UTC)
     granularity = options.get("granularity", "turn")
     if granularity not in get_args(Granularity):
@@ -199,31 +223,60 @@ def run(
     if scope.as_of is not None or scope.known_at is not None:  # what has ended since is an answer
         preset = preset.model_copy(update={"stale_factor": 1.0})
     explain = options.get("explain", False)
-    source: CandidateSource
-    if past is None:
-        compiled = snapshot.scoped(scope, alive_at_us=alive_at_us)
-        source = SnapshotSource(snapshot, compiled, exact=exact, labelled=explain)
-    else:
-        past = past.current(snapshot)
-        source = PastSource(snapshot, past, exact=exact, labelled=explain)
-        degraded = (*degraded, *past.degraded)
-    recall = pipeline.run(
-        query,
-        source,
-        vector=vector,
-        now=now if now.tzinfo else now.replace(tzinfo=UTC),
-        preset=preset,
-        vocabulary=default_vocabulary(),
-        limit=limit,
-        min_score=min_score,
-        mode=mode,
-        granularity=granularity,
-        degraded=degraded,
-        expander=expander,
-        reranker=reranker,
-        explain=explain,
-    )
-    return recall if budget is None else within(recall, budget)
+    alive_at_us, exact = core.searching.alive_at_us(), core.searching.exact
+    past = None
+    if scope.known_at is not None:
+        past = Past.read(
+            core.engine, core.indexing, scope, query, alive_at_us=alive_at_us,
+            semantic=vector is not None,
+        )  # fmt: skip
+    models = AskedOutside(core.expander, core.reranker)
+    running = True
+    while running:
+        degraded: tuple[str, ...] = ()
+        with core.engine.read() as snapshot:
+            if vector is None and core.indexing.semantic and query.strip():
+                degraded = ("embedder failed: keywords only",)
+            elif vector is not None and (why := core.searching.incomparable(snapshot)):
+                degraded = (why,)
+            comparable = None if degraded else vector
+            source: CandidateSource
+            if past is None:
+                compiled = snapshot.scoped(scope, alive_at_us=alive_at_us)
+                source = SnapshotSource(snapshot, compiled, exact=exact, labelled=explain)
+            else:
+                past = past.current(snapshot)
+                source = PastSource(snapshot, past, exact=exact, labelled=explain)
+                degraded = (*degraded, *past.degraded)
+            found = pipeline.run(
+                query,
+                source,
+                vector=comparable,
+                now=now if now.tzinfo else now.replace(tzinfo=UTC),
+                preset=preset,
+                vocabulary=default_vocabulary(),
+                limit=0 if scope.kinds == () else limit,  # nothing is of none of the kinds
+                min_score=min_score,
+                mode=core.indexing.mode,
+                granularity=granularity,
+                degraded=degraded,
+                expander=models.expander,
+                reranker=models.reranker,
+                explain=explain,
+            )
+            if budget is not None:
+                found = within(found, budget)
+            if past is None:
+                names = Names(snapshot.connection, viewer)
+                found = _with_memories(found, names.shown)
+        running = models.ask()
+    found = models.timed(found)
+    if thread_id:
+        shown = [(one.memory.namespace, one.memory.key) for one in found.results]
+        core.already_shown.note(thread_id, shown)
+    if core.accesses.record([result.memory.id for result in found.results], now_us()):
+        core.write_later(core.write_accesses)
+    return found if viewer is None else _with_memories(found, unnumbered)
 
 
 def within(recall: Recall, budget_tokens: int) -> Recall:
@@ -269,105 +322,80 @@ def as_reranker(model: BaseDocumentCompressor | BaseChatModel | Reranker | None)
     return model
 
 
-def recall(
-    core: Core, viewer: str | None, query: str, namespace: Namespace, options: RecallOptions
-) -> Recall:
-    """Recall as a viewer; see `MemoryStore.recall`."""
-    operations.check_query(query)
-    asked = extract_question(query)
-    vectors = core.searching.embed([asked] if asked.strip() else [])
-    found = _recall(core, viewer, asked, namespace, options, vectors.get(asked))
-    return replace(found, query=query)
+def _with_memories(recall: Recall, change: Callable[[Memory], Memory]) -> Recall:
+    """Return the recall with changed memories."""
+    results = (replace(one, memory=change(one.memory)) for one in recall.results)
+    return replace(recall, results=tuple(results))
 
 
-def _recall(
-    core: Core,
-    viewer: str | None,
-    query: str,
-    namespace: Namespace,
-    options: RecallOptions,
-    vector: Floats | None,
-) -> Recall:
-    namespace = check_namespace(namespace, may_be_empty=True)
-    if unknown := options.keys() - RecallOptions.__annotations__.keys():
-        raise ConfigError(
-            f"Unknown recall option {', '.join(sorted(unknown))}. "
-            f"Known: {', '.join(RecallOptions.__annotations__)}."
-        )
-    preset = find_preset(options.get("preset"), core.config)
-    thread_id = options.get("thread_id")
-    given = core.already_shown.before(thread_id, namespace) if thread_id else frozenset()
-    scope = scope_of(namespace, options, given, viewer)
-    past = None if scope.known_at is None else _past(core, scope, query, vector)
-    asking = Asking(core.expander, core.reranker)
-    running = True
-    while running:
-        degraded: tuple[str, ...] = ()
-        with core.engine.read() as snapshot:
-            if vector is None and core.indexing.semantic and query.strip():
-                degraded = ("embedder failed: keywords only",)
-            elif vector is not None and (why := core.searching.incomparable(snapshot)):
-                degraded = (why,)
-            found = run(
-                snapshot,
-                query,
-                scope,
-                options,
-                preset=preset,
-                vector=None if degraded else vector,
-                degraded=degraded,
-                alive_at_us=core.searching.alive_at_us(),
-                exact=core.searching.exact,
-                mode=core.indexing.mode,
-                expander=asking.expander,
-                reranker=asking.reranker,
-                past=past,
-            )
-            if past is None:
-                found = _with_names(found, Names(snapshot.connection, scope.viewer))
-        running = asking.ask()
-    found = asking.timed(found)
-    if thread_id:
-        shown = [(one.memory.namespace, one.memory.key) for one in found.results]
-        core.already_shown.note(thread_id, shown)
-    if core.accesses.record([result.memory.id for result in found.results], now_us()):
-        core.write_accesses_later()
-    if scope.viewer is not None:
-        results = (replace(one, memory=unnumbered(one.memory)) for one in found.results)
-        found = replace(found, results=tuple(results))
-    return found
+class AskedOutside:
+    """The models of one recall, asked while no snapshot is open.
 
+    A model takes a second. A snapshot held so long keeps SQLite from emptying its WAL, and
+    ``:memory:`` from being used by anybody else. So recall runs until it would ask, the model is
+    asked outside, and recall runs again, on a new snapshot, with the answer: some milliseconds
+    beside the second. Each is asked once at most; that it failed is told to the pipeline as if it
+    had been asked there.
+    """
 
-def _past(core: Core, scope: Scope, query: str, vector: Floats | None) -> Past:
-    return Past.read(
-        core.engine,
-        core.indexing,
-        scope,
-        query,
-        alive_at_us=core.searching.alive_at_us(),
-        semantic=vector is not None,
-    )
+    def __init__(self, expander: Expander | None, reranker: Reranker | None) -> None:
+        self._began = perf_counter()
+        self._waiting: tuple[str, Callable[[], Any]] | None = None
+        self._answers: dict[str, Future[Any]] = {}
+        self._milliseconds: dict[str, float] = {}
+        self.expander: Expander | None = None
+        self.reranker: Reranker | None = None
+        if expander is not None:
 
+            def expand(query: str) -> Sequence[str]:
+                found: str | Sequence[str] = self._answer("expansion", lambda: expander(query), ())
+                return [found] if isinstance(found, str) else list(found)
 
-async def arecall(
-    core: Core, viewer: str | None, query: str, namespace: Namespace, options: RecallOptions
-) -> Recall:
-    """`recall` without blocking the event loop."""
-    operations.check_query(query)
-    if core.embeds_cheaply:
-        return await core.workers.read(lambda: recall(core, viewer, query, namespace, options))
-    asked = await core.workers.read(lambda: extract_question(query))
-    vectors = await core.searching.aembed([asked] if asked.strip() else [])
-    found = await core.workers.read(
-        lambda: _recall(core, viewer, asked, namespace, options, vectors.get(asked))
-    )
-    return replace(found, query=query)
+            self.expander = expand
+        if reranker is not None:
 
+            def rerank(query: str, results: Sequence[RecallResult]) -> list[int]:
+                ids = {place: one.memory.id for place, one in enumerate(results)}
+                asked, order = self._answer(
+                    "rerank", lambda: (ids, list(reranker(query, results))), ({}, ())
+                )
+                # Memory may have changed since the answer was given.
+                places = {one.memory.id: place for place, one in enumerate(results)}
+                found = (places.get(asked[one]) if one in asked else one for one in order)
+                return [place for place in found if place is not None]
 
-def _with_names(recall: Recall, names: Names) -> Recall:
-    """The recall with the names of those who speak."""
-    shown = [names.shown(one.memory) for one in recall.results]
-    if all(memory is one.memory for memory, one in zip(shown, recall.results, strict=True)):
-        return recall
-    results = zip(recall.results, shown, strict=True)
-    return replace(recall, results=tuple(replace(one, memory=memory) for one, memory in results))
+            self.reranker = rerank
+
+    def ask(self) -> bool:
+        """Ask what the last run would have asked; return whether there was anything, and recall is
+        to run again."""
+        if self._waiting is None:
+            return False
+        (stage, ask), self._waiting = self._waiting, None
+        began, answer = perf_counter(), Future[Any]()
+        try:
+            answer.set_result(ask())
+        except Exception as error:  # a provider's or a user's own code may raise anything
+            answer.set_exception(error)
+        self._answers[stage] = answer
+        self._milliseconds[stage] = (perf_counter() - began) * 1000
+        return True
+
+    def timed(self, recall: Recall) -> Recall:
+        """Return the last run with the time of all."""
+        if not self._milliseconds:
+            return recall
+        spent = dict(recall.trace.milliseconds)
+        for stage in spent.keys() & self._milliseconds.keys():
+            spent[stage] += self._milliseconds[stage]
+        spent["total"] = (perf_counter() - self._began) * 1000
+        return replace(recall, trace=replace(recall.trace, milliseconds=spent))
+
+    def _answer(self, stage: str, ask: Callable[[], Any], meanwhile: Any) -> Any:
+        if stage in self._answers:
+            return self._answers[stage].result()
+        self._waiting = self._waiting or (
+            stage,
+            ask,
+        )  # what an expansion finds is to be ranked, too
+        return meanwhile

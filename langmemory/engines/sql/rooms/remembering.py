@@ -4,90 +4,98 @@ from __future__ import annotations
 
 import logging
 from collections import Counter
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterable
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any, get_args
 
 from langmemory import arguments
-from langmemory.changes import ChangeSet
-from langmemory.engines.sql.background import journal
-from langmemory.engines.sql.changes import applying
+from langmemory.engines.sql.changes.applying import Prepared
 from langmemory.engines.sql.reading.searching import now_us
 from langmemory.engines.sql.records import items
 from langmemory.engines.sql.rooms.confiding import Heard, privately
-from langmemory.engines.sql.rooms.core import Core, pages_of
+from langmemory.engines.sql.rooms.core import Core, apply_run
 from langmemory.engines.sql.tables.connection import Connection
 from langmemory.engines.sql.writing import verbatim
 from langmemory.errors import ConfigError
-from langmemory.messages import Message, as_list, turns_of
+from langmemory.messages import Message, Turn, as_list, turns_of
 from langmemory.namespaces import check_namespace
 from langmemory.ports.journal import Pages
 from langmemory.redaction import log_redacted
+from langmemory.twins import Steps
 from langmemory.types import Namespace, Privacy, Remembered
 
 logger = logging.getLogger("langmemory.store")
 
 
-def remember(
-    core: Core,
-    namespace: Namespace,
-    messages: Iterable[Message],
-    thread_id: str,
-    at: datetime | None,
-    owner: str | None,
-    privacy: Privacy,
-) -> Remembered:
-    """Store messages; see `MemoryStore.remember`."""
-    facets = {"owner": owner, "privacy": privacy}
-    remembering = _remembering(core, namespace, messages, thread_id, at, facets)
-    if not remembering.drafts:
-        return Remembered()
-    writes = core.complete(remembering.drafts)
-    with core.engine.write() as connection:
-        added = remembering.store(core, connection, writes)
-    core.follow(remembering.pages)
-    return remembering.told(added)
-
-
-async def aremember(
-    core: Core,
-    namespace: Namespace,
-    messages: Iterable[Message],
-    thread_id: str,
-    at: datetime | None,
-    owner: str | None,
-    privacy: Privacy,
-) -> Remembered:
-    """`remember` without blocking the event loop; concurrent writes share a commit."""
-    said, facets = as_list(messages), {"owner": owner, "privacy": privacy}
-
-    def prepared() -> tuple[_Remembering, list[items.Write]]:
-        remembering = _remembering(core, namespace, said, thread_id, at, facets)
-        if not remembering.drafts or not core.embeds_cheaply:
-            return remembering, []
-        return remembering, core.complete(remembering.drafts)
-
-    remembering, writes = await core.workers.prepare(prepared)
-    if not remembering.drafts:
-        return Remembered()
-    writes = writes or await core.acomplete(remembering.drafts)
-    added: list[str] = await core.workers.write(
-        lambda connection: remembering.store(core, connection, writes)
-    )
-    if remembering.pages:
-        await core.workers.read(lambda: core.follow(remembering.pages))
-    return remembering.told(added)
-
-
-def _remembering(
+def steps(
     core: Core,
     namespace: Namespace,
     messages: Iterable[Message],
     thread_id: str,
     at: datetime | None,
     facets: dict[str, Any],
-) -> _Remembering:
+) -> Steps[Remembered]:
+    """Store messages; see `MemoryStore.remember`. ``facets`` are their owner and privacy."""
+    said = as_list(messages)
+
+    # Of what is shared it is a rule's to say that some are private.
+    owner = facets["owner"] if facets["privacy"] == "shared" else None
+    listens = owner is not None and core.config.privacy.confidences
+
+    def prepare() -> tuple[list[Turn], list[Heard], list[items.Write]]:
+        turns = _unstored(core, namespace, said, thread_id, at, facets)
+        writes = [
+            verbatim.draft(core.indexing, namespace, thread_id, turn, facets) for turn in turns
+        ]
+        for one in writes:
+            one.ttl_minutes = (core.ttl_config or {}).get("default_ttl")
+        if writes and core.embeds_cheaply:
+            writes = core.complete(writes)
+        return turns, [Heard.of(turn) for turn in turns] if listens else [], writes
+
+    turns, heard, drafts = yield core.preparing(prepare)
+    if not drafts:
+        return Remembered()
+    writes = drafts
+    if not core.embeds_cheaply:
+        writes = yield from core.completed(lambda: drafts)
+
+    def store(connection: Connection) -> tuple[list[str], Pages]:
+        core.claim_model(connection, writes)
+        added = verbatim.store(connection, tuple(namespace), thread_id, writes, now_us())
+        stored = [
+            one._replace(turn=replace(one.turn, key=write.key))  # as it is stored
+            for one, write in zip(heard, writes, strict=bool(heard))
+            if write.key in added
+        ]
+        if stored and owner:
+            changes = privately(connection, tuple(namespace), stored, owner)
+            if changes is not None:
+                _, pages = apply_run(connection, changes, Prepared.of(connection, changes))
+                logger.info("made_private run=%s memories=%d", changes.run_id, len(changes.changes))
+                return added, pages
+        return added, set()
+
+    added, pages = yield core.writing(store)
+    if pages:
+        yield core.reading(lambda: core.follow(pages))
+    counts = Counter[str]()
+    for turn in turns if added else ():
+        counts.update(turn.redacted)
+    log_redacted(counts)
+    return Remembered(added, dict(counts))
+
+
+def _unstored(
+    core: Core,
+    namespace: Namespace,
+    messages: Iterable[Message],
+    thread_id: str,
+    at: datetime | None,
+    facets: dict[str, Any],
+) -> list[Turn]:
+    """Check what `MemoryStore.remember` is given; return the turns that are not stored yet."""
     check_namespace(namespace, written=True)
     if not thread_id:
         raise ConfigError("thread_id is empty; pass the id of the conversation.")
@@ -111,70 +119,4 @@ def _remembering(
         namespace=tuple(namespace),
     )
     with core.engine.read() as snapshot:
-        turns = verbatim.unstored(snapshot.connection, namespace, thread_id, turns, facets["owner"])
-    drafts = [verbatim.draft(core.indexing, namespace, thread_id, turn, facets) for turn in turns]
-    for one in drafts:
-        one.ttl_minutes = (core.ttl_config or {}).get("default_ttl")
-    counts = Counter[str]()
-    for turn in turns:
-        counts.update(turn.redacted)
-    owner = facets["owner"] if facets["privacy"] == "shared" else None
-    listens = owner is not None and core.config.privacy.confidences
-    return _Remembering(
-        namespace=tuple(namespace),
-        thread_id=thread_id,
-        drafts=drafts,
-        redacted=counts,
-        heard=[Heard.of(turn) for turn in turns] if listens else [],
-        owner=owner,
-    )
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class _Remembering:
-    """Messages on their way into the file."""
-
-    namespace: Namespace
-    thread_id: str
-    drafts: list[items.Write]
-    redacted: Mapping[str, int]
-    heard: list[Heard]
-    """Requests in the turns, where that is looked for."""
-    owner: str | None
-    """Whose turns they are, where it is a rule's to say that some are private."""
-    pages: set[tuple[Namespace, str]] = field(default_factory=set)
-    """Of the journal, that tell of what is private now."""
-
-    def told(self, added: list[str]) -> Remembered:
-        """Return what was added, and what was replaced in it, which is logged."""
-        counts = dict(self.redacted) if added else {}
-        log_redacted(counts)
-        return Remembered(added, counts)
-
-    def store(self, core: Core, connection: Connection, writes: list[items.Write]) -> list[str]:
-        core.claim_model(connection, writes)
-        added = verbatim.store(connection, self.namespace, self.thread_id, writes, now_us())
-        keys = (one.key for one in self.drafts)  # as they are stored
-        stored = [
-            one._replace(turn=replace(one.turn, key=key))
-            for one, key in zip(self.heard, keys, strict=bool(self.heard))
-            if key in added
-        ]
-        if stored and self.owner:
-            changes = privately(connection, self.namespace, stored, self.owner)
-            if changes is not None:
-                self.pages.update(_apply(core, connection, changes))
-                logger.info("made_private run=%s memories=%d", changes.run_id, len(changes.changes))
-        return added
-
-
-def _apply(core: Core, connection: Connection, changes: ChangeSet) -> Pages:
-    """Apply a change set that needs no vectors; return the pages of the journal that tell of it."""
-    prepared = applying.Prepared.of(connection, changes)
-    told = [
-        items.find(connection, changes.namespace, key)
-        for key in applying.concerned(connection, changes)
-    ]
-    pages = pages_of(connection, [item for item in told if item is not None])
-    applied = applying.apply(connection, changes, {}, now_us(), prepared=prepared)
-    return pages | pages_of(connection, journal.concerned(connection, applied.run_id))
+        return verbatim.unstored(snapshot.connection, namespace, thread_id, turns, facets["owner"])

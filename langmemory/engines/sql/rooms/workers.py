@@ -8,7 +8,7 @@ import os
 import threading
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
-from typing import Any, Final, Generic, TypeVar
+from typing import Any, Final, TypeVar
 
 from langmemory.engines.sql.engine import Engine
 from langmemory.engines.sql.tables.connection import Connection
@@ -36,7 +36,7 @@ class Workers:
         self._preparing = ThreadPoolExecutor(1, thread_name_prefix="langmemory-prepare")
         self._writer = ThreadPoolExecutor(1, thread_name_prefix="langmemory-write")
         self._lock = threading.Lock()
-        self._pending: list[_Job[Any]] = []
+        self._pending: list[tuple[Apply, Future[Any]]] = []
         self._draining = False
         self._closing = False
 
@@ -76,7 +76,7 @@ class Workers:
     def later(self, apply: Apply) -> Future[Any]:
         """Run a write in the background, in order of arrival."""
         self._check_usable()
-        job: _Job[Any] = _Job(apply)
+        future: Future[Any] = Future()
         with self._lock:
             if not self._draining:  # `_drain` waits for the lock
                 try:
@@ -85,8 +85,8 @@ class Workers:
                     self._check_usable()  # closed at this moment
                     raise
                 self._draining = True
-            self._pending.append(job)
-        return job.future
+            self._pending.append((apply, future))
+        return future
 
     def _check_usable(self) -> None:
         self._engine.check_usable()  # also before a thread is asked: a forked child has none
@@ -102,51 +102,33 @@ class Workers:
                 if not group:
                     self._draining = False
                     return
-            group = [job for job in group if job.future.set_running_or_notify_cancel()]
+            group = [one for one in group if one[1].set_running_or_notify_cancel()]
+            done: list[tuple[Any, BaseException | None]] = []
             try:
                 with self._engine.write() as connection:
-                    for job in group:
-                        job.run(self._engine, connection)
-            except (
-                BaseException
-            ) as error:  # nothing of the group was committed: every caller learns it
-                for job in group:
-                    job.fail(error)
-            for job in group:
-                job.settle()
+                    for apply, _ in group:
+                        done.append(self._part(connection, apply))
+            except BaseException as error:  # nothing was committed: every caller learns it
+                done = [(None, own or error) for _, own in done]
+                done += [(None, error)] * (len(group) - len(done))
+            for (_, future), (result, failed) in zip(group, done, strict=True):
+                if failed is None:
+                    future.set_result(result)
+                else:
+                    future.set_exception(failed)
+
+    def _part(self, connection: Connection, apply: Apply) -> tuple[Any, BaseException | None]:
+        """Run one write of a group; return its result and its own error."""
+        try:
+            with self._engine.part(connection):
+                return apply(connection), None
+        except Exception as error:  # this caller's own fault: the others go on
+            if not connection.in_transaction:  # SQLite gave the whole transaction up
+                raise
+            return None, error
 
     def close(self) -> None:
         """Finish what was begun; nothing further is accepted."""
         self._closing = True
         for lane in (self._preparing, self._lookups, self._readers, self._writer):
             lane.shutdown(wait=True)
-
-
-class _Job(Generic[T]):
-    """One write within a group."""
-
-    __slots__ = ("_apply", "_error", "_result", "future")
-
-    def __init__(self, apply: Callable[[Connection], T]) -> None:
-        self._apply = apply
-        self._result: T | None = None
-        self._error: BaseException | None = None
-        self.future: Future[Any] = Future()
-
-    def run(self, engine: Engine, connection: Connection) -> None:
-        try:
-            with engine.part(connection):
-                self._result = self._apply(connection)
-        except Exception as error:  # this caller's own fault: the others go on
-            if not connection.in_transaction:  # SQLite gave the whole transaction up
-                raise
-            self._error = error
-
-    def fail(self, error: BaseException) -> None:
-        self._error = self._error or error
-
-    def settle(self) -> None:
-        if self._error is not None:
-            self.future.set_exception(self._error)
-        else:
-            self.future.set_result(self._result)

@@ -8,6 +8,7 @@ The SQL reads the ``leaf`` table and is exact, or, where SQLite cannot compare w
 from __future__ import annotations
 
 import math
+import operator
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, Literal, NamedTuple
@@ -17,6 +18,9 @@ from langmemory.errors import InvalidFilterError, InvalidValueError
 from langmemory.values import MAX_DEPTH, SCALARS, as_json
 
 COMPARISONS: Final = {"$gt": ">", "$gte": ">=", "$lt": "<", "$lte": "<="}
+_COMPARE: Final = {
+    "$gt": operator.gt, "$gte": operator.ge, "$lt": operator.lt, "$lte": operator.le,
+}  # fmt: skip
 OPERATORS: Final = ("$eq", "$ne", *COMPARISONS, "$in", "$contains")
 COMBINERS: Final = ("$and", "$or")
 
@@ -244,13 +248,7 @@ def _ordered(one: Any, name: str, argument: Any) -> bool:
     numbers = isinstance(one, int | float) and isinstance(argument, int | float)
     if not numbers and not (isinstance(one, str) and isinstance(argument, str)):
         return False
-    if name == "$gt":
-        return bool(one > argument)
-    if name == "$gte":
-        return bool(one >= argument)
-    if name == "$lt":
-        return bool(one < argument)
-    return bool(one <= argument)
+    return bool(_COMPARE[name](one, argument))
 
 
 # As SQL.
@@ -370,11 +368,11 @@ def _compile_contains(path: str, argument: Any) -> Condition:
 
 def _compile_comparison(path: str, name: str, argument: Any) -> Condition:
     """SQLite orders numbers before text before blobs, so each kind gets its bounds."""
-    sign = COMPARISONS[name]
+    symbol = COMPARISONS[name]
     if isinstance(argument, str):
         return _lookup(
             path,
-            f"(l.value {sign} ? AND l.value >= '' AND l.value < x'' OR l.value = ?)",
+            f"(l.value {symbol} ? AND l.value >= '' AND l.value < x'' OR l.value = ?)",
             argument,
             LONG,
             residual=True,
@@ -384,6 +382,6 @@ def _compile_comparison(path: str, name: str, argument: Any) -> Condition:
         return FALSE
     inexact = not exact(argument)
     # Integers beyond 64 bits are stored rounded: keep the edge and let Python decide.
-    sign = sign[0] + "=" if inexact else sign
-    bounds = f"l.value {sign} ? AND l.value < ''"
+    symbol = symbol[0] + "=" if inexact else symbol
+    bounds = f"l.value {symbol} ? AND l.value < ''"
     return _lookup(path, bounds, leaf_value(argument), residual=inexact, direct=False)

@@ -162,30 +162,28 @@ def _said(scope: Scope) -> Condition:
 
 def _within(time: str, scope: Scope) -> Condition:
     bounds = {
-        sign: to_us(at) for sign, at in ((">=", scope.since), ("<", scope.until)) if at is not None
+        bound: to_us(at)
+        for bound, at in ((">=", scope.since), ("<", scope.until))
+        if at is not None
     }
     return Condition(
-        " AND ".join(f"{time} {sign} ?" for sign in bounds) or "TRUE", tuple(bounds.values())
+        " AND ".join(f"{time} {bound} ?" for bound in bounds) or "TRUE", tuple(bounds.values())
     )
 
 
-def _begun(as_of_us: int) -> Condition:
-    """True from then or before, or since nobody knows when."""
+def _in_time(as_of_us: int) -> list[Condition]:
+    """Return the conditions for what was true in the world at a time, as far as the system believes
+    now: from then or before, or since nobody knows when, and not over."""
     before = Condition("i.valid_at <= ?", (as_of_us,))
-    return Condition(
+    begun = Condition(
         f"{_WITHOUT_TIME.sql} OR {before.sql}",
         before.bindings,
         starts=(_start("item_valid", before), _start("item_created", _WITHOUT_TIME)),
         told_by="sql",
     )
-
-
-def _in_time(as_of_us: int) -> list[Condition]:
-    """True in the world at a time, as far as the system believes now."""
     return [
-        _begun(as_of_us),
-        Condition("i.invalid_at IS NULL OR i.invalid_at > ?", (as_of_us,), told_by="sql"),
-    ]
+        begun, Condition("i.invalid_at IS NULL OR i.invalid_at > ?", (as_of_us,), told_by="sql")
+    ]  # fmt: skip
 
 
 def _believed(scope: Scope, known_at_us: int, as_then: bool) -> list[Condition]:

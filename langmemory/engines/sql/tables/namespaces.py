@@ -23,7 +23,7 @@ def from_path(path: str) -> Namespace:
 
 
 def find(connection: Connection, namespace: Namespace) -> int | None:
-    """Id of exactly this namespace; None if nothing was ever stored in or below it."""
+    """Return the id of exactly this namespace; None if nothing was ever stored in or below it."""
     row = connection.execute(
         "SELECT id FROM namespace WHERE path = ?", (to_path(namespace),)
     ).fetchone()
@@ -31,7 +31,7 @@ def find(connection: Connection, namespace: Namespace) -> int | None:
 
 
 def intern(connection: Connection, namespace: Namespace) -> int:
-    """Id of the namespace; it and its ancestors get rows if they have none."""
+    """Return the id of the namespace; it and its ancestors get rows if they have none."""
     found = find(connection, namespace)
     if found is not None:
         return found
@@ -44,7 +44,7 @@ def intern(connection: Connection, namespace: Namespace) -> int:
 
 
 def lineage(connection: Connection, namespace_id: int) -> list[int]:
-    """The id and those of all ancestors."""
+    """Return the id and those of all ancestors."""
     ids: list[int] = []
     current: int | None = namespace_id
     while current is not None:
@@ -56,7 +56,7 @@ def lineage(connection: Connection, namespace_id: int) -> list[int]:
 
 
 def below(namespace: Namespace) -> tuple[str, Bindings]:
-    """SQL set of the ids of a namespace and everything below it; ``()`` is every namespace."""
+    """Return a SQL set of the ids of a namespace and everything below it; ``()`` is every namespace."""
     if not namespace:
         return "(SELECT id FROM namespace)", ()
     path = to_path(namespace)
@@ -89,7 +89,7 @@ FEW_NAMESPACES: Final = 64
 
 
 def holds_few(connection: Connection, namespace: Namespace, most: int) -> bool:
-    """Whether a namespace and what is below it, if these are few, hold at most so many items."""
+    """Return whether a namespace and what is below it, if these are few, hold at most so many items."""
     query, bindings = below(namespace)
     ids = connection.execute(
         f"SELECT id FROM {query} LIMIT ?", (*bindings, FEW_NAMESPACES + 1)
@@ -104,8 +104,8 @@ def holds_few(connection: Connection, namespace: Namespace, most: int) -> bool:
 
 
 def holds_everything(connection: Connection, namespace: Namespace) -> bool:
-    """Whether there is no item outside of a namespace and what is below it, as in the memory of one
-    person. Asked only of a file with few namespaces; of others it says no."""
+    """Return whether there is no item outside of a namespace and what is below it, as in the memory of
+    one person. Asked only of a file with few namespaces; of others it says no."""
     path = to_path(namespace)
     row = connection.execute(
         "SELECT (SELECT max(id) FROM namespace) <= ? AND NOT EXISTS (SELECT 1 FROM namespace n "
@@ -124,7 +124,7 @@ def occupied(
     among: str = "TRUE",
     bindings: Bindings = (),
 ) -> list[Namespace]:
-    """Namespaces that hold at least one item, in any order.
+    """Return the namespaces that hold at least one item, in any order.
 
     Args:
         prefix: Leading labels without wildcards.
@@ -160,7 +160,7 @@ def namespace_tokens(connection: Connection, namespace_id: int) -> str:
 
 
 def find_thread(connection: Connection, namespace: int, name: str) -> int | None:
-    """Id of the thread; None if nothing of it was ever stored."""
+    """Return the id of the thread; None if nothing of it was ever stored."""
     row = connection.execute(
         "SELECT id FROM thread WHERE namespace = ? AND name = ?", (namespace, name)
     ).fetchone()
@@ -168,7 +168,7 @@ def find_thread(connection: Connection, namespace: int, name: str) -> int | None
 
 
 def intern_thread(connection: Connection, namespace: int, name: str) -> int:
-    """Id of the thread, which gets a row if it has none."""
+    """Return the id of the thread, which gets a row if it has none."""
     found = find_thread(connection, namespace, name)
     if found is not None:
         return found

@@ -44,16 +44,12 @@ def read_model(connection: Connection) -> ModelSetting:
 def write_model(connection: Connection, setting: ModelSetting) -> None:
     connection.executemany(
         "INSERT OR REPLACE INTO setting (name, value) VALUES (?, ?)",
-        [
-            ("model", setting.model),
-            ("dims", setting.dims),
-            ("generation", setting.generation),
-        ],
+        [(name, getattr(setting, name)) for name in ("model", "dims", "generation")],
     )
 
 
 def journals(connection: Connection) -> list[str]:
-    """Folders that pages of the journal were written to."""
+    """Return the folders that pages of the journal were written to."""
     rows = connection.execute(
         "SELECT value FROM setting WHERE substr(name, 1, ?) = ?", (len(_JOURNAL), _JOURNAL)
     )
@@ -91,6 +87,6 @@ def note_remaining(connection: Connection, what: Remaining | None, run: str | No
 
 
 def newest_forgetting(connection: Connection) -> str | None:
-    """The run that was the last to forget something."""
+    """Return the run that was the last to forget something."""
     row = connection.execute("SELECT value FROM setting WHERE name = ?", (_NEWEST,)).fetchone()
     return None if row is None else row[0]

@@ -14,7 +14,7 @@ LAST_US = (datetime(9999, 12, 31, 23, 59, 59, tzinfo=UTC) - EPOCH) // MICROSECON
 
 
 def to_us(moment: datetime) -> int:
-    """Microseconds since the epoch; a naive datetime is taken as UTC.
+    """Return the microseconds since the epoch; a naive datetime is taken as UTC.
 
     What a timezone puts before the first or after the last moment of UTC ("0001-01-01T00:00+01:00",
     as other languages write a time that is not set) is that moment: else nobody could read it again.
@@ -25,7 +25,7 @@ def to_us(moment: datetime) -> int:
 
 
 def from_us(us: int) -> datetime:
-    """Timezone-aware UTC datetime."""
+    """Return a datetime in UTC."""
     return EPOCH + timedelta(microseconds=us)
 
 
@@ -38,8 +38,8 @@ def by_clock(us: int, *told: object) -> datetime: ...
 @overload
 def by_clock(us: int | None, *told: object) -> datetime | None: ...
 def by_clock(us: int | None, *told: object) -> datetime | None:
-    """A moment with the offset of the first of these ISO 8601 times that has one, else in UTC: by
-    the clock of who told it, whose midnight is another day in UTC."""
+    """Return a moment with the offset of the first of these ISO 8601 times that has one, else in UTC:
+    by the clock of who told it, whose midnight is another day in UTC."""
     if us is None:
         return None
     for one in told:

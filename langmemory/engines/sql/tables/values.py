@@ -22,7 +22,8 @@ LeafValue = int | float | str | bytes
 
 
 def leaves(value: Mapping[str, Any]) -> set[tuple[str, LeafValue]]:
-    """The leaves that filters look up: (path, comparable value) for every non-null place of a JSON value.
+    """Return the leaves that filters look up: (path, comparable value) for every non-null place of a
+    JSON value.
 
     ``value`` must be what `from_json` returns. Paths join keys with ``.``; the elements of a list
     stand under ``path.`` as well (`ELEMENT`). What no filter can name, below a key with an empty
@@ -46,7 +47,7 @@ def _collect(value: Mapping[str, Any], path: str, found: set[tuple[str, LeafValu
 
 
 def leaf_value(value: Any) -> LeafValue:
-    """A JSON value as SQLite compares it: numbers, text, and digests for the rest.
+    """Return a JSON value as SQLite compares it: numbers, text, and digests for the rest.
 
     Equal JSON values have equal leaf values; `exact` tells where the converse does not hold.
     """
@@ -81,7 +82,7 @@ def _canonical(value: Any) -> Any:
 
 
 def float_or_infinity(value: int) -> float:
-    """The nearest float of an integer of any size."""
+    """Return the nearest float of an integer of any size."""
     try:
         return float(value)
     except OverflowError:
@@ -89,7 +90,7 @@ def float_or_infinity(value: int) -> float:
 
 
 def exact(value: Any) -> bool:
-    """Whether comparing `leaf_value` is comparing the value itself."""
+    """Return whether comparing `leaf_value` is comparing the value itself."""
     if isinstance(value, int | float):  # integers beyond 64 bits are rounded, NaN equals nothing
         return -(2**63) <= value < 2**63
     if isinstance(value, str):

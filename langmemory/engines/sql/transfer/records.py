@@ -101,7 +101,7 @@ _JSON: Final[Mapping[str, type]] = {"note": dict, "links": dict, "items": list, 
 def export_rows(
     connection: Connection, prefix: Namespace, viewer: str | None, *, history: bool
 ) -> Iterator[dict[str, Any]]:
-    """The rows of a namespace and below it.
+    """Yield the rows of a namespace and below it.
 
     Args:
         prefix: ``()`` is the whole file.
@@ -126,7 +126,11 @@ def export_rows(
             row = dict(zip(names, found, strict=True))
             if kind == "removed":
                 row |= _beside(connection, row.pop("item"))
-            yield {"type": kind, "namespace": list(from_path(row.pop("path"))), **_shown(row)}
+            for name in row.keys() & set(_TIMES):
+                row[name] = from_us(row[name]).isoformat()
+            for name in row.keys() & _JSON.keys():
+                row[name] = json.loads(row[name])
+            yield {"type": kind, "namespace": list(from_path(row.pop("path"))), **row}
 
 
 _REMOVED: Final = f"history h ON h.item = {{0}} AND {removal.RESTORABLE}"
@@ -169,14 +173,6 @@ def _beside(connection: Connection, item: int) -> dict[str, Any]:
     return found
 
 
-def _shown(row: dict[str, Any]) -> dict[str, Any]:
-    for name in row.keys() & set(_TIMES):
-        row[name] = from_us(row[name]).isoformat()
-    for name in row.keys() & _JSON.keys():
-        row[name] = json.loads(row[name])
-    return row
-
-
 def import_row(connection: Connection, row: Row, since: set[str]) -> None:
     """Take a row of `export_rows` back, within a transaction.
 
@@ -203,11 +199,6 @@ class _Import:
         self.connection = connection
         self.namespace = namespace
 
-    @property
-    def id(self) -> int:
-        """Of the namespace, which is there from now on."""
-        return intern(self.connection, self.namespace)
-
     def row(self, row: Row, since: set[str]) -> None:
         kind = row["type"]
         if since and kind in _TELLING and runs.is_blank(self.connection, row["run"]):
@@ -222,14 +213,20 @@ class _Import:
         elif kind == "entity":
             if self._entity(row["key"]) is None:
                 graph_rows.add_entity(
-                    self.connection, self.id, row["key"], row["name"], row["kind"], row["run"]
+                    self.connection,
+                    intern(self.connection, self.namespace),
+                    row["key"],
+                    row["name"],
+                    row["kind"],
+                    row["run"],
                 )
         elif kind == "link":
             self._link(row)
         elif kind == "alias":
             if (entity := self._entity(row["entity"])) is not None:
                 names = [(row["norm"], row["name"])]
-                graph_rows.add_aliases(self.connection, self.id, entity, names, row["run"])
+                namespace = intern(self.connection, self.namespace)
+                graph_rows.add_aliases(self.connection, namespace, entity, names, row["run"])
         elif kind == "removed":
             if (removed := self._removed(row["key"], row["at"])) is not None:
                 self._beside(removed, row)
@@ -246,7 +243,7 @@ class _Import:
                 raise TypeError(f"{name} is {row[name]!r:.40}")
             columns[name] = json.dumps(row[name], ensure_ascii=False, separators=(",", ":"))
         names = _COLUMNS[table]
-        columns["namespace"] = self.id
+        columns["namespace"] = intern(self.connection, self.namespace)
         self.connection.execute(
             f"INSERT INTO {table} ({', '.join(names)}) VALUES ({', '.join('?' * len(names))}) "
             "ON CONFLICT DO NOTHING",
@@ -281,7 +278,7 @@ class _Import:
             self._edge(item, row["subject"], row["relation"], row["object"], row["literal"], run)
 
     def _removed(self, key: str, at: str) -> int | None:
-        """Id of an item that a run removed at this time, and that is not back."""
+        """Return the id of an item that a run removed at this time, and that is not back."""
         found = self.connection.execute(
             "SELECT h.item FROM namespace n JOIN history h ON h.namespace = n.id "
             f"WHERE n.path = ? AND h.key = ? AND h.at = ? AND {removal.RESTORABLE}",

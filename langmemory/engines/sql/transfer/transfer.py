@@ -30,7 +30,6 @@ from langmemory.engines.sql.records.history import (
 )
 from langmemory.engines.sql.records.items import NAMED, Write, find, put
 from langmemory.engines.sql.records.runs import forgettings, is_blank
-from langmemory.engines.sql.scope.filters import Condition
 from langmemory.engines.sql.scope.ownership import open_past, visible_to
 from langmemory.engines.sql.tables.connection import Connection
 from langmemory.engines.sql.tables.namespaces import (
@@ -72,16 +71,6 @@ TIMES: Final = (
 """Columns that are exported in ISO 8601."""
 
 
-def _place_among_visible(connection: Connection, item: int, visible: Condition) -> int:
-    """The 0-based place of a turn among those of its thread that a viewer may read."""
-    row = connection.execute(
-        "SELECT count(*) FROM item t JOIN item i ON i.thread = t.thread AND i.position < t.position "
-        f"WHERE t.id = ? AND {visible.sql}",
-        (item, *visible.bindings),
-    ).fetchone()
-    return int(row[0])
-
-
 @dataclass(kw_only=True, slots=True)
 class Exporting:
     """How far an export has come, so that it goes on from there in another view of the file."""
@@ -121,11 +110,14 @@ def export_rows(
     state = Exporting() if state is None else state
     if not state.begun:
         with reading() as connection:
-            meta = _meta(connection)
-            state.last_item = connection.execute("SELECT coalesce(max(id), 0) FROM item").get
-            state.last_seq = newest(connection)
+            model = read_model(connection)
+            row = connection.execute("SELECT coalesce(max(id), 0) FROM item").fetchone()
+            state.last_item, state.last_seq = row[0], newest(connection)
         state.begun = True
-        yield meta
+        yield {
+            "type": "meta", "format": FORMAT, "version": VERSION,
+            "exported_at": datetime.now(UTC).isoformat(), "model": model.model, "dims": model.dims,
+        }  # fmt: skip
     for piece in (_items, _gone) if history else (_items,):
         while True:
             with reading() as connection:
@@ -138,22 +130,10 @@ def export_rows(
     yield from beside
 
 
-def _meta(connection: Connection) -> dict[str, Any]:
-    model = read_model(connection)
-    return {
-        "type": "meta",
-        "format": FORMAT,
-        "version": VERSION,
-        "exported_at": datetime.now(UTC).isoformat(),
-        "model": model.model,
-        "dims": model.dims,
-    }
-
-
 def _items(
     connection: Connection, prefix: Namespace, viewer: str | None, history: bool, state: Exporting
 ) -> tuple[list[dict[str, Any]], bool]:
-    """The next items with their history, and whether there may be more."""
+    """Return the next items with their history, and whether there may be more."""
     namespaces, bindings = below(prefix)
     columns = ", ".join(f"i.{name}" for name in (*FACETS, *TIMES))
     visible = visible_to(viewer)
@@ -176,7 +156,11 @@ def _items(
             facets["superseded_by"] = heir if seen is not None else None
         if viewer is not None and facets["position"] is not None:
             # Gaps would tell how many turns of others are private.
-            facets["position"] = _place_among_visible(connection, item, visible)
+            facets["position"] = connection.execute(
+                "SELECT count(*) FROM item t JOIN item i ON i.thread = t.thread "
+                f"AND i.position < t.position WHERE t.id = ? AND {visible.sql}",
+                (item, *visible.bindings),
+            ).fetchone()[0]
         times = dict(zip(TIMES, rest[len(FACETS) :], strict=True))
         one = {
             "type": "item",
@@ -205,7 +189,7 @@ def _items(
 def _gone(
     connection: Connection, prefix: Namespace, viewer: str | None, history: bool, state: Exporting
 ) -> tuple[list[dict[str, Any]], bool]:
-    """The history of the next items that are gone, and whether there may be more."""
+    """Return the history of the next items that are gone, and whether there may be more."""
     namespaces, bindings = below(prefix)
     found: list[dict[str, Any]] = []
     rows = connection.execute(
@@ -249,7 +233,8 @@ def _history(
 
 
 def in_batches(rows: Iterable[Mapping[str, Any]]) -> Iterator[list[Mapping[str, Any]]]:
-    """Rows `BATCH` at a time, or of about `BATCH_CHARACTERS`, an item never apart from its history."""
+    """Yield the rows `BATCH` at a time, or of about `BATCH_CHARACTERS`, an item never apart from its
+    history."""
     batch: list[Mapping[str, Any]] = []
     count = characters = 0
     for row in rows:
@@ -270,7 +255,7 @@ def in_batches(rows: Iterable[Mapping[str, Any]]) -> Iterator[list[Mapping[str, 
 
 
 def drafts(indexing: Indexing, rows: Sequence[Mapping[str, Any]]) -> list[Write]:
-    """The items among the rows, ready to embed.
+    """Return the items among the rows, ready to embed.
 
     Raises:
         ImportFormatError: A row is not what `export_rows` writes, or from a newer version.
@@ -337,9 +322,9 @@ def write_rows(
     """
     try:
         return _write_rows(connection, rows, writes, now_us, since)
-    except LangMemoryError:
-        raise
     except (connection.constraint_error, OverflowError, TypeError, ValueError) as error:
+        if isinstance(error, LangMemoryError):
+            raise
         raise ImportFormatError(
             f"A row has a value that no export has ({error!r}). Nothing of its batch was stored."
         ) from error
@@ -358,7 +343,9 @@ def _write_rows(
     for one in changes:
         if one.life is None:
             told[one.place].append((one.at_us, one.action))
-    lives_here = _lives_here(connection, [*latest, *told]) if forgettings(connection) else {}
+    lives_here: dict[Place, list[list[Recorded]]] = {}
+    if forgettings(connection):
+        lives_here = {place: recorded_lives(connection, *place) for place in {**latest, **told}}
     taken: set[tuple[int, int]] = set()
     todo = [
         _with_thread(connection, one, taken)
@@ -369,8 +356,21 @@ def _write_rows(
             one, told[one.namespace, one.key], lives_here.get((one.namespace, one.key), ())
         )
     ]
-    recorded = {(one.namespace, one.key): _recorded(connection, one) for one in todo}
-    known = _already_here(recorded, told)
+    # (seq, time, action) of every change of each item that is here, oldest first.
+    recorded: dict[Place, list[tuple[int, int, str]]] = {
+        (one.namespace, one.key): connection.execute(
+            "SELECT seq, at, action FROM history WHERE item = ? ORDER BY seq",
+            (find(connection, one.namespace, one.key),),
+        ).fetchall()
+        for one in todo
+    }
+    # How many of its changes in the export are recorded here, for each item whose history begins in
+    # the export as it does here: in the copy of a file, none for what is new.
+    known = {
+        place: len(own)
+        for place, own in recorded.items()
+        if told.get(place) and told[place][: len(own)] == [(at, action) for _, at, action in own]
+    }
     ids = put(connection, todo, now_us, reason="import").ids
     items = {(one.namespace, one.key): item for one, item in zip(todo, ids, strict=True)}
     for place in known:  # the record of the import itself gives way
@@ -447,39 +447,11 @@ def _write_history(
             connection.execute("DELETE FROM history WHERE item = ?", (item,))
 
 
-def _recorded(connection: Connection, write: Write) -> list[tuple[int, int, str]]:
-    """(seq, time, action) of every change of an item that is here, oldest first."""
-    item = find(connection, write.namespace, write.key)
-    rows = connection.execute(
-        "SELECT seq, at, action FROM history WHERE item = ? ORDER BY seq", (item,)
-    )
-    return list(rows)
-
-
-def _already_here(
-    recorded: Mapping[Place, Sequence[tuple[int, int, str]]],
-    told: Mapping[Place, Sequence[tuple[int, str]]],
-) -> dict[Place, int]:
-    """How many of its changes in the export are recorded here, for each item whose history begins in
-    the export as it does here: in the copy of a file, none for what is new."""
-    return {
-        place: len(own)
-        for place, own in recorded.items()
-        if told.get(place) and told[place][: len(own)] == [(at, action) for _, at, action in own]
-    }
-
-
-def _lives_here(
-    connection: Connection, places: Iterable[Place]
-) -> dict[Place, list[list[Recorded]]]:
-    return {place: recorded_lives(connection, *place) for place in dict.fromkeys(places)}
-
-
 def _blanked(
     write: Write, told: Sequence[tuple[int, str]], lives_here: Iterable[Sequence[Recorded]]
 ) -> bool:
-    """Whether what the item says in the export is what an item here once said and what was forgotten
-    of it since, with somebody whose it was."""
+    """Return whether what the item says in the export is what an item here once said and what was
+    forgotten of it since, with somebody whose it was."""
     for life in lives_here:
         if told:
             begins = [one[:2] for one in life[: len(told)]] == list(told)
@@ -494,7 +466,7 @@ def _blanked(
 
 
 def _change(row: Mapping[str, Any]) -> _Change:
-    """A history row, checked."""
+    """Return a history row, checked."""
     try:
         _check_place(row)
         if row["action"] not in get_args(HistoryAction):
@@ -531,8 +503,8 @@ def _same(connection: Connection, write: Write) -> bool:
 
 
 def _forgotten(connection: Connection, write: Write) -> bool:
-    """Whether an item was forgotten here: an export from before does not bring it back, also not in
-    place of what was put there since."""
+    """Return whether an item was forgotten here: an export from before does not bring it back, also not
+    in place of what was put there since."""
     lives = forgotten_lives(connection, write.namespace, write.key)
     if not lives or find(connection, write.namespace, write.key) is None:
         return bool(lives)
@@ -547,7 +519,7 @@ def _forgotten(connection: Connection, write: Write) -> bool:
 def _named_still(
     connection: Connection, namespace: Namespace, facets: Mapping[str, Any] | None
 ) -> Mapping[str, Any] | None:
-    """Facets that do not name what was forgotten here as what took the item's place."""
+    """Return the facets that do not name what was forgotten here as what took the item's place."""
     heir = None if facets is None else facets.get("superseded_by")
     if facets is None or heir is None or find(connection, namespace, heir) is not None:
         return facets
@@ -581,8 +553,8 @@ def _with_thread(connection: Connection, write: Write, taken: set[tuple[int, int
 
 
 def _life_known(connection: Connection, change: _Change) -> bool:
-    """Whether this change of an item that is gone is known: it was imported before, or it is one of
-    an item that was forgotten since, or the removal of one that was brought back here."""
+    """Return whether this change of an item that is gone is known: it was imported before, or it is one
+    of an item that was forgotten since, or the removal of one that was brought back here."""
     namespace, key = change.place
     forgotten = forgotten_lives(connection, namespace, key)
     known = connection.execute(

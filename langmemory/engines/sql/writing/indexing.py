@@ -189,7 +189,8 @@ class Indexing:
             unnamed = [None] * len(texts)
             cheap = embedder is None or embedder.cheap
             return Pending(texts, unnamed, texts if cheap else list(dict.fromkeys(texts)), {})
-        hashes = [_cache_key(embedder.model_id, text) for text in texts]
+        named = (f"{embedder.model_id}\0{text}".encode() for text in texts)
+        hashes = [hashlib.blake2b(one, digest_size=16).digest() for one in named]
         known: dict[bytes, Floats] = {}
         if engine is not None and hashes:
             with engine.glance() as snapshot:
@@ -212,13 +213,16 @@ class Indexing:
             return _laid(
                 writes, vectors, pending.hashes, _tokens([split[text] for text in texts], writes)
             )
-        fresh = None
-        if self.embedder is not None and pending.missing:
-            fresh = self.embedder.embed_documents(pending.missing)
-        return self.finish(writes, pending, fresh, tokens=tokens)
+        return self.finish(writes, pending, self.embed_missing(pending), tokens=tokens)
 
-    async def aembed(self, pending: Pending) -> Floats | None:
+    def embed_missing(self, pending: Pending) -> Floats | None:
         """Return the model's vectors for what is missing; None where nothing is."""
+        if self.embedder is None or not pending.missing:
+            return None
+        return self.embedder.embed_documents(pending.missing)
+
+    async def aembed_missing(self, pending: Pending) -> Floats | None:
+        """`embed_missing`, awaiting the model."""
         if self.embedder is None or not pending.missing:
             return None
         return await self.embedder.aembed_documents(pending.missing)
@@ -256,7 +260,7 @@ class Indexing:
         )
 
     def serves(self, found: ModelSetting) -> bool:
-        """Whether this embedder's query vectors can be compared with the file's."""
+        """Return whether this embedder's query vectors can be compared with the file's."""
         return (
             self.embedder is not None
             and self.names(found)
@@ -264,7 +268,7 @@ class Indexing:
         )
 
     def names(self, found: ModelSetting) -> bool:
-        """Whether this embedder is, by its name, the one that the file's vectors come from."""
+        """Return whether this embedder is, by its name, the one that the file's vectors come from."""
         if self.embedder is None or found.model is None:
             return False
         names = {found.model, self.embedder.model_id}
@@ -313,7 +317,7 @@ OWN_FACETS: Final = frozenset(
 
 
 def facets_of(value: Mapping[str, Any]) -> dict[str, Any]:
-    """Facets that a value names itself: ``{"text": …, "priority": "mandate"}`` is a mandate.
+    """Return the facets that a value names itself: ``{"text": …, "priority": "mandate"}`` is a mandate.
 
     Only entries with a facet's name and a facet's value count; LangMem's ``kind``, the name of a
     schema, is none of ours and changes nothing.
@@ -337,7 +341,7 @@ def facets_of(value: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _texts_at(value: dict[str, Any], fields: Sequence[str]) -> Iterator[str]:
-    """The texts at LangGraph paths."""
+    """Yield the texts at LangGraph paths."""
     for path in fields:
         found = value.get(path)
         if isinstance(found, str):  # a plain name, as nearly always
@@ -358,15 +362,10 @@ def _tokens(split: Sequence[TokenIds], writes: Sequence[Write]) -> list[bytes]:
     ]
 
 
-def _cache_key(model_id: str, text: str) -> bytes:
-    """16 bytes that name a text under a model."""
-    return hashlib.blake2b(f"{model_id}\0{text}".encode(), digest_size=16).digest()
-
-
 def resolve_indexing(
     index: IndexConfig | Mapping[str, Any] | Literal[False] | None, config: Config
 ) -> Indexing:
-    """How a store indexes, from its ``index`` argument.
+    """Return how a store indexes, from its ``index`` argument.
 
     Raises:
         ConfigError: An unknown key or value.
@@ -411,7 +410,7 @@ def turn_body(speaker: str, at: datetime, text: str) -> str:
 
 
 def is_fact(value: Mapping[str, Any]) -> bool:
-    """Whether a value is what reflection derived: one sentence under ``text``, whatever else."""
+    """Return whether a value is what reflection derived: one sentence under ``text``, whatever else."""
     return isinstance(value.get("fact_kind"), str) and isinstance(value.get("text"), str)
 
 

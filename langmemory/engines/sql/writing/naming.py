@@ -59,17 +59,17 @@ class Names:
         """
         place = (namespace, owner)
         if place not in self._found:
-            name = standing.self_named(
-                self._connection, namespace, owner, name_key(owner or "user"), self._viewer
-            )
-            if name is not None and owner is not None and self._is_another(namespace, owner, name):
+            connection, viewer = self._connection, self._viewer
+            norm = name_key(owner or "user")
+            name = standing.self_named(connection, namespace, owner, norm, viewer)
+            if (
+                name is not None
+                and owner is not None
+                and standing.named_by_others(connection, namespace, owner, name, viewer)
+            ):
                 name = f"{name} ({owner})"
             self._found[place] = name
         return self._found[place]
-
-    def _is_another(self, namespace: Namespace, owner: str, name: str) -> bool:
-        """Whether somebody else says that they are called the same."""
-        return standing.named_by_others(self._connection, namespace, owner, name, self._viewer)
 
     def shown(self, memory: Memory) -> Memory:
         """Return the memory with the names of those it speaks of."""
@@ -95,10 +95,14 @@ class Names:
         name = self._name(namespace, owner, anonymous=anonymous)
         if name is None:
             return text
-        if anonymous:
-            return _named(text, name)
-        assert owner is not None
-        return _renamed(text, owner, name)
+        if not anonymous:
+            assert owner is not None
+            return _renamed(text, owner, name)
+        genitive = f"{name}’" if name[-1] in "sßxz" else f"{name}s"
+        for pattern, written in _THE_USER:
+            by = written.format(name=_literal(name), genitive=_literal(genitive))
+            text = pattern.sub(by, text)
+        return text
 
     def _name(self, namespace: Namespace, owner: str | None, *, anonymous: bool) -> str | None:
         name = self.of(namespace, owner)
@@ -125,17 +129,9 @@ class Names:
         return None if name is None else f"{name}{of}{role}"
 
 
-def _named(text: str, name: str) -> str:
-    genitive = f"{name}’" if name[-1] in "sßxz" else f"{name}s"
-    for pattern, written in _THE_USER:
-        by = written.format(name=_literal(name), genitive=_literal(genitive))
-        text = pattern.sub(by, text)
-    return text
-
-
 def _renamed(text: str, owner: str, name: str) -> str:
-    """The text with a name for an id. Where the name stands already, it stays; a number is an id only
-    where the text begins with it."""
+    """Return the text with a name for an id. Where the name stands already, it stays; a number is an id
+    only where the text begins with it."""
     if _DIGITS.fullmatch(owner):
         return re.sub(rf"^{owner}(?!{_IN_WORD})", _literal(name), text)
     begun, ends = re.escape(owner[0].upper() + owner[1:]), rf"(?!{_IN_WORD})"

@@ -75,7 +75,7 @@ def unstored(
     turns: Sequence[Turn],
     owner: str | None,
 ) -> list[Turn]:
-    """The turns that `store` would not leave alone: what is known already need not be embedded."""
+    """Return the turns that `store` would not leave alone: what is known already need not be embedded."""
     return [
         turn
         for turn in turns
@@ -86,9 +86,9 @@ def unstored(
 def _free_key(
     connection: Connection, namespace: Namespace, thread_id: str, key: str, owner: str | None
 ) -> str | None:
-    """The key to store a turn under, None where it was stored before. Of messages without an id, those
-    in one thread with the same words are one message, unless the first is private to somebody else:
-    then the owner of the second is part of the key as well."""
+    """Return the key to store a turn under, None where it was stored before. Of messages without an id,
+    those in one thread with the same words are one message, unless the first is private to somebody
+    else: then the owner of the second is part of the key as well."""
     if not _was_stored(connection, namespace, key):
         return key
     name = key.removeprefix(turn_key(thread_id, ""))
@@ -104,7 +104,7 @@ def _was_stored(connection: Connection, namespace: Namespace, key: str) -> bool:
 
 
 def turns_around(connection: Connection, ids: Sequence[int]) -> list[int]:
-    """Those of the items that are turns, and their neighbours: whose context a change concerns."""
+    """Return those of the items that are turns, and their neighbours: whose context a change concerns."""
     if not ids:
         return []
     rows = connection.execute(

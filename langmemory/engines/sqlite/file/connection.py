@@ -56,7 +56,7 @@ def schema_sql() -> str:
 
 
 def describe(error: apsw.Error, path: str) -> DatabaseError:
-    """The error a person can act on, for what SQLite said about the file at ``path``."""
+    """Return the error a person can act on, for what SQLite said about the file at ``path``."""
     opens = isinstance(error, apsw.CantOpenError)
     if opens and os.path.isdir(path):
         text = f"{path} is a folder. Name a file in it, such as {os.path.join(path, 'memory.db')}."
@@ -88,7 +88,7 @@ _TOLD: Final[Mapping[type[apsw.Error], str]] = {
     ),
     apsw.Error: "SQLite refused a statement on {path}: {error}",
 }
-"""What an error of SQLite means for the file, and the next step."""
+"""The meaning of each error of SQLite for the file, and the next step."""
 
 
 @contextmanager
@@ -124,7 +124,7 @@ def clear_errors(path: str) -> Iterator[None]:
 
 
 def is_damage(error: BaseException) -> bool:
-    """Whether an error of ours says that the file is damaged."""
+    """Return whether an error of ours says that the file is damaged."""
     return isinstance(
         error.__cause__, apsw.CorruptError | UnicodeDecodeError | json.JSONDecodeError
     ) or "malformed JSON" in str(error.__cause__)
@@ -148,14 +148,14 @@ class Connection(apsw.Connection):
 
     @staticmethod
     def array(ids: Iterable[int], /) -> Any:
-        """Return ids as a table of one column, ``carray(?)``. SQLite takes no empty one: 0 stands for
+        """Return the ids as a table of one column, ``carray(?)``. SQLite takes no empty one: 0 stands for
         none, as no id is 0."""
         found = ids if isinstance(ids, np.ndarray) else np.fromiter(ids, np.int64)
         return apsw.carray(np.ascontiguousarray(found) if len(found) else np.zeros(1, np.int64))
 
     @staticmethod
     def text_array(texts: Sequence[str], /) -> Any:
-        """Return texts, at least one, as a table of one column, ``carray(?)``."""
+        """Return the texts, at least one, as a table of one column, ``carray(?)``."""
         return apsw.carray(tuple(texts))
 
     own_words = (
@@ -299,7 +299,11 @@ class Database:
             # First of all: every later statement may meet another process's lock.
             connection.set_busy_timeout(self._busy_timeout_ms)
             if not self.in_memory:
-                if _ours_or_empty(connection):  # what is refused later must stay as it was
+                application, tables = connection.execute(
+                    "SELECT application_id, (SELECT count(*) FROM sqlite_schema) "
+                    "FROM pragma_application_id"
+                ).fetchone()
+                if application == APPLICATION_ID or tables == 0:  # else it must stay as it was
                     connection.pragma("journal_mode", "wal")
                 connection.wal_autocheckpoint(0)  # the writer's hook wakes a background thread
                 connection.pragma("mmap_size", self._mmap_bytes)
@@ -403,7 +407,7 @@ class Database:
         connection.close()
 
     def first(self, statement: str, bindings: tuple[Any, ...]) -> Any:
-        """First row of a single statement that reads, or None; the shortest way to a row."""
+        """Return the first row of a single statement that reads, or None; the shortest way to a row."""
         if self.in_memory:
             with self.read() as connection:
                 return connection.execute(statement, bindings).fetchone()
@@ -472,7 +476,7 @@ class Database:
             time.sleep(0.002)
 
     def new_connection(self) -> Connection:
-        """A further connection of the caller's own; for ``:memory:`` the only one there is."""
+        """Return a further connection of the caller's own; for ``:memory:`` the only one there is."""
         self.check_usable()
         if self.in_memory:
             return self._writer
@@ -625,7 +629,7 @@ class Database:
                 self._writer.pragma("shrink_memory")
 
     def empty_wal(self) -> bool:
-        """Whether the WAL could be written back and cut to nothing within the busy timeout."""
+        """Return whether the WAL could be written back and cut to nothing within the busy timeout."""
         self.check_usable()
         with self._write_lock, clear_errors(self.path):
             self.check_usable()
@@ -658,20 +662,17 @@ class Database:
         with self._write_lock:
             with self._pool_lock:
                 idle, self._idle = self._idle, []
-            self._write_back_if_moved()
+            # SQLite leaves the WAL behind, with the last writes, when it closes a file that was given
+            # another name meanwhile. Not where a new file took its place: it may be that one's WAL.
+            if self._inode is not None and _inode(self.file) == (0, 0):
+                with suppress(apsw.Error):  # then it stays beside the old name
+                    self._writer.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_TRUNCATE)
             if self._guard is not None:
                 self._guard.lift()
             for connection in (*idle, self._writer):
                 self._discard(connection)
             if self._guard is not None:
                 self._unguard()
-
-    def _write_back_if_moved(self) -> None:
-        """SQLite leaves the WAL behind, with the last writes, when it closes a file that was given
-        another name meanwhile. Not where a new file took its place: the WAL may be that one's."""
-        if self._inode is not None and _inode(self.file) == (0, 0):
-            with suppress(apsw.Error):  # then it stays beside the old name
-                self._writer.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_TRUNCATE)
 
 
 def _keep(database: weakref.ref[Database], wake: threading.Event) -> None:
@@ -699,15 +700,8 @@ def refuse_checkpointer(connection: apsw.Connection, path: str) -> None:
         )
 
 
-def _ours_or_empty(connection: Connection) -> bool:
-    application, tables = connection.execute(
-        "SELECT application_id, (SELECT count(*) FROM sqlite_schema) FROM pragma_application_id"
-    ).fetchone()
-    return bool(application == APPLICATION_ID or tables == 0)
-
-
 def _inode(file: str) -> tuple[int, int]:
-    """The identity of a file; (0, 0) where there is none."""
+    """Return the identity of a file; (0, 0) where there is none."""
     try:
         found = os.stat(file)
     except OSError:

@@ -58,12 +58,6 @@ class Guard:
         _left.append(self)
         _see_off()
 
-    def _one_less(self) -> None:
-        self._users -= 1
-        if self._users == 0:
-            del _guards[self._pid, self._inode]
-            os.close(self._descriptor)
-
 
 _guards: dict[tuple[int, tuple[int, int]], Guard] = {}
 _left: list[Guard] = []
@@ -86,7 +80,11 @@ def _see_off() -> None:
     while _left and _lock.acquire(blocking=False):
         try:
             while _left:
-                _left.pop()._one_less()
+                one = _left.pop()
+                one._users -= 1
+                if one._users == 0:
+                    del _guards[one._pid, one._inode]
+                    os.close(one._descriptor)
         finally:
             _lock.release()
 
@@ -102,7 +100,7 @@ if hasattr(os, "register_at_fork"):
 
 
 def guard(file: str) -> Guard | None:
-    """The lock on a file that is open, once more; None where the system has no such locks."""
+    """Return the lock on a file that is open, once more; None where the system has no such locks."""
     if not hasattr(fcntl, "F_OFD_SETLK") or sys.platform != "linux" or sys.maxsize < 1 << 32:
         return None
     with _changing():

@@ -91,13 +91,13 @@ def rescued(path: str) -> Iterator[Rescued]:
 
 
 def damaged_rows(connection: Connection) -> list[Damage]:
-    """Every row of a file that cannot be read, or only in part. Call it on a reader."""
+    """Return every row of a file that cannot be read, or only in part. Call it on a reader."""
     found: list[Damage] = []
     for table in TABLES:
-        with _Table(connection, table) as reader:
-            for _ in reader.rows():
-                pass
-            found.extend(reader.damages)
+        reader = _Table(connection, table)
+        for _ in reader.rows():
+            pass
+        found.extend(reader.damages)
     return found
 
 
@@ -114,14 +114,8 @@ class _Table:
         self.keys = keys or ["rowid"]
         self.damages: list[Damage] = []
 
-    def __enter__(self) -> _Table:
-        return self
-
-    def __exit__(self, *error: object) -> None:
-        return None
-
     def rows(self) -> Iterator[tuple[Any, ...]]:
-        """Every row that can be read, in the order of its key; notes those that cannot."""
+        """Yield every row that can be read, in the order of its key; notes those that cannot."""
         known, whole = self._known()
         for key in known:
             try:
@@ -136,7 +130,7 @@ class _Table:
                 yield row
 
     def _known(self) -> tuple[list[Key], bool]:
-        """Keys of the rows, and whether all are sure to be there (else some are guesses)."""
+        """Return the keys of the rows, and whether all are sure to be there (else some are guesses)."""
         names = ", ".join(self.keys)
         found, broken = self._scan(f"SELECT {names} FROM {self.table} NOT INDEXED", names, "ASC")
         self._named: set[Key] = set(found)
@@ -150,24 +144,17 @@ class _Table:
             if not partial:
                 query = f"SELECT {names} FROM {self.table} INDEXED BY {index}"
                 self._named |= set(self._scan(query, None, "")[0])
-        guesses = (
-            self._guesses(found, behind) if self.by_rowid and len(self.keys) == 1 else set[Key]()
-        )
+        guesses: set[Key] = set()
+        if self.by_rowid and len(self.keys) == 1:  # between the row before the damage and the next
+            first = found[-1][0] + 1 if found else 1
+            last = max((key[0] for key in self._named), default=0) + PROBED_BEHIND
+            last = min(behind[-1][0] if behind else last, first + MOST_PROBED)
+            guesses = {(one,) for one in range(first, last)}
         self._note(("?",), f"a page is damaged; {len(self._named):,} rows are known by name")
         return sorted(self._named | guesses, key=repr if not self.by_rowid else None), False
 
-    def _guesses(self, found: list[Key], behind: list[Key]) -> set[Key]:
-        """Ids between the last row before the damage and the first one behind it."""
-        first = found[-1][0] + 1 if found else 1
-        last = (
-            behind[-1][0]
-            if behind
-            else max((key[0] for key in self._named), default=0) + PROBED_BEHIND
-        )
-        return {(one,) for one in range(first, min(last, first + MOST_PROBED))}
-
     def _scan(self, query: str, order: str | None, way: str) -> tuple[list[Key], bool]:
-        """Keys up to the first that cannot be read, and whether there was one."""
+        """Return the keys up to the first that cannot be read, and whether there was one."""
         found: list[Key] = []
         if order:
             query += " ORDER BY " + ", ".join(f"{name} {way}" for name in order.split(", "))
@@ -190,7 +177,7 @@ class _Table:
         return None if row is None else tuple(row)
 
     def _repaired(self, key: Key) -> tuple[Any, ...]:
-        """The row with the replacement character in place of bytes that are no text."""
+        """Return the row with the replacement character in place of bytes that are no text."""
         columns = ", ".join(
             f"typeof({one}), CASE typeof({one}) WHEN 'text' THEN CAST({one} AS BLOB) ELSE {one} END"
             for one in self.columns
@@ -220,7 +207,7 @@ class _Table:
         self.damages.append(Damage(table=self.table, key=name, problem=problem))
 
     def _named_by_index(self, key: Key) -> str | None:
-        """Namespace and key of a memory as its index has them."""
+        """Return the namespace and key of a memory as its index has them."""
         try:
             row = self.connection.execute(
                 "SELECT n.path, i.key FROM item i INDEXED BY sqlite_autoindex_item_1 "

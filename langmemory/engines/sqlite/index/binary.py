@@ -104,7 +104,11 @@ class BinaryQuantizedIndex:
             if self._streaming or (self._seq < packed and self._seq >= 0):
                 self._seq = -1  # the rows in between are packed away: read the segments
             if self._seq < 0:
-                if self._too_large(connection):
+                (logged,) = connection.execute(
+                    "SELECT coalesce((SELECT sum(count) FROM code_segment), 0) "
+                    "+ (SELECT count(*) FROM code)"
+                ).fetchone()
+                if logged * self._vector_bytes > self.budget_bytes:
                     self._streaming, self._chunk = True, empty(self.words)
                     self._seq = newest
                     return
@@ -203,8 +207,8 @@ class BinaryQuantizedIndex:
         return coarse is not None and coarse.exact
 
     def cosines(self, query: Floats, items: Ids) -> Floats | None:
-        """Cosine of each item's best vector, NaN for an item without one, right to about 0.002 if not
-        `whole`; None without a copy."""
+        """Return the cosine of each item's best vector, NaN for an item without one, right to about 0.002
+        if not `whole`; None without a copy."""
         chunk = self._chunk
         if not self._coarse_ready or chunk.coarse is None:
             return None
@@ -213,14 +217,8 @@ class BinaryQuantizedIndex:
         np.fmax.at(best, owner, chunk.coarse.cosines(query, rows))
         return best
 
-    def _too_large(self, connection: Connection) -> bool:
-        row = connection.execute(
-            "SELECT coalesce((SELECT sum(count) FROM code_segment), 0) + (SELECT count(*) FROM code)"
-        ).fetchone()
-        return int(row[0]) * self._vector_bytes > self.budget_bytes
-
     def chunks(self, connection: Connection) -> Iterator[Chunk]:
-        """All vectors: one chunk in memory, or the segments one by one."""
+        """Yield all vectors: one chunk in memory, or the segments one by one."""
         if not self._streaming:
             yield self._chunk
             return
@@ -242,7 +240,7 @@ class BinaryQuantizedIndex:
         margin: float = 1.0,
         exhaustive: bool = False,
     ) -> Nearest:
-        """The ``limit`` vectors that are likely the closest.
+        """Return the ``limit`` vectors that are likely the closest.
 
         First by Hamming distance of the sign bits, then, of `HAMMING_FACTOR` times as many, by the cosine
         with the coarse copy. Without one, by the dot product of the query itself with the signs,
@@ -299,7 +297,8 @@ class BinaryQuantizedIndex:
         return Nearest(together, score, total <= limit, cosines)
 
     def _kept_by_signs(self, limit: int, size: int, coarse: bool, margin: float = 1.0) -> int:
-        """How many of ``size`` vectors go on to the finer comparison, of which ``limit`` are wanted."""
+        """Return how many of ``size`` vectors go on to the finer comparison, of which ``limit`` are
+        wanted."""
         if coarse:
             share = max(COMPARED, round(margin * min(size // CENTERED_SHARE, 4_096)))
         else:
@@ -310,7 +309,7 @@ class BinaryQuantizedIndex:
     def _in_scope(
         self, connection: Connection, chunk: Chunk, namespace: Namespace
     ) -> NDArray[np.int64] | None:
-        """Rows of the chunk in the namespace and below it; None when it is all of them. Kept for
+        """Return the rows of the chunk in the namespace and below it; None when it is all of them. Kept for
         the next search as long as nothing changes."""
         kept = self._scopes.get(namespace)
         if kept is not None and kept[0] is chunk:
@@ -366,7 +365,7 @@ def _lay_coarse(connection: Connection, chunk: Chunk, ids: Ids) -> None:
 
 
 def _newest(connection: Connection) -> tuple[int, int]:
-    """The last place of the log, and the last that is packed."""
+    """Return the last place of the log, and the last that is packed."""
     last, packed = connection.execute(
         "SELECT coalesce((SELECT max(seq) FROM code), 0), "
         "coalesce((SELECT max(last_seq) FROM code_segment), 0)"
@@ -416,7 +415,7 @@ def _read_tail(
 
 
 def tail_length(connection: Connection) -> int:
-    """Rows of the log that are not packed."""
+    """Return the rows of the log that are not packed."""
     row = connection.execute(  # two look-ups: one query with both would read the whole table
         "SELECT coalesce((SELECT max(seq) FROM code) - (SELECT min(seq) FROM code) + 1, 0)"
     ).fetchone()

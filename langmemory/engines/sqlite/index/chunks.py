@@ -136,8 +136,8 @@ class Chunk:
     def distances(
         self, query: Floats, rows: NDArray[np.int64] | None = None, *, coarse: bool
     ) -> NDArray[np.uint16]:
-        """Hamming distances, uint16[n or len(rows)], to the sign bits of a query: around the mean
-        with the coarse copy, else around zero."""
+        """Return Hamming distances, uint16[n or len(rows)], to the sign bits of a query: around the
+        mean with the coarse copy, else around zero."""
         if coarse and self.coarse is not None:
             return self._distances(self.coarse.bits, self.coarse.signs(query[None, :])[0], rows)
         return self._distances(self.bits, sign_bits(query[None, :])[0], rows)
@@ -176,7 +176,7 @@ class Chunk:
         return self.dots(query, rows)
 
     def dots(self, query: Floats, rows: NDArray[np.int64]) -> Floats:
-        """Dot products of the query with the signs of some rows, up to a constant: float32[rows]."""
+        """Return dot products of the query with the signs of some rows, up to a constant: float32[rows]."""
         packed = np.ascontiguousarray(self.bits[:, rows].T).view(np.uint8)
         ones = np.unpackbits(packed, axis=1, count=len(query), bitorder="little")
         # Not `@`: BLAS would start threads for it, which stall one another on a busy machine.
@@ -185,7 +185,7 @@ class Chunk:
 
 
 def rows_of(chunk: Chunk, items: Ids) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Rows of the vectors of some items, and for each the index of its item."""
+    """Return the rows of the vectors of some items, and for each the index of its item."""
     ids = chunk.ids[: chunk.n]
     start = np.searchsorted(ids, items << SLOT_BITS)
     counts = np.searchsorted(ids, (items + 1) << SLOT_BITS) - start
@@ -197,7 +197,7 @@ def rows_of(chunk: Chunk, items: Ids) -> tuple[NDArray[np.int64], NDArray[np.int
 
 
 def rows_in(chunk: Chunk, namespaces: NDArray[np.int64] | None) -> NDArray[np.int64] | None:
-    """Rows of the chunk in scope; None when it is all of them."""
+    """Return the rows of the chunk in scope; None when it is all of them."""
     own = chunk.namespaces[: chunk.n]
     if namespaces is None:
         mask = own >= 0
@@ -238,7 +238,7 @@ def _turn(dims: int, size: int) -> tuple[Floats, Floats]:
 
 
 def closest(distances: NDArray[np.uint16], limit: int) -> NDArray[np.int64]:
-    """Places of about the ``limit`` smallest, ascending."""
+    """Return the places of about the ``limit`` smallest, ascending."""
     if len(distances) <= limit:
         return np.arange(len(distances))
     sample = distances[::SAMPLED]
@@ -261,7 +261,7 @@ def empty(words: int) -> Chunk:
 
 
 def merged(chunk: Chunk, ids: Ids, namespaces: NDArray[np.int32], bits: Bits) -> Chunk:
-    """The chunk with newer entries laid over it. ``ids`` ascend and are distinct.
+    """Return the chunk with newer entries laid over it. ``ids`` ascend and are distinct.
 
     New vectors have higher ids than all before as a rule, so they go into the spare room at the
     end; a reader that still holds the old chunk does not see them. Changes of known vectors are

@@ -88,7 +88,7 @@ SHADOW_TABLES: Final = ("keyword_data", "keyword_idx", "keyword_docsize", "keywo
 
 
 def shadow_tables_lost(connection: Connection) -> bool:
-    """Whether FTS5 lost a table of its own; the index can then only be written anew."""
+    """Return whether FTS5 lost a table of its own; the index can then only be written anew."""
     tables = connection.execute(
         "SELECT count(*) FROM sqlite_schema WHERE name IN (?, ?, ?, ?, ?)",
         ("keyword", *SHADOW_TABLES),
@@ -112,13 +112,9 @@ def recreate(connection: Connection, schema_sql: str) -> None:
 
 
 def lost(connection: Connection) -> bool:
-    """Whether the index was created anew and nobody has written the items into it yet."""
-    return (
-        connection.execute(
-            "SELECT 1 FROM setting WHERE name = 'keywords' AND value = 'lost'"
-        ).fetchone()
-        is not None
-    )
+    """Return whether the index was created anew and nobody has written the items into it yet."""
+    query = "SELECT 1 FROM setting WHERE name = 'keywords' AND value = 'lost'"
+    return connection.execute(query).fetchone() is not None
 
 
 def found(connection: Connection) -> None:

@@ -23,7 +23,7 @@ SLOT_BITS: Final = (MAX_VECTORS - 1).bit_length()
 
 
 def sign_bits(vectors: Floats) -> NDArray[np.uint64]:
-    """Signs of float32[n, dims] as uint64[n, words], zero-padded: 1 where the value is > 0."""
+    """Return the signs of float32[n, dims] as uint64[n, words], zero-padded: 1 where the value is > 0."""
     packed = np.packbits(vectors > 0, axis=1, bitorder="little")
     padding = -packed.shape[1] % 8
     if padding:
@@ -73,7 +73,7 @@ def write(
 
 
 def _blobs(matrix: NDArray[Any]) -> Iterator[bytes]:
-    """The bytes of each row."""
+    """Yield the bytes of each row."""
     data, width = matrix.tobytes(), matrix.strides[0]
     return (data[start : start + width] for start in range(0, len(data), width))
 
@@ -102,7 +102,7 @@ def _delete_vectors(connection: Connection, item: int) -> list[int]:
 
 
 def cached(connection: Connection, hashes: Sequence[bytes]) -> dict[bytes, Floats]:
-    """Vectors already in the file, by cache key."""
+    """Return the vectors already in the file, by cache key."""
     rows = connection.execute(
         # The first of those with the same text: one is enough.
         "SELECT c.value, (SELECT v.e FROM vector v WHERE v.hash = c.value LIMIT 1) FROM carray(?) c",
@@ -112,7 +112,7 @@ def cached(connection: Connection, hashes: Sequence[bytes]) -> dict[bytes, Float
 
 
 def fetch(connection: Connection, ids: Ids) -> tuple[Ids, Floats]:
-    """Vectors by id: (int64[m], float32[m, dims]) for those that exist."""
+    """Return the vectors by id: (int64[m], float32[m, dims]) for those that exist."""
     if not len(ids):
         return unpack([])
     rows = connection.execute(
@@ -123,7 +123,8 @@ def fetch(connection: Connection, ids: Ids) -> tuple[Ids, Floats]:
 
 
 def highest(scores: Floats, ids: NDArray[np.integer[Any]], limit: int) -> NDArray[np.int64]:
-    """Places of the ``limit`` highest scores, in any order; of equal ones those of the lowest ids."""
+    """Return the places of the ``limit`` highest scores, in any order; of equal ones those of the lowest
+    ids."""
     if len(scores) <= limit:
         return np.arange(len(scores))
     parts = max(4 * limit, 64)

@@ -93,7 +93,7 @@ class Words:
     _below: dict[Namespace, Rows | None] = field(default_factory=dict)
 
     def below(self, connection: Connection, namespace: Namespace) -> Rows | None:
-        """The rows in a namespace and below it, ascending; None when it is all of them.
+        """Return the rows in a namespace and below it, ascending; None when it is all of them.
 
         Namespaces that were added since have no rows here.
         """
@@ -121,7 +121,7 @@ class Words:
         return rows
 
     def of(self, items: Ids) -> Rows:
-        """The rows of some items (ascending), of those that have one."""
+        """Return the rows of some items (ascending), of those that have one."""
         if not len(self.ids):
             return np.empty(0, np.int32)
         at = np.minimum(np.searchsorted(self.ids, items), len(self.ids) - 1)
@@ -129,7 +129,7 @@ class Words:
         return rows
 
     def held(self, token: str) -> slice:
-        """Where the rows with a token stand."""
+        """Return where the rows with a token stand."""
         wanted = hash(token.encode()[:LONGEST_TOKEN])
         place = int(self.hashes.searchsorted(wanted))
         if place == len(self.hashes) or self.hashes[place] != wanted:
@@ -137,7 +137,7 @@ class Words:
         return slice(int(self.starts[place]), int(self.ends[place]))
 
     def count(self, token: str) -> int:
-        """How many rows hold it."""
+        """Return how many rows hold it."""
         place = self.held(token)
         return int(place.stop - place.start)
 
@@ -148,7 +148,7 @@ class Words:
         return self.hashes.take(place, mode="clip") == wanted if len(self.hashes) else place > 0
 
     def stands_in(self, scope: Rows, token: str) -> bool:
-        """Whether one of the rows in question (ascending) held a token."""
+        """Return whether one of the rows in question (ascending) held a token."""
         few, many = sorted((scope, self.rows[self.held(token)]), key=len)
         at = many.searchsorted(few)
         return bool(len(many)) and bool((many.take(at, mode="clip") == few).any())
@@ -163,8 +163,8 @@ class Words:
         gone: NDArray[np.bool_] | None,
         complete: bool,
     ) -> tuple[Ids, Floats, frozenset[str]]:
-        """Items by BM25: (int64[m], float32[m]), best first, ties by id; and the frequent tokens that
-        brought no rows.
+        """Return the items by BM25: (int64[m], float32[m]), best first, ties by id; and the frequent tokens
+        that brought no rows.
 
         Args:
             tokens: Of the query; one that stands twice counts twice.
@@ -196,7 +196,7 @@ class Words:
     def _brought(
         self, held: dict[str, slice], scope: Rows | None, *, rarest: bool = True
     ) -> tuple[Rows, frozenset[str]]:
-        """Rows with one of the tokens, or with one of the rarest, and the other tokens."""
+        """Return the rows with one of the tokens, or with one of the rarest, and the other tokens."""
         inside: NDArray[np.bool_] | None = None
         if scope is not None:
             inside = np.zeros(len(self.ids), np.bool_)
@@ -222,7 +222,7 @@ class Words:
         weights: tuple[float, float],
         rows: Rows,
     ) -> tuple[Rows, Floats]:
-        """Those of the rows (ascending) that hold a token, with their BM25."""
+        """Return those of the rows (ascending) that hold a token, with their BM25."""
         n = len(self.ids)
         scores = np.zeros(len(rows), np.float32)
         norms = self.norms.take(rows)
@@ -292,7 +292,7 @@ class WordIndex:
         self.searches = 0
 
     def current(self, connection: Connection) -> Current | None:
-        """The copy and what has changed since, as of this connection's snapshot."""
+        """Return the copy and what has changed since, as of this connection's snapshot."""
         self.searches += 1
         current = self._current
         if current is None:
@@ -322,7 +322,7 @@ class WordIndex:
             return None if current.outdated else current
 
     def wanted(self) -> bool:
-        """Whether the copy is to be made, or made anew."""
+        """Return whether the copy is to be made, or made anew."""
         current = self._current
         return self.searches >= self.next_copy and (current is None or current.outdated)
 
@@ -354,7 +354,7 @@ def _newest(connection: Connection) -> int:
 
 
 def _changed(connection: Connection, after_seq: int) -> Ids | None:
-    """Items whose words changed after a point, ascending; None where that cannot be told."""
+    """Return the items whose words changed after a point, ascending; None where that cannot be told."""
     rows = connection.execute(
         "SELECT seq, items FROM word_change WHERE seq > ? ORDER BY seq", (after_seq,)
     ).fetchall()
@@ -390,7 +390,7 @@ def _numbers(text: str | None) -> NDArray[np.int64]:
 
 
 def read(connection: Connection, budget_bytes: int) -> Words | None:
-    """The words of the index; None where they are too many."""
+    """Return the words of the index; None where they are too many."""
     connection.execute(
         "CREATE VIRTUAL TABLE temp.word USING fts5vocab('main', 'keyword', 'col');"
         "CREATE VIRTUAL TABLE temp.word_place USING fts5vocab('main', 'keyword', 'instance')"
@@ -457,7 +457,7 @@ def _items(connection: Connection) -> NDArray[np.int64]:
 def _by_tokens(
     connection: Connection,
 ) -> Iterator[tuple[list[bytes], list[NDArray[np.int64]]]]:
-    """All tokens with their places, some at a time, with pauses."""
+    """Yield all tokens with their places, some at a time, with pauses."""
     tokens, places, size = list[bytes](), list[NDArray[np.int64]](), 0
     for token, text in connection.execute(_PLACES):
         tokens.append(token)

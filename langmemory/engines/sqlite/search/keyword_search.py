@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 from functools import partial
 from typing import Any, Final, cast
 
@@ -65,7 +66,7 @@ def search(
     complete: bool = False,
     copy: Current | None = None,
 ) -> Found:
-    """Items in scope that match, with their BM25 > 0: best first.
+    """Return the items in scope that match, with their BM25 > 0: best first.
 
     Args:
         match: FTS5 expression: quoted strings joined by OR, without a column filter.
@@ -91,10 +92,12 @@ def search(
         parts += _other_forms(connection, parts, forms)
         match = " OR ".join(text for text, _ in parts)
     size = cardinalities.size(connection)
-    look_up = _LookUp(connection, cardinalities, size, match, weights, selected, complete)
+    look_up = _LookUp(connection, cardinalities, size, match, weights, selected, complete, size)
     best: Callable[[int], Found] = look_up.best
     copied = False
-    if copy is not None and (tokens := _single(parts)) is not None:
+    single = all(len(tokens) == 1 and not part.endswith("*") for part, tokens in parts)
+    if copy is not None and single:
+        tokens = [tokens[0] for _, tokens in parts]
         rows = copy.words.below(connection, namespace) if selected is None else None
         best, copied = partial(_best_copied, look_up, copy, tokens, rows), True
     where, bindings = scope.where, scope.bindings
@@ -136,24 +139,17 @@ def _kept(connection: Connection, ids: Ids, where: str, bindings: Bindings) -> N
 
 
 def _taken_apart(connection: Connection, match: str) -> list[_Part]:
-    """The parts of an expression."""
+    """Return the parts of an expression."""
     return [
         (part, tokenized(connection, part.rstrip("*")[1:-1].replace('""', '"')))
         for part in _QUOTED.findall(match)
     ]
 
 
-def _single(parts: Sequence[_Part]) -> list[str] | None:
-    """The tokens of the parts; None where one is more than a token."""
-    if any(len(tokens) != 1 or part.endswith("*") for part, tokens in parts):
-        return None
-    return [tokens[0] for _, tokens in parts]
-
-
 def _other_forms(
     connection: Connection, parts: Sequence[_Part], forms: Sequence[str]
 ) -> list[_Part]:
-    """Parts for those forms that are tokens of their own."""
+    """Return parts for those forms that are tokens of their own."""
     known = {tuple(tokens) for _, tokens in parts}
     further: list[_Part] = []
     for form in forms:
@@ -211,7 +207,7 @@ class Texts:
         return found
 
     def _count(self, text: int, wanted: Sequence[str], *, begins: bool) -> int:
-        """How often a word stands in a text, or some one after the other, or what begins so."""
+        """Return how often a word stands in a text, or some one after the other, or what begins so."""
         if not begins and len(wanted) == 1:
             return self._counts[text][wanted[0]]
         tokens, length = self._tokens[text], len(wanted)
@@ -220,40 +216,26 @@ class Texts:
         return sum(tokens[n : n + length] == wanted for n in range(len(tokens))) if wanted else 0
 
 
+@dataclass(slots=True)
 class _LookUp:
     """One question to the index, asked the way that is fastest for what there is."""
 
-    __slots__ = (
-        "_cardinalities", "_connection", "_size", "complete", "match", "reach", "selected", "weights",
-        "within",
-    )  # fmt: skip
-
-    def __init__(
-        self,
-        connection: Connection,
-        cardinalities: CardinalityCache,
-        size: int,
-        match: str,
-        weights: Weights,
-        selected: Ids | None,
-        complete: bool,
-    ) -> None:
-        self._connection = connection
-        self._cardinalities = cardinalities
-        self._size = size
-        self.match = match
-        self.weights = weights
-        self.selected = selected
-        """The rows in question, if they are known."""
-        self.complete = complete
-        """Whether frequent words bring rows, where rare ones bring fewer than wanted."""
-        self.within = ""
-        """Expression that a row has to match as well, with its AND; that of a namespace."""
-        self.reach = size
-        """Rows that match it."""
+    connection: Connection
+    cardinalities: CardinalityCache
+    size: int
+    match: str
+    weights: Weights
+    selected: Ids | None
+    """The rows in question, if they are known."""
+    complete: bool
+    """Whether frequent words bring rows, where rare ones bring fewer than wanted."""
+    reach: int
+    """Rows that match `within`."""
+    within: str = ""
+    """Expression that a row has to match as well, with its AND; that of a namespace."""
 
     def best(self, limit: int) -> Found:
-        """The rows with the highest BM25."""
+        """Return the rows with the highest BM25."""
         return _arrays(self._best(limit))
 
     def _best(self, limit: int) -> Hits:
@@ -279,9 +261,14 @@ class _LookUp:
         return f"{self.within}{_texts(self.match)}"
 
     def _split(self) -> tuple[str, str] | None:
-        """The rarest words, that together match `SCORED_ROWS`, and the others; None when all do."""
+        """Return the rarest words, that together match `SCORED_ROWS`, and the others; None when all do."""
         terms = _QUOTED.findall(self.match)
-        counts = {term: self._rows_with(term, SCORED_ROWS + 1) for term in dict.fromkeys(terms)}
+        counts = {
+            term: self.cardinalities.rows(
+                self.connection, self.within + _texts(term), SCORED_ROWS + 1, self.size
+            )
+            for term in dict.fromkeys(terms)
+        }
         rare: set[str] = set()
         scored = known = 0
         for term in sorted(counts, key=lambda one: counts[one]):
@@ -293,22 +280,17 @@ class _LookUp:
             known += counts[term] > 0  # a word in no row brings none, as far as was counted
         return None
 
-    def _rows_with(self, term: str, limit: int) -> int:
-        expression = self.within + _texts(term)
-        return self._cardinalities.rows(self._connection, expression, limit, self._size)
-
     def _ranked(self, expression: str, limit: int) -> Hits:
         """By FTS5's own BM25."""
         conditions, bindings = "", list[Any]()
-        if self.selected is not None:
-            # The plus keeps FTS5 from running the query anew for every id.
+        if self.selected is not None:  # the plus: else FTS5 runs the query anew for every id
             conditions += "AND +rowid IN (SELECT value FROM carray(?)) "
             bindings.append(apsw.carray(np.ascontiguousarray(self.selected)))
         if self.weights != DEFAULT_WEIGHTS:
             conditions += "AND rank MATCH ? "
             bindings.append("bm25(0.0, {:f}, {:f})".format(*self.weights))
         # "+rank": SQLite's sorter keeps only the best, FTS5's own sorts all rows.
-        found = self._connection.execute(
+        found = self.connection.execute(
             "SELECT rowid, rank FROM keyword WHERE keyword MATCH ? "
             f"{conditions}ORDER BY +rank LIMIT ?",
             (expression, *bindings, limit),
@@ -333,19 +315,18 @@ class _LookUp:
         """
         if counts is None:
             counts = [
-                self._cardinalities.rows(self._connection, _texts(term), EVERY, self._size)
+                self.cardinalities.rows(self.connection, _texts(term), EVERY, self.size)
                 for term in _QUOTED.findall(match)
             ]
         within = f"{self.within}{_texts(among)} AND " if among else self.within
         condition, bindings = "", list[Any]()
-        if ids is not None:
-            # The plus keeps FTS5 from running the query anew for every id.
+        if ids is not None:  # the plus, as above
             condition = "AND rowid >= ? AND +rowid IN (SELECT value FROM carray(?))"
             bindings += int(ids.min()), apsw.carray(np.ascontiguousarray(ids))
-        if not self._connection.ranks:
-            self._connection.register_fts5_function(FUNCTION, _bm25)
-            self._connection.ranks = True
-        found: Hits = self._connection.execute(
+        if not self.connection.ranks:
+            self.connection.register_fts5_function(FUNCTION, _bm25)
+            self.connection.ranks = True
+        found: Hits = self.connection.execute(
             f"SELECT rowid, {FUNCTION}(keyword, ?, ?, ?) FROM keyword "
             f"WHERE keyword MATCH ? {condition}",
             (
@@ -401,7 +382,7 @@ def _arrays(hits: Hits) -> Found:
 
 
 def _texts(match: str) -> str:
-    """The expression, kept to the texts."""
+    """Return the expression, kept to the texts."""
     # Tokens of the ns column look like n7: only such a word has to be kept away from it.
     return f"{{body context}} : ({match})" if _LIKE_NAMESPACE.search(match) else f"({match})"
 
@@ -412,7 +393,8 @@ TOKENIZER: Final = ("porter", ["unicode61", "remove_diacritics", "2"])
 
 
 def _bm25(row: apsw.FTS5ExtensionApi, *arguments: Any) -> float:
-    """The score of FTS5's ``bm25`` (K1 1.2, b 0.75), above 0, for the last phrases of an expression.
+    """Return the score of FTS5's ``bm25`` (K1 1.2, b 0.75), above 0, for the last phrases of an
+    expression.
 
     FTS5 walks through all rows with a phrase, whatever the search is kept to, to learn how many they
     are: two thirds of a search's time. Here they are given.

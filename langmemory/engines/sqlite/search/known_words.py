@@ -20,7 +20,7 @@ alike takes a microsecond for each of these."""
 
 
 def stems(connection: Connection, words: Sequence[str]) -> Sequence[str]:
-    """The words (letters only) as the index has them."""
+    """Return the words (letters only) as the index has them."""
     together = tokenized(connection, " ".join(words))
     if len(together) == len(words):
         return together
@@ -36,8 +36,8 @@ def known(
     viewer: str | None = None,
     copy: Callable[[], Current | None],
 ) -> Mapping[str, str]:
-    """Those of the words (lower case, letters only) that an item in a namespace or below it holds, with
-    their tokens.
+    """Return those of the words (lower case, letters only) that an item in a namespace or below it
+    holds, with their tokens.
 
     Args:
         namespace: Whose words are asked for.
@@ -69,7 +69,8 @@ def known(
         held = [one for one in asked if cardinalities.rows(connection, f'{within}"{one}"', 1, size)]
     # That none did is asked anew: a name may just have been told.
     rest = [one for one in asked if one not in held]
-    if rest and _matches(connection, f"{within}({' OR '.join(map(_quoted, rest))})"):
+    quoted = " OR ".join(f'"{one}"' for one in rest)
+    if rest and _matches(connection, f"{within}({quoted})"):
         held += [one for one in rest if _matches(connection, f'{within}"{one}"')]
     if viewer is not None and len(words) <= FEW:
         visible = visible_to(viewer)
@@ -77,12 +78,8 @@ def known(
     return {word: asked[word] for word in held}
 
 
-def _quoted(word: str) -> str:
-    return f'"{word}"'
-
-
 def _matches(connection: Connection, expression: str, among: Condition = TRUE) -> bool:
-    """Whether a row matches, of an item that a condition holds for."""
+    """Return whether a row matches, of an item that a condition holds for."""
     row = connection.execute(
         "SELECT 1 FROM keyword k CROSS JOIN item i ON i.id = k.rowid "
         f"WHERE k.keyword MATCH ? AND {among.sql} LIMIT 1",
@@ -94,7 +91,7 @@ def _matches(connection: Connection, expression: str, among: Condition = TRUE) -
 def _in_file(
     connection: Connection, asked: Mapping[str, str], copy: Current | None
 ) -> dict[str, str]:
-    """Those of the words whose tokens are in the index."""
+    """Return those of the words whose tokens are in the index."""
     if copy is not None:
         held = copy.words.having(list(asked.values()))
         found = {word: token for (word, token), one in zip(asked.items(), held, strict=True) if one}

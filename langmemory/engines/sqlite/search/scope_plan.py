@@ -53,12 +53,12 @@ class CardinalityCache:
         self._shares: dict[int, float] = {}
 
     def size(self, connection: Connection) -> int:
-        """About how many items there are: the highest id."""
+        """Return about how many items there are: the highest id."""
         row = connection.execute("SELECT coalesce(max(id), 0) FROM item").fetchone()
         return int(row[0])
 
     def rows(self, connection: Connection, expression: str, limit: int, size: int) -> int:
-        """Rows that an FTS5 expression matches, at most ``limit``, in a file of about ``size``."""
+        """Return rows that an FTS5 expression matches, at most ``limit``, in a file of about ``size``."""
         return self._cached(
             (expression, limit),
             size,
@@ -80,7 +80,7 @@ class CardinalityCache:
         *,
         anew: bool = False,
     ) -> int:
-        """Rows of a query, at most ``limit``; ``anew``: as they are now, whatever is known."""
+        """Return the rows of a query, at most ``limit``; ``anew``: as they are now, whatever is known."""
         sql = f"SELECT count(*) FROM ({select} LIMIT ?)"
         return self._cached(
             (select, bindings, limit),
@@ -90,7 +90,8 @@ class CardinalityCache:
         )
 
     def share(self, key: Hashable) -> float | None:
-        """The share of the candidates for which conditions held the last time, 0..1; None: never asked."""
+        """Return the share of the candidates for which conditions held the last time, 0..1; None: never
+        asked."""
         return self._shares.get(hash(key))
 
     def found(self, key: Hashable, share: float) -> None:
@@ -145,7 +146,9 @@ class ScopePlan:
         if not self._counted:
             self._counted = True
             asked = [one for one in self._scope.conditions if one.starts]
-            if not (all(one.selective for one in asked) or self._was_narrow):
+            share = self._cardinalities.share(self._key)
+            was_narrow = share is not None and share * FILTERED_SHARE < 1
+            if not (was_narrow or all(one.selective for one in asked)):
                 asked = [one for one in asked if one.selective]
             self._items = self._by_index(asked)
         return self._items
@@ -167,13 +170,8 @@ class ScopePlan:
             if one.told_by != "nothing"
         )
 
-    @property
-    def _was_narrow(self) -> bool:
-        share = self._cardinalities.share(self._key)
-        return share is not None and share * FILTERED_SHARE < 1
-
     def candidates(self, wanted: int) -> int:
-        """How many of the best to look at so that about so many of them are in scope."""
+        """Return how many of the best to look at so that about so many of them are in scope."""
         share = self._cardinalities.share(self._key)
         if share is None:
             return round(wanted * AT_FIRST)
@@ -209,7 +207,7 @@ class ScopePlan:
         return self._items
 
     def _by_index(self, conditions: list[Condition], *, anew: bool = False) -> Ids | None:
-        """All items in scope, if one of these conditions, that have starts, leaves few of its
+        """Return all items in scope, if one of these conditions, that have starts, leaves few of its
         namespaces' items; ``anew``: as counted now."""
         if not conditions:
             return None
@@ -256,7 +254,7 @@ class ScopePlan:
         )
 
     def start(self, one: Condition) -> tuple[str, tuple[Any, ...]]:
-        """Items of a condition in the namespaces of the scope, as ``id``; some perhaps twice."""
+        """Return the items of a condition in the namespaces of the scope, as ``id``; some perhaps twice."""
         selects, bindings = list[str](), list[Any]()
         namespace = self._scope.scope.namespace
         for start in one.starts:
@@ -272,7 +270,7 @@ class ScopePlan:
         return " UNION ALL ".join(selects), tuple(bindings)
 
     def _read(self) -> Ids | None:
-        """All items in scope, if few, by looking at every one in its namespaces."""
+        """Return all items in scope, if few, by looking at every one in its namespaces."""
         namespaces, labels = self._scope.namespaces()
         return self._ids(
             f"item i WHERE i.namespace IN {namespaces} AND {self._scope.where}",
@@ -280,7 +278,7 @@ class ScopePlan:
         )
 
     def _ids(self, source: str, bindings: tuple[Any, ...]) -> Ids | None:
-        """Ids of the items ``i``, ascending; None if they are not few."""
+        """Return the ids of the items ``i``, ascending; None if they are not few."""
         _, at_most = self._sizes
         rows = self._connection.execute(
             f"SELECT i.id{self._scope.value_column} FROM {source} LIMIT ?",

@@ -37,7 +37,8 @@ def nearest(
     exact: bool = False,
     rough: bool = False,
 ) -> tuple[Ids, Floats]:
-    """The ``limit`` items with the highest cosine: (int64[n], float32[n]), best first, ties by id.
+    """Return the ``limit`` items with the highest cosine: (int64[n], float32[n]), best first, ties by
+    id.
 
     Candidates are the items in scope where these are few, else they come from the sign bits; either
     way the cosines are exact, and an item with several vectors counts with its best one.
@@ -50,7 +51,10 @@ def nearest(
     """
     if limit <= 0:
         return NOTHING
-    wanted = _wanted(index, limit, overfetch, scope.trivial)
+    if index.coarse is not None:  # vectors compared exactly
+        wanted = limit + (COARSE_FLOOR if scope.trivial else 2 * COARSE_FLOOR)
+    else:
+        wanted = limit * overfetch + EXACT_FLOOR[index.size > MANY]
     selected = plan.items
     asked = wanted
     if selected is None and not scope.trivial:
@@ -108,13 +112,6 @@ def _by_best(
     return found[0][order], best[order]
 
 
-def _wanted(index: BinaryQuantizedIndex, limit: int, overfetch: int, trivial: bool) -> int:
-    """Vectors that are compared exactly."""
-    if index.coarse is not None:
-        return limit + (COARSE_FLOOR if trivial else 2 * COARSE_FLOOR)
-    return limit * overfetch + EXACT_FLOOR[index.size > MANY]
-
-
 def _of_items(connection: Connection, items: Ids) -> tuple[Ids, Floats]:
     if not len(items):
         return unpack([])
@@ -142,7 +139,7 @@ def _in_scope(connection: Connection, scope: CompiledScope, candidates: Ids) -> 
 def _kept(
     connection: Connection, scope: CompiledScope, candidates: Ids, scores: Floats
 ) -> tuple[Ids, Floats]:
-    """The candidates in scope with their scores."""
+    """Return the candidates in scope with their scores."""
     if scope.trivial or not len(candidates):
         return candidates, scores
     rows = connection.execute(
@@ -155,7 +152,7 @@ def _kept(
 
 
 def _several(ids: Ids) -> bool:
-    """Whether an item may have several of these vectors."""
+    """Return whether an item may have several of these vectors."""
     return bool((ids & ((1 << SLOT_BITS) - 1)).any())
 
 
@@ -173,7 +170,7 @@ def _pool(ids: Ids, cosines: Floats, limit: int) -> tuple[Ids, Floats]:
 
 
 def cosines(connection: Connection, query: Floats, items: Ids) -> Floats:
-    """Exact cosine of each item (its best vector) to the query, float32[n]; NaN without a vector."""
+    """Return exact cosine of each item (its best vector) to the query, float32[n]; NaN without a vector."""
     result = np.full(len(items), np.nan, np.float32)
     if not len(items):
         return result
@@ -188,7 +185,7 @@ def cosines(connection: Connection, query: Floats, items: Ids) -> Floats:
 def without_vectors(
     connection: Connection, scope: CompiledScope, plan: ScopePlan, known: Ids, limit: int
 ) -> Ids:
-    """Items in scope that have no vector and are not known yet, last updated first."""
+    """Return the items in scope that have no vector and are not known yet, last updated first."""
     value = ""
     bindings: tuple[Any, ...]
     if (items := plan.items) is not None:
@@ -213,6 +210,6 @@ def without_vectors(
 
 
 def first_vectors(connection: Connection, items: Ids) -> tuple[Ids, Floats]:
-    """The first vector of each item that has one: int64[m] item ids, float32[m, dims]."""
+    """Return the first vector of each item that has one: int64[m] item ids, float32[m, dims]."""
     ids, vectors = fetch(connection, items << SLOT_BITS)
     return ids >> SLOT_BITS, vectors

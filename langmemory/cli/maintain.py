@@ -1,0 +1,187 @@
+"""`langmemory maintain`: one night of maintenance, shown; `langmemory health`: figures and next steps."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from langmemory.cli.target import DbOption, JsonOption, NamespaceOption, Target
+from langmemory.cli.terminal import json_text, printable, say
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from langmemory.stores import MemoryStore
+
+LINES = 12
+"""Changes of one task that are shown; ``--verbose`` shows all."""
+BARS = "▁▂▃▄▅▆▇█"
+
+
+def maintain(
+    context: typer.Context,
+    task: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--task", metavar="TASK", help="Only this task; may be repeated.", show_default=False
+        ),
+    ] = None,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Show what would change, and change nothing.")
+    ] = False,
+    undo: Annotated[
+        str | None,
+        typer.Option(
+            "--undo",
+            metavar="NIGHT",
+            help="Take back all that a night changed.",
+            show_default=False,
+        ),
+    ] = None,
+    nights: Annotated[bool, typer.Option("--list", help="List the last nights.")] = False,
+    verbose: Annotated[bool, typer.Option("--verbose", "-v", help="Show every change.")] = False,
+    db: DbOption = None,
+    namespace: NamespaceOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Let memory age: promote, put away, merge and summarise, each change with its reason.
+
+    The exit code is 1 if a task failed. Every night can be taken back with --undo.
+    """
+    target = Target.of(context, db, namespace)
+    with target.open() as store:
+        if undo is not None:
+            _undo(store, undo, dry_run, as_json)
+            return
+        if nights:
+            _list(store, as_json)
+            return
+        from langmemory.graphs.maintenance import build_maintenance_graph
+
+        prefix = list((target.labels and target.namespace()) or ())
+        graph = build_maintenance_graph(store, tasks=task)
+        found: dict[str, Any] = graph.invoke({"namespace": prefix, "dry_run": dry_run})
+    if as_json:
+        say(json_text(found))
+    else:
+        _print(found, dry_run, verbose)
+    if any(report["error"] for report in found["reports"]):
+        raise typer.Exit(1)
+
+
+def _print(found: dict[str, Any], dry_run: bool, verbose: bool) -> None:
+    from rich.text import Text
+
+    from langmemory.cli.screen import Screen, plain_table
+
+    console, table = Screen(), plain_table()
+    table.add_column("task", no_wrap=True)
+    table.add_column("what", overflow="fold")
+    for report in found["reports"]:
+        lines = report["lines"] if verbose else report["lines"][:LINES]
+        said = [*lines]
+        if left := len(report["lines"]) - len(lines):
+            said.append(f"… and {left} more (--verbose)")
+        said += [f"{name}: {figure:g}" for name, figure in report["figures"].items()]
+        said += report["advice"]
+        said += [f"not done: {one}" for one in report["refused"]]
+        if report["error"]:
+            said.append(f"failed: {report['error']}")
+        table.add_row(
+            Text(report["task"], "red" if report["error"] else ""),
+            Text("\n".join(map(printable, said)) or "nothing", "" if said else "dim"),
+        )
+    console.print(table)
+    changed = sum(len(report["lines"]) for report in found["reports"])
+    if dry_run:
+        say(f"{changed} changes planned; nothing was changed.")
+    elif changed:
+        say(f"{changed} changes. Take them back with: langmemory maintain --undo {found['night']}")
+    else:
+        say("Nothing to change.")
+
+
+def _undo(store: MemoryStore, night: str, dry_run: bool, as_json: bool) -> None:
+    done = store.lifecycle.undo(night, dry_run=dry_run)
+    if as_json:
+        say(json_text(asdict(done)))
+        return
+    for applied in done.applied:
+        for line in applied.lines:
+            say(f"  {line}")
+    say("Nothing was changed." if dry_run else f"Took back {len(done.applied)} runs of {night}.")
+
+
+def _list(store: MemoryStore, as_json: bool) -> None:
+    found = store.lifecycle.nights()
+    if as_json:
+        say(json_text([asdict(night) for night in found]))
+        return
+    for night in found:
+        tasks = ", ".join(dict.fromkeys(str(run.note.get("task")) for run in night.runs))
+        undone = "  (undone)" if night.undone else ""
+        say(f"{night.id}  {night.at.astimezone():%Y-%m-%d %H:%M}  {tasks}{undone}")
+    if not found:
+        say("No night of maintenance has changed this memory yet.")
+
+
+def health(
+    context: typer.Context,
+    db: DbOption = None,
+    namespace: NamespaceOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Show how well memory is kept: what waits, what repeats, what nobody uses, and what to do.
+
+    The exit code is 1 if something is broken, not where there is advice.
+    """
+    from rich.text import Text
+
+    from langmemory.cli.screen import Screen, plain_table
+    from langmemory.lifecycle.health import as_json as plain
+
+    target = Target.of(context, db, namespace)
+    with target.open(vectors=False) as store:
+        found = store.admin.health((target.labels and target.namespace()) or ())
+    findings = found.findings()
+    if as_json:
+        say(json_text(plain(found)))
+    else:
+        console, table = Screen(), plain_table()
+        table.add_column("figure", no_wrap=True)
+        table.add_column("value", overflow="fold")
+        for name, shown in (
+            ("turns", f"{found.turns:,}, of which {found.unread_turns:,} wait for reflection"),
+            ("facts", f"{found.facts:,} that hold, {found.stale:,} of them faded and never cited"),
+            ("never shown", f"{found.never_shown:,} of them"),
+            ("without source", f"{found.without_evidence:,}"),
+            ("duplicates", f"{found.duplicates:,}"),
+            ("open reviews", f"{found.reviews:,}, {found.contradictions:,} on contradictions"),
+            ("people and things", f"{found.entities:,}, {found.entities_without_facts:,} unknown"),
+            ("without vector", f"{found.without_vector:,}"),
+            ("archived", f"{found.archived:,} here, {found.moved:,} in the archive file"),
+            (
+                "file",
+                f"{found.file_bytes / 1e6:,.1f} MB, archive {found.archive_bytes / 1e6:,.1f} MB",
+            ),
+            ("added by week", f"{sparkline(found.growth)}  {found.growth[-1]:,} in the last"),
+        ):
+            table.add_row(Text(name, "dim"), Text(shown))
+        console.print(table)
+        for finding in findings:
+            console.print(
+                Text(f"{finding.state}  ", "bold red" if finding.state == "fail" else "yellow")
+                + Text(f"{finding.what}. {finding.advice}")
+            )
+        if not findings:
+            say("All is well.")
+    if any(finding.state == "fail" for finding in findings):
+        raise typer.Exit(1)
+
+
+def sparkline(counts: Sequence[int]) -> str:
+    """Return one bar for each count, of eight heights."""
+    most = max(counts, default=0) or 1
+    return "".join(BARS[round(count / most * (len(BARS) - 1))] for count in counts)

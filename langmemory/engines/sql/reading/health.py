@@ -1,0 +1,105 @@
+"""Figures of `lifecycle.health.Health`, counted on one snapshot."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import numpy as np
+
+from langmemory.config import LifecycleConfig
+from langmemory.engines.sql.background import reflected
+from langmemory.engines.sql.engine import Snapshot
+from langmemory.engines.sql.reading.ageing import AgeingView
+from langmemory.engines.sql.tables.namespaces import below, from_path
+from langmemory.lifecycle.health import FADED, WEEKS, Health
+from langmemory.lifecycle.policies import options_of, unreachable_rules
+from langmemory.lifecycle.retention import DAY_US, retention
+from langmemory.types import Namespace, Scope
+
+WEEK_US: Final = 7 * DAY_US
+MOST_COUNTED: Final = 1_000_000
+"""Memories without a vector that are counted at most."""
+
+
+def health(
+    snapshot: Snapshot, prefix: Namespace, config: LifecycleConfig, now_us: int, archive_bytes: int
+) -> Health:
+    """Return the figures of a namespace and what is below it."""
+    connection = snapshot.connection
+    inside, labels = below(prefix)
+
+    def count(query: str, *bindings: Any) -> int:
+        return int(connection.execute(query, (*labels, *bindings)).fetchone()[0])
+
+    facts = stale = never_shown = 0
+    shown, rules = False, dict[str, None]()
+    for (path,) in connection.execute(
+        f"SELECT n.path FROM namespace n WHERE n.id IN {inside} ORDER BY n.path", labels
+    ).fetchall():
+        aged = AgeingView(snapshot, from_path(path)).aged()
+        rules |= dict.fromkeys(unreachable_rules(aged, config))
+        holding = aged.take(aged.one_of(aged.status, "active"))
+        faded = retention(holding, now_us, options_of(config)) < FADED
+        old = holding.created_at < now_us - 30 * DAY_US
+        facts += len(holding)
+        stale += int((faded & (holding.cited == 0)).sum())
+        never_shown += int((old & (holding.loaded == 0)).sum())
+        shown = shown or bool(holding.loaded.any())
+    scope = snapshot.scoped(Scope(namespace=prefix), alive_at_us=now_us)
+    missing = (
+        len(snapshot.without_vectors(scope, np.zeros(0, np.int64), MOST_COUNTED))
+        if snapshot.model().model is not None
+        else 0
+    )
+    return Health(
+        turns=count(f"SELECT count(*) FROM item WHERE namespace IN {inside} AND kind = 'episodic'"),
+        unread_turns=sum(one.turns for one in reflected.threads(connection, prefix, now_us)),
+        facts=facts,
+        without_evidence=count(
+            f"SELECT count(*) FROM item i WHERE i.namespace IN {inside} AND i.status = 'active' "
+            "AND i.key GLOB 'fact/*' AND NOT EXISTS (SELECT 1 FROM evidence v "
+            "JOIN item s ON s.id = v.source WHERE v.item = i.id)"
+        ),
+        duplicates=count(
+            "SELECT coalesce(sum(n - 1), 0) FROM (SELECT count(*) AS n FROM fingerprint f "
+            f"JOIN item i ON i.id = f.item WHERE f.namespace IN {inside} AND i.status = 'active' "
+            "GROUP BY f.namespace, f.hash, i.privacy, i.owner) AS same"
+        ),
+        contradictions=count(
+            f"SELECT count(*) FROM review r WHERE r.namespace IN {inside} "
+            "AND r.decision IS NULL AND r.about = 'contradiction'"
+        ),
+        reviews=count(
+            f"SELECT count(*) FROM review r WHERE r.namespace IN {inside} AND r.decision IS NULL"
+        ),
+        stale=stale,
+        never_shown=never_shown,
+        entities=count(
+            f"SELECT count(*) FROM entity WHERE namespace IN {inside} AND same_as IS NULL"
+        ),
+        entities_without_facts=count(
+            f"SELECT count(*) FROM entity e WHERE e.namespace IN {inside} AND e.same_as IS NULL "
+            "AND NOT EXISTS (SELECT 1 FROM mention m JOIN item i ON i.id = m.item "
+            "WHERE m.entity = e.id AND i.status = 'active')"
+        ),
+        without_vector=missing,
+        archived=count(
+            f"SELECT count(*) FROM item WHERE namespace IN {inside} AND status = 'archived'"
+        ),
+        moved=count(f"SELECT count(*) FROM archived_item WHERE namespace IN {inside}"),
+        file_bytes=snapshot.stats().file_bytes,
+        archive_bytes=archive_bytes,
+        growth=_growth(snapshot, inside, labels, now_us),
+        shown=shown,
+        rules=tuple(rules),
+    )
+
+
+def _growth(snapshot: Snapshot, inside: str, labels: tuple[Any, ...], now_us: int) -> list[int]:
+    rows = snapshot.connection.execute(
+        "SELECT (? - created_at) / ? AS week, count(*) FROM item "
+        f"WHERE namespace IN {inside} AND created_at > ? GROUP BY week",
+        (now_us, WEEK_US, *labels, now_us - WEEKS * WEEK_US),
+    )
+    found = {int(week): int(added) for week, added in rows}
+    return [found.get(week, 0) for week in reversed(range(WEEKS))]

@@ -1,0 +1,247 @@
+"""Nights of maintenance over a real file: applied, resumed, taken back."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from langmemory.changes import AddMemory, ChangeSet, Facets
+from langmemory.context.citations import Usage
+from langmemory.errors import ConfigError, MaintenanceBusyError
+from langmemory.graphs.maintenance import build_maintenance_graph
+from langmemory.maintenance import tasks
+from langmemory.maintenance.night import CHANGES_AT_ONCE, Night, TaskReport
+from langmemory.stores import MemoryStore
+from langmemory.stores.rooms import Maintaining
+from langmemory.types import Namespace
+
+ADA: Namespace = ("memories", "ada")
+NOW = datetime(2026, 6, 1, tzinfo=UTC)
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[MemoryStore]:
+    with MemoryStore(tmp_path / "memory.db") as opened:
+        yield opened
+
+
+def learn(store: MemoryStore, count: int, *, days: float = 200, **facets: Any) -> list[str]:
+    """Facts learned from one turn, said so many days before `NOW`; their keys."""
+    [turn] = store.remember(
+        ADA,
+        [{"role": "user", "content": "I say much.", "at": NOW - timedelta(days=days)}],
+        thread_id=f"t{days}",
+    )
+    keys = [f"fact/{days:g}-{n}" for n in range(count)]
+    store.changes.apply(
+        ChangeSet(
+            namespace=ADA, run_id=f"learn-{days}-{count}", kind="reflection", reason="test",
+            changes=tuple(
+                AddMemory(
+                    key=key,
+                    value={"text": f"Ada likes number {key}", "fact_kind": "preference"},
+                    facets=Facets(kind="semantic", **facets),
+                    evidence=(turn,),
+                )
+                for key in keys
+            ),
+        )
+    )  # fmt: skip
+    return keys
+
+
+def cite(
+    store: MemoryStore, key: str, times: int, *, right: int = 0, relevance: float = 0.9
+) -> None:
+    """Count citations of a memory, the last one at `NOW`."""
+    store.admin.count_usage(
+        [
+            Usage(
+                namespace=list(ADA), key=key, loaded=times, referenced=times, succeeded=right,
+                read_tokens=9, discovery_tokens=9, matched=times, relevance=relevance * times,
+                cited_at_us=int(NOW.timestamp() * 1_000_000),
+            )
+        ]
+    )  # fmt: skip
+
+
+def night(store: MemoryStore, **given: Any) -> dict[str, Any]:
+    """What a night at `NOW` came to."""
+    options = {name: given.pop(name) for name in ("tasks",) if name in given}
+    graph = build_maintenance_graph(store, now=lambda: NOW, **options)
+    found: dict[str, Any] = graph.invoke(given)
+    return found
+
+
+def lines(found: dict[str, Any], task: str) -> list[str]:
+    """What a task changed."""
+    [report] = [one for one in found["reports"] if one["task"] == task]
+    return list(report["lines"])
+
+
+def known(store: MemoryStore) -> list[dict[str, Any]]:
+    """All that the file knows, without the record of what happened."""
+    rows = store.admin.export(history=False)
+    return [row for row in rows if row["type"] != "meta"]
+
+
+def test_citations_keep_their_relevance_and_time(store: MemoryStore) -> None:
+    """What an answer cited is known by count, mean relevance and last time, and an export carries it."""
+    [key] = learn(store, 1)
+    cite(store, key, 3, relevance=0.6)
+    cite(store, key, 1, relevance=1.0)
+    with Maintaining(store).view(ADA) as view:
+        found = view.aged()
+    assert found.cited.tolist() == [4]
+    assert found.relevance.tolist() == pytest.approx([0.7])
+    assert found.used_at.tolist() == [int(NOW.timestamp() * 1_000_000)]
+    with MemoryStore(":memory:") as other:
+        other.admin.import_rows(list(store.admin.export()))
+        with Maintaining(other).view(ADA) as view:
+            assert view.aged().relevance.tolist() == pytest.approx([0.7])
+
+
+def test_a_night_promotes_and_demotes_with_reasons(store: MemoryStore) -> None:
+    """What was cited rises, what nobody used falls; the history names both and the figures."""
+    old = learn(store, 3)
+    [used] = learn(store, 1, days=2)
+    cite(store, used, 12)
+    found = night(store)
+    assert lines(found, "promote")
+    assert len(lines(found, "demote")) == 1, "a twentieth, one at least"
+    item = store.changes.history(ADA, used)[-1]
+    assert item.run_id is not None
+    assert item.run_id.startswith("night/")
+    assert "cited 12 times" in str(item.reason)
+    assert any(
+        "unused for 200 days" in str(store.changes.history(ADA, key)[-1].reason) for key in old
+    )
+
+
+def test_undo_of_a_night_gives_the_same_export(store: MemoryStore) -> None:
+    """Whatever a night changed, taking it back leaves what was known before."""
+    learn(store, 30, importance=0.8)
+    [used] = learn(store, 1, days=2)
+    cite(store, used, 12)
+    store.admin.usage()
+    before = known(store)
+    found = night(store)
+    assert known(store) != before
+    store.lifecycle.undo(found["night"])
+    assert known(store) == before
+    assert store.lifecycle.nights()[0].undone
+
+
+def test_a_second_night_changes_nothing_when_all_is_done(store: MemoryStore) -> None:
+    """Once every rule has had its say, a night finds nothing to do."""
+    learn(store, 4)
+    [used] = learn(store, 1, days=2)
+    cite(store, used, 12)
+    for _ in range(6):
+        night(store)
+    again = night(store)
+    assert [report["lines"] for report in again["reports"]] == [[]] * len(again["reports"])
+
+
+def test_what_was_taken_back_is_not_done_again(store: MemoryStore) -> None:
+    """A person who takes a night back does not find it done anew in the morning."""
+    learn(store, 1)
+    [used] = learn(store, 1, days=2)
+    cite(store, used, 12)
+    store.lifecycle.undo(night(store)["night"])
+    again = night(store)
+    assert lines(again, "promote") == lines(again, "demote") == []
+    assert any("taken back" in one for report in again["reports"] for one in report["refused"])
+
+
+def test_a_dry_run_changes_nothing(store: MemoryStore) -> None:
+    """A dry run tells the changes, and leaves no run and no lease."""
+    learn(store, 2)
+    [used] = learn(store, 1, days=2)
+    cite(store, used, 12)
+    store.admin.usage()
+    before = known(store)
+    assert lines(night(store, dry_run=True), "promote")
+    assert known(store) == before
+    assert store.lifecycle.nights() == []
+
+
+def test_many_changes_are_several_runs(store: MemoryStore) -> None:
+    """A task applies at most so many changes in one transaction, and undo takes all of them back."""
+    keys = learn(store, CHANGES_AT_ONCE + 10, status="approved")
+    found = night(store, tasks=["graduate"])
+    assert len(store.lifecycle.nights()[0].runs) == 2
+    assert store.get(ADA, keys[-1]) is not None
+    assert len(store.lifecycle.undo(found["night"]).applied) == 2
+
+
+def test_a_failed_task_keeps_the_others_and_stops_graduation(
+    store: MemoryStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """If one task fails the others run, the report says why, and nothing graduates that night."""
+    learn(store, 1, status="approved")
+
+    def broken(night: Night, report: TaskReport) -> None:
+        raise RuntimeError("the disk is on fire")
+
+    monkeypatch.setitem(tasks.TASKS, "demote", broken)  # type: ignore[arg-type]
+    found = night(store)
+    by_task = {report["task"]: report for report in found["reports"]}
+    assert by_task["demote"]["error"] == "RuntimeError: the disk is on fire"
+    assert by_task["evict"]["error"] is None
+    assert by_task["graduate"]["lines"] == []
+    assert "demote failed" in by_task["graduate"]["refused"][0]
+
+
+def test_one_process_maintains_a_file(store: MemoryStore) -> None:
+    """Whoever holds the lease keeps others out, by name, until it is given back."""
+    learn(store, 1)
+    room = Maintaining(store)
+    room.take_lease("elsewhere:1", 60)
+    with pytest.raises(MaintenanceBusyError, match="elsewhere:1"):
+        night(store)
+    room.give_back_lease("elsewhere:1")
+    assert night(store)["night"]
+
+
+def test_an_unknown_task_is_named(store: MemoryStore) -> None:
+    """A task that does not exist is refused with those that do."""
+    with pytest.raises(ConfigError, match=r"no task 'tidy'. Known: .*promote"):
+        build_maintenance_graph(store, tasks=["tidy"])
+
+
+def test_health_tells_figures_and_next_steps(store: MemoryStore) -> None:
+    """Health counts what is there, and each finding names a next step."""
+    learn(store, 3)
+    found = store.admin.health(now=NOW)
+    assert (found.turns, found.facts, found.stale) == (1, 3, 3)
+    assert sum(store.admin.health().growth) == 4
+    assert all(finding.advice for finding in found.findings())
+    with MemoryStore(":memory:") as empty:
+        assert empty.admin.health().findings() == []
+
+
+def test_a_night_keeps_the_file_in_order(store: MemoryStore) -> None:
+    """A night checks the file, tells its figures, and merges what single writes left behind."""
+    learn(store, 5)
+    by_task = {report["task"]: report for report in night(store)["reports"]}
+    assert by_task["health"]["figures"]["facts"] == 5
+    assert by_task["optimise"]["figures"]["written_anew"] == 0
+    assert store.admin.check() == []
+
+
+def test_a_damaged_file_stops_graduation(
+    store: MemoryStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where the file is inconsistent the night says so, and nothing graduates."""
+    learn(store, 1, status="approved")
+    monkeypatch.setattr(
+        "langmemory.engines.sql.rooms.admin.Admin.check", lambda _: ["a row is lost"]
+    )
+    by_task = {report["task"]: report for report in night(store)["reports"]}
+    assert "a row is lost" in by_task["health"]["error"]
+    assert by_task["graduate"]["lines"] == []

@@ -1,0 +1,162 @@
+"""Rules of the lifecycle: what rises, falls, graduates and goes, and why."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from langmemory.changes import Change, SetStatus, UpdateMemory
+from langmemory.config import LifecycleConfig
+from langmemory.lifecycle import policies
+from langmemory.lifecycle.retention import DAY_US
+from langmemory.ports.lifecycle import Aged
+from tests.lifecycle.aged import NOW, aged
+
+CONFIG = LifecycleConfig()
+USED = {"cited": 1, "used_at": NOW - DAY_US}
+"""A memory by which use is known to be measured."""
+
+
+def priorities(changes: list[Change]) -> dict[str, str]:
+    """Key → new priority."""
+    return {one.key: str(one.facets.priority) for one in changes if isinstance(one, UpdateMemory)}
+
+
+def archived(changes: list[Change]) -> list[str]:
+    """Keys of what is archived, in order."""
+    return [one.key for one in changes if isinstance(one, SetStatus) and one.status == "archived"]
+
+
+def test_promotion_by_use() -> None:
+    """Ten relevant citations make a guardrail; twenty-five, of which twenty were right, a mandate."""
+    found = policies.promotions(
+        aged(
+            {"cited": 10, "relevance": 0.7},
+            {"cited": 9, "relevance": 0.9},
+            {"cited": 30, "relevance": 0.69},
+            {"cited": 25, "right": 20, "priority": "guardrail"},
+            {"cited": 25, "right": 19, "priority": "guardrail"},
+            {"verified": True, "priority": "guardrail"},
+        ),
+        CONFIG,
+        NOW,
+    )
+    assert priorities(found) == {"k0": "guardrail", "k3": "mandate", "k5": "mandate"}
+    assert "cited 10 times" in found[0].reason
+    assert "confirmed by a person" in found[-1].reason
+
+
+def test_mandates_are_capped() -> None:
+    """Promotion stops at so many mandates of one owner; those of another owner count apart."""
+    few = LifecycleConfig(max_mandates=1)
+    rising = {"verified": True, "priority": "guardrail"}
+    found = policies.promotions(
+        aged({"priority": "mandate"}, rising, {**rising, "owner": "ada"}), few, NOW
+    )
+    assert priorities(found) == {"k2": "mandate"}
+
+
+@pytest.mark.parametrize(
+    "kept",
+    [
+        {"pinned": True},
+        {"verified": True},
+        {"relation": "born_on"},
+        {"relation": "lives_in"},
+        {"evidence": 0},
+        {"cited": 5},
+        {"days": 89},
+        {"used_at": NOW - DAY_US, "cited": 1},
+        {"priority": "mandate"},
+        {"status": "pending"},
+    ],
+    ids=str,
+)
+def test_what_is_not_demoted(kept: dict[str, Any]) -> None:
+    """Unused memories fall; what a person vouched for, what does not fade, the present home, what an
+    application wrote, and what is in use stays."""
+    old = {"days": 200}
+    found = policies.demotions(aged(old, {**old, **kept}, USED), CONFIG, NOW)
+    assert priorities(found) == {"k0": "archive"}
+    assert "unused for 200 days" in found[0].reason
+
+
+def test_nothing_is_demoted_where_use_is_not_measured() -> None:
+    """Without a citation in the last ninety days nobody knows what is unused, and nothing falls."""
+    assert policies.demotions(aged({"days": 200}, {"days": 300}), CONFIG, NOW) == []
+
+
+def test_a_night_demotes_a_twentieth_at_most() -> None:
+    """Of a hundred unused memories the five least salient fall in one night."""
+    many = [{"days": 200, "importance": n / 100} for n in range(100)]
+    found = policies.demotions(aged(*many, USED), CONFIG, NOW)
+    assert list(priorities(found)) == ["k0", "k1", "k2", "k3", "k4"]
+
+
+def test_a_demoted_memory_rises_when_it_is_used_again() -> None:
+    """A citation after a demotion brings the memory back into prompts."""
+    fallen = {"days": 300, "priority": "archive"}
+    found = policies.promotions(
+        aged(fallen, {**fallen, **USED}, {**fallen, **USED, "kind": "archival"}), CONFIG, NOW
+    )
+    assert priorities(found) == {"k1": "reference"}
+
+
+def test_graduation() -> None:
+    """Approved memories become active, pending ones with two sources are approved, and what is asked
+    about waits."""
+    memories: Aged = aged(
+        {"status": "approved"}, {"status": "pending"}, {"status": "pending", "evidence": 2},
+        {"status": "approved", "keys": "asked"},
+    )  # fmt: skip
+    found = policies.graduations(memories, {"asked"})
+    assert [(one.key, one.status) for one in found if isinstance(one, SetStatus)] == [
+        ("k0", "active"),
+        ("k2", "approved"),
+    ]
+
+
+def test_eviction_keeps_what_must_stay() -> None:
+    """Over ``max_facts`` the least salient go, superseded ones first; never what is pinned, timeless, a
+    mandate, evidence of an active memory, or an application's own."""
+    kept = (
+        {"pinned": True}, {"relation": "parent_of"}, {"priority": "mandate"}, {"supports": True},
+        {"evidence": 0},
+    )  # fmt: skip
+    memories = [{"days": 400, "importance": 0.0, **one} for one in kept]
+    going = [{"days": 10, "status": "superseded"}, {"days": 300, "importance": 0.1}, {"days": 1}]
+    filler = [{"days": 1, "importance": 0.9}] * 52
+    config = LifecycleConfig(max_facts=57)
+    found = policies.evictions(aged(*memories, *going, *filler), config, NOW)
+    assert archived(found) == ["k5", "k6", "k7"]
+    assert "60 of at most 57" in found[0].reason
+    assert "salience" in found[0].reason
+
+
+def test_eviction_takes_a_twentieth_at_most() -> None:
+    """However far a namespace is over its limit, one night evicts a twentieth of it."""
+    many = [{"days": n} for n in range(100)]
+    assert len(policies.evictions(aged(*many), LifecycleConfig(max_facts=10), NOW)) == 5
+
+
+def test_corrections_and_confirmed_facts_have_reserved_places() -> None:
+    """A tenth of ``max_facts`` is kept for them, however little salient they are."""
+    reserved = [{"days": 900, "importance": 0.0, "corrects": True} for _ in range(3)]
+    many = [{"days": n % 50, "importance": 0.6} for n in range(60)]
+    config = LifecycleConfig(max_facts=20)
+    order = policies.eviction_order(aged(*reserved, *many), config, NOW)
+    assert set(order.tolist()).isdisjoint(range(2)), "two places are reserved"
+    assert 2 in order or len(order) == 60
+
+
+def test_rules_that_cannot_fire_are_named() -> None:
+    """A threshold that no memory reaches though many were cited is told with both figures."""
+    memories = aged(*[{"cited": 12, "relevance": 0.3, "loaded": 20} for _ in range(3)])
+    [told] = policies.unreachable_rules(memories, CONFIG)
+    assert "guardrail_relevance is 0.7" in told
+    assert "0.30" in told
+    assert any("Demotion" in one for one in policies.unreachable_rules(aged({}), CONFIG))
+    assert list(policies.unreachable_rules(aged(), CONFIG)) == []
+    assert isinstance(policies.eviction_order(aged(), CONFIG, NOW), np.ndarray)
