@@ -26,9 +26,8 @@ from langmemory.context.citations import Citations, Usage, without_ids
 from langmemory.context.disclosure import BlockState, DisclosureBudget
 from langmemory.context.listeners import unheard_ids
 from langmemory.context.marking import MARK
-from langmemory.context.placement import Placement, with_block
 from langmemory.context.stripping import cleaned, without_citations
-from langmemory.context.turns import is_human
+from langmemory.context.turns import Placement, is_human, with_block
 from langmemory.errors import with_extra
 from langmemory.nodes.condense import CondenseNode
 from langmemory.nodes.core_memory import BLOCKS
@@ -72,7 +71,7 @@ SHOWN_FROM: Final = "shown_from"
 
 
 class AgentMemoryState(AgentState[Any]):
-    """What memory adds to an agent's state; shown in Studio, neither asked for nor returned."""
+    """The keys that memory adds to an agent's state; shown in Studio, neither asked for nor returned."""
 
     # LangGraph takes a reducer for one only where it stands last.
     memory_block: NotRequired[Annotated[BlockState, PrivateStateAttr]]
@@ -211,7 +210,8 @@ class MemoryMiddleware(AgentMiddleware[AgentMemoryState, Any, Any]):
             "texts": {**before.get("texts", {}), self.name: update["memory_block"]["text"]},
             "core_texts": {**before.get("core_texts", {}), self.name: update["core_memory"]},
         }
-        said = _said(after, _last_human(state["messages"]))
+        humans = (at for at, message in enumerate(state["messages"]) if is_human(message))
+        said = _said(after, max(humans, default=0))
         if said is not None:
             kept["said"] = said
         return {**update, **with_internal(after, **kept)}
@@ -296,12 +296,8 @@ def _texts(state: Mapping[str, Any], name: str) -> tuple[str, str]:
     return state.get("core_memory") or "", (state.get("memory_block") or {}).get("text", "")
 
 
-def _last_human(messages: Sequence[AnyMessage]) -> int:
-    return max((at for at, message in enumerate(messages) if is_human(message)), default=0)
-
-
 def _said(state: Mapping[str, Any], end: int | None = None) -> list[AnyMessage] | None:
-    """What people said and is to be kept for the end of the run; None when there is nothing new.
+    """Return the messages of people that are kept for the end of the run; None when there is nothing new.
 
     Before a run it is what earlier ones left pending_messages, because they failed. The person's last
     message is not among it: other middleware may yet take out of it what the model is not to see.
@@ -389,7 +385,7 @@ def _as_shown(state: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def _still_said(state: Mapping[str, Any], remembered: Mapping[str, Any]) -> dict[str, Any]:
-    """What of it waits for a run of somebody else."""
+    """Return the kept messages that wait for a run of somebody else."""
     said = internal_of(state).get("said")
     kept = internal_of(remembered)
     if not said or "remembered_id" not in kept:

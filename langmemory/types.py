@@ -340,11 +340,11 @@ class Job:
     id: int
     kind: str
     """Which workers take it: the name of the reflector."""
-    lane: str
-    """Jobs of one lane run one after the other: the labels of the namespace, joined by periods; where
+    lock: str
+    """Jobs of one lock run one after the other: the labels of the namespace, joined by periods; where
     a job does not say which, its kind and who it is for."""
     thread: str | None
-    """A later job of the same kind, lane and thread replaces it while it is pending."""
+    """A later job of the same kind, lock and thread replaces it while it is pending."""
     payload: Mapping[str, Any]
     """The input of the reflector; emptied when it is done."""
     config: Mapping[str, Any]

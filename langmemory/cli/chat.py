@@ -117,7 +117,7 @@ def at_a_terminal() -> bool:
 
 
 def _lines(console: Any) -> Iterator[str]:
-    """What the person types, until they leave."""
+    """Yield the lines the person types, until they leave."""
     from rich.text import Text
 
     while True:

@@ -65,7 +65,7 @@ class Conversation:
 
     @property
     def block(self) -> str:
-        """What the model was given from memory for the last answer."""
+        """The memory block of the last answer."""
         values = self._graph.get_state(self._config).values
         return str((values.get("memory_block") or {}).get("text", ""))
 

@@ -46,7 +46,7 @@ class Question:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Answer:
-    """What recall found for a question."""
+    """The memory that recall found for a question."""
 
     question: Question
     shown: RecallResult | None
@@ -58,7 +58,7 @@ class Answer:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Place:
-    """What LangGraph's store found for the same question."""
+    """The place of the same question's answer in LangGraph's store."""
 
     rank: int | None
     milliseconds: float

@@ -49,7 +49,7 @@ class Check:
     what: str
     found: str
     advice: str = ""
-    """What to do; empty when all is well."""
+    """The next step; empty when all is well."""
 
 
 def doctor(
@@ -261,7 +261,7 @@ def _damages(path: str) -> list[str] | None:
 
 
 def _beside(config: Config) -> Iterator[Check]:
-    """What the configuration puts beside the memory file."""
+    """Check the files that the configuration puts beside the memory file."""
     if config.database.archive_path is not None:
         found = f"{config.database.archive_path} is set, but nothing moves there in this version"
         advice = "Leave it out. Archived memories stay in the memory file, out of every recall."

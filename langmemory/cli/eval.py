@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class SystemName(StrEnum):
-    """What `--system` takes."""
+    """Values of `--system`."""
 
     langmemory = "langmemory"
     facts = "facts"
@@ -37,7 +37,7 @@ MAKE_BLOCKS = (SystemName.langmemory, SystemName.facts, SystemName.no_embedder)
 
 
 class Level(StrEnum):
-    """What `--granularity` takes."""
+    """Values of `--granularity`."""
 
     turn = "turn"
     session = "session"

@@ -31,7 +31,7 @@ BATCH_CHARACTERS = 4_000_000
 
 @dataclass(kw_only=True, slots=True)
 class ImportReport:
-    """What an import did."""
+    """The counts of an import."""
 
     format: Format
     read: int = 0
@@ -160,7 +160,7 @@ def _turn(message: ImportedMessage) -> dict[str, Any]:
 
 
 class _Piped(io.BytesIO):
-    """What came through a pipe, which can be read only once, under the pipe's name."""
+    """The bytes of a pipe, which can be read only once, under the pipe's name."""
 
     def __init__(self, name: str, content: bytes) -> None:
         super().__init__(content)

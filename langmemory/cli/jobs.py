@@ -94,7 +94,7 @@ def _table(jobs: list[Job], now: datetime) -> Any:
             str(job.id),
             NAMES.get(job.state, job.state),
             job.kind,
-            job.lane.replace(".", "/"),
+            job.lock.replace(".", "/"),
             job.thread or "–",
             _due(job, now),
             str(job.attempts),

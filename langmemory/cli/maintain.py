@@ -74,11 +74,9 @@ def maintain(
 def _print(found: dict[str, Any], dry_run: bool, verbose: bool) -> None:
     from rich.text import Text
 
-    from langmemory.cli.screen import Screen, plain_table
+    from langmemory.cli.screen import FOLD, WHOLE, Screen, plain_table
 
-    console, table = Screen(), plain_table()
-    table.add_column("task", no_wrap=True)
-    table.add_column("what", overflow="fold")
+    console, table = Screen(), plain_table({"task": WHOLE, "what": FOLD})
     for report in found["reports"]:
         lines = report["lines"] if verbose else report["lines"][:LINES]
         said = [*lines]
@@ -139,7 +137,7 @@ def health(
     """
     from rich.text import Text
 
-    from langmemory.cli.screen import Screen, plain_table
+    from langmemory.cli.screen import FOLD, WHOLE, Screen, plain_table
     from langmemory.lifecycle.health import as_json as plain
 
     target = Target.of(context, db, namespace)
@@ -149,9 +147,7 @@ def health(
     if as_json:
         say(json_text(plain(found)))
     else:
-        console, table = Screen(), plain_table()
-        table.add_column("figure", no_wrap=True)
-        table.add_column("value", overflow="fold")
+        console, table = Screen(), plain_table({"figure": WHOLE, "value": FOLD})
         for name, shown in (
             ("turns", f"{found.turns:,}, of which {found.unread_turns:,} wait for reflection"),
             ("facts", f"{found.facts:,} that hold, {found.stale:,} of them faded and never cited"),

@@ -19,7 +19,7 @@ DEBUG_VARIABLE = "LANGMEMORY_DEBUG"
 """Set to 1 to see the traceback of any error."""
 
 USAGE_ERROR: type[Any] = typer.BadParameter.__mro__[1]
-"""What typer raises for wrong usage; newer versions bring a click of their own to take it from."""
+"""The error of typer for wrong usage; newer versions bring a click of their own to take it from."""
 
 
 class Command(TyperCommand):
@@ -120,7 +120,7 @@ def _one_line_errors() -> Iterator[None]:
 
 
 def line_of(error: Exception) -> str:
-    """What an error says to a person, on one line."""
+    """Return an error as one line for a person."""
     text = printable(" ".join(str(error).split()))
     if isinstance(error, LangMemoryError):
         return text
@@ -130,7 +130,7 @@ def line_of(error: Exception) -> str:
 
 
 def _usage(error: Any) -> str:
-    """What is wrong with the words of a command, and where its help is; nothing where that was shown
+    """Return a line on a wrong command and where its help is; nothing where that was shown
     because there were no words."""
     of_one = getattr(error, "param", None) or getattr(error, "param_hint", None)
     bad = isinstance(error, typer.BadParameter) and not of_one  # then typer says no more than that

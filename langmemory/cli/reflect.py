@@ -97,7 +97,7 @@ def reflect(
 
 @dataclass(frozen=True, slots=True)
 class _Reading:
-    """What is to be read: a conversation, or some turns of one."""
+    """A conversation that is to be read, or some turns of one."""
 
     namespace: Namespace
     thread_id: str | None
@@ -166,7 +166,7 @@ def batches(
 def show_batch(
     console: Console, store: MemoryStore, batch: dict[str, Any], done: dict[str, Any]
 ) -> None:
-    """What a batch taught: facts, what they replaced, and questions."""
+    """Print the facts of a batch, the facts they replaced, and the questions."""
     from rich.text import Text
 
     from langmemory.ports.facts import EXTRACTION_FAILED

@@ -91,7 +91,7 @@ def _outcome(run: Run) -> str:
 
 
 def _took(note: Mapping[str, Any]) -> list[str]:
-    """What a run took of chat models: tokens in and out, and dollars where they are known."""
+    """Return the tokens a run took, in and out, and dollars where they are known."""
     usage = list((note.get("usage") or {}).values())
     if not usage:
         return []

@@ -1,4 +1,4 @@
-"""What goes to a terminal or a pipe, in whatever encoding it has."""
+"""Output to a terminal or a pipe, in whatever encoding it has."""
 
 from __future__ import annotations
 

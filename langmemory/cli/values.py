@@ -1,4 +1,4 @@
-"""What may be written after an option or for an argument; a wrong one is named, and how to write it.
+"""Parsers of the values of options and arguments; an error names the value and how to write it.
 
 Typer would read most of them itself, but newer versions do not say which value was wrong, and take the
 day ``2026`` for seconds since 1970.
@@ -19,7 +19,7 @@ from langmemory import timestamps
 from langmemory.types import Kind
 
 DAY = re.compile(r"\d{4}-?(\d{2}-?\d{2}|W\d{2}(-?\d)?)")
-"""What is written of a day alone, as ISO 8601 has it."""
+"""A day without a time, as ISO 8601 has it."""
 
 PICTURES = (".png", ".svg", ".pdf")
 

@@ -1,4 +1,4 @@
-"""What an evaluation is run on: conversations, their turns, and questions with known evidence."""
+"""The data of an evaluation: conversations, their turns, and questions with known evidence."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ CHAIN = "chain"
 reported by how often both are found."""
 
 Label = Literal["answerable", "idle", "general", "foreign"]
-"""What a prompt is: one that memories answer, a filler ("ok"), a question whose answer is no memory
+"""The kind of a prompt: one that memories answer, a filler ("ok"), a question whose answer is no memory
 ("What is the capital of France?"), or a personal one about what nobody ever told."""
 
 NO_ANSWER = "I don't know."
@@ -43,13 +43,13 @@ class Turn:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Observation:
-    """What a model noted down while reading a session."""
+    """A note that a model made while reading a session."""
 
     text: str
     evidence: tuple[str, ...]
     """Ids of the turns it rests on."""
     more: Mapping[str, Any] = field(default_factory=dict)
-    """What else it answered of it, in the words of the extraction prompt: ``claims``, ``ends`` …"""
+    """Further fields of the extraction prompt's answer, such as ``claims`` and ``ends``."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -98,7 +98,7 @@ class Question:
     at: datetime | None = None
     """When it is asked, timezone-aware; None: after the conversation."""
     label: Label | None = None
-    """What kind of prompt the data says it is; None where the data does not say."""
+    """The kind of prompt, as the data says; None where it does not say."""
     rivals: tuple[str, ...] = ()
     """Turns that must not stand before the evidence: outdated ones, or ones about something else."""
 

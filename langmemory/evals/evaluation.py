@@ -127,7 +127,7 @@ def _run(
 def _portions(
     corpus: Corpus,
 ) -> Iterator[tuple[Sequence[Conversation], Sequence[Question]]]:
-    """What one system is given and asked: everything, or a conversation at a time."""
+    """Yield the conversations and questions for one system: all, or one conversation at a time."""
     if not corpus.isolated:
         yield corpus.conversations, corpus.questions
         return

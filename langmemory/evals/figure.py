@@ -191,7 +191,7 @@ def _by_latency(axes: Any, systems: list[SystemReport]) -> None:
 
 
 def _ablation(axes: Any, report: Report) -> None:
-    """What each stage is worth; those that change nothing, having nothing to work on, are counted."""
+    """Draw the worth of each stage; stages that change nothing are counted."""
     changes = [
         (system.name, change)
         for system in report.ablations

@@ -115,7 +115,7 @@ class MemorySystem:
         return self._door == "recall" and self._kind == "dialogue" and self._granularity == "turn"
 
     def block(self, question: Question) -> Block:
-        """What `RecallNode`, as it is by default, puts into the prompt of a thread that begins so."""
+        """Return the block that `RecallNode` makes by default for a thread that begins with the question."""
         namespace = self._keys.namespace(question.conversation)
         self._store.defaults = {"now": self._asked_at(question), "preset": self._preset}
         node = RecallNode(namespace, store=self._store, viewer=None, core={})

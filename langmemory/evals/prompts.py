@@ -1,4 +1,4 @@
-"""What prompts get to read: how much of it is evidence, and whether a score tells."""
+"""The memory blocks of prompts: how much of them is evidence, and whether a score tells."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ PAIRS_DEPTH = 10
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class PromptOutcome:
-    """What one prompt was given."""
+    """The memory block that one prompt was given."""
 
     question: str
     label: Label

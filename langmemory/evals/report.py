@@ -1,4 +1,4 @@
-"""What an evaluation found: plain values, from single questions up to groups with intervals."""
+"""The results of an evaluation: plain values, from single questions up to groups with intervals."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ class SystemReport:
     groups: tuple[Group, ...] = ()
     ingest_seconds: float = 0.0
     prompts: PromptFigures | None = None
-    """What prompts get to read; None for a system that makes no blocks."""
+    """The figures of its memory blocks; None for a system that makes none."""
 
     def group(self, category: str = POOLED, split: Split = "all") -> Group:
         """The figures of one category.

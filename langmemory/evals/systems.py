@@ -1,4 +1,4 @@
-"""What is evaluated, behind one Protocol, and LangGraph's own stores behind it; `ours` has langmemory.
+"""The Protocol of evaluated systems, and LangGraph's own stores behind it; `ours` has langmemory.
 
 Every system stores texts under opaque keys and keeps the way back to turn ids in a `TurnKeys`
 outside of the store, so no id of the data set can be found by searching for it.
@@ -33,14 +33,14 @@ class Found:
     turns: tuple[str, ...]
     """Ids of what it says: the turn, or the turns a fact rests on."""
     text: str
-    """What whoever asked gets to read, with the speaker where it was said by one."""
+    """The text of the result, with the speaker where it was said by one."""
     score: float | None = None
     """How sure the system says it is; None where it does not say."""
 
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """What a prompt is given to read."""
+    """The memory block of a prompt."""
 
     entries: tuple[tuple[str, ...], ...]
     """Ids of the turns that each memory in it speaks of."""

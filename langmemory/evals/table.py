@@ -166,7 +166,7 @@ def _leading(report: Report) -> Table:
 
 
 def _prompts(report: Report) -> Table:
-    """What the memory block of an agent's prompt holds, which prompts get one, and how good the
+    """Tell how much evidence an agent's memory block holds, which prompts get one, and how good the
     scores of the first results are as probabilities."""
     shown = [(s.name, s.prompts) for s in report.systems if s.prompts]
     table = _table(

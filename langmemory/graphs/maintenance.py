@@ -44,7 +44,7 @@ class MaintenanceInput(TypedDict, total=False):
 
 
 class MaintenanceOutput(TypedDict):
-    """What came of a night."""
+    """The result of a night."""
 
     night: str
     reports: list[dict[str, Any]]

@@ -1,4 +1,4 @@
-"""What LangGraph's server (``langgraph dev``, Studio, deployments) loads besides a graph: the store.
+"""The store that LangGraph's server (``langgraph dev``, Studio, deployments) loads beside a graph.
 
 "store": { "path": "./store.py:open_store" }
 """

@@ -28,7 +28,7 @@ class ChatContext:
 
 
 class SummaryContext(TypedDict, total=False):
-    """What `SummarizationNode` keeps. (Typed, so that LangGraph knows it may restore it.)"""
+    """The state of `SummarizationNode`. (Typed, so that LangGraph knows it may restore it.)"""
 
     running_summary: RunningSummary
     summarization_error: str
@@ -36,10 +36,10 @@ class SummaryContext(TypedDict, total=False):
 
 
 class ChatState(MemoryState, total=False):
-    """What the chat graph keeps per thread. Every key is meant to be read in Studio."""
+    """The state of the chat graph, per thread. Every key is meant to be read in Studio."""
 
     summarized_messages: list[AnyMessage]
-    """What the model is shown of the conversation: a summary of what is old, the rest verbatim."""
+    """The conversation as the model is shown it: a summary of what is old, the rest verbatim."""
     context: SummaryContext
     budget: BudgetReport
     """How full the model's window was, part by part."""

@@ -14,7 +14,7 @@ from langmemory.importers.message import ROLES, ImportedMessage, MessageReader
 from langmemory.timestamps import moment
 
 CONTENT_TYPES = ("text", "multimodal_text", "code")
-"""What was said. Reasoning, browsing and profile entries have types of their own."""
+"""The content types of what was said. Reasoning, browsing and profile entries have types of their own."""
 
 
 def read_chatgpt(file: BinaryIO) -> Iterator[ImportedMessage]:
@@ -104,7 +104,7 @@ def _visible(message: Any) -> bool:
 
 
 def _object(found: Any) -> dict[str, Any]:
-    """What should be an object; an empty one where it is missing, null or something else."""
+    """Return an object; an empty one where it is missing, null or something else."""
     return found if isinstance(found, dict) else {}
 
 

@@ -16,7 +16,7 @@ MAX_BYTES = 16 * 1024 * 1024
 """Size of one line or array element, at most: parsing takes about twenty times as much memory."""
 
 END = ""
-"""What stands for a character where the file ends."""
+"""The character that stands for the end of the file."""
 
 NOT_UTF8 = "not UTF-8 text; save the file as UTF-8 and try again"
 UNREADABLE = (

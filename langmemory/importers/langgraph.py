@@ -79,7 +79,7 @@ def _message(
 
 
 def _identity(message: Any, said: Counter[str]) -> object:
-    """What a message is known by from state to state: its id, else who says what, and how often
+    """Return the identity of a message from state to state: its id, else who says what, and how often
     that was ``said`` before it in its state, which is counted."""
     fields: Mapping[str, Any] = fields_of(message) if isinstance(message, dict) else {}
     if fields.get("id"):

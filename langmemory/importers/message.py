@@ -27,7 +27,7 @@ ROLES: Mapping[str, Role] = {
     "tool": "tool",
     "function": "tool",
 }
-"""What OpenAI, LangChain and ChatGPT call the four roles."""
+"""The names of the four roles in OpenAI, LangChain and ChatGPT."""
 
 TEXT_BLOCKS = ("text", "input_text", "output_text")
 

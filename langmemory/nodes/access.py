@@ -42,7 +42,7 @@ from langmemory.types import (
 ItemT = TypeVar("ItemT", bound=Item)
 
 RECALLED_KINDS: tuple[Kind, ...] = ("episodic", "semantic", "procedural", "archival", "resource")
-"""What recall looks through. Core blocks are always in context, working memory never is."""
+"""The kinds of memory that recall searches. Core blocks are always in context, working memory never is."""
 
 UNINDEXED_SCAN = 1000
 """Items of a namespace looked at when the store cannot rank by meaning."""
@@ -70,7 +70,7 @@ _WORD = re.compile(r"\w{2,}")
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class RecallRequest:
-    """What a node or a tool wants to know."""
+    """A query of a node or a tool."""
 
     query: str
     namespace: Namespace

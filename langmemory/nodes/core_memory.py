@@ -78,7 +78,7 @@ class CoreMemoryError(LangMemoryError, ValueError):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class CoreVersion:
-    """What a block said once."""
+    """An earlier version of a block."""
 
     version: int
     content: str

@@ -35,7 +35,7 @@ _VARIABLE = re.compile(r"\{(?P<name>[^{}|]+)(?:\|(?P<default>[^{}]*))?\}")
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class RunScope:
-    """What a run says about itself: its context, its ``configurable`` and its thread."""
+    """The context of a run, its ``configurable`` and its thread."""
 
     context: Any = None
     configurable: Mapping[str, Any]

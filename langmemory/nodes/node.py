@@ -1,4 +1,4 @@
-"""What the memory nodes have in common: they run in any LangGraph graph and know its run.
+"""The base of the memory nodes: they run in any LangGraph graph and know its run.
 
 A node is a `Runnable`; `invoke` and `ainvoke` do the same steps, see `langmemory.twins`.
 """

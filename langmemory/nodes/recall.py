@@ -54,12 +54,12 @@ ASKED_FOR = "asked_for"
 """Part of the score of how the viewer asked to be answered, which applies to every answer."""
 
 NOTHING_SAID = Recall(query="", results=(), trace=Trace())
-"""What is recalled when there is no query: a picture without words, a run nobody speaks in."""
+"""The empty recall of a run without a query: a picture without words, a run nobody speaks in."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class _Question:
-    """What the node made of the state before asking the store."""
+    """The question to the store, as the node reads it from the state."""
 
     request: RecallRequest
     quiet: bool
@@ -68,7 +68,7 @@ class _Question:
     earlier: list[RecalledMemory]
     """Recalled before in this thread, in the namespace of this run."""
     window: Sequence[AnyMessage]
-    """What of the conversation the model will see."""
+    """The messages of the conversation that the model will see."""
     repeats: str | None
     """A thread whose messages may be stored under other ids than they have now."""
     message_speakers: list[Voice]
@@ -109,7 +109,7 @@ class _Fork:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class _Answer:
-    """What the store said."""
+    """The answers of the store."""
 
     recall: Recall
     mandates: list[Memory]
@@ -118,7 +118,7 @@ class _Answer:
     blocks: list[CoreBlock]
     topic_distance: float | None
     standing: list[Item]
-    """What of the memories recalled earlier may still be shown."""
+    """The memories recalled earlier that may still be shown."""
 
 
 class RecallNode(MemoryNode):
@@ -358,7 +358,7 @@ class RecallNode(MemoryNode):
 
 
 def _still(question: _Question, standing: Iterable[Item]) -> list[RecalledMemory]:
-    """What of the memories recalled earlier is unchanged, and may be shown again."""
+    """Return the memories recalled earlier that are unchanged and may be shown again."""
     unchanged = {(*item.namespace, item.key, item.updated_at.isoformat()) for item in standing}
     return [
         entry
@@ -392,7 +392,7 @@ def _asks_nothing(text: str) -> bool:
 
 
 def query_of(messages: Sequence[AnyMessage], *, idle: bool = False) -> str:
-    """What to look up: the person's last message, with those before it while it is very short; messages
+    """Return the query: the person's last message, with those before it while it is very short; messages
     that ask for nothing only with ``idle``, and nothing where the last is one."""
     texts = [m.text for m in reversed(messages) if is_human(m) and m.text.strip()]
     if not idle:

@@ -60,7 +60,7 @@ class ReflectionQueue(Protocol):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class _Said:
-    """What a run brings that is to be remembered."""
+    """The messages of a run that are to be remembered."""
 
     thread: Thread
     conversation: Conversation
@@ -247,7 +247,7 @@ class RememberNode(MemoryNode):
         turns: list[BaseMessage],
         keys: list[str],
     ) -> dict[str, Any]:
-        """What the state is to know, now that these turns are stored, under these keys where they are
+        """Return the update of the state for turns that are stored now, under these keys where they are
         new or have other words."""
         # Without keys, too: an attempt before this one may have failed between storing and this.
         if self.reflection is not None:
@@ -313,7 +313,7 @@ class RememberNode(MemoryNode):
         return [turn for turn in turns if turn.id not in counted]
 
     def _known(self, state: Any, name: str, default: Any = None) -> Any:
-        """What the nodes keep under a name, where it speaks of this namespace."""
+        """Return a value that the nodes keep, where it speaks of this namespace."""
         internal = internal_of(state)
         here = internal.get("remembered_in", self._where) == self._where
         found: Any = internal.get(name) if here else None
@@ -342,7 +342,7 @@ def _redacted(
 
 
 def _told(state: Any, said: _Said, turns: list[BaseMessage]) -> dict[str, Any]:
-    """What the state and the log are told of passages that were replaced in what is stored now."""
+    """Count the passages that were replaced in what is stored now, for the state and the log."""
     counts = Counter[str]()
     for turn in (*turns, *said.edited):
         counts.update(said.redacted.get(turn.id, {}))

@@ -91,7 +91,7 @@ def without_stored(messages: Sequence[BaseMessage], stored: Iterable[Item]) -> l
 
 
 def spoken(answer: AIMessage) -> str:
-    """What of an answer is to be remembered: not its citations, which are for this prompt alone, nor
+    """Return an answer without its citations, which are for this prompt alone, and without
     the thoughts that small models put in front of it."""
     return without_citations(answer_text(answer))
 

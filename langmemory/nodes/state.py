@@ -41,7 +41,7 @@ class RecalledMemory(TypedDict):
     score: float | None
     """None: it was not searched for, it is always shown."""
     parts: dict[str, float]
-    """What the score is made of."""
+    """The parts of the score."""
 
 
 class RecallTrace(TypedDict):
@@ -60,11 +60,11 @@ class RecallTrace(TypedDict):
     candidates: dict[str, int]
     milliseconds: dict[str, float]
     degraded: list[str]
-    """What did not work, and what was done instead."""
+    """The failures, and what was done instead."""
 
 
 class Condensing(TypedDict, total=False):
-    """What became of one nearly full core block."""
+    """The outcome of condensing one core block."""
 
     version: int
     """Of the block as it was found."""
@@ -84,7 +84,7 @@ def latest_usage(before: list[Usage], new: list[Usage]) -> list[Usage]:
 
 
 class EarlierState(TypedDict, total=False):
-    """What versions before 0.2 kept at the top level. Checkpoints of theirs are read, nothing is written
+    """The keys that versions before 0.2 kept at the top level. Such checkpoints are read, nothing is written
     here any more; see `InternalState` for what each is."""
 
     message_speakers: list[Voice]
@@ -98,7 +98,7 @@ class EarlierState(TypedDict, total=False):
 
 
 class InternalState(EarlierState, total=False):
-    """What the nodes need to know from one run to the next; it may change with any version.
+    """The nodes' own state between runs; it may change with any version.
 
     ``message_speakers``: whose words the messages are: one entry, unless several people share the thread.
     ``discarded_branches``: keys of turns of this thread that were said in another branch, from an earlier
@@ -126,7 +126,7 @@ class MemoryState(EarlierState, MessagesState, total=False):
     """Messages, and what memory says about them. All but `INTERNAL` is meant to be read in Studio."""
 
     memory_block: BlockState
-    """What the model is shown from memory this turn: text, tokens, entries, what was omitted."""
+    """The memory block of this turn: text, tokens, entries, what was omitted."""
     core_memory: str
     """The core blocks as the model is shown them."""
     recalled: list[RecalledMemory]
@@ -139,7 +139,7 @@ class MemoryState(EarlierState, MessagesState, total=False):
     redacted: dict[str, int]
     """How many credentials were replaced in what was remembered last, by kind: {"password": 1}."""
     memory_internal: InternalState
-    """What the nodes keep for themselves."""
+    """The nodes' own state."""
 
 
 INTERNAL: Final = "memory_internal"

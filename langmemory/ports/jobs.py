@@ -8,9 +8,9 @@ from typing import Any
 from langmemory.types import Namespace
 
 
-def lane_of(kind: str, namespace: Namespace | None, who: str = "") -> str:
-    """The path of the namespace that a job is about; of one that does not say, its kind and who it is
-    for. What is forgotten with a person goes by it."""
+def lock_of(kind: str, namespace: Namespace | None, who: str = "") -> str:
+    """Return the path of the namespace that a job is about; of one that does not say, its kind and
+    who it is for. What is forgotten with a person goes by it."""
     return ".".join(namespace or tuple(filter(None, (kind, who))))
 
 
@@ -20,10 +20,10 @@ class NewJob:
 
     kind: str
     """Which workers take it."""
-    lane: str
-    """Jobs of one lane, see `lane_of`, run one after the other, whatever their kind."""
+    lock: str
+    """Jobs of one lock, see `lock_of`, run one after the other, whatever their kind."""
     thread: str | None
-    """It replaces a pending job of this kind, lane and thread; None replaces nothing."""
+    """It replaces a pending job of this kind, lock and thread; None replaces nothing."""
     payload: dict[str, Any]
     config: dict[str, Any]
     wait_seconds: float = 0

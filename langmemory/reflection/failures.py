@@ -1,4 +1,4 @@
-"""What becomes of a failed job: which errors are worth another try, and what is written of them."""
+"""Failed jobs: which errors are worth another try, and what is written of them."""
 
 from __future__ import annotations
 

@@ -19,7 +19,7 @@ from langmemory.types import Job, JobState
 
 
 class JobFuture(Future[Any]):
-    """What became of a job. Cancelling it takes the job back, unless it was begun."""
+    """The future of a job. Cancelling it takes the job back, unless it was begun."""
 
     def __init__(self, futures: JobFutures) -> None:
         super().__init__()

@@ -19,7 +19,7 @@ from langmemory.errors import ConfigError
 from langmemory.nodes.namespaces import NamespaceTemplate, RunScope
 from langmemory.nodes.node import current_runtime
 from langmemory.nodes.speakers import speaker_of
-from langmemory.ports.jobs import Enqueued, NewJob, lane_of
+from langmemory.ports.jobs import Enqueued, NewJob, lock_of
 from langmemory.reflection.futures import JobFuture, JobFutures
 from langmemory.reflection.options import FROM_CONFIG, Debounce, WorkOptions
 from langmemory.reflection.payload import labels_of, packed, packed_config
@@ -197,7 +197,7 @@ class LocalReflectionExecutor(SearchingExecutor):
         return NewJob(
             kind=self.name,
             # Threads of the same name may be those of two people, whom the reflector alone tells apart.
-            lane=lane_of(self.name, namespace, speaker_of(scope)),
+            lock=lock_of(self.name, namespace, speaker_of(scope)),
             thread=str(thread) if thread else None,
             payload=packed(payload),
             config=packed_config(config, scope.context, needed=self._variables),
@@ -271,7 +271,7 @@ class LocalReflectionExecutor(SearchingExecutor):
 
 
 def _variables(namespace: Any) -> frozenset[str]:
-    """What a namespace is filled in from, be it ours or LangMem's. They are kept with a job whatever
+    """Return the variables of a namespace, be it ours or LangMem's. They are kept with a job whatever
     they are called: ``{customer_key}`` is no secret, its value is a label in the file."""
     labels = getattr(namespace, "labels", None) or getattr(namespace, "template", None)
     if isinstance(namespace, str | tuple | list):

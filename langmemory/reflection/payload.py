@@ -1,4 +1,4 @@
-"""What of a submission is kept as JSON, and how it comes back: in another process, days later.
+"""The JSON form of a submission, and how it comes back: in another process, days later.
 
 Kept are JSON types, what `MemoryStore` writes as JSON (dates, UUIDs, pydantic models …) and
 LangChain messages, which come back as messages, a tool's artifact with them if it has a JSON form.
@@ -73,7 +73,7 @@ def unpacked(value: Any) -> Any:
 def packed_config(
     config: RunnableConfig | None, context: Any, *, needed: Collection[str] = ()
 ) -> dict[str, Any]:
-    """What a later run needs of a config and of the context of the run that submits; the ``needed``
+    """Return the part of a config and context that a later run needs; the ``needed``
     names whatever they look like."""
     given: Mapping[str, Any] = config or {}
     kept: dict[str, Any] = {

@@ -13,7 +13,7 @@ from langgraph.config import get_config
 
 from langmemory.errors import ConfigError
 from langmemory.nodes.node import current_runtime
-from langmemory.ports.jobs import Enqueued, NewJob, lane_of
+from langmemory.ports.jobs import Enqueued, NewJob, lock_of
 from langmemory.reflection.options import Debounce
 from langmemory.stores.rooms import Jobs
 from langmemory.types import Namespace
@@ -78,7 +78,7 @@ def turns_job(kind: str, namespace: Namespace, thread_id: str | None, debounce: 
         payload["thread_id"] = thread_id
     return NewJob(
         kind=kind,
-        lane=lane_of(kind, namespace),
+        lock=lock_of(kind, namespace),
         thread=thread_id,
         payload=payload,
         config={},

@@ -12,7 +12,7 @@ from langgraph.pregel import Pregel
 from langgraph.store.base import BaseStore
 from typing_extensions import TypedDict
 
-from langmemory.embeddings.private_loop import wait_for
+from langmemory.embeddings.adapter import wait_for
 from langmemory.errors import ConfigError, JobFailedError
 from langmemory.reflection.events import REFLECTION
 from langmemory.reflection.payload import unpacked, unpacked_config
@@ -61,7 +61,7 @@ class _Work(TypedDict, total=False):
 def performer(
     reflector: Runnable[Any, Any], store: BaseStore, *, run_async: bool = False
 ) -> Callable[[Job], Any]:
-    """What does a job: the reflector, run with the store, config and context of the job.
+    """Return the function that runs the reflector with the store, config and context of a job.
 
     It is the one node of a graph, so that `get_config`, `get_store` and `get_runtime` answer in it,
     whatever it is. Not an entrypoint: that would run it in a pool, which holds up the end of the

@@ -1,4 +1,4 @@
-"""What a reflection keeps between its steps: JSON throughout, so that any checkpointer can hold it,
+"""The state of a reflection between its steps: JSON throughout, so that any checkpointer can hold it,
 Studio can show it, and a killed run goes on where it was."""
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ T = TypeVar("T")
 
 
 class ReflectionInput(TypedDict, total=False):
-    """What is to be reflected. Nothing at all: whatever is new in the run's namespace."""
+    """The input of a reflection. An empty one means whatever is new in the run's namespace."""
 
     namespace: list[str]
     """Whose memory; without it, the graph's template is filled in from the run."""
@@ -33,7 +33,7 @@ class ReflectionInput(TypedDict, total=False):
 
 
 class ReflectionOutput(TypedDict, total=False):
-    """What came of it."""
+    """The output of a reflection."""
 
     runs: list[str]
     """Ids of the runs, one a batch; `Changes.undo` takes them back."""
@@ -47,7 +47,7 @@ class ReflectionOutput(TypedDict, total=False):
     """Ids of the questions for a person."""
     model_calls: int
     failures: list[str]
-    """What did not work and was done without, such as ``extraction failed``."""
+    """The steps that failed and were done without, such as ``extraction failed``."""
 
 
 class ReflectionState(ReflectionInput, ReflectionOutput, total=False):
@@ -61,10 +61,10 @@ class ReflectionState(ReflectionInput, ReflectionOutput, total=False):
     resolution: dict[str, Any]
     division: dict[str, Any]
     identities: dict[str, Any] | None
-    """What a model made of names that may mean somebody known; None before it was asked."""
+    """A model's decisions on names that may mean somebody known; None before it was asked."""
     verdicts: list[dict[str, Any]]
     usage: dict[str, dict[str, float]]
-    """What chat models took for this batch so far, see `langmemory.reflection.tokens`."""
+    """The tokens of this batch so far, see `langmemory.reflection.tokens`."""
     begun_at: float
     """When the batch was gathered, in seconds since the epoch."""
     plan: dict[str, Any]
@@ -73,7 +73,7 @@ class ReflectionState(ReflectionInput, ReflectionOutput, total=False):
     plans: int
     """How often this batch was planned; each time memory had changed meanwhile."""
     applied: dict[str, Any] | None
-    """What the plan did; None when it was out of date."""
+    """The result of the plan; None when it was out of date."""
 
 
 _ADAPTERS: Final[dict[type, TypeAdapter[Any]]] = {

@@ -127,7 +127,7 @@ class ReflectionSteps:
         }  # fmt: skip
 
     def _whose(self, state: ReflectionState, scope: RunScope) -> Namespace:
-        """What the input says, or ``configurable`` (as a remote executor has it), or the template.
+        """Return the namespace of the input, of ``configurable`` (a remote executor's), or the template's.
         Where that stands for the authenticated user of a server, nobody may say another."""
         given = state.get("namespace") or scope.configurable.get("namespace")
         if given is None:
@@ -242,8 +242,9 @@ class ReflectionSteps:
     def _doubts(
         self, state: ReflectionState, config: RunnableConfig
     ) -> tuple[Identities, tuple[NamePair, ...]]:
-        """What a model said for an earlier plan, and what it is to be asked now. What a person was
-        asked before is not: theirs is the last word."""
+        """Return a model's decisions for an earlier plan, and the pairs it is to be asked now.
+
+        It is not asked what a person was asked before: theirs is the last word."""
         resolution = unpacked(Resolution, state["resolution"])
         packed_before = state.get("identities")
         before = unpacked(Identities, packed_before) if packed_before else Identities()
@@ -262,7 +263,7 @@ class ReflectionSteps:
         return before, pairs_of(resolution, known, without=before.decisions)
 
     def deduplicate(self, state: ReflectionState, config: RunnableConfig) -> Update:
-        """What of it is known."""
+        """Find the facts that are known already."""
         facts = unpacked(Resolution, state["resolution"]).facts
         with self._knowledge(_namespace(state), config) as knowledge:
             knowledge.prepare(fact.text for fact in facts)
@@ -280,7 +281,7 @@ class ReflectionSteps:
     def _groups(
         self, state: ReflectionState, config: RunnableConfig
     ) -> list[tuple[Group, Verdicts | None]]:
-        """What is to be judged, with the verdicts of an earlier plan on the very same."""
+        """Return the groups to be judged, with the verdicts of an earlier plan on the very same."""
         batch, division = _batch(state), unpacked(Division, state["division"])
         with self._knowledge(_namespace(state), config) as knowledge:
             known = edited_turns.known_now(knowledge, batch, division)

@@ -23,7 +23,7 @@ reports it, ``cost_usd``. JSON, as it is kept with a run."""
 MILLION: Final = 1_000_000
 
 _DATE: Final = re.compile(r"-(\d{4}-\d\d-\d\d|\d{8}|latest)$")
-"""What providers add to the name of a model that was asked for without it."""
+"""The suffix that providers add to the name of a model."""
 
 
 class TokenCounter(BaseCallbackHandler):

@@ -44,14 +44,14 @@ class Observer(Protocol):
 
 
 class Worker:
-    """Runs the jobs of one kind, several lanes at a time. Threads are daemons: the lease of a job
+    """Runs the jobs of one kind, several at a time. Threads are daemons: the lease of a job
     that an exiting process leaves behind is given back, or runs out.
 
     Args:
         jobs: The queue.
         perform: Does a job; its result is kept as JSON.
         kind: Which jobs.
-        lanes: How many jobs run at a time, never two of one lane; 0 runs none.
+        lanes: How many jobs run at a time, never two of one lock; 0 runs none.
         options: See `WorkOptions`.
         observer: Told of every job.
         chance: Uniform random numbers in 0–1, for the jitter.
@@ -109,7 +109,7 @@ class Worker:
         """Work in the background until stopped.
 
         With ``until_idle``: do everything that is pending, due or not, once, and end. What fails
-        is left for later, and so are lanes where another process is at work.
+        is left for later, and so are locks where another process is at work.
         """
         due_by = None
         if until_idle:
@@ -219,7 +219,7 @@ class Worker:
             poll = min(poll, self._options.lease_seconds / 3)
         due = self._jobs.leases.next_due(self.kind) if running < self._lanes else None
         left = 0 if due is None else (due - self._jobs.clock()) / 1_000_000
-        # The lane of what is due and was not claimed is taken; the end of a job of ours wakes.
+        # The lock of what is due and was not claimed is taken; the end of a job of ours wakes.
         return min(poll, left) if left > 0 else poll
 
     def _claim(self, due_by_us: int | None) -> Job | None:
@@ -311,10 +311,10 @@ class Worker:
     def _tell(
         self, job: Job, state: JobState | None, error: BaseException | None, seconds: float
     ) -> None:
-        fields = {"id": job.id, "lane": job.lane, "thread": job.thread, "attempt": job.attempts,
+        fields = {"id": job.id, "lock": job.lock, "thread": job.thread, "attempt": job.attempts,
                   "state": state or "lost", "error": error and type(error).__name__}  # fmt: skip
         JOB.log({key: value for key, value in fields.items() if value is not None}, seconds * 1_000)
-        where = f"job {job.id} ({job.lane}{f', {job.thread}' if job.thread else ''})"
+        where = f"job {job.id} ({job.lock}{f', {job.thread}' if job.thread else ''})"
         if state is None:
             logger.warning("%s: its lease was lost, the outcome is the other worker's", where)
         elif error is not None and state == "pending":

@@ -1,4 +1,4 @@
-"""What the memory tools have in common: how one is built, and how it answers a bad call.
+"""The base of the memory tools: how one is built, and how it answers a bad call.
 
 The model chooses the arguments in the tool's schema and nothing else. Store, namespace and viewer
 come from the run. Whatever is wrong with a call is answered with a message the model can act on.
@@ -23,7 +23,7 @@ from langmemory.twins import Steps, awaiting, blocking, threaded
 R = TypeVar("R")
 
 ARGUMENTS_FAULT = (InvalidFilterError, InvalidValueError, OwnershipError)
-"""What a store raises because of what the model passed: it is told, and the run goes on."""
+"""The errors of a store about the model's arguments: the model is told, and the run goes on."""
 
 
 class _MemoryTool(StructuredTool):

@@ -207,7 +207,7 @@ def _known(store: BaseStore, item: Item) -> Item | Memory:
 
 
 def evidence_of(store: BaseStore, item: Item, viewer: str | None) -> list[Item]:
-    """What a memory was made from, as far as it is there and the viewer may read it."""
+    """Return the evidence of a memory, as far as it is there and the viewer may read it."""
     keys = item.value.get("evidence")
     keys = [key for key in keys if isinstance(key, str)] if isinstance(keys, list) else []
     changes = changes_of(store)
@@ -218,7 +218,7 @@ def evidence_of(store: BaseStore, item: Item, viewer: str | None) -> list[Item]:
 
 
 def _of_short_id(store: BaseStore, namespace: Namespace, id: str, state: Any) -> list[Item]:
-    """What the id may mean: everything, in a store that has an index of ids; else what the memory
+    """Return the memories of a short id: all, in a store that has an index of ids; else what the memory
     block shows, or all of it that is among the newest `SCAN` memories."""
     facets = conversing_of(store)
     if facets is not None:

@@ -276,7 +276,7 @@ def test_change_sets_apply_and_undo(engine: Engine) -> None:
 
 def test_a_job_is_claimed_once(engine: Engine) -> None:
     """Two workers cannot claim one job."""
-    job = NewJob(kind="reflect", lane="users.lena", thread="t", payload={}, config={})
+    job = NewJob(kind="reflect", lock="users.lena", thread="t", payload={}, config={})
     with engine.write() as connection:
         jobs.enqueue(connection, job, NOW)
         claim = {

@@ -190,7 +190,7 @@ def waiting(path: Path, user: str) -> list[Job]:
     not wait until they are written."""
     with MemoryStore(path) as store:
         for _ in range(300):
-            found = [job for job in store.jobs.listed() if job.lane == f"memories.{user}"]
+            found = [job for job in store.jobs.listed() if job.lock == f"memories.{user}"]
             if found:
                 break
             time.sleep(0.1)

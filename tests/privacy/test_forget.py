@@ -433,7 +433,7 @@ def test_a_short_name_goes_from_what_is_said_in_passing(store: MemoryStore, name
             )
         )  # fmt: skip
         job = NewJob(
-            kind="reflect", lane=".".join(namespace), thread=None, config={},
+            kind="reflect", lock=".".join(namespace), thread=None, config={},
             payload={"messages": [{"role": "user", "content": f"{name} is back"}]},
         )  # fmt: skip
         store.jobs.enqueue(job, lambda _: None).result(10)
@@ -443,7 +443,7 @@ def test_a_short_name_goes_from_what_is_said_in_passing(store: MemoryStore, name
     assert [entry.reason for entry in store.changes.history(NS, "k")][-1] is None
     assert store.changes.history(elsewhere, "k")[-1].reason is not None
     assert [review.id for review in store.changes.reviews()] == ["q1"]
-    assert [job.lane for job in store.jobs.listed()] == ["elsewhere"]
+    assert [job.lock for job in store.jobs.listed()] == ["elsewhere"]
 
 
 def test_a_memory_whose_key_names_somebody_speaks_of_them(store: MemoryStore) -> None:
@@ -497,7 +497,7 @@ def test_everything_in_a_namespace(tmp_path: Path) -> None:
         assert (preview.memories, store.get(ida, "k") is not None) == (4, True)
         done = store.forget(ida, everything=True)
         assert (done.memories, done.reviews, done.entities) == (4, 1, 1)
-        assert [job.lane for job in store.jobs.listed()] == ["reflect.bob"]
+        assert [job.lock for job in store.jobs.listed()] == ["reflect.bob"]
         assert in_files(store, *words[:-1], "Zqxfaden") == []
         assert b"said zqxida" not in Path(store.path).read_bytes()
         assert store.list_namespaces() == [idas]
@@ -533,7 +533,7 @@ def test_what_waits_to_be_reflected_goes_with_who_said_it(store: MemoryStore) ->
     lanes = {row[0] for row in store.conn.execute("SELECT lane FROM job")}
     assert lanes == {"reflect.bob", "memories.bob", "reflect"}
     left = {
-        (job.lane, job.payload.get("messages", [{}])[0].get("content"))
+        (job.lock, job.payload.get("messages", [{}])[0].get("content"))
         for job in store.jobs.listed()
     }
     assert left == {
@@ -548,7 +548,7 @@ def test_a_text_of_short_words_goes_from_what_repeats_it(store: MemoryStore) -> 
     store.put(NS, "l", {"text": "It rains", "owner": "ann"})
     store.put(NS, "m", {"text": "Look, it rains", "owner": "bob"})
     for told in ('My cat is "Momo"', "It rains"):
-        job = NewJob(kind="manage", lane="manage", thread=None, payload={}, config={})
+        job = NewJob(kind="manage", lock="manage", thread=None, payload={}, config={})
         store.jobs.enqueue(job, lambda _: None).result(10)
         claimed = store.jobs.leases.claim("manage", "w", lease_us=10**9, max_attempts=1)
         assert claimed is not None

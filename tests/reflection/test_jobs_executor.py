@@ -210,7 +210,7 @@ def test_what_was_waiting_is_done_by_the_next_process(path: Path) -> None:
         waiting.result(10)
     with MemoryStore(path, index=False) as again:
         for job in again.jobs.listed(("pending",)):
-            assert job.lane == "kept.anna"
+            assert job.lock == "kept.anna"
         stranger = ReflectionExecutor(reflector(), store=again, name="other", options=OFTEN)
         again.jobs.run_now("keep")
         time.sleep(0.2)
@@ -502,7 +502,7 @@ def test_remember_node_hands_turns_over(store: MemoryStore, path: Path) -> None:
     assert seen == [{"namespace": ["kept", "anna"], "thread_id": "t"}]
     executor.shutdown()
     (waiting,) = store.jobs.listed(("pending",))
-    assert (waiting.kind, waiting.lane, waiting.thread) == ("reflection", "kept.anna", "t")
+    assert (waiting.kind, waiting.lock, waiting.thread) == ("reflection", "kept.anna", "t")
 
 
 @pytest.mark.parametrize(

@@ -71,7 +71,7 @@ def remember(store: MemoryStore, *threads: str) -> None:
 def test_two_processes_share_the_work(store: MemoryStore, path: Path) -> None:
     """Every job is done once, by one of them, and both take part."""
     for n in range(JOBS):
-        new = NewJob(kind="shared", lane=f"l{n % 7}", thread=None, payload={}, config={})
+        new = NewJob(kind="shared", lock=f"l{n % 7}", thread=None, payload={}, config={})
         store.jobs.enqueue(new, lambda _: None)
     context = get_context("forkserver")
     context.set_forkserver_preload(["tests.reflection.processes"])
@@ -133,7 +133,7 @@ def test_a_stopped_worker_finishes_what_it_began(store: MemoryStore, path: Path)
     assert child.returncode == 0, error
     assert diary(path) == ["began a", "ended a"]
     assert "1 waiting, 0 given up" in error
-    assert "lane=memories.anna thread=a attempt=1 state=done ms=" in error
+    assert "lock=memories.anna thread=a attempt=1 state=done ms=" in error
 
 
 def test_a_worker_that_has_no_time_gives_back_what_it_began(store: MemoryStore, path: Path) -> None:

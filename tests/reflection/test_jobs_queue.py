@@ -45,8 +45,8 @@ def jobs(store: MemoryStore, clock: Clock) -> Jobs:
     return jobs
 
 
-def add(jobs: Jobs, *, lane: str = "a", thread: str | None = None, **more: Any) -> int:
-    new = NewJob(kind="test", lane=lane, thread=thread, payload={"n": 1}, config={}, **more)
+def add(jobs: Jobs, *, lock: str = "a", thread: str | None = None, **more: Any) -> int:
+    new = NewJob(kind="test", lock=lock, thread=thread, payload={"n": 1}, config={}, **more)
     return jobs.enqueue(new, lambda _: None).result(10).id
 
 
@@ -59,10 +59,10 @@ def state(jobs: Jobs, job: int) -> JobState:
 
 
 def test_a_later_job_of_a_thread_replaces_the_pending_one(jobs: Jobs) -> None:
-    """Of one kind, lane and thread only the last waits; other threads, lanes and jobs without a
+    """Of one kind, lock and thread only the last waits; other threads, locks and jobs without a
     thread are left alone, and so is one that was begun."""
     first = add(jobs, thread="t")
-    others = [add(jobs, thread="u"), add(jobs, lane="b", thread="t"), add(jobs), add(jobs)]
+    others = [add(jobs, thread="u"), add(jobs, lock="b", thread="t"), add(jobs), add(jobs)]
     second = add(jobs, thread="t")
     assert state(jobs, first) == "replaced"
     assert {state(jobs, job) for job in [*others, second]} == {"pending"}
@@ -157,8 +157,8 @@ def test_the_configuration_says_when_and_how_often(tmp_path: Path, clock: Clock)
 
 
 def test_one_job_of_a_lane_at_a_time(jobs: Jobs) -> None:
-    """While a job runs, others of its lane wait; other lanes do not."""
-    first, second, other = add(jobs), add(jobs), add(jobs, lane="b")
+    """While a job runs, others of its lock wait; other locks do not."""
+    first, second, other = add(jobs), add(jobs), add(jobs, lock="b")
     one, two = claim(jobs), claim(jobs)
     assert one is not None
     assert two is not None
@@ -356,7 +356,7 @@ def test_hopeless_errors_are_not_repeated_and_no_error_quotes_memory(jobs: Jobs)
     worker = Worker(jobs, perform, kind="test")
     for kind, expected in outcomes:
         raised.append(kind("our own words" if issubclass(kind, ConfigError) else SECRET))
-        job = add(jobs, lane=kind.__name__)
+        job = add(jobs, lock=kind.__name__)
         worker.run_due()
         found = jobs.find([job])[0]
         assert found.state == expected
@@ -402,7 +402,7 @@ def test_a_dead_job_gives_way_to_what_read_its_turns(jobs: Jobs, brings: dict[st
     turns = {"namespace": ["a"], "thread_id": "t"}
 
     def begun(more: dict[str, Any]) -> Job:
-        new = NewJob(kind="test", lane="a", thread="t", payload={**turns, **more}, config={})
+        new = NewJob(kind="test", lock="a", thread="t", payload={**turns, **more}, config={})
         jobs.enqueue(new, lambda _: None).result(10)
         job = claim(jobs)
         assert job is not None
@@ -416,8 +416,8 @@ def test_a_dead_job_gives_way_to_what_read_its_turns(jobs: Jobs, brings: dict[st
 
 def test_what_is_over_is_forgotten_and_what_is_dead_is_kept(jobs: Jobs, clock: Clock) -> None:
     """Done and replaced jobs go after their days, and lose their payload at once; dead ones stay."""
-    done, replaced = add(jobs), add(jobs, lane="b", thread="t", wait_seconds=9)
-    add(jobs, lane="b", thread="t", wait_seconds=9)
+    done, replaced = add(jobs), add(jobs, lock="b", thread="t", wait_seconds=9)
+    add(jobs, lock="b", thread="t", wait_seconds=9)
     job = claim(jobs)
     assert job is not None
     assert job.id == done
@@ -439,16 +439,16 @@ def test_what_is_over_is_forgotten_and_what_is_dead_is_kept(jobs: Jobs, clock: C
 def test_a_clock_that_was_wrong_for_a_while_puts_nothing_off(jobs: Jobs, clock: Clock) -> None:
     """Jobs from a time when the clock ran years ahead wait for minutes once it is right again; jobs
     that shall wait for years do."""
-    later = add(jobs, lane="later", wait_seconds=10 * 365 * 86_400)
-    failed = add(jobs, lane="failed")
+    later = add(jobs, lock="later", wait_seconds=10 * 365 * 86_400)
+    failed = add(jobs, lock="failed")
     clock.forward(5 * 365 * 86_400)
     job = claim(jobs)
     assert job is not None
     assert job.id == failed
     jobs.leases.fail(job, "TimeoutError", clock() + 120_000_000)
-    claimed = add(jobs, lane="claimed")
+    claimed = add(jobs, lock="claimed")
     assert claim(jobs, "dies") is not None
-    waiting = add(jobs, lane="waiting", wait_seconds=300)
+    waiting = add(jobs, lock="waiting", wait_seconds=300)
     clock.forward(-5 * 365 * 86_400)
     assert claim(jobs) is None
     jobs.leases.tidy(86_400_000_000)

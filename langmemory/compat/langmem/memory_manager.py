@@ -34,7 +34,7 @@ from langmemory.messages import Message, turns_of
 from langmemory.twins import Steps, aled, led
 
 INSTRUCTIONS = prompt("memories")
-"""What is worth a memory, unless the application says otherwise."""
+"""The default instructions: which things are worth a memory."""
 
 
 class MemoryManager(Runnable[Any, list[ExtractedMemory]]):

@@ -1,4 +1,4 @@
-"""What a model proposes to change in an application's memories: the question and its answer."""
+"""A model's proposals of changes to an application's memories: the question and its answer."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ _CLEARING_FORM = '{"action": "update", "id": "m1", "kind": "â€¦", "content": {â€
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Permits:
-    """What the model may do."""
+    """The actions a model may take."""
 
     insert: bool = True
     update: bool = True
@@ -63,7 +63,7 @@ class Permits:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Changes:
-    """What a model wants to change."""
+    """The changes that a model wants."""
 
     written: Mapping[str, BaseModel] = field(default_factory=dict)
     """By id; those with an id that is not known are new."""
@@ -85,7 +85,7 @@ class Proposals:
         self._clears = not all(one.is_required() for one in fields)
 
     def question(self, talk: str, known: Sequence[Known]) -> Question[Changes] | None:
-        """What to ask about a conversation; None where nothing may be changed."""
+        """Return the question about a conversation; None where nothing may be changed."""
         actions = self._permits.actions(known)
         if not actions:
             return None
@@ -191,7 +191,7 @@ class Proposals:
 
 
 def problems(error: ValidationError, *path: str) -> str:
-    """What is wrong with content, as a model is told."""
+    """Return the errors of content, as a model is told."""
     return "; ".join(
         f"{'.'.join((*path, *map(str, each['loc'])))}: {each['msg']}"
         for each in error.errors(include_input=False, include_url=False)

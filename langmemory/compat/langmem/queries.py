@@ -27,7 +27,7 @@ SCHEMA = {
 
 
 def asked(input: Mapping[str, Any], *, limit: int, instructions: str = "") -> Question[list[str]]:
-    """What to ask a model for up to ``limit`` queries; it may write none."""
+    """Return the question to a model for up to ``limit`` queries; it may write none."""
     form = Template(prompt("queries")).substitute(limit=limit)
     return Question(
         messages=(

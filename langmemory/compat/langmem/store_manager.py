@@ -116,7 +116,7 @@ class MemoryStoreManager(StoredMemories, Runnable[Any, list[dict[str, Any]]]):
     def invoke(
         self, input: Any, config: RunnableConfig | None = None, **kwargs: Any
     ) -> list[dict[str, Any]]:
-        """What was put into the store, changed memories first.
+        """Return the items put into the store, changed memories first.
 
         Raises:
             ConfigError: There is no store, a variable of the namespace is missing, or the input is

@@ -24,7 +24,7 @@ SUMMARIZE = "You are tasked with summarizing the following conversation."
 
 
 class SummarizeThread(BaseModel):
-    """What a conversation was about."""
+    """The title and summary of a conversation."""
 
     title: str
     summary: str
@@ -40,7 +40,7 @@ class ThreadExtractor(Runnable[Any, BaseModel]):
         self._system = ChatPromptTemplate.from_messages([("system", instructions)])
 
     def invoke(self, input: Any, config: RunnableConfig | None = None, **kwargs: Any) -> BaseModel:
-        """What the model made of the conversation.
+        """Return the object that the model made of the conversation.
 
         Raises:
             ConfigError: The input is no dict.

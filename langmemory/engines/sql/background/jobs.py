@@ -59,7 +59,7 @@ def enqueue(connection: Connection, job: NewJob, now_us: int) -> Enqueued:
             "UPDATE job SET state = 'replaced', finished_at = ?, payload = '{}', config = '{}' "
             "WHERE state = 'pending' AND kind = ? AND lane = ? AND thread = ? "
             "RETURNING id, created_at, attempts",
-            (now_us, job.kind, job.lane, job.thread),
+            (now_us, job.kind, job.lock, job.thread),
         ).fetchall():
             replaced.append(found)
             if not attempts:  # one that failed has had its turn: the wait starts anew
@@ -70,7 +70,7 @@ def enqueue(connection: Connection, job: NewJob, now_us: int) -> Enqueued:
     row = connection.execute(
         "INSERT INTO job (kind, lane, thread, payload, config, created_at, due_at) "
         "VALUES (?, ?, ?, ?, ?, ?, ?) RETURNING id",
-        (job.kind, job.lane, job.thread, to_json(job.payload), to_json(job.config), since, due),
+        (job.kind, job.lock, job.thread, to_json(job.payload), to_json(job.config), since, due),
     ).fetchone()
     return Enqueued(id=row[0], replaced=tuple(replaced))
 
@@ -163,7 +163,7 @@ def finish(connection: Connection, job: Job, now_us: int, result: str) -> bool:
         connection.execute(
             "UPDATE job SET state = 'replaced', payload = '{}', config = '{}' WHERE state = 'dead' "
             f"AND kind = ? AND lane = ? AND thread = ? AND {READS_ONLY}",
-            (job.kind, job.lane, job.thread),
+            (job.kind, job.lock, job.thread),
         )
     return done
 
@@ -180,7 +180,7 @@ def fail(
         and connection.execute(
             "SELECT EXISTS (SELECT 1 FROM job WHERE state = 'pending' AND kind = ? AND lane = ? "
             "AND thread = ? AND id > ?)",
-            (job.kind, job.lane, job.thread, job.id),
+            (job.kind, job.lock, job.thread, job.id),
         ).fetchone()[0]
     )
     state: JobState = "replaced" if newer else "dead" if retry_at_us is None else "pending"
@@ -321,4 +321,4 @@ def _job(row: Sequence[Any]) -> Job:
         found[name] = None if found[name] is None else from_json(found[name])
     for name in ("created_at", "due_at", "lease_until", "finished_at"):
         found[name] = maybe_datetime(found[name])
-    return Job(**found)
+    return Job(lock=found.pop("lane"), **found)  # the name that files have for it

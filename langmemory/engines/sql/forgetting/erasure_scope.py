@@ -274,7 +274,7 @@ class ErasureScope:
             atoms = f"SELECT atom FROM json_tree({BROUGHT}) UNION ALL SELECT atom FROM json_tree(config)"
             theirs = (
                 f"{BROUGHT} <> '{{}}' AND ?1 IN (SELECT CAST(atom AS TEXT) FROM ({atoms})) "
-                # `jobs.lane_of`
+                # `jobs.lock_of`
                 "OR state IN ('done', 'replaced') AND lane = kind || '.' || ?1"
             )
             found |= {("job", job) for job, *_ in _jobs(connection, prefix, theirs, (person,))}
@@ -284,7 +284,7 @@ class ErasureScope:
 def _jobs(
     connection: Connection, prefix: Namespace, where: str = "TRUE", bindings: Bindings = ()
 ) -> Iterable[Any]:
-    """Yield jobs of a namespace or below it, or that do not say of which one (`jobs.lane_of`)."""
+    """Yield jobs of a namespace or below it, or that do not say of which one (`jobs.lock_of`)."""
     for *job, kind, lane in connection.execute(
         f"SELECT id, {BROUGHT}, error, result, kind, lane FROM job WHERE {where}", bindings
     ):
