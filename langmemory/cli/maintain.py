@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from langmemory.cli.target import DbOption, JsonOption, NamespaceOption, Target
+from langmemory.cli.target import JsonOption, Target
 from langmemory.cli.terminal import json_text, printable, say
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ BARS = "▁▂▃▄▅▆▇█"
 
 
 def maintain(
-    context: typer.Context,
+    target: Target,
     task: Annotated[
         list[str] | None,
         typer.Option(
@@ -42,15 +42,12 @@ def maintain(
     ] = None,
     nights: Annotated[bool, typer.Option("--list", help="List the last nights.")] = False,
     verbose: Annotated[bool, typer.Option("--verbose", "-v", help="Show every change.")] = False,
-    db: DbOption = None,
-    namespace: NamespaceOption = None,
     as_json: JsonOption = False,
 ) -> None:
     """Let memory age: promote, put away, merge and summarise, each change with its reason.
 
     The exit code is 1 if a task failed. Every night can be taken back with --undo.
     """
-    target = Target.of(context, db, namespace)
     with target.open() as store:
         if undo is not None:
             _undo(store, undo, dry_run, as_json)
@@ -126,9 +123,7 @@ def _list(store: MemoryStore, as_json: bool) -> None:
 
 
 def health(
-    context: typer.Context,
-    db: DbOption = None,
-    namespace: NamespaceOption = None,
+    target: Target,
     as_json: JsonOption = False,
 ) -> None:
     """Show how well memory is kept: what waits, what repeats, what nobody uses, and what to do.
@@ -140,7 +135,6 @@ def health(
     from langmemory.cli.screen import FOLD, WHOLE, Screen, plain_table
     from langmemory.lifecycle.health import as_json as plain
 
-    target = Target.of(context, db, namespace)
     with target.open(vectors=False) as store:
         found = store.admin.health((target.labels and target.namespace()) or ())
     findings = found.findings()
