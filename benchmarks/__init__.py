@@ -1,1 +1,1 @@
-"""Speed against LangGraph's own stores, and what recall is tried on; see README.md."""
+"""Speed against LangGraph's own stores, and the data sets of recall; see README.md."""

@@ -1,4 +1,4 @@
-"""Whether what holds now stands before what held, in talk in which things change.
+"""Measure whether current facts rank before old ones in conversations about changes.
 
 Asks the questions that name turns with an outdated answer (``stale``): of turns alone, of turns with
 facts, and of LangGraph's store with the turns, or with the facts as they were noted down, as LangMem

@@ -1,4 +1,4 @@
-"""``python -m benchmarks.hot_path``: what memory adds to a turn of conversation.
+"""``python -m benchmarks.hot_path``: the cost of memory in a turn of conversation.
 
 One person talks to the chat graph's nodes over a `MemoryStore` that is full of earlier
 conversations, with a different question every turn. Measured is what they wait for: recall (with

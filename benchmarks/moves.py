@@ -1,4 +1,4 @@
-"""Whether the present answer stands before the old one, when both were told.
+"""Measure whether the present answer ranks before the old one when both were told.
 
 Twenty invented people move and change their job, each in a sentence that says other things as well,
 amid talk from the sample conversation. Reflection reads them by rule. Then five questions each:

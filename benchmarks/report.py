@@ -1,4 +1,4 @@
-"""The result as JSON (everything) and as Markdown tables (what a reader wants)."""
+"""The result as JSON (everything) and as Markdown tables (for readers)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Use it from an async app: many requests at once, one store, one event loop.
+"""Use MemoryStore from an async app: many requests at once, one store, one event loop.
 
 Run it: python examples/async_app.py
 """

@@ -13,9 +13,9 @@ ANNA = ("memories", "anna")
 
 
 def main(store: MemoryStore) -> None:
-    reflector = build_reflection_graph(store)  # pass model=… for more than rules find
-    quiet = Debounce(debounce_seconds=0)  # in earnest half a minute after the last turn
-    with ReflectionExecutor(reflector, store=store, debounce=quiet) as executor:
+    reflector = build_reflection_graph(store)  # by rules; model=… finds more facts
+    at_once = Debounce(debounce_seconds=0)  # the default is 30 seconds after the last turn
+    with ReflectionExecutor(reflector, store=store, debounce=at_once) as executor:
         chat = build_chat_graph(NoModel(), store=store, reflection=executor)
         for day, said in enumerate(("I live in Lyon.", "We moved to Porto.")):
             config = {"configurable": {"user_id": "anna", "thread_id": f"day {day}"}}

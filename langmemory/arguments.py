@@ -15,7 +15,7 @@ NO_LIMIT: Final = 1 << 40
 
 
 def whole_number(name: str, value: Any) -> int:
-    """A limit or the like as SQLite takes it: `NO_LIMIT` at most.
+    """Return a limit or the like as SQLite takes it: `NO_LIMIT` at most.
 
     Raises:
         ConfigError: It is no whole number from 0 on, as True is none.

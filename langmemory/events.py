@@ -9,8 +9,8 @@ import inspect
 import logging
 import os
 import sys
-from collections.abc import Awaitable, Callable, Mapping
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from functools import wraps
 from time import perf_counter
@@ -63,10 +63,26 @@ class Event:
     """Puts text into the span where the configuration asks for it."""
 
     def __call__(self, function: Callable[P, R]) -> Callable[P, R]:
-        """The function, each call of which is recorded."""
+        """Return the function, each call of which is recorded."""
         if inspect.iscoroutinefunction(function):
-            return cast("Callable[P, R]", self._asynchronous(function))
-        return self._synchronous(function)
+
+            @wraps(function)
+            async def awaited(*args: P.args, **kwargs: P.kwargs) -> Any:
+                if not self._heard():
+                    return await function(*args, **kwargs)
+                with self._recording(args, kwargs) as returned:
+                    return returned(await function(*args, **kwargs))
+
+            return cast("Callable[P, R]", awaited)
+
+        @wraps(function)
+        def recorded(*args: P.args, **kwargs: P.kwargs) -> R:
+            if not self._heard():
+                return function(*args, **kwargs)
+            with self._recording(args, kwargs) as returned:
+                return returned(function(*args, **kwargs))
+
+        return recorded
 
     def log(self, fields: Fields, milliseconds: float) -> None:
         """Write one line: ``name key=value … ms=1.2``. The fields are in ``record.langmemory``, too."""
@@ -75,108 +91,48 @@ class Event:
         extra = {"langmemory": {"event": self.name, **known}}
         self.logger.info("%s %s", self.name, line, extra=extra)
 
-    def _synchronous(self, function: Callable[P, R]) -> Callable[P, R]:
-        @wraps(function)
-        def recorded(*args: P.args, **kwargs: P.kwargs) -> R:
-            if not self._heard():
-                return function(*args, **kwargs)
-            call = _Call(self, args, kwargs)
-
-            def run(given: Fields) -> Fields:
-                try:
-                    return call.returned(function(*args, **kwargs))
-                except Exception as error:
-                    raise call.failed(error) from None
-
-            call.run(call.spanned(run))
-            return cast("R", call.result())
-
-        return recorded
-
-    def _asynchronous(self, function: Callable[P, Awaitable[Any]]) -> Callable[P, Awaitable[Any]]:
-        @wraps(function)
-        async def recorded(*args: P.args, **kwargs: P.kwargs) -> Any:
-            if not self._heard():
-                return await function(*args, **kwargs)
-            call = _Call(self, args, kwargs)
-
-            async def run(given: Fields) -> Fields:
-                try:
-                    return call.returned(await function(*args, **kwargs))
-                except Exception as error:
-                    raise call.failed(error) from None
-
-            await call.arun(call.spanned(run))
-            return call.result()
-
-        return recorded
-
     def _heard(self) -> bool:
         """Whether anybody wants to know."""
         return (self.logged and self.logger.isEnabledFor(logging.INFO)) or is_tracing()
 
+    @contextmanager
+    def _recording(self, args: Any, kwargs: Any) -> Iterator[Callable[[R], R]]:
+        """Record one call, in a span where LangSmith traces; yields what takes its result."""
+        contents, inputs = self.contents, dict[str, Any]()
+        traced = is_tracing()
+        if contents is not None and traced and contents.wanted(*args, **kwargs):
+            inputs = dict(contents.inputs(*args, **kwargs))
+        else:
+            contents = None
+        started = perf_counter()
+        ended: dict[str, Any] = {}
 
-class CallFailedError(Exception):
-    """Stands in a span for an error whose message may hold text; its own is the error's type."""
+        def record(fields: Fields) -> None:
+            if self.logged:
+                self.log(fields, (perf_counter() - started) * 1_000)
 
+        def returned(result: R) -> R:
+            counts = self.counts(result)
+            record(counts)
+            ended["outputs"] = dict(counts if contents is None else contents.outputs(result))
+            return result
 
-class _Call:
-    """One call on its way."""
+        failure: Exception | None = None
+        span: Any = nullcontext()
+        if traced:
+            from langsmith import trace
 
-    def __init__(self, event: Event, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
-        self._event = event
-        self._contents: Contents | None = None
-        self._inputs: Fields = {}
-        contents = event.contents
-        if contents is not None and is_tracing() and contents.wanted(*args, **kwargs):
-            self._contents = contents
-            self._inputs = contents.inputs(*args, **kwargs)
-        self._started = perf_counter()
-        self._result: Any = None
-        self._error: Exception | None = None
-
-    def spanned(self, run: Callable[[Fields], Any]) -> Callable[[Fields], Any]:
-        """Run the call, in a span where LangSmith traces."""
-        if not is_tracing():
-            return run
-        from langsmith import traceable
-
-        # Names of inputs are those of the parameters; what is shown is what is in ``given``.
-        return traceable(
-            run_type=self._event.run_type,
-            name=f"langmemory.{self._event.name}",
-            process_inputs=lambda inputs: dict(inputs["given"]),
-        )(run)
-
-    def run(self, run: Callable[[Fields], Any]) -> None:
-        with suppress(CallFailedError):
-            run(self._inputs)
-
-    async def arun(self, run: Callable[[Fields], Any]) -> None:
-        with suppress(CallFailedError):
-            await run(self._inputs)
-
-    def returned(self, result: Any) -> Fields:
-        """Take what the function returned; the outputs of the span."""
-        self._result = result
-        counts = self._event.counts(result)
-        if self._event.logged:
-            self._event.log(counts, (perf_counter() - self._started) * 1_000)
-        return counts if self._contents is None else self._contents.outputs(result)
-
-    def failed(self, error: Exception) -> CallFailedError:
-        """Take what the function raised; the error of the span."""
-        self._error = error
-        kind = type(error).__name__
-        if self._event.logged:
-            self._event.log({"error": kind}, (perf_counter() - self._started) * 1_000)
-        return CallFailedError(kind)
-
-    def result(self) -> Any:
-        """Return the answer of the function; raises what it raised."""
-        if self._error is not None:
-            raise self._error
-        return self._result
+            span = trace(f"langmemory.{self.name}", self.run_type, inputs=inputs)
+        with span as run:
+            try:
+                yield returned
+            except Exception as error:  # its message may hold text; the span gets its type
+                failure, ended = error, {"error": type(error).__name__}
+                record(ended)
+            if run is not None:
+                run.end(**ended)
+        if failure is not None:
+            raise failure
 
 
 def is_tracing() -> bool:

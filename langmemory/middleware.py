@@ -26,9 +26,8 @@ from langmemory.context.citations import Citations, Usage, without_ids
 from langmemory.context.disclosure import BlockState, DisclosureBudget
 from langmemory.context.listeners import unheard_ids
 from langmemory.context.marking import MARK
-from langmemory.context.placement import Placement, with_block
 from langmemory.context.stripping import cleaned, without_citations
-from langmemory.context.turns import is_human
+from langmemory.context.turns import Placement, is_human, with_block
 from langmemory.errors import with_extra
 from langmemory.nodes.condense import CondenseNode
 from langmemory.nodes.core_memory import BLOCKS
@@ -211,7 +210,8 @@ class MemoryMiddleware(AgentMiddleware[AgentMemoryState, Any, Any]):
             "texts": {**before.get("texts", {}), self.name: update["memory_block"]["text"]},
             "core_texts": {**before.get("core_texts", {}), self.name: update["core_memory"]},
         }
-        said = _said(after, _last_human(state["messages"]))
+        humans = (at for at, message in enumerate(state["messages"]) if is_human(message))
+        said = _said(after, max(humans, default=0))
         if said is not None:
             kept["said"] = said
         return {**update, **with_internal(after, **kept)}
@@ -294,10 +294,6 @@ def _texts(state: Mapping[str, Any], name: str) -> tuple[str, str]:
     if "texts" in internal:
         return internal.get("core_texts", {}).get(name, ""), internal["texts"].get(name, "")
     return state.get("core_memory") or "", (state.get("memory_block") or {}).get("text", "")
-
-
-def _last_human(messages: Sequence[AnyMessage]) -> int:
-    return max((at for at, message in enumerate(messages) if is_human(message)), default=0)
 
 
 def _said(state: Mapping[str, Any], end: int | None = None) -> list[AnyMessage] | None:

@@ -21,7 +21,7 @@ MAX_DEPTH: Final = 200
 
 
 def to_json(value: Mapping[str, Any]) -> str:
-    """The value as JSON text.
+    """Return the value as JSON text.
 
     What JSON has no word for is written as LangGraph's SqliteStore writes it: dates and times in
     ISO 8601, UUIDs and paths as text, enums as their value, dataclasses and pydantic models as objects;
@@ -68,7 +68,7 @@ def from_json(text: str) -> Any:
 
 
 def as_json(value: object) -> Any:
-    """The JSON form of a value that JSON has no word for.
+    """Return the JSON form of a value that JSON has no word for.
 
     Raises:
         InvalidValueError: Nothing does.
@@ -104,8 +104,9 @@ _ENCODER: Final = json.JSONEncoder(
 
 
 def check_keys(value: Any, where: str = "value", depth: int = 1) -> bool:
-    """Whether the value is made of JSON's own types alone, so that writing and reading it changes
-    nothing. json.dumps would turn the key 1 into "1" without a word, so keys must be strings.
+    """Return whether the value is made of JSON's own types alone, so that writing and reading it
+    changes nothing. json.dumps would turn the key 1 into "1" without a word, so keys must be
+    strings.
 
     Raises:
         InvalidValueError: A key is not a string, and where it stands; or the value is too deep.
@@ -149,7 +150,7 @@ TEXT_FIELDS: Final = ("text", "content", "memory", "fact", "summary", "data")
 
 
 def readable_text(value: Mapping[str, Any]) -> str:
-    """The sentence in a value, for people, for the keyword index and for the embedded model.
+    """Return the sentence in a value, for people, for the keyword index and for the embedded model.
 
     ``{"content": "…"}`` and LangMem's ``{"kind": …, "content": {…}}`` give the content; anything
     else its scalar leaves in order, with their names.

@@ -1,4 +1,4 @@
-"""Pytest plugin of `conformance.py`: LangGraph's store names mean `MemoryStore` in this process.
+"""Pytest plugin of `conformance.py`: replace LangGraph's stores by `MemoryStore` in this process.
 
 Only the names are swapped; the tests are LangGraph's, untouched. It lives outside `tests/` because
 LangGraph's suites import a package of that name themselves.

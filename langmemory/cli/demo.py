@@ -12,8 +12,16 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from langmemory.cli.demo_questions import TOP, answer, questions, show, their_places
-from langmemory.cli.demo_sample import NAMESPACE, example_answer, sample_folder
+from langmemory.cli.demo_questions import (
+    NAMESPACE,
+    TOP,
+    answer,
+    example_answer,
+    questions,
+    sample_folder,
+    show,
+    their_places,
+)
 from langmemory.errors import LangMemoryError
 
 if TYPE_CHECKING:

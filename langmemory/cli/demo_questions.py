@@ -7,9 +7,10 @@ import statistics
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from langmemory.cli.demo_sample import NAMESPACE, sample_folder
+from langmemory.errors import LangMemoryError
 
 if TYPE_CHECKING:
     from rich.console import Group
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
     from langmemory.cli.screen import Screen
     from langmemory.stores import MemoryStore
     from langmemory.types import RecallResult
+
+NAMESPACE = ("memories", "lena")
 
 TOP = 3
 """The expected memory should be among the first three."""
@@ -62,6 +65,26 @@ class Place:
 
     rank: int | None
     milliseconds: float
+
+
+def sample_folder() -> Path:
+    """`examples/data` of the repository, or its copy in the installed package.
+
+    Raises:
+        LangMemoryError: Neither is there.
+    """
+    package = Path(__file__).resolve().parents[1]
+    for folder in (package.parent / "examples" / "data", package / "examples"):
+        if (folder / "lena.jsonl").is_file():
+            return folder
+    raise LangMemoryError(
+        "the sample conversation is not installed: clone the repository and run the demo there"
+    )
+
+
+def example_answer() -> str:
+    """Return an answer to the demo's last message, written by hand, for who has no model running."""
+    return (sample_folder() / "answer.txt").read_text(encoding="utf-8").strip()
 
 
 def questions() -> list[Question]:

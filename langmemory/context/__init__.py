@@ -1,4 +1,4 @@
-"""What the model sees: the window's budget, the memory block in layers, and the marks on both."""
+"""The prompt of a model: the window's budget, the memory block in layers, and the marks on both."""
 
 from langmemory.context.budget import BudgetReport, ContextBudget, SummarizationLimits, level
 from langmemory.context.citations import Citations, Usage, cited, successes, tally, usage

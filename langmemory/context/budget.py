@@ -134,7 +134,7 @@ class ContextBudget:
 
     @property
     def answer_tokens(self) -> int:
-        """What the three parts leave."""
+        """Tokens that the three parts leave."""
         return (
             self.window_tokens - self.core_tokens - self.retrieved_tokens - self.conversation_tokens
         )
@@ -150,7 +150,7 @@ class ContextBudget:
 
     @property
     def summarization(self) -> SummarizationLimits:
-        """What a `SummarizationNode` needs to keep the conversation within its share."""
+        """Arguments of a `SummarizationNode` that keep the conversation within its share."""
         return {
             "max_tokens": self.conversation_tokens,
             "max_summary_tokens": int(self.conversation_tokens * SUMMARY_SHARE),

@@ -25,7 +25,7 @@ from langmemory.types import Namespace
 _CITED = re.compile(rf"\b([MGR])\s*:\s*([0-9a-f]{{{ID_CHARS}}})\b", re.IGNORECASE)
 
 Citations = Literal["strip", "keep", "off"]
-"""What becomes of citation ids: ``strip`` shows them to the model and to nobody else, ``keep`` leaves
+"""Treatment of citation ids: ``strip`` shows them to the model and to nobody else, ``keep`` leaves
 them in its answers, ``off`` does without them: fewer tokens, and no count of what was cited."""
 
 CITED: Final = "cited"
@@ -126,7 +126,7 @@ def _of_ids(ids: AbstractSet[str], block: MemoryBlock) -> list[tuple[Namespace, 
 
 
 def successes(counts: Iterable[Usage]) -> list[Usage]:
-    """What is to be added to these counts of an answer once it turned out well: a success for each
+    """Return what to add to these counts of an answer once it turned out well: a success for each
     memory it cited."""
     nothing = {"loaded": 0, "referenced": 0, "read_tokens": 0, "matched": 0, "relevance": 0.0}
     return [

@@ -103,9 +103,9 @@ class Disclosed:
     relevance: float | None = None
     """How well it matched the query, 0..1; None where nothing was asked."""
     read_tokens: int
-    """What its line costs in the prompt."""
+    """Cost of its line in the prompt."""
     discovery_tokens: int
-    """What it stands for: what finding it out took, if the value says, else its text in full."""
+    """Cost of what it stands for: what finding it out took, if the value says, else its text in full."""
 
 
 class EntryState(TypedDict):
@@ -260,7 +260,7 @@ def line_tail(note: Note) -> str:
 
 
 def disclosed(note: Note, line: str, count: Callable[[str], int]) -> Disclosed:
-    """What is kept about a note that is shown as `line`; `count` gives the tokens of a text."""
+    """Return what is kept of a note that is shown as `line`; `count` gives the tokens of a text."""
     full = note.discovery_tokens
     return Disclosed(
         label=note.label,

@@ -130,7 +130,7 @@ def _joined(content: Any, rest: dict[Any, str]) -> Any:
 
 
 class _Hiding:
-    """What a handler's twin does to what it hears."""
+    """Take citation ids out of all that one handler hears."""
 
     def __init__(self, ids: AbstractSet[str]) -> None:
         self._ids = ids

@@ -77,7 +77,7 @@ class Note:
     earlier: bool = False
     """Whether something newer has taken its place."""
     discovery_tokens: int | None = None
-    """What it once took to find out, where the value's ``discovery_tokens`` says so."""
+    """Tokens it once took to find out, where the value's ``discovery_tokens`` says so."""
 
     @property
     def letter(self) -> Letter:

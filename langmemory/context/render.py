@@ -23,6 +23,8 @@ from langmemory.context.escape import one_line, quoted_lines
 from langmemory.context.notes import Note, Recalled, note_of, notes_of
 from langmemory.context.tokens import DEFAULT_COUNTER, TokenCounter, count_text, longest
 
+LAST = datetime.max.replace(tzinfo=UTC)
+
 
 def timeline(
     around: Recalled,
@@ -31,13 +33,15 @@ def timeline(
     max_tokens: int = 800,
     token_counter: TokenCounter = DEFAULT_COUNTER,
 ) -> MemoryBlock:
-    """What happened before and after a memory, oldest first, the memory itself marked with ``>``.
+    """Return what happened before and after a memory, oldest first, the memory itself marked with ``>``.
 
     Neighbours are added from the nearest on while they fit, each cut to half of the budget;
     those without a time keep the order they came in, after the dated ones.
     """
     anchor = note_of(around)
-    notes = sorted(notes_of([*neighbours, around]), key=_when)
+    notes = sorted(
+        notes_of([*neighbours, around]), key=lambda note: (note.at is None, note.at or LAST)
+    )
     place = next((i for i, note in enumerate(notes) if note.id == anchor.id), None)
     if place is None:
         return MemoryBlock(omitted=(anchor.label,))
@@ -100,10 +104,6 @@ def _timeline_line(
 
     text = longest(one_line(note.text), fits, minimum_chars=least_chars)
     return None if text is None else head + text
-
-
-def _when(note: Note) -> tuple[bool, datetime]:
-    return note.at is None, note.at or datetime.max.replace(tzinfo=UTC)
 
 
 def _as_many_as_fit(

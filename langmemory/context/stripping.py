@@ -28,7 +28,7 @@ _LEAD = (
 )
 _JOINT = r"(?:\s{0,3}[,;&/|]\s{0,3}(?:(?:and|und|y)\b)?|\s{1,3}(?:and|und|y)\b|\s)\s{0,3}"
 _INSIDE = r"[\s0-9a-fmgruniy:：,;&/|*_`^~\[\]()【】{}<>]"
-"""What a group of ids is made of, and what joins several."""
+"""Characters of a group of ids, those between two ids included."""
 _BRACKETS = (r"\[", r"\]"), (r"\(", r"\)"), ("【", "】"), (r"\{", r"\}"), ("<", ">")
 
 _BEGUN = re.compile(
@@ -103,7 +103,7 @@ class _Pass:
     def __init__(self, pattern: re.Pattern[str], ids: AbstractSet[str] | None = None) -> None:
         self._pattern = pattern
         self._ids = ids
-        """What is found is taken out where it has these ids alone; None: whatever ids it has."""
+        """A group is taken out only if it has no other ids than these; None takes out every group."""
         self._text = "\n"
         """The last character let through, then what is held back."""
 

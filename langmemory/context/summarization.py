@@ -107,7 +107,7 @@ class RunningSummary:
 
 @dataclass
 class SummarizationResult:
-    """What to send to the model now, and what to keep for the next call."""
+    """The messages for the model now, and the summary to keep for the next call."""
 
     messages: list[AnyMessage]
     """System message if there was one, summary if there is one, the other messages."""
@@ -228,7 +228,7 @@ class Plan:
 
 
 def answer_text(answer: BaseMessage | str) -> str:
-    """What a model wrote, without the thoughts that small models put in front of it."""
+    """Return the text of an answer, without the thoughts that small models put in front of it."""
     text = answer if isinstance(answer, str) else answer.text
     return _THINKING.sub("", text).strip()
 
@@ -279,7 +279,7 @@ def _recent(
     chosen: Sequence[int],
     settings: Settings,
 ) -> list[AnyMessage] | None:
-    """What a summary is made of anew, because the old one also covers turns that are too old for it:
+    """Return what a summary is made of anew where the old one also covers turns that are too old for it:
     the turns young enough that do not stay word for word. None where the old one is extended, as it
     is also when the model cannot read so many at once."""
     starts = turn_starts(messages)
@@ -349,7 +349,7 @@ def _without_renderings(
 def _pending(
     messages: Sequence[AnyMessage], existing: RunningSummary | None
 ) -> tuple[list[AnyMessage], list[AnyMessage]]:
-    """What `existing` does not cover: before the last message that it covers, and after it."""
+    """Return what `existing` does not cover: before the last message that it covers, and after it."""
     ids: set[str] = existing.summarized_message_ids if existing else set()
     last = existing.last_summarized_message_id if existing else None
     start = next((i + 1 for i, m in enumerate(messages) if last is not None and m.id == last), 0)
@@ -466,7 +466,7 @@ def _prompt(
 def _at_most(
     messages: list[AnyMessage], max_tokens: int, token_counter: TokenCounter
 ) -> list[BaseMessage]:
-    """What of `messages` the model can read: the newest from a person's message on; where no such
+    """Return the messages that the model can read: the newest from a person's message on; where no such
     beginning fits, a transcript of all in one message, long ones cut."""
     if sum(token_counter([message]) for message in messages) <= max_tokens:
         return list(messages)

@@ -16,7 +16,7 @@ from langmemory.context.turns import tool_call_ids
 from langmemory.pluralize import counted
 
 TRIMMED_CHARS = 800
-"""What is left of a trimmed output: three quarters from its beginning, the rest from its end."""
+"""Length of a trimmed output: three quarters from its beginning, the rest from its end."""
 
 CLEARED = "[old tool output cleared; call the tool again if it is needed]"
 

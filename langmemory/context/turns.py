@@ -1,4 +1,4 @@
-"""Turns and tool exchanges: the pieces a conversation may be divided into.
+"""Turns and tool exchanges: the pieces a conversation may be divided into, and the memory block among them.
 
 A *turn* is a message of a person and everything up to the next one. An *exchange* is an AI message
 with all the results of its tool calls: providers reject a call without its results and a result
@@ -8,10 +8,22 @@ without its call, so an exchange stays or leaves as one.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Literal
 
-from langchain_core.messages import AIMessage, AnyMessage, BaseMessage, HumanMessage, ToolMessage
+from langchain_core.messages import (
+    AIMessage,
+    AnyMessage,
+    BaseMessage,
+    HumanMessage,
+    SystemMessage,
+    ToolMessage,
+)
 
-from langmemory.context.marking import is_injected
+from langmemory.context.marking import is_injected, mark_injected
+
+Placement = Literal["system", "message"]
+"""``system``: at the end of the system prompt. ``message``: in a message of its own before the person's
+last one, so that what anybody once said does not stand among privileged instructions."""
 
 
 def is_human(message: BaseMessage) -> bool:
@@ -64,3 +76,19 @@ def exchange_ends(messages: Sequence[AnyMessage]) -> list[int]:
             index += 1
         ends += [end] * (index - start)
     return ends
+
+
+def block_message(text: str) -> HumanMessage:
+    """Return a memory block as a message of its own, marked so that nothing remembers it as said."""
+    return mark_injected(HumanMessage(text), "memories")
+
+
+def with_block(messages: Sequence[AnyMessage], text: str) -> list[AnyMessage]:
+    """Return the messages with a memory block before the person's last one, or else before the first
+    that is no system message."""
+    humans = (at for at, one in enumerate(messages) if is_human(one))
+    place = max(humans, default=None)
+    if place is None:
+        others = (at for at, one in enumerate(messages) if not isinstance(one, SystemMessage))
+        place = next(others, len(messages))
+    return [*messages[:place], block_message(text), *messages[place:]]

@@ -7,16 +7,17 @@ what comes out is float32, L2-normalised and of the right shape, or an `Embeddin
 
 from __future__ import annotations
 
+import asyncio
 import functools
 import inspect
 import logging
 import struct
 import threading
 from collections import OrderedDict
-from collections.abc import Iterator, Sequence
+from collections.abc import Awaitable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from importlib.util import find_spec
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -31,10 +32,11 @@ from langgraph.store.base.embed import (
 from langmemory.config import Config
 from langmemory.embeddings.local import LocalEmbedder, LocalEmbeddings, Vectors
 from langmemory.embeddings.mock import MockEmbedder
-from langmemory.embeddings.private_loop import wait_for
 from langmemory.embeddings.static import StaticEmbedder
 from langmemory.errors import ConfigError, EmbeddingError, with_extra
 from langmemory.pluralize import counted
+
+T = TypeVar("T")
 
 logger = logging.getLogger("langmemory.embeddings")
 
@@ -83,7 +85,7 @@ class Embedder(Protocol):
 
 
 EmbedSource = Embeddings | LocalEmbedder | EmbeddingsFunc | AEmbeddingsFunc | str
-"""What an index config may name as `embed`."""
+"""The values of `embed` in an index config."""
 
 
 def resolve_embedder(
@@ -293,7 +295,7 @@ class LangChainEmbedder:
 
 
 def _matrix(answer: Any) -> npt.NDArray[np.float64]:
-    """What a model answered as an array. Lists of numbers of one length, as nearly always, are packed
+    """Return the answer of a model as an array. Lists of numbers of one length, as nearly always, are packed
     row by row, which takes two thirds of numpy's time; anything else is numpy's to judge."""
     if isinstance(answer, list) and answer and isinstance(answer[0], list) and answer[0]:
         row = struct.Struct(f"{len(answer[0])}d")
@@ -338,7 +340,7 @@ def _model_id(embeddings: Embeddings) -> str:
 
 
 def _next_step(embeddings: Embeddings, error: Exception) -> str:
-    """What a person can do about a model that failed."""
+    """Return the next step after a model failed."""
     if type(embeddings).__name__ == "OllamaEmbeddings":
         model = getattr(embeddings, "model", "")
         if isinstance(error, ConnectionError):
@@ -346,3 +348,37 @@ def _next_step(embeddings: Embeddings, error: Exception) -> str:
         if getattr(error, "status_code", None) == 404:
             return f"Run `ollama pull {model}`."
     return 'Check that the model is reachable, or use embed="static", which needs no server.'
+
+
+# One event loop for the process, so that a client which an async function keeps open stays on the loop it
+# was opened on.
+_loop: asyncio.AbstractEventLoop | None = None
+_thread: threading.Thread | None = None
+_starting = threading.Lock()
+
+
+def wait_for(awaitable: Awaitable[T]) -> T:
+    """Run `awaitable` on the private loop and return its result, or raise its error."""
+    future = asyncio.run_coroutine_threadsafe(_await(awaitable), _running_loop())
+    try:
+        return future.result()
+    except BaseException:
+        future.cancel()  # Ctrl-C must not leave it running; on a finished future this does nothing
+        raise
+
+
+async def _await(awaitable: Awaitable[T]) -> T:
+    return await awaitable
+
+
+def _running_loop() -> asyncio.AbstractEventLoop:
+    global _loop, _thread
+    with _starting:
+        # A forked child inherits the loop but not its thread, and starts another.
+        if _loop is None or _thread is None or not _thread.is_alive():
+            _loop = asyncio.new_event_loop()
+            _thread = threading.Thread(
+                target=_loop.run_forever, name="langmemory-embedding", daemon=True
+            )
+            _thread.start()
+        return _loop

@@ -62,7 +62,10 @@ class StaticEmbedder(LocalEmbedder):
 
     def tokenize(self, texts: Sequence[str]) -> list[TokenIds]:
         """Token ids of each text, whole however long it is."""
-        batch = [text if text.isascii() else _valid_unicode(text) for text in texts]
+        # The tokenizer refuses lone surrogates.
+        batch = [
+            text if text.isascii() else text.encode("utf-8", "ignore").decode() for text in texts
+        ]
         if sum(map(len, batch)) <= MOST_CHARACTERS:
             return self._tokenize(batch)
         split: list[TokenIds] = []
@@ -117,11 +120,6 @@ def _parts(text: str) -> Iterator[str]:
         yield text[start:end]
         start = end
     yield text[start:]
-
-
-def _valid_unicode(text: str) -> str:
-    """`text` without lone surrogates, which the tokenizer refuses."""
-    return text.encode("utf-8", "ignore").decode("utf-8")
 
 
 _loaded: tuple[Tokenizer, TokenTable] | None = None

@@ -20,7 +20,7 @@ from langmemory.formation.contradiction.comparable import (
     spoken_name,
 )
 from langmemory.formation.relations.vocabulary import BY_NAME, NO_LONGER, relation_named
-from langmemory.formation.repetition import returns
+from langmemory.formation.repetition import is_reassertion
 from langmemory.formation.statements import cues
 from langmemory.formation.wording import Wording, wording
 from langmemory.languages import split_words
@@ -69,14 +69,14 @@ def divide(facts: Sequence[Fact], knowledge: Knowledge) -> Division:
     grey: list[tuple[Fact, KnownFact, float]] = []
     for place, fact in enumerate(distinct):
         known = _known(fact, knowledge)
-        if known is not None and _returns(known, fact, distinct[:place], knowledge):
+        if known is not None and _reasserts(known, fact, distinct[:place], knowledge):
             fresh.append(fact)
             continue
         if known is not None:
             repeated.append((fact, known))
             continue
         near = _nearest(fact, knowledge) or _reworded(fact, knowledge)
-        if near is None or _returns(near[0], fact, distinct[:place], knowledge):
+        if near is None or _reasserts(near[0], fact, distinct[:place], knowledge):
             fresh.append(fact)
         elif near[2]:
             repeated.append((fact, near[0]))
@@ -125,7 +125,7 @@ def _distinct(facts: Sequence[Fact]) -> list[Fact]:
     for fact in facts:
         mine = ComparableFact.of_fact(fact)
         for at, theirs in reversed([*enumerate(told)]):
-            if _says_the_same(mine, theirs) and not returns(theirs, mine, told[at + 1 :]):
+            if _says_the_same(mine, theirs) and not is_reassertion(theirs, mine, told[at + 1 :]):
                 kept[at] = replace(
                     kept[at],
                     evidence=tuple(dict.fromkeys((*kept[at].evidence, *fact.evidence))),
@@ -264,7 +264,7 @@ def _reworded(fact: Fact, knowledge: Knowledge) -> tuple[KnownFact, float, bool]
     return None
 
 
-def _returns(known: KnownFact, fact: Fact, before: Sequence[Fact], knowledge: Knowledge) -> bool:
+def _reasserts(known: KnownFact, fact: Fact, before: Sequence[Fact], knowledge: Knowledge) -> bool:
     """Whether something else was so between what is known and what a fact of the batch says anew,
     or said before it. What the same turn made before is no return."""
     old, new = ComparableFact.of_known(known), ComparableFact.of_fact(fact)
@@ -273,7 +273,7 @@ def _returns(known: KnownFact, fact: Fact, before: Sequence[Fact], knowledge: Kn
     is_late = new.said_at < old.said_at and new.start < old.start  # though it is read only now
     first, last = (new, old) if is_late else (old, new)
     between = (*map(ComparableFact.of_fact, before), *_known_between(first, last, new, knowledge))
-    return returns(first, last, between)
+    return is_reassertion(first, last, between)
 
 
 def _known_between(

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from datetime import datetime
+from dataclasses import dataclass, replace
 from typing import Literal, Protocol, get_args
 
 from langchain_core.language_models import BaseChatModel
@@ -99,22 +98,15 @@ class ModelJudge:
         try:
             answered = yield from self._asker.asked(_question(group))
         except (ModelUnavailableError, ExtractionError) as error:
-            return decided(group, {}, model_calls=1, failure=str(error))
+            return replace(decided(group, {}), model_calls=1, failure=str(error))
         verdicts, problem = answered.value
-        return decided(group, verdicts, answered=True, model_calls=answered.calls, problem=problem)
+        found = decided(group, verdicts, answered=True)
+        return replace(found, model_calls=answered.calls, problem=problem)
 
     judge, ajudge = blocking(_judge), awaiting(_judge)
 
 
-def decided(
-    group: Group,
-    verdicts: Mapping[int, Verdict],
-    *,
-    answered: bool = False,
-    model_calls: int = 0,
-    failure: str | None = None,
-    problem: str | None = None,
-) -> Verdicts:
+def decided(group: Group, verdicts: Mapping[int, Verdict], *, answered: bool = False) -> Verdicts:
     """The group with verdicts on its open pairs, numbered from 1. Without one a pair is what it
     says, unclear as a rule; of what a model was asked and gave no answer to, it always is."""
     decisions: list[Decision] = []
@@ -131,13 +123,7 @@ def decided(
         decisions.append(
             Decision(pair=pair, verdict=verdict or undecided, by="model" if verdict else None)
         )
-    return Verdicts(
-        group=group,
-        decisions=tuple(decisions),
-        model_calls=model_calls,
-        failure=failure,
-        problem=problem,
-    )
+    return Verdicts(group=group, decisions=tuple(decisions))
 
 
 def _says_more(pair: Pair) -> bool:
@@ -162,14 +148,10 @@ def _question(group: Group) -> Question[_Read]:
 
 
 def _shown(statement: ComparableFact) -> str:
-    since = "" if statement.start == BEGINNING else f" since {_day(statement.start)}"
-    until = "" if statement.end == END else f" until {_day(statement.end)}"
-    head = f"(holds{since}{until}; said {_day(statement.said_at)})"
+    since = "" if statement.start == BEGINNING else f" since {statement.start.date()}"
+    until = "" if statement.end == END else f" until {statement.end.date()}"
+    head = f"(holds{since}{until}; said {statement.said_at.date()})"
     return "\n".join([head, *quoted_lines(statement.text[:MAX_CHARACTERS])])
-
-
-def _day(moment: datetime) -> str:
-    return moment.date().isoformat()
 
 
 def _read(answer: str) -> _Read:

@@ -24,7 +24,7 @@ def joined(facts: Iterable[Fact]) -> list[Fact]:
         turn = fact.evidence[:1]
         at = by_turn.get((*mark, turn))
         before = latest.get(mark)
-        if at is None and before is not None and not _returns(kept, before, fact):
+        if at is None and before is not None and not _reasserts(kept, before, fact):
             at = before
         if at is None:
             latest[mark] = by_turn[*mark, turn] = len(kept)
@@ -35,8 +35,8 @@ def joined(facts: Iterable[Fact]) -> list[Fact]:
     return kept
 
 
-def _returns(kept: Sequence[Fact], before: int, fact: Fact) -> bool:
-    return returns(_told(kept[before]), _told(fact), map(_told, kept[before + 1 :]))
+def _reasserts(kept: Sequence[Fact], before: int, fact: Fact) -> bool:
+    return is_reassertion(_told(kept[before]), _told(fact), map(_told, kept[before + 1 :]))
 
 
 def _told(fact: Fact) -> ComparableFact:
@@ -52,7 +52,9 @@ def _told(fact: Fact) -> ComparableFact:
     return ComparableFact.of_fact(fact)
 
 
-def returns(first: ComparableFact, last: ComparableFact, between: Iterable[ComparableFact]) -> bool:
+def is_reassertion(
+    first: ComparableFact, last: ComparableFact, between: Iterable[ComparableFact]
+) -> bool:
     """Whether one of the statements, told between two that say the same, ends what the first said,
     so that the last is no repetition of it. Claims may have names or entity keys."""
     return any(

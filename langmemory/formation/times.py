@@ -45,7 +45,7 @@ PREFER: dict[FactKind, Prefer] = {"plan": "future", "decision": "future", "event
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Found:
+class TimeInText:
     """A time in a text."""
 
     start: int
@@ -58,7 +58,7 @@ class Found:
 
 def find(
     text: str, *, said_at: datetime, language: str | None = None, prefer: Prefer | None = None
-) -> list[Found]:
+) -> list[TimeInText]:
     """The times a text names, in order.
 
     Args:
@@ -70,7 +70,7 @@ def find(
     if words is None:
         return []
     return [
-        Found(
+        TimeInText(
             start=one.start,
             end=one.end,
             when=_when(text[one.start : one.end], one.span, said_at),

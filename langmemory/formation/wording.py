@@ -95,7 +95,7 @@ def wording(text: str, language: str = "en") -> Wording:
     words = [_folded(word) for word in split_words(plain)]
     named = cues().numbers
     numbers = {str(named[word]) for word in words if word in named}
-    numbers |= {_plain_number(found[0]) for found in _NUMBER.finditer(text)}
+    numbers |= {found[0].replace(",", ".").rstrip(".:") for found in _NUMBER.finditer(text)}
     negations = sum(word in cues().negations for word in words)
     if is_unspaced(text):
         negations += sum(text.count(mark) for mark in cues().negations_within)
@@ -134,10 +134,6 @@ def _dated(code: str) -> frozenset[str]:
     calendar = {*times.months, *times.day_names, *times.seasons}
     calendar -= {"may", "mar", "sun", "sat", "mon", "fall"} if code == "en" else set()
     return frozenset(map(_folded, calendar)) | ({"yesterday", "today", "tomorrow"})
-
-
-def _plain_number(text: str) -> str:
-    return text.replace(",", ".").rstrip(".:")
 
 
 def _folded(word: str) -> str:

@@ -19,8 +19,8 @@ from langmemory.chat_models import as_chat_model, unheard
 from langmemory.context.budget import ContextBudget
 from langmemory.context.citations import Citations
 from langmemory.context.disclosure import DisclosureBudget
-from langmemory.context.placement import Placement
 from langmemory.context.tokens import DEFAULT_COUNTER, TokenCounter
+from langmemory.context.turns import Placement
 from langmemory.errors import ConfigError
 from langmemory.graphs.models import budget_for
 from langmemory.graphs.no_model import NoModel

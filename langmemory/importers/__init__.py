@@ -4,8 +4,7 @@
 format, `read_rows` streams the rows of langmemory's own export. Nothing here writes.
 """
 
-from langmemory.importers.formats import Format, detect, read_messages
+from langmemory.importers.formats import Format, detect, read_messages, read_rows
 from langmemory.importers.message import ImportedMessage
-from langmemory.importers.rows import read_rows
 
 __all__ = ["Format", "ImportedMessage", "detect", "read_messages", "read_rows"]

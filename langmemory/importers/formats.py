@@ -1,22 +1,53 @@
-"""Which format a file is in, found by looking at its beginning."""
+"""The format of a file, found by looking at its beginning, and the readers of each format."""
 
 from __future__ import annotations
 
 import codecs
 import json
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any, BinaryIO, Literal
 
 from langmemory.errors import ImportFormatError
 from langmemory.importers.chatgpt import read_chatgpt
-from langmemory.importers.json_stream import NOT_UTF8, iterate_array, raw_lines
-from langmemory.importers.jsonl import read_jsonl
+from langmemory.importers.json_stream import NOT_UTF8, iterate_array, iterate_lines, raw_lines
 from langmemory.importers.langgraph import STATE_KEYS, read_langgraph
-from langmemory.importers.message import ImportedMessage, fields_of
-from langmemory.importers.rows import ROW_TYPES
+from langmemory.importers.message import ImportedMessage, MessageReader, fields_of
+from langmemory.ports.rows import ITEM_TYPES, RECORD_TYPES
 
 Format = Literal["messages", "langgraph", "chatgpt", "export"]
 """JSONL of messages, LangChain or LangGraph JSON, ChatGPT's conversations.json, our own export."""
+
+ROW_TYPES = ITEM_TYPES | RECORD_TYPES
+"""The rows of our own export: a `meta` row, items, their history and what stands beside them."""
+
+
+def read_jsonl(file: BinaryIO) -> Iterator[ImportedMessage]:
+    """Stream the messages of a file with one object per line: role, content, at, thread, name, id.
+
+    A line may also be a message as LangChain dumps it. Without `thread` a message belongs to one named
+    after the file.
+    """
+    reader = MessageReader(file=file.name)
+    default_thread = Path(file.name).stem
+    for number, line in iterate_lines(file):
+        thread = str(line.get("thread") or line.get("thread_id") or default_thread)
+        yield reader.dumped(f"line {number}", line, thread=thread)
+
+
+def read_rows(file: BinaryIO) -> Iterator[dict[str, Any]]:
+    """Stream the rows for `Admin.import_rows`, which knows what each must contain.
+
+    No row is too long: whatever was exported can be imported.
+    """
+    for number, row in iterate_lines(file, limited=False):
+        if row.get("type") not in ROW_TYPES:
+            raise ImportFormatError(
+                f"{file.name}, line {number}: type is {row.get('type')!r}; "
+                f"expected one of {', '.join(sorted(ROW_TYPES))}"
+            )
+        yield row
+
 
 READERS: dict[Format, Callable[[BinaryIO], Iterator[ImportedMessage]]] = {
     "messages": read_jsonl,

@@ -15,10 +15,9 @@ from langmemory.arguments import one_of
 from langmemory.chat_models import check_model
 from langmemory.context.budget import BudgetReport, ContextBudget
 from langmemory.context.citations import Citations
-from langmemory.context.placement import Placement, block_message, with_block
 from langmemory.context.tokens import DEFAULT_COUNTER, TokenCounter, count_text
 from langmemory.context.tool_outputs import fit_tool_outputs, with_missing_results
-from langmemory.context.turns import turn_starts
+from langmemory.context.turns import Placement, block_message, turn_starts, with_block
 from langmemory.nodes.state import value_of
 from langmemory.nodes.strip_citations import StripCitations
 from langmemory.pluralize import counted

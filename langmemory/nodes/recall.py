@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import logging
+import math
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Any
 
+from langchain_core.embeddings import Embeddings
 from langchain_core.messages import AnyMessage
 from langgraph.store.base import BaseStore, Item
 
@@ -36,12 +39,18 @@ from langmemory.nodes.state import (
     internal_of,
     value_of,
 )
-from langmemory.nodes.topic import TOPIC_SHIFT_DISTANCE, topic_distance
 from langmemory.recall.contentless import ENDS_AS_QUESTION, goes_on, is_idle
 from langmemory.recall.question_extraction import extract_question
 from langmemory.stores.rooms import check_kinds, check_min_score, conversing_of
 from langmemory.twins import Steps, call, together
 from langmemory.types import Kind, Memory, MinScore, Recall, Trace
+
+log = logging.getLogger(__name__)
+
+TOPIC_SHIFT_DISTANCE = 0.7
+"""Cosine distance (0..2) between a turn and the topic at the last fresh recall, above which the
+topic is another. With the embedded model, pairs of questions on one topic were .15-.6 apart, on two
+topics .8-1.03 (6 pairs of our own, and each with the others)."""
 
 QUERY_WORDS = 6
 """A shorter last message ("and hers?") is read together with the ones before it."""
@@ -147,7 +156,7 @@ class RecallNode(MemoryNode):
             or shared; None is the application itself, which sees everything in the namespace.
         budget: tokens of the memory block, in all or by tier; None is 400 in all.
         core: labels of the core blocks and what belongs in each; empty for none.
-        topic_shift: cosine distance, 0..2, see `topic.TOPIC_SHIFT_DISTANCE`.
+        topic_shift: cosine distance, 0..2, see `TOPIC_SHIFT_DISTANCE`.
         messages_key: state key of the messages.
         visible_key: state key of what the model saw of them last time, where that is not the same.
         citations: ``off`` leaves the ids of memories out of the block; else they are in it.
@@ -447,3 +456,27 @@ def _once(entries: Sequence[RecalledMemory]) -> list[RecalledMemory]:
     for entry in entries:
         found.setdefault((*entry["namespace"], entry["key"]), entry)
     return list(found.values())
+
+
+def topic_distance(store: BaseStore, topic: str, query: str) -> Steps[float | None]:
+    """Return the cosine distance, 0..2, of two texts; None when there is no telling: no topic yet, no
+    embedder, or one that fails. Every turn is then a topic of its own."""
+    embeddings = getattr(store, "embeddings", None)  # LangGraph's stores have it, and ours
+    if not topic or not isinstance(embeddings, Embeddings):
+        return None
+    distance: float | None = None
+    if (facets := conversing_of(store)) is not None:  # knows the vectors of what it was asked last
+        distance = yield call(facets, "distance", topic, query)
+        return distance
+    try:
+        vectors = yield call(embeddings, "embed_documents", [topic, query])
+        return cosine_distance(*vectors)
+    except Exception as error:  # anybody's embedder, any failure: recall must go on
+        log.warning("topic_distance_failed error=%s", type(error).__name__)
+        return None
+
+
+def cosine_distance(a: Sequence[float], b: Sequence[float]) -> float:
+    """1 - cosine, 0..2; 1 when either vector is zero."""
+    norm = math.hypot(*a) * math.hypot(*b)
+    return 1.0 - math.fsum(x * y for x, y in zip(a, b, strict=True)) / norm if norm else 1.0

@@ -128,13 +128,13 @@ class CandidateSource(Protocol):
     """Read access to the memories of one scope. Ids out of scope or unknown are passed over."""
 
     def dense(self, vector: Floats, limit: int) -> ScoredIds:
-        """The items closest to a float32[dims], L2-normalised vector, by cosine."""
+        """Return the items closest to a float32[dims], L2-normalised vector, by cosine."""
 
     def keyword(self, query: KeywordQuery, limit: int) -> ScoredIds:
-        """The best items for the words, by BM25 (sign turned positive)."""
+        """Return the best items for the words, by BM25 (sign turned positive)."""
 
     def window(self, since: int, until: int, limit: int) -> Ids:
-        """The latest items said in ``[since, until)``, microseconds."""
+        """Return the latest items said in ``[since, until)``, microseconds."""
 
     def cosines(self, vector: Floats, ids: Ids) -> Floats:
         """float32[n]: cosine of each item to the vector; 0 for an item without one."""
@@ -143,48 +143,50 @@ class CandidateSource(Protocol):
         """float32[n, dims]: the items' (first) vectors; zero for an item without one."""
 
     def rows(self, ids: Ids) -> Rows:
-        """Facets of these items, in any order."""
+        """Return facets of these items, in any order."""
 
     def uses(self, ids: Ids) -> Uses:
-        """Values of items that are there, in their order."""
+        """Return values of items that are there, in their order."""
 
     def at(self, threads: Ids, positions: Ids) -> Rows:
         """Return the facets of the items at these positions of these threads, int64[n] each, in any
         order. There may be none at a position."""
 
     def edges(self, ids: Ids, fan_out: int) -> Edges:
-        """Memories one edge from these, either direction, at most ``fan_out`` for each; empty
-        while there is no graph."""
+        """Return memories one edge from these, either direction, at most ``fan_out`` for each;
+        empty while there is no graph."""
 
     def fact_sources(self, ids: Ids) -> tuple[Ids, Ids]:
-        """Pairs of a memory and its source, where either is among the ids: int64[m] derived memories,
-        int64[m] their sources."""
+        """Return pairs of a memory and its source, where either is among the ids: int64[m] derived
+        memories, int64[m] their sources."""
 
     def successors(self, ids: Ids) -> tuple[Ids, Ids]:
-        """Items that took the place of something that was derived from the ids and holds no more: int64[m]
-        of the ids, int64[m] what holds now. None where an earlier time is asked about."""
+        """Return items that took the place of something that was derived from the ids and holds no
+        more: int64[m] of the ids, int64[m] what holds now. None where an earlier time is asked
+        about."""
 
     def outdated(self, ids: Ids) -> Ids:
-        """Those of the ids that something was derived from, of which all has given way since."""
+        """Return those of the ids that something was derived from, of which all has given way
+        since."""
 
     def entity(self, names: Iterable[str], ids: Ids, limit: int) -> ScoredIds:
-        """Memories that speak of people and things with these names, as a query spells them: those
-        of the ids that do, and at most ``limit`` others. Scores are 0..1, the higher the fewer
-        memories speak of the same. Names that nobody has are passed over, and ``names`` is not
-        looked at while there is no graph."""
+        """Return memories that speak of people and things with these names, as a query spells them:
+        those of the ids that do, and at most ``limit`` others. Scores are 0..1, the higher the
+        fewer memories speak of the same. Names that nobody has are passed over, and ``names`` is
+        not looked at while there is no graph."""
 
     def claims(self, query: ClaimQuery, limit: int) -> ScoredIds:
-        """Memories that claim what a query asks of whom it names, at most ``limit``; where it asks what
-        was before, what the claims were derived from that hold no longer. Scores are 0..1, the more
-        of its terms a claim meets."""
+        """Return memories that claim what a query asks of whom it names, at most ``limit``; where
+        it asks what was before, what the claims were derived from that hold no longer. Scores
+        are 0..1, the more of its terms a claim meets."""
 
     def rivals(self, ids: Ids, now: int) -> tuple[Ids, Ids]:
-        """Which of the ids claim of one subject what has one value at a time, or may have: int64[m]
-        those of which it was so earlier, int64[m] those of which it was so later. ``now`` as in
-        `ClaimQuery`."""
+        """Return which of the ids claim of one subject what has one value at a time, or may have:
+        int64[m] those of which it was so earlier, int64[m] those of which it was so later.
+        ``now`` as in `ClaimQuery`."""
 
     def memories(self, ids: Ids) -> list[Memory]:
-        """The items themselves, in any order."""
+        """Return the items themselves, in any order."""
 
 
 @runtime_checkable
@@ -192,12 +194,12 @@ class WordSource(Protocol):
     """A `CandidateSource` that knows its words, so that mistyped ones can be told."""
 
     def known(self, words: Sequence[str]) -> Mapping[str, str]:
-        """Those of the words (lower case, letters only, without marks) that something in the namespace
-        holds, each with its token in the keyword index. What is out of scope for another reason
-        counts as well."""
+        """Return those of the words (lower case, letters only, without marks) that something in the
+        namespace holds, each with its token in the keyword index. What is out of scope for
+        another reason counts as well."""
 
     def holds(self, word: str) -> bool:
-        """Whether something in scope holds a word that is known: only then it may be shown."""
+        """Return whether something in scope holds a word that is known: only then it may be shown."""
 
     def stems(self, words: Sequence[str]) -> Sequence[str]:
-        """The words as the keyword index has them: their stems."""
+        """Return the words as the keyword index has them: their stems."""

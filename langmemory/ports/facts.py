@@ -53,7 +53,7 @@ class Claim:
 
     @classmethod
     def of_edge(cls, subject: str, relation: str, object: str | None, literal: str | None) -> Claim:
-        """From an edge, which has either an entity or a literal as its object."""
+        """Return the claim of an edge, which has either an entity or a literal as its object."""
         end = literal or "" if object is None else object
         return cls(
             subject=subject, relation=relation, object=end, object_is_entity=object is not None
@@ -160,10 +160,10 @@ class Knowledge(Protocol):
         """The newest `HistoryEntry.seq`: what `ChangeSet.planned_at` is to hold."""
 
     def by_fingerprint(self, text: str) -> Sequence[KnownFact]:
-        """Facts whose normalised text is the same."""
+        """Return facts whose normalised text is the same."""
 
     def nearest(self, text: str, limit: int) -> Sequence[tuple[KnownFact, float]]:
-        """Facts by cosine of their vectors to the text's, best first; empty without vectors."""
+        """Return facts by cosine of their vectors to the text's, best first; empty without vectors."""
 
     def about(
         self,
@@ -176,8 +176,8 @@ class Knowledge(Protocol):
         past: bool = False,
         either: bool = False,
     ) -> Sequence[KnownFact]:
-        """Facts that claim this of an entity (key, links followed); any relation for None. What
-        holds both ways ("is married to") is claimed of either.
+        """Return facts that claim this of an entity (key, links followed); any relation for None.
+        What holds both ways ("is married to") is claimed of either.
 
         Whoever speaks has said thousands of things of themselves; each that is read takes a tenth of
         a millisecond.
@@ -194,21 +194,21 @@ class Knowledge(Protocol):
         """
 
     def derived_from(self, keys: Sequence[str]) -> Sequence[KnownFact]:
-        """Facts whose evidence includes one of these memories."""
+        """Return facts whose evidence includes one of these memories."""
 
     def taken_back(self, turn: str, said_at: datetime) -> Sequence[KnownFact]:
-        """Facts made of this turn (key, and when it was said) that somebody rejected, or deleted; the
-        latter with names for the entities of their claim."""
+        """Return facts made of this turn (key, and when it was said) that somebody rejected, or
+        deleted; the latter with names for the entities of their claim."""
 
     def gave_way_to(self, key: str) -> Sequence[KnownFact]:
-        """Superseded facts whose place this one took."""
+        """Return superseded facts whose place this one took."""
 
     def by_key(self, key: str) -> KnownFact | None:
-        """A fact, whatever its status."""
+        """Return a fact, whatever its status."""
         ...
 
     def entity(self, key: str) -> Entity | None:
-        """The entity of this key, links not followed."""
+        """Return the entity of this key, links not followed."""
         ...
 
 
@@ -216,8 +216,8 @@ class FullKnowledge(Knowledge, Protocol):
     """`Knowledge` with the names of its entities, and with what edits and reviews need besides."""
 
     def worded(self, text: str) -> Sequence[KnownFact]:
-        """Facts, and what an application wrote, of just these words; unlike `nearest` without an
-        embedder."""
+        """Return facts, and what an application wrote, of just these words; unlike `nearest`
+        without an embedder."""
         ...
 
     def rests_on(self, turn: str) -> Sequence[tuple[KnownFact, bool, datetime | None]]:
@@ -229,24 +229,27 @@ class FullKnowledge(Knowledge, Protocol):
         """Open questions about any of these memories."""
 
     def entities(self, norm: str) -> Sequence[Entity]:
-        """Entities that have this normalised name (`languages.spelling`) or alias, links followed."""
+        """Return entities that have this normalised name (`languages.spelling`) or alias, links
+        followed."""
 
     def called(self, norm: str) -> Sequence[Entity]:
-        """Entities that have this normalised name or alias, links not followed, oldest first."""
+        """Return entities that have this normalised name or alias, links not followed, oldest
+        first."""
 
     def everyone(self, kind: str | None = None) -> Sequence[tuple[str, Entity]]:
-        """Every entity of the namespace, or of this kind, by its own normalised name, links not
-        followed, without its aliases; oldest first."""
+        """Return every entity of the namespace, or of this kind, by its own normalised name, links
+        not followed, without its aliases; oldest first."""
 
     def names(self) -> Sequence[str]:
-        """Every normalised name and alias of the namespace, once; of the oldest entity first."""
+        """Return every normalised name and alias of the namespace, once; of the oldest entity
+        first."""
 
     def links(self) -> Mapping[str, str]:
-        """Key of each entity that is linked to another, to that of the one it stands for."""
+        """Return the key of each entity that is linked to another, to that of the one it stands for."""
 
 
 def fingerprint(text: str) -> bytes:
-    """SHA-256 of the normalised text."""
+    """Return SHA-256 of the normalised text."""
     return hashlib.sha256(normalised_text(text).encode()).digest()
 
 

@@ -9,8 +9,8 @@ from langmemory.types import Namespace
 
 
 def lock_of(kind: str, namespace: Namespace | None, who: str = "") -> str:
-    """The path of the namespace that a job is about; of one that does not say, its kind and who it is
-    for. What is forgotten with a person goes by it."""
+    """Return the path of the namespace that a job is about; of one that does not say, its kind and
+    who it is for. What is forgotten with a person goes by it."""
     return ".".join(namespace or tuple(filter(None, (kind, who))))
 
 

@@ -17,36 +17,15 @@ from langmemory.ports.candidates import (
     ScoredIds,
 )
 
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Flat:
-    """When the words of a query tell so little among so much that more items have to be looked at."""
-
-    depth: int
-    """From each channel, then."""
-    share: float = 0.5
-    """0..1: of the best score, what the last item found has at least."""
-    spread: float = 0.6
-    """0..1: sessions among the items found, for each of them, from which there are many sessions. Of 1,700
-    questions to 5,600 turns in one namespace 16 of 100 are asked deeper: R@5 .544 -> .555, R@10
-    .639 -> .645. With more depth for all questions they have .564 and .640. Of questions to one
-    conversation none is, where R@10 would fall by .006."""
-    turns: int = 2000
-    """Of the sessions found together, as far as they are known, from which these are long."""
-
-    def holds(self, source: CandidateSource, found: ScoredIds) -> bool:
-        """Whether the scores are flat, and what was found is of many sessions or of long ones: in a short
-        talk, more candidates are only more that can be mistaken for the answer."""
-        if found.scores[-1] < self.share * found.scores[0]:
-            return False
-        rows = source.rows(found.ids)
-        alone = rows.thread < 0
-        threads, number = np.unique(rows.thread[~alone], return_inverse=True)
-        if len(threads) + alone.sum() >= self.spread * len(rows.ids):
-            return True
-        last = np.zeros(len(threads), np.int64)
-        np.maximum.at(last, number, rows.position[~alone] + 1)
-        return int(last.sum()) >= self.turns
+FLAT_SHARE = 0.5
+"""Of the best score, what the last item found has at least where the scores are flat."""
+MANY_SESSIONS = 0.6
+"""Sessions among the items found, for each of them, from which there are many sessions. Of 1,700
+questions to 5,600 turns in one namespace 16 of 100 are asked deeper: R@5 .544 -> .555, R@10
+.639 -> .645. With more depth for all questions they have .564 and .640. Of questions to one
+conversation none is, where R@10 would fall by .006."""
+LONG_SESSIONS = 2000
+"""Turns of the sessions found together, as far as they are known, from which these are long."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -83,7 +62,7 @@ def gather(
     keyword: KeywordQuery | None,
     window: tuple[int, int] | None,
     depth: int,
-    flat: Flat | None = None,
+    flat_depth: int = 0,
     category: KeywordQuery | None = None,
     category_depth: int = 0,
     names: Iterable[str] = (),
@@ -91,7 +70,7 @@ def gather(
 ) -> Candidates:
     """Asks every channel that has a question for ``depth`` items and joins the answers.
 
-    Words and vectors hand on more items where ``flat`` says so.
+    Words and vectors hand on ``flat_depth`` items where the scores of the words are flat.
     ``window`` is ``[since, until)`` in microseconds. An item that only the words or the window
     found gets its exact cosine as well, so that the scores of two channels are comparable. What is
     found by the words of a ``category`` (at most ``category_depth``), or only speaks of somebody with one
@@ -99,7 +78,12 @@ def gather(
     """
     by_words = NOTHING
     if keyword is not None:
-        by_words, depth = _by_words(source, keyword, depth, flat)
+        by_words = source.keyword(keyword, max(depth, flat_depth))
+        first = ScoredIds(by_words.ids[:depth], by_words.scores[:depth])
+        if len(by_words.ids) > depth and _is_flat(source, first):
+            depth = flat_depth
+        else:
+            by_words = first
     by_vector = source.dense(vector, depth) if vector is not None else NOTHING
     by_time = source.window(*window, depth) if window is not None else NOTHING.ids
     by_category = (
@@ -131,14 +115,17 @@ def gather(
     )
 
 
-def _by_words(
-    source: CandidateSource, keyword: KeywordQuery, depth: int, flat: Flat | None
-) -> tuple[ScoredIds, int]:
-    """Finds of the words, and how many items the vectors are to find."""
-    if flat is None or flat.depth <= depth:
-        return source.keyword(keyword, depth), depth
-    found = source.keyword(keyword, flat.depth)
-    first = ScoredIds(found.ids[:depth], found.scores[:depth])
-    if len(found.ids) > depth and flat.holds(source, first):
-        return found, flat.depth
-    return first, depth
+def _is_flat(source: CandidateSource, found: ScoredIds) -> bool:
+    """Whether the words of a query tell so little among so much that more items have to be looked at: the
+    scores are flat, and what was found is of many sessions or of long ones. In a short talk, more candidates
+    are only more that can be mistaken for the answer."""
+    if found.scores[-1] < FLAT_SHARE * found.scores[0]:
+        return False
+    rows = source.rows(found.ids)
+    alone = rows.thread < 0
+    threads, number = np.unique(rows.thread[~alone], return_inverse=True)
+    if len(threads) + alone.sum() >= MANY_SESSIONS * len(rows.ids):
+        return True
+    last = np.zeros(len(threads), np.int64)
+    np.maximum.at(last, number, rows.position[~alone] + 1)
+    return int(last.sum()) >= LONG_SESSIONS

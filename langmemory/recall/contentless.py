@@ -104,7 +104,11 @@ def is_idle(message: str) -> bool:
         language.question_words.isdisjoint(words) and _silent(bare, language)
         for language in LANGUAGES.values()
         if not language.phrases or not bare.isascii()
-    ) or _reworks(bare)
+    ) or any(  # asks for the last answer in another form: "Make it shorter."
+        compiled(pattern).search(bare.casefold())
+        for language in LANGUAGES.values()
+        for pattern in language.reworks
+    )
 
 
 def goes_on(message: str) -> bool:
@@ -126,31 +130,18 @@ def asks(message: str) -> bool:
     return any(_asks(message, language) for language in LANGUAGES.values())
 
 
-def _reworks(message: str) -> bool:
-    """Whether a message only asks for the last answer in another form: "Make it shorter."."""
-    folded = message.casefold()
-    return any(
-        compiled(pattern).search(folded)
-        for language in LANGUAGES.values()
-        for pattern in language.reworks
-    )
-
-
 def states(text: str) -> bool:
     """Whether any sentence of a text is more than a question, a courtesy, or that nothing is known."""
     starts = [*sentence_starts(text), len(text)]
-    return any(_states(text[start:end]) for start, end in pairwise(starts))
-
-
-def _states(sentence: str) -> bool:
-    if ENDS_AS_QUESTION.search(sentence):
-        return False
-    return not any(
-        _silent(sentence, language)
-        or _asks(sentence, language)
-        or _knows_nothing(sentence, language)
-        for language in LANGUAGES.values()
-    )
+    for sentence in (text[start:end] for start, end in pairwise(starts)):
+        if not ENDS_AS_QUESTION.search(sentence) and not any(
+            _silent(sentence, language)
+            or _asks(sentence, language)
+            or _knows_nothing(sentence, language)
+            for language in LANGUAGES.values()
+        ):
+            return True
+    return False
 
 
 def _silent(sentence: str, language: Language) -> bool:

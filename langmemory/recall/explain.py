@@ -277,7 +277,8 @@ def _facts(trace: Trace) -> list[str]:
             read = (f"{' or '.join(words)} for {typed}" for typed, words in spelling.items())
             lines.append("read: " + ", ".join(read))
         shown = {n: value for n, value in trace.intent.items() if value and n != "spelling"}
-        lines.append("understood: " + ", ".join(f"{n} {_plain(v)}" for n, v in shown.items()))
+        known = {n: " ".join(map(str, v)) if isinstance(v, list) else v for n, v in shown.items()}
+        lines.append("understood: " + ", ".join(f"{n} {value}" for n, value in known.items()))
     if trace.expansions:
         lines.append("also looked for: " + " ".join(trace.expansions))
     if trace.candidates:
@@ -290,7 +291,3 @@ def _facts(trace: Trace) -> list[str]:
         lines.append(f"left out {len(removed) - LEFT_OUT} more")
     lines.extend(f"degraded: {what}" for what in trace.degraded)
     return lines
-
-
-def _plain(value: object) -> str:
-    return " ".join(map(str, value)) if isinstance(value, list) else str(value)

@@ -1,4 +1,8 @@
-"""Cues: cheap properties of an item that make it a likelier answer to this query. All 0..1."""
+"""Features: cheap properties of an item that make it a likelier answer to this query. All 0..1.
+
+What surrounds a turn is evidence for it: a turn seldom holds all words of a question, its topic was named a
+few turns before, the question it answers was asked by the other person.
+"""
 
 from __future__ import annotations
 
@@ -8,6 +12,7 @@ from datetime import datetime
 import numpy as np
 from numpy.typing import NDArray
 
+from langmemory.ids import indexes
 from langmemory.languages import Edge, compared, split_words
 from langmemory.languages.temporal.query import UPPER
 from langmemory.ports.candidates import Floats
@@ -19,6 +24,11 @@ AROUND_SHARE = 0.25
 """Share of a stretch of time by which its neighbourhood exceeds it on either side, if that is more than
 the lag."""
 _SHORTEST_GENITIVE = 3
+Index = NDArray[np.int64]
+MOST_STEPS = 4
+"""Steps back along the graph that count."""
+_DAYS = 1 << 23
+"""More than there are between the first and the last day of a datetime."""
 
 
 def named_speakers(speakers: Iterable[str | None], words: Iterable[str]) -> set[str]:
@@ -115,3 +125,116 @@ def years_of(said_at: NDArray[np.int64]) -> range:
     ends = np.array([said_at.min(), said_at.max()]).astype("datetime64[us]")
     first, last = (ends.astype("datetime64[Y]").astype(np.int64) + 1970).tolist()
     return range(first - 1, last + 1)
+
+
+def places(thread: NDArray[np.int64], position: NDArray[np.int64]) -> Index:
+    """int64[n]: ``thread << 32 | position``, -1 for an item without."""
+    return np.where((thread >= 0) & (position >= 0), (thread << 32) + position, -1)
+
+
+def taken_apart(places: Index) -> tuple[Index, Index]:
+    """Return thread and position of `places`, int64[n] each."""
+    return places >> 32, places & 0xFFFFFFFF
+
+
+def neighbour_index(
+    thread: NDArray[np.int64], position: NDArray[np.int64], radius: int
+) -> dict[int, Index]:
+    """For each offset -radius..radius but 0: int64[n], where in the arrays the item stands that is
+    so many positions later in the same thread; -1 when it is not among them."""
+    place = places(thread, position)
+    offsets = np.array([offset for offset in range(-radius, radius + 1) if offset])
+    found = indexes(place, place + offsets[:, None])
+    there = (place >= 0) & (position + offsets[:, None] >= 0)
+    return dict(zip(offsets.tolist(), np.where(there, found, -1), strict=True))
+
+
+def context_match(
+    matches: Floats,
+    shares: Floats,
+    around: dict[int, Index],
+    *,
+    decay: float,
+    origins: Index | None = None,
+) -> tuple[Floats, Floats]:
+    """How well the query's tokens are met by an item and what was said around it.
+
+    Args:
+        matches: float32[q, n] as in `Interaction`.
+        shares: float32[q] with sum 1.
+        around: As from `neighbour_index`.
+        decay: What a neighbour's match counts, per position of distance.
+        origins: int64[n], the memory an item was reached from over the graph, -1 for none. What
+            leads to a fact stands before it like the turns before a turn: the sister named in one,
+            her work in the next.
+
+    Returns:
+        Met by the item and the turns before it, and by the item and the turns on both sides;
+        float32[n] each.
+    """
+    # A column of zeros at the end, so that -1 is "met by nothing".
+    padded = np.concatenate((matches, np.zeros((len(matches), 1), np.float32)), axis=1)
+    best = matches.copy()
+    for offset in sorted(offset for offset in around if offset < 0):
+        np.maximum(best, padded.take(around[offset], axis=1) * np.float32(decay**-offset), out=best)
+    if origins is not None:
+        before, steps = origins, 1
+        while (before >= 0).any() and steps <= MOST_STEPS:
+            np.maximum(best, padded.take(before, axis=1) * np.float32(decay**steps), out=best)
+            before, steps = np.where(before >= 0, origins[before], -1), steps + 1
+    preceding: Floats = shares @ best
+    for offset in sorted(offset for offset in around if offset > 0):
+        np.maximum(best, padded.take(around[offset], axis=1) * np.float32(decay**offset), out=best)
+    both: Floats = shares @ best
+    return preceding, both
+
+
+def answers_previous(score: Floats, asking: NDArray[np.bool_], before: Index) -> Floats:
+    """float32[n]: the score of the turn before, where that turn asks something. ``before`` is
+    int64[n], the index of the turn before or -1."""
+    answered: Floats = np.where((before >= 0) & asking[before], score[before], 0)
+    return answered
+
+
+def sessions(thread: NDArray[np.int64], said_at: NDArray[np.int64]) -> NDArray[np.int64]:
+    """int64[n]: a number for the session an item belongs to, the same for the same one, -1 for none.
+    A session is what was said in one thread on one day (UTC)."""
+    day = said_at // 86_400_000_000 + _DAYS // 2
+    session: NDArray[np.int64] = np.where(thread >= 0, thread * _DAYS + day, -1)
+    return session
+
+
+def first_of_each(session: NDArray[np.int64], order: NDArray[np.int64]) -> NDArray[np.int64]:
+    """The order with the first item of each session only; what has no session (-1) stays."""
+    ordered = session[order]
+    _, first = np.unique(ordered, return_index=True)
+    keep = ordered < 0
+    keep[first] = True
+    return order[keep]
+
+
+def session_evidence(score: Floats, session: NDArray[np.int64], *, best: int) -> Floats:
+    """float32[n]: sum of the ``best`` highest scores of the item's session, as a share of the
+    strongest session's; so a session that talks about the matter lifts all its turns. Beside
+    sessions, what belongs to none, as a fact, is one by itself."""
+    evidence = np.zeros(len(score), dtype=np.float32)
+    member = session >= 0
+    if not member.any():
+        return evidence
+    order = np.lexsort((-score, session))
+    order = order[member[order]]
+    sorted_session = session[order]
+    begins = np.ones(len(order), np.bool_)
+    np.not_equal(sorted_session[1:], sorted_session[:-1], out=begins[1:])
+    starts = np.flatnonzero(begins)
+    lengths = np.diff(starts, append=len(order))
+    rank = np.arange(len(order)) - np.repeat(starts, lengths)
+    counted = np.where(rank < best, score[order], 0)
+    totals = np.add.reduceat(counted, starts)
+    strongest = totals.max()
+    if strongest <= 0:
+        return evidence
+    shares = totals / strongest
+    evidence[order] = np.repeat(shares, lengths)
+    evidence[~member] = np.minimum(score[~member] / strongest, 1)
+    return evidence

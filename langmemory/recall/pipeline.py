@@ -25,13 +25,11 @@ from langmemory.languages import split_words
 from langmemory.ports.candidates import NOTHING, CandidateSource, Floats, Ids, ScoredIds, WordSource
 from langmemory.recall import features, scoring
 from langmemory.recall.calibration import gate, predictors, probability
-from langmemory.recall.candidates import Candidates, Flat, gather
+from langmemory.recall.candidates import Candidates, gather
 from langmemory.recall.contentless import is_idle
-from langmemory.recall.context import sessions
-from langmemory.recall.diversity import mmr, spread
 from langmemory.recall.explain import explained
 from langmemory.recall.fact_sources import FactSources
-from langmemory.recall.features import micros
+from langmemory.recall.features import micros, sessions
 from langmemory.recall.hops import Reached, hop
 from langmemory.recall.intent import Intent, read_intent, searched
 from langmemory.recall.later_first import HEAD, by_time
@@ -54,7 +52,7 @@ from langmemory.recall.ranking import (
     with_tokens,
 )
 from langmemory.recall.second_look import bridging_terms, interleaved
-from langmemory.recall.selection import Selection, deeper, select
+from langmemory.recall.selection import Selection, deeper, mmr, select, spread
 from langmemory.recall.spelling import Spelling, respelled
 from langmemory.recall.vocabulary import Vocabulary
 from langmemory.types import Granularity, MinScore, Recall, SearchMode, Trace
@@ -355,7 +353,7 @@ class _Asked:
             keyword=query.keyword,
             window=(micros(window[0]), micros(window[1])) if window else None,
             depth=max(preset.depth, self.limit, preset.flat_depth if bounded else 0),
-            flat=Flat(depth=preset.flat_depth),
+            flat_depth=preset.flat_depth,
             category=query.category_keyword,
             category_depth=preset.category_depth,
             names=possible_names(query.text, intent),

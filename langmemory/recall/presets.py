@@ -96,7 +96,7 @@ class Preset(BaseModel):
     flat_depth: int = _count(
         160,
         "Candidates from each channel where the scores of the words are flat and what they find "
-        "is of many sessions or of long ones (see `Flat`); 0 is `depth` always.",
+        "is of many sessions or of long ones (see `candidates`); 0 is `depth` always.",
         MOST_CANDIDATES,
     )
     weights: SignalWeights = SignalWeights()

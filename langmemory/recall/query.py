@@ -70,7 +70,9 @@ def read_query(
     else:
         words = keyword_terms(text, intent.language, limit=READ_TERMS)
         terms = vocabulary.rarest(words, MAX_TERMS)
-    if called := _stop_names(intent):
+    # Stop words that are names in this query: "What does Will like?".
+    names = (_POSSESSIVE.sub("", name.casefold()) for name in intent.names)
+    if called := [name for name in names if name in intent.language.stop_names]:
         terms = tuple(dict.fromkeys((*called, *terms)))
     if intent.time_words:
         terms = tuple(term for term in terms if term not in intent.time_words)
@@ -78,11 +80,11 @@ def read_query(
     category_terms = {term: kinds[term] for term in terms if term in kinds}
     further = frozenset(keyword_terms(expansions)).difference(terms) if expansions else frozenset()
     if further:
-        names = {word for name in intent.names for word in keyword_terms(name, intent.language)}
+        own = {word for name in intent.names for word in keyword_terms(name, intent.language)}
         category_terms = {
             term: further | category_terms.get(term, frozenset())
             for term in terms
-            if term not in names
+            if term not in own
         }
     every = (further, *category_terms.values())
     category = dict.fromkeys(word for words in every for word in sorted(words))
@@ -109,12 +111,6 @@ def read_query(
 def _is_word(text: str) -> bool:
     """Whether a keyword index keeps anything of a text."""
     return any(map(str.isalnum, text))
-
-
-def _stop_names(intent: Intent) -> list[str]:
-    """Stop words that are names in this query: "What does Will like?"."""
-    names = (_POSSESSIVE.sub("", name.casefold()) for name in intent.names)
-    return [name for name in names if name in intent.language.stop_names]
 
 
 def possible_names(text: str, intent: Intent) -> Iterator[str]:

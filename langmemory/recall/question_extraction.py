@@ -72,9 +72,9 @@ def _tells(question: str, words: set[str], vocabulary: Vocabulary) -> bool:
     """Whether a question with these words tells its subject: by rare words, by a name, or as it is about
     something of whom asks it: "What is my dog called?"."""
     language = detect_language(question)
-    if not language.capital_nouns and any(
-        map(words.intersection, map(split_words, _named(question)))
-    ):
+    # Capitalised words that do not begin the question may be names.
+    capitals = (split_words(one[0]) for one in _CAPITAL.finditer(question) if one.start() > 0)
+    if not language.capital_nouns and any(map(words.intersection, capitals)):
         return True
     pieced = UNKNOWN_RARITY if language is LANGUAGES["en"] else PIECED_RARITY
     rarity = dict.fromkeys(words, 0.0)
@@ -85,11 +85,6 @@ def _tells(question: str, words: set[str], vocabulary: Vocabulary) -> bool:
         return True
     owned = compiled(language.own).findall(question.casefold())
     return any(rarity.get(word) for one in owned for word in split_words(one))
-
-
-def _named(question: str) -> list[str]:
-    """The words of a question that may be names: capitalised ones that do not begin it."""
-    return [word[0] for word in _CAPITAL.finditer(question) if word.start() > 0]
 
 
 def _subject(text: str, known: set[str], vocabulary: Vocabulary) -> list[str]:

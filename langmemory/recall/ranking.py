@@ -9,11 +9,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from langmemory.embeddings.static import TokenIds
 from langmemory.ids import are_in, distinct, indexes
 from langmemory.languages import compared, split_words
 from langmemory.ports.candidates import CandidateSource, ClaimQuery, Floats, Ids, Rows, ScoredIds
-from langmemory.recall import context, features
+from langmemory.recall import features
 from langmemory.recall.candidates import Candidates
 from langmemory.recall.contentless import contentless
 from langmemory.recall.fact_sources import FactSources
@@ -104,13 +103,13 @@ def first_pool(source: CandidateSource, candidates: Candidates) -> Pool:
 
 def widened(source: CandidateSource, pool: Pool, best: Ids, vector: Floats | None) -> Pool:
     """The pool and the neighbours of some of it, given by index."""
-    place = context.places(pool.rows.thread, pool.rows.position)
+    place = features.places(pool.rows.thread, pool.rows.position)
     best = best[place[best] >= 0]
     if len(best) == 0:
         return pool
     around = distinct((place[best, None] + np.arange(-RADIUS, RADIUS + 1)).ravel())
     new = around[~are_in(around, place)]
-    return extended(source, pool, source.at(*context.taken_apart(new)), vector)
+    return extended(source, pool, source.at(*features.taken_apart(new)), vector)
 
 
 def extended(source: CandidateSource, pool: Pool, rows: Rows, vector: Floats | None) -> Pool:
@@ -234,21 +233,17 @@ def read(
     tokens = vocabulary.encode(" ".join(words))
     met = None
     if len(tokens):
+        others = set(vocabulary.encode(query.text).tolist()).difference(tokens.tolist())
         met = interact(
             tokens,
             texts,
             vocabulary,
             category_terms=_category_flags(query, vocabulary),
-            further=_further(vocabulary.encode(query.text), tokens),
+            further=np.array(sorted(others), np.uint16),
         )
     if not every_turn:
         nothing = contentless(source, rows, texts, met, vocabulary, asks_when="when" in intent.asks)
     return Reading(named=named, texts=texts, met=met, contentless=nothing)
-
-
-def _further(whole: TokenIds, tokens: TokenIds) -> TokenIds:
-    """The distinct tokens of a whole query beyond these."""
-    return np.array(sorted(set(whole.tolist()).difference(tokens.tolist())), np.uint16)
 
 
 def signals(
@@ -262,7 +257,7 @@ def signals(
 ) -> dict[str, Floats]:
     """Every signal there is evidence for, float32[n], 0..1, by the name of its weight.
 
-    ``origins`` is where hops reached an item from, as in `context.context_match`. A contentless turn
+    ``origins`` is where hops reached an item from, as in `features.context_match`. A contentless turn
     has none of them by itself; it still tells what the turns around it are about.
     """
     rows, texts, silent = pool.rows, reading.texts, reading.contentless
@@ -296,9 +291,9 @@ def signals(
         )
     if vocabulary is not None and texts is not None:
         found |= _text_signals(texts, rows, reading, intent, vocabulary, origins)
-    session = context.sessions(rows.thread, rows.said_at)
+    session = features.sessions(rows.thread, rows.said_at)
     evidence = weighted_sum(found, SESSION_EVIDENCE)
-    found["session"] = context.session_evidence(evidence, session, best=SESSION_BEST)
+    found["session"] = features.session_evidence(evidence, session, best=SESSION_BEST)
     if fact_sources is not None:
         found |= fact_sources.signals(found)
     return found
@@ -348,16 +343,16 @@ def _text_signals(
     met = reading.met
     if met is None:
         return found
-    around = context.neighbour_index(rows.thread, rows.position, RADIUS)
+    around = features.neighbour_index(rows.thread, rows.position, RADIUS)
     asking = features.questions(texts, vocabulary)
     found["declarative"] = 1 - asking.astype(np.float32)
     overlap = met.shares @ met.matches
     found["overlap"] = np.where(reading.contentless, 0, overlap).astype(np.float32)
     found["related"] = met.related
-    found["preceding_context"], found["context_match"] = context.context_match(
+    found["preceding_context"], found["context_match"] = features.context_match(
         met.matches, met.shares, around, decay=CONTEXT_DECAY, origins=origins
     )
-    found["answers_previous"] = context.answers_previous(overlap, asking, around[-1])
+    found["answers_previous"] = features.answers_previous(overlap, asking, around[-1])
     return found
 
 

@@ -139,7 +139,8 @@ def default_vocabulary() -> Vocabulary:
     )
     meaning = (weights > 0) & ~marks
     marks[_single_tokens(embedder, list("’‘“”„«»¿¡"))] = True
-    meaning[_single_tokens(embedder, sorted(_stop_words()))] = False
+    # English only: the table is English, and elsewhere one language's stop word is content.
+    meaning[_single_tokens(embedder, sorted(LANGUAGES["en"].stop_words))] = False
     inverse = np.zeros(_IDS, dtype=np.float32)
     np.divide(1.0, weights, out=inverse, where=meaning)
     marks[ASSISTANT] = True
@@ -219,11 +220,6 @@ def _split_times() -> frozenset[str]:
     return frozenset(
         without_marks(word) for word, ids in zip(words, split, strict=True) if len(ids) > 1
     )
-
-
-def _stop_words() -> frozenset[str]:
-    """English only: the table is English, and elsewhere one language's stop word is content."""
-    return LANGUAGES["en"].stop_words
 
 
 def _single_tokens(embedder: StaticEmbedder, words: Sequence[str]) -> NDArray[np.int64]:

@@ -12,7 +12,7 @@ from langgraph.pregel import Pregel
 from langgraph.store.base import BaseStore
 from typing_extensions import TypedDict
 
-from langmemory.embeddings.private_loop import wait_for
+from langmemory.embeddings.adapter import wait_for
 from langmemory.errors import ConfigError, JobFailedError
 from langmemory.reflection.events import REFLECTION
 from langmemory.reflection.payload import unpacked, unpacked_config

@@ -133,7 +133,8 @@ class MemoryStore(StoreFace):
         index: IndexConfig | Mapping[str, Any] | Literal[False] | None = None,
         ttl: TTLConfig | None = None,
     ) -> Opening[Self]:
-        """As LangGraph's `SqliteStore` and `AsyncSqliteStore`: for ``with`` and ``async with``.
+        """Return a store for ``with`` and ``async with``, as `SqliteStore` and `AsyncSqliteStore`
+        do.
 
         Inside ``async with``, sync methods called on the event loop's own thread are refused with
         `asyncio.InvalidStateError`, as `AsyncSqliteStore` does, because they would block the loop.
@@ -286,7 +287,7 @@ class MemoryStore(StoreFace):
         return super().batch(ops)
 
     def _refuse_blocking_on(self, loop: asyncio.AbstractEventLoop) -> None:
-        """From now on, sync methods called on the thread of this loop raise InvalidStateError."""
+        """Make sync methods that are called on the thread of this loop raise InvalidStateError."""
         self._guarded_loop = loop
 
     def _refuse_blocking(self) -> None:

@@ -69,7 +69,7 @@ class Sweeper:
             self.handle.set_result(None)
 
     def stop(self, timeout: float | None) -> bool:
-        """Ask it to stop; whether it has, after at most ``timeout`` seconds."""
+        """Ask it to stop; return whether it has, after at most ``timeout`` seconds."""
         self._stop.set()
         self._thread.join(timeout)
         return not self._thread.is_alive()

@@ -128,7 +128,7 @@ class Subgraph:
             if "aliases" in node:
                 node["aliases"] = "; ".join(node["aliases"])
         for row in (data["graph"], *data["nodes"], *data["edges"]):
-            row.update({k: _in_xml(v) for k, v in row.items() if isinstance(v, str)})
+            row.update({k: _NOT_IN_XML.sub("", v) for k, v in row.items() if isinstance(v, str)})
         return "\n".join(networkx.generate_graphml(_networkx(data))) + "\n"
 
     def draw(self, path: str | os.PathLike[str]) -> None:
@@ -173,7 +173,3 @@ def _networkx(data: Json) -> Any:
 
 _NOT_IN_XML: Final = re.compile("[^\t\n\r -\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 """Characters that XML 1.0 cannot hold (2.2), escaped or not."""
-
-
-def _in_xml(text: str) -> str:
-    return _NOT_IN_XML.sub("", text)

@@ -17,7 +17,7 @@ import pytest
 
 from langmemory.cli.demo import NAMESPACE, TOP, answer, ask, program, questions
 from langmemory.cli.demo_knowledge import show_picture
-from langmemory.cli.demo_sample import example_answer
+from langmemory.cli.demo_questions import example_answer
 from langmemory.cli.import_file import import_conversations
 from langmemory.cli.screen import Screen
 from langmemory.stores import MemoryStore

@@ -70,7 +70,7 @@ def cite(
 
 
 def night(store: MemoryStore, **given: Any) -> dict[str, Any]:
-    """What a night at `NOW` came to."""
+    """Return the outcome of a night at `NOW`."""
     options = {name: given.pop(name) for name in ("tasks",) if name in given}
     graph = build_maintenance_graph(store, now=lambda: NOW, **options)
     found: dict[str, Any] = graph.invoke(given)
@@ -78,7 +78,7 @@ def night(store: MemoryStore, **given: Any) -> dict[str, Any]:
 
 
 def lines(found: dict[str, Any], task: str) -> list[str]:
-    """What a task changed."""
+    """Return the changes of a task."""
     [report] = [one for one in found["reports"] if one["task"] == task]
     return list(report["lines"])
 
@@ -90,7 +90,7 @@ def known(store: MemoryStore) -> list[dict[str, Any]]:
 
 
 def test_citations_keep_their_relevance_and_time(store: MemoryStore) -> None:
-    """What an answer cited is known by count, mean relevance and last time, and an export carries it."""
+    """Citations keep their count, mean relevance and last time, and an export carries them."""
     [key] = learn(store, 1)
     cite(store, key, 3, relevance=0.6)
     cite(store, key, 1, relevance=1.0)
@@ -106,7 +106,7 @@ def test_citations_keep_their_relevance_and_time(store: MemoryStore) -> None:
 
 
 def test_a_night_promotes_and_demotes_with_reasons(store: MemoryStore) -> None:
-    """What was cited rises, what nobody used falls; the history names both and the figures."""
+    """Cited memories rise and unused ones fall; the history names both and the figures."""
     old = learn(store, 3)
     [used] = learn(store, 1, days=2)
     cite(store, used, 12)

@@ -9,26 +9,26 @@ import pytest
 
 from langmemory import MemoryStore
 from langmemory.ports.candidates import KeywordQuery
-from langmemory.recall.candidates import Candidates, Flat, gather
-from langmemory.recall.diversity import spread
+from langmemory.recall.candidates import Candidates, gather
 from langmemory.recall.intent import read_intent
+from langmemory.recall.selection import spread
 from langmemory.types import Memory
 from tests.recall.memory_source import NOW, MemorySource, memory
 
-FLAT = Flat(depth=30, share=0.5, spread=0.6, turns=2000)
+FLAT = 30
 WORDS = KeywordQuery(terms=("tea",))
 
 
-def gathered(memories: list[Memory], flat: Flat | None) -> Candidates:
+def gathered(memories: list[Memory], flat: int) -> Candidates:
     source = MemorySource(memories)
-    return gather(source, vector=None, keyword=WORDS, window=None, depth=10, flat=flat)
+    return gather(source, vector=None, keyword=WORDS, window=None, depth=10, flat_depth=flat)
 
 
 def test_flat_scores_over_many_sessions_are_looked_at_deeper() -> None:
     """Where forty sessions say much the same about a word, more than the first ten are candidates."""
     said = [memory(n, "we had tea", thread_id=f"t{n}", position=0) for n in range(1, 41)]
     assert len(gathered(said, FLAT).ids) == 30
-    assert len(gathered(said, None).ids) == 10
+    assert len(gathered(said, 0).ids) == 10
 
 
 def test_one_short_talk_is_not_looked_at_deeper() -> None:

@@ -10,9 +10,8 @@ import pytest
 
 from langmemory.errors import ConfigError
 from langmemory.languages.temporal.query import Period
-from langmemory.recall import context, features, scoring
+from langmemory.recall import features, scoring
 from langmemory.recall.accesses import AccessLog, ShownLog
-from langmemory.recall.diversity import Deduplication, mmr
 from langmemory.recall.excerpt import Excerpts
 from langmemory.recall.fact_sources import FactSources
 from langmemory.recall.hops import hop
@@ -21,7 +20,7 @@ from langmemory.recall.interaction import interact, join_texts
 from langmemory.recall.presets import BALANCED, Preset
 from langmemory.recall.ranking import Pool, weights_among
 from langmemory.recall.scoring import fuse, min_max, stale, weighted_sum
-from langmemory.recall.selection import Selection
+from langmemory.recall.selection import Deduplication, Selection, mmr
 from langmemory.recall.vocabulary import ASSISTANT, default_vocabulary, stored
 from langmemory.types import RecallResult
 from tests.recall.memory_source import NOW, MemorySource, memory, micros
@@ -115,9 +114,9 @@ def test_a_text_tells_time_in_every_language(text: str, tells: bool) -> None:
 def test_neighbours_lend_their_words() -> None:
     """The preceding turn counts for a turn, less with distance, and not across threads."""
     thread, position = whole(1, 1, 1, 2), whole(4, 5, 7, 5)
-    around = context.neighbour_index(thread, position, 2)
+    around = features.neighbour_index(thread, position, 2)
     matches = floats(1, 0, 0, 0)[None, :]
-    lead, both = context.context_match(matches, floats(1), around, decay=0.9)
+    lead, both = features.context_match(matches, floats(1), around, decay=0.9)
     assert lead.tolist() == pytest.approx([1, 0.9, 0, 0])
     assert both.tolist() == pytest.approx([1, 0.9, 0, 0])
 
@@ -155,8 +154,8 @@ def test_an_answer_inherits_its_question() -> None:
     said = texts("What is your cat called?", "Oscar.", "He is old.")
     asking = features.questions(said, VOCABULARY)
     assert asking.tolist() == [True, False, False]
-    before = context.neighbour_index(whole(1, 1, 1), whole(0, 1, 2), 1)[-1]
-    assert context.answers_previous(
+    before = features.neighbour_index(whole(1, 1, 1), whole(0, 1, 2), 1)[-1]
+    assert features.answers_previous(
         floats(0.8, 0.1, 0.1), asking, before
     ).tolist() == pytest.approx([0, 0.8, 0])
 
@@ -165,10 +164,10 @@ def test_a_session_is_one_day_of_a_thread() -> None:
     """Best turns lift their session; other days are apart, and things without a thread are each a
     session by themselves, where there are any."""
     day = 86_400_000_000
-    session = context.sessions(whole(1, 1, 1, -1, -1), whole(0, 5, day, 0, 0))
-    evidence = context.session_evidence(floats(0.5, 0.5, 0.2, 0.9, 1.1), session, best=3)
+    session = features.sessions(whole(1, 1, 1, -1, -1), whole(0, 5, day, 0, 0))
+    evidence = features.session_evidence(floats(0.5, 0.5, 0.2, 0.9, 1.1), session, best=3)
     assert evidence.tolist() == pytest.approx([1, 1, 0.2, 0.9, 1])
-    notes = context.session_evidence(floats(0.5, 0.9), whole(-1, -1), best=3)
+    notes = features.session_evidence(floats(0.5, 0.9), whole(-1, -1), best=3)
     assert notes.tolist() == [0, 0]
 
 

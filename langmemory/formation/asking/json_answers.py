@@ -58,7 +58,7 @@ class BadAnswerError(ValueError):
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Found:
+class ParsedAnswer:
     """The object in an answer."""
 
     value: dict[str, Any]
@@ -66,7 +66,7 @@ class Found:
     """The field in which the answer broke off; what was half there is left out."""
 
 
-def json_object(answer: str, *, field: str, entry: str | None = None) -> Found:
+def json_object(answer: str, *, field: str, entry: str | None = None) -> ParsedAnswer:
     """Return the object of an answer whose ``field`` is a list. Several of them, as of parallel tool
     calls or one for each turn, are one, in their order.
 
@@ -87,7 +87,7 @@ def json_object(answer: str, *, field: str, entry: str | None = None) -> Found:
             if (found := find(each)) is not None:
                 return found
     if thought.rstrip(" \n`").endswith(("}", "]")) and (answers := form.answers(thought)[0]):
-        return Found(value=answers[-1])  # what was thought before it was a draft
+        return ParsedAnswer(value=answers[-1])  # what was thought before it was a draft
     raise BadAnswerError(_problem(text.strip(), field))
 
 
@@ -103,16 +103,16 @@ class _Form:
     field: str
     entry: str | None
 
-    def written(self, text: str) -> Found | None:
+    def written(self, text: str) -> ParsedAnswer | None:
         """Read all answers that are JSON as they stand, and one after them that broke off."""
         answers, end = self.answers(text)
         if not answers:
             return None
         half = self._mended(text[end:])
         rest = [] if half is None else [half.value]
-        return Found(value=_merged([*answers, *rest]), cut=half.cut if half else None)
+        return ParsedAnswer(value=_merged([*answers, *rest]), cut=half.cut if half else None)
 
-    def repaired(self, text: str) -> Found | None:
+    def repaired(self, text: str) -> ParsedAnswer | None:
         """Read an answer as json_repair mends it, with the entries that it lost."""
         found = self._mended(text)
         if found is not None:
@@ -123,10 +123,10 @@ class _Form:
             value[self.field] = _in_order(value[self.field], entries)
         return found
 
-    def loose(self, text: str) -> Found | None:
+    def loose(self, text: str) -> ParsedAnswer | None:
         """Read entries without a list that holds them."""
         entries = list(self._entries(text))
-        return Found(value={self.field: entries}) if entries else None
+        return ParsedAnswer(value={self.field: entries}) if entries else None
 
     def answers(self, text: str) -> tuple[list[dict[str, Any]], int]:
         """Return the different answers that are JSON in a text, and where the last one ends."""
@@ -135,21 +135,18 @@ class _Form:
         for value, start, end in _values(text):
             found = [self._listed(one) for one in _objects(value, self.field)]
             if not found and isinstance(value, list):
-                is_first = first is None or start <= first.start()
-                if self._is_bare(value, is_first=is_first, is_part=0 <= begin < start):
-                    found = [{self.field: value}]
+                kinds = dict | str if self.entry is None else dict
+                if first is None or start <= first.start():
+                    is_field = all(isinstance(each, kinds) for each in value)
+                else:  # a part of an object that broke is none
+                    is_part = 0 <= begin < start
+                    is_field = not is_part and any(True for _ in _objects(value, self.entry or ""))
+                found = [{self.field: value}] if is_field else []
             last = end if found else last
             answers.update((json.dumps(each), each) for each in found)
         return list(answers.values()), last
 
-    def _is_bare(self, values: list[Any], *, is_first: bool, is_part: bool) -> bool:
-        """Whether a list is the field itself, not a part of an object that broke."""
-        if is_first:
-            kinds = dict | str if self.entry is None else dict
-            return all(isinstance(each, kinds) for each in values)
-        return not is_part and any(True for _ in _objects(values, self.entry or ""))
-
-    def _mended(self, text: str) -> Found | None:
+    def _mended(self, text: str) -> ParsedAnswer | None:
         begin = self._begin(text)
         if begin < 0:
             return None
@@ -163,13 +160,13 @@ class _Form:
         bare = _STRING.sub(lambda string: "" if string[1] == '"' else '"', text[begin:])
         left_open = sum(map(bare.count, "{[")) - sum(map(bare.count, "}]"))
         if left_open <= 0 and '"' not in bare:
-            return Found(value=_merged(answers))
+            return ParsedAnswer(value=_merged(answers))
         last, held = answers[-1].popitem()
         if left_open <= 2 and text.rstrip(" \n`").endswith(("}", "]")):  # nothing is half
             answers[-1][last] = held
         elif isinstance(held, list):
             answers[-1][last] = held[:-1]
-        return Found(value=_merged(answers), cut=last)
+        return ParsedAnswer(value=_merged(answers), cut=last)
 
     def _entries(self, text: str) -> Iterator[Any]:
         """Entries that a text has by themselves."""

@@ -51,7 +51,8 @@ def groups(
     over: dict[str, datetime] = {}
     asked = {ComparableFact.of_fact(fact).key: known for fact, known, _ in grey}
     new = [ComparableFact.of_fact(fact, batch) for fact in (*fresh, *(fact for fact, _, _ in grey))]
-    for statement in sorted(new, key=_order):
+    # As it happened; corrections last, because they speak of what was said.
+    for statement in sorted(new, key=lambda one: (one.corrects, one.start, one.said_at, one.key)):
         near = asked.get(statement.key)
         seen: set[str] = set()
         found: list[Pair] = []
@@ -188,11 +189,6 @@ def is_named(values: Iterable[str], correction: ComparableFact) -> bool:
     said = set(split_words(f"{correction.text} {correction.heard}"))
     words = (split_words(spoken_name(value)) for value in values)
     return any(bool(one) and said.issuperset(one) for one in words)
-
-
-def _order(statement: ComparableFact) -> tuple[bool, datetime, datetime, str]:
-    """As it happened; corrections last, because they speak of what was said."""
-    return statement.corrects, statement.start, statement.said_at, statement.key
 
 
 def _candidates(

@@ -22,7 +22,7 @@ Similar = Callable[[str, Sequence[str]], Sequence[float]]
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class EntityRef:
     """The entity a name means."""
 
     own: str
@@ -55,7 +55,7 @@ class BatchEntities:
         self._linked = knowledge.links()
         self.speakers: dict[str, str] = {}
         self.used: dict[str, Entity] = {}
-        self.bonds = Relationships(knowledge)
+        self.relationships = Relationships(knowledge)
         self._made: dict[str, Entity] = {}
         self._aliases: defaultdict[str, dict[str, None]] = defaultdict(dict)
         self._called: dict[str, dict[str, Entity]] = {}
@@ -137,12 +137,12 @@ class BatchEntities:
         for key, same_as in self.links.items():
             yield LinkEntities(key=key, same_as=same_as, reason="one name, written differently")
 
-    def use(self, entity: Entity) -> Found:
+    def use(self, entity: Entity) -> EntityRef:
         """An entity a claim speaks of."""
         root = self.root(entity)
         self.used.setdefault(entity.key, entity)
         self.used.setdefault(root.key, root)
-        return Found(entity.key, self.followed(entity))
+        return EntityRef(entity.key, self.followed(entity))
 
     def make(
         self, name: str, kind: str, fact: Fact, *, private: bool | None = None, apart: str = ""
@@ -167,7 +167,7 @@ class BatchEntities:
         self._name(norm, made)
         return made
 
-    def link(self, entity: Entity, to: Entity) -> Found:
+    def link(self, entity: Entity, to: Entity) -> EntityRef:
         """An entity made here is one that there was."""
         if self.followed(entity) != self.followed(to):
             self.links[entity.key] = to.key

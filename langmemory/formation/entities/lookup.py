@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from rapidfuzz import fuzz, process
 
-from langmemory.formation.entities.batch_entities import BatchEntities, Found
+from langmemory.formation.entities.batch_entities import BatchEntities, EntityRef
 from langmemory.formation.entities.names import (
     MAYBE_MEANING,
     MAYBE_SPELLING,
@@ -34,18 +34,20 @@ class Lookup:
     """Looks names up for one fact.
 
     Args:
-        cast: everybody known or met so far.
+        entities: everybody known or met so far.
         index: of the fact in the batch.
         speaker: who says it.
     """
 
-    def __init__(self, cast: BatchEntities, index: int, fact: Fact, speaker: Entity | None) -> None:
-        self.cast = cast
+    def __init__(
+        self, entities: BatchEntities, index: int, fact: Fact, speaker: Entity | None
+    ) -> None:
+        self.entities = entities
         self.index = index
         self.fact = fact
         self.speaker = speaker
 
-    def find(self, name: str, kind: str, bond: str | None = None) -> Found | Which:
+    def find(self, name: str, kind: str, bond: str | None = None) -> EntityRef | Which:
         """Somebody known, somebody new, or several it may be.
 
         Args:
@@ -55,8 +57,8 @@ class Lookup:
             bond: what the name's bearer is to the speaker, where that is said (`bonds`).
         """
         found = self._find(name, kind if bond is None else kind_of(bond), bond)
-        if bond is not None and self.speaker is not None and isinstance(found, Found):
-            self.cast.bonds.add(self._me(), found.followed, bond, self.fact)
+        if bond is not None and self.speaker is not None and isinstance(found, EntityRef):
+            self.entities.relationships.add(self._me(), found.followed, bond, self.fact)
         return found
 
     def described(self, entity: Entity) -> tuple[str, str]:
@@ -64,29 +66,33 @@ class Lookup:
         says so; nothing where it is not known."""
         if self.speaker is None:
             return "", ""
-        known = self.cast.bonds.between(self._me(), self.cast.followed(entity), self.fact)
+        known = self.entities.relationships.between(
+            self._me(), self.entities.followed(entity), self.fact
+        )
         what, fact = next(iter(known.items()), ("", ""))
         return what and f"{self.speaker.name}'s {what}", fact
 
-    def _find(self, name: str, kind: str, bond: str | None) -> Found | Which:
-        cast, fact = self.cast, self.fact
+    def _find(self, name: str, kind: str, bond: str | None) -> EntityRef | Which:
+        entities, fact = self.entities, self.fact
         norm = name_key(name)
-        exact = [e for e in cast.called(norm) if within_reach(e, fact)]
-        exact = [e for e in exact if any(_kinds_agree(k, kind) for k in cast.kinds(e))]
+        exact = [e for e in entities.called(norm) if within_reach(e, fact)]
+        exact = [e for e in exact if any(_kinds_agree(k, kind) for k in entities.kinds(e))]
         kind = "person" if kind == "being" else kind
         if fact.privacy == "private":
             exact = [e for e in exact if is_private(e, fact)] or exact
-        exact = cast.distinct(exact)
+        exact = entities.distinct(exact)
         if exact and bond is not None:
             return self._introduced(name, norm, exact, bond)
         if len(exact) == 1:
-            return cast.use(exact[0])
+            return entities.use(exact[0])
         if exact:
-            mine = [e for e in exact if self.speaker is not None and cast.followed(e) == self._me()]
+            mine = [
+                e for e in exact if self.speaker is not None and entities.followed(e) == self._me()
+            ]
             near = self._by_company(mine or exact)
-            return Which(tuple(exact)) if near is None else cast.use(near)
+            return Which(tuple(exact)) if near is None else entities.use(near)
         if fact.privacy == "private":
-            return cast.use(cast.make(name, kind, fact))
+            return entities.use(entities.make(name, kind, fact))
         if kind == "person":
             part = self._part_of_name(name, norm, bond)
             if part is not None:
@@ -95,7 +101,7 @@ class Lookup:
 
     def _introduced(
         self, name: str, norm: str, exact: Sequence[Entity], bond: str
-    ) -> Found | Which:
+    ) -> EntityRef | Which:
         """Who of this name is that to the speaker; somebody new where none of them can be."""
         fits = {e.key: self._fit(e, norm, bond) for e in exact}
         for wanted in ("same", "likely"):
@@ -104,56 +110,62 @@ class Lookup:
                 one = self._by_company(found)
                 if one is None:
                     return Which(tuple(found))
-                return self.cast.use(self._introduced_as(bond, one, norm))
+                return self.entities.use(self._introduced_as(bond, one, norm))
         apart = f"{self._me()}\0{bond}"
-        made = self.cast.make(name, kind_of(bond), self.fact, apart=apart)
+        made = self.entities.make(name, kind_of(bond), self.fact, apart=apart)
         doubtful = [e for e in exact if fits[e.key] == "doubtful"]
-        if doubtful and self.fact.privacy != "private" and self.cast.is_new(made):
-            other = self.cast.root(doubtful[0])  # the one who is most like
+        if doubtful and self.fact.privacy != "private" and self.entities.is_new(made):
+            other = self.entities.root(doubtful[0])  # the one who is most like
             who, fact = self.described(other)
             whose = "" if self.speaker is None else self.speaker.name
             known_as = {made.key: f"{whose}'s {bond}", other.key: who}
             because = (fact,) if fact else ()
-            self.cast.ask(name, self.index, (other,), key=made.key, who=known_as, because=because)
-        return self.cast.use(made)
+            self.entities.ask(
+                name, self.index, (other,), key=made.key, who=known_as, because=because
+            )
+        return self.entities.use(made)
 
     def _introduced_as(self, bond: str, entity: Entity, norm: str) -> Entity:
         """Of several of one name that are linked with one another, who was introduced as that."""
-        root = self.cast.followed(entity)
-        own = self.cast.bonds.own(self._me(), root, bond, self.fact)
-        linked = [e for e in self.cast.called(norm) if self.cast.followed(e) == root]
+        root = self.entities.followed(entity)
+        own = self.entities.relationships.own(self._me(), root, bond, self.fact)
+        linked = [e for e in self.entities.called(norm) if self.entities.followed(e) == root]
         return next((e for e in linked if e.key == own), entity)
 
     def _fit(self, entity: Entity, norm: str, bond: str | None) -> Fit:
         """Whether somebody known may be who is introduced."""
         if bond is None or self.speaker is None:
             return "likely"
-        known = self.cast.bonds.between(self._me(), self.cast.followed(entity), self.fact)
+        known = self.entities.relationships.between(
+            self._me(), self.entities.followed(entity), self.fact
+        )
         fits = {fit(one, bond) for one in known}
         if "same" in fits:
             return "same"
         for worst in ("never", "doubtful"):
             if worst in fits:
                 return worst
-        against = self.cast.bonds.stands_against
-        claims = self.cast.introduced.claims(self.fact, norm) if known else ()
-        told_apart = any(against(claim, self.cast.followed(entity), self.fact) for claim in claims)
+        against = self.entities.relationships.stands_against
+        claims = self.entities.introduced.claims(self.fact, norm) if known else ()
+        told_apart = any(
+            against(claim, self.entities.followed(entity), self.fact) for claim in claims
+        )
         return "doubtful" if told_apart else "likely"
 
     def _me(self) -> str:
-        return "" if self.speaker is None else self.cast.followed(self.speaker)
+        return "" if self.speaker is None else self.entities.followed(self.speaker)
 
-    def _part_of_name(self, name: str, norm: str, bond: str | None) -> Found | Which | None:
+    def _part_of_name(self, name: str, norm: str, bond: str | None) -> EntityRef | Which | None:
         """ "Anna" where an "Anna Schmidt" is known, or the other way round."""
-        cast, fact = self.cast, self.fact
+        entities, fact = self.entities, self.fact
         words = norm.split()
         if len(words) == 1:
-            in_batch = cast.fuller(norm)
-            longer = cast.distinct(
+            in_batch = entities.fuller(norm)
+            longer = entities.distinct(
                 e
-                for other in cast.norms()
+                for other in entities.norms()
                 if other.startswith(f"{norm} ")
-                for e in cast.called(other)
+                for e in entities.called(other)
                 if e.kind == "person" and within_reach(e, fact) and name_key(e.name) == other
             )
             fits = {e.key: self._fit(e, norm, bond) for e in longer}
@@ -169,30 +181,30 @@ class Lookup:
             if len(known) > 1:
                 return Which(tuple(known))
             return self._asked(name, "person", known) if known else None
-        known_first = cast.distinct(
+        known_first = entities.distinct(
             e
-            for e in cast.called(words[0])
+            for e in entities.called(words[0])
             if e.kind == "person" and within_reach(e, fact) and name_key(e.name) == words[0]
             if self._fit(e, norm, bond) != "never"
         )
         return self._asked(name, "person", known_first) if len(known_first) == 1 else None
 
-    def _by_likeness(self, name: str, norm: str, kind: str) -> Found:
+    def _by_likeness(self, name: str, norm: str, kind: str) -> EntityRef:
         """By spelling, then by meaning, else somebody new."""
-        cast = self.cast
+        entities = self.entities
         person = kind == "person"
         best: tuple[float, Entity] | None = None
         if comparable(norm):
             close = process.extract(
                 norm,
-                cast.norms(),
+                entities.norms(),
                 scorer=fuzz.token_sort_ratio if person else fuzz.ratio,
                 score_cutoff=MAYBE_SPELLING * 100,
                 limit=5,
             )
             for other, _, _ in close:
                 score = alike(norm, other, person=person)
-                for entity in cast.called(other):
+                for entity in entities.called(other):
                     fits = _kinds_agree(entity.kind, kind) and within_reach(entity, self.fact)
                     if fits and score >= MAYBE_SPELLING and score > (best or (0.0,))[0]:
                         best = (score, entity)
@@ -204,11 +216,11 @@ class Lookup:
             return self._asked(name, kind, [entity])
         return self._by_meaning(name, kind)
 
-    def _by_meaning(self, name: str, kind: str) -> Found:
-        cast = self.cast
-        if cast.similar is not None and kind != "person":
-            others = cast.of_kind(kind)
-            scores = cast.similar(name, [entity.name for entity in others])
+    def _by_meaning(self, name: str, kind: str) -> EntityRef:
+        entities = self.entities
+        if entities.similar is not None and kind != "person":
+            others = entities.of_kind(kind)
+            scores = entities.similar(name, [entity.name for entity in others])
             near = [
                 (score, entity)
                 for score, entity in zip(scores, others, strict=True)
@@ -216,16 +228,16 @@ class Lookup:
             ]
             if near:
                 return self._asked(name, kind, [max(near, key=lambda pair: pair[0])[1]])
-        return cast.use(cast.make(name, kind, self.fact))
+        return entities.use(entities.make(name, kind, self.fact))
 
-    def _linked(self, name: str, kind: str, to: Entity) -> Found:
-        made = self.cast.make(name, to.kind if kind == "thing" else kind, self.fact)
-        return self.cast.link(made, to)
+    def _linked(self, name: str, kind: str, to: Entity) -> EntityRef:
+        made = self.entities.make(name, to.kind if kind == "thing" else kind, self.fact)
+        return self.entities.link(made, to)
 
-    def _asked(self, name: str, kind: str, candidates: list[Entity]) -> Found:
-        made = self.cast.make(name, kind, self.fact)
-        self.cast.ask(name, self.index, map(self.cast.root, candidates), key=made.key)
-        return self.cast.use(made)
+    def _asked(self, name: str, kind: str, candidates: list[Entity]) -> EntityRef:
+        made = self.entities.make(name, kind, self.fact)
+        self.entities.ask(name, self.index, map(self.entities.root, candidates), key=made.key)
+        return self.entities.use(made)
 
     def _by_company(self, candidates: Sequence[Entity]) -> Entity | None:
         """The only one, or the one the speaker has spoken of before, when it is one."""
@@ -237,7 +249,7 @@ class Lookup:
         """Whether the same speaker said something about the entity, or it about the speaker."""
         if self.speaker is None:
             return False
-        about, whom = self.cast.knowledge.about, self.cast.followed(entity)
+        about, whom = self.entities.knowledge.about, self.entities.followed(entity)
         if any(
             known.memory.speaker == self.fact.speaker and counts(known, self.fact)
             for known in about(whom)

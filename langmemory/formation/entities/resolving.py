@@ -1,11 +1,22 @@
-"""The names of one fact, as its speaker means them."""
+"""Who and what facts speak of: from names to entities, exact first and careful after.
+
+A name is looked up as it is written (`name_key`), then as part of a longer name, then by
+spelling, then by meaning. Only the exact step uses an entity that is there; what the others find
+becomes an entity of its own with a link to the one found, so that a person can take it back, and
+what they are not sure of becomes a question. A wrong merge mixes two lives, a missed one costs a
+question, so every doubt falls to the question's side.
+
+Names learned in private stay so: an entity first named in a private fact belongs to its owner
+(its key says so), nobody else's facts find it, and private facts add no names or links to
+entities others may see.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from langmemory.formation.entities.batch_entities import BatchEntities, Found, Similar
+from langmemory.formation.entities.batch_entities import BatchEntities, EntityRef, Similar
 from langmemory.formation.entities.lookup import Lookup, Which
 from langmemory.formation.entities.names import is_private, names_in, within_reach, written_as
 from langmemory.formation.entities.relationships import RELATIONS
@@ -27,13 +38,14 @@ from langmemory.ports.facts import Claim, Fact, FullKnowledge
 class FactNames:
     """The names of one fact, as its speaker means them."""
 
-    def __init__(self, cast: BatchEntities, index: int, fact: Fact) -> None:
-        self.cast = cast
+    def __init__(self, entities: BatchEntities, index: int, fact: Fact) -> None:
+        self.entities = entities
         self.index = index
         self.fact = fact
         self.private = fact.privacy == "private"
-        self.speaker = cast.speaker(fact) if fact.claims or _says_name(fact) else None
-        self.lookup = Lookup(cast, index, fact, self.speaker)
+        named = fact.speaker is not None and name_key(fact.speaker) in name_key(fact.text)
+        self.speaker = entities.speaker(fact) if fact.claims or named else None
+        self.lookup = Lookup(entities, index, fact, self.speaker)
         self.own: dict[str, str] = {}
         self._keys: dict[str, None] = {}
 
@@ -46,12 +58,12 @@ class FactNames:
         """Entities of the claims and those the text names."""
         keys = dict.fromkeys(self._keys)
         for name in names_in(self.fact.text):
-            called = self.cast.called(name_key(name))
+            called = self.entities.called(name_key(name))
             if len(called) > 1 and not self._keys.keys().isdisjoint(one.key for one in called):
                 continue  # which of them is meant is clear
-            for entity in self.cast.distinct(called):
+            for entity in self.entities.distinct(called):
                 if within_reach(entity, self.fact) and written_as(entity, name):
-                    self.cast.use(entity)
+                    self.entities.use(entity)
                     keys.setdefault(entity.key)
         return iter(keys)
 
@@ -87,7 +99,7 @@ class FactNames:
             object_is_entity=found is not None,
         )
         self._note(subject)
-        self.cast.bonds.claimed(written)
+        self.entities.relationships.claimed(written)
         if found is not None:
             self._note(found)
             self._role_alias(raw, subject, found, turned=turned)
@@ -111,10 +123,7 @@ class FactNames:
 
     def _role(self, name: str) -> Role | None:
         speaker = None if self.speaker is None else self.speaker.name
-        return role_in(name, speaker, known=self._is_known)
-
-    def _is_known(self, name: str) -> bool:
-        return bool(self.cast.called(name_key(name)))
+        return role_in(name, speaker, known=lambda one: bool(self.entities.called(name_key(one))))
 
     def _is_entity(self, claim: Claim, kind: str, *, known: bool) -> bool:
         """The kind of a known relation counts more than what an extractor did; a literal for it
@@ -128,20 +137,20 @@ class FactNames:
             or self._role(claim.object) is not None
         )
         if kind in ("literal", "person", "animal"):
-            named = self.cast.called(name_key(claim.object))
+            named = self.entities.called(name_key(claim.object))
             is_known = any(
                 e.kind in ("person", "animal") and within_reach(e, self.fact) for e in named
             )
             return claim.object_is_entity and (is_known or (kind != "literal" and names_somebody))
         return claim.object_is_entity or _looks_like_name(claim.object)
 
-    def _entity(self, name: str, kind: str, *, certain: bool) -> Found | Which | None:
+    def _entity(self, name: str, kind: str, *, certain: bool) -> EntityRef | Which | None:
         name = " ".join(name.split())
         bare = name.casefold()
         if not name_key(name) or bare in person_words().nobody:  # "'" is nobody
             return None
         if bare in person_words().self:
-            return None if self.speaker is None else self.cast.use(self.speaker)
+            return None if self.speaker is None else self.entities.use(self.speaker)
         role = self._role(name)
         if role is not None:
             if role.what in person_words().many:
@@ -150,19 +159,25 @@ class FactNames:
         if kind not in ("person", "animal", "thing"):
             return self.lookup.find(name, kind)
         if self.speaker is not None and name_key(name) == name_key(self.speaker.name):
-            if self.cast.introduced.of_namesake(self.fact):
+            if self.entities.introduced.of_namesake(self.fact):
                 return None
-            return self.cast.use(self.speaker) if kind == "person" else self.lookup.find(name, kind)
-        bond = self.cast.introduced.bond(self.fact, name_key(name))
+            return (
+                self.entities.use(self.speaker)
+                if kind == "person"
+                else self.lookup.find(name, kind)
+            )
+        bond = self.entities.introduced.bond(self.fact, name_key(name))
         return self.lookup.find(name, "being" if kind == "person" and not certain else kind, bond)
 
-    def _ask_which(self, claim: Claim, subject: Found | Which, found: Found | Which | None) -> None:
+    def _ask_which(
+        self, claim: Claim, subject: EntityRef | Which, found: EntityRef | Which | None
+    ) -> None:
         doubt = subject if isinstance(subject, Which) else found
         assert isinstance(doubt, Which)
         if isinstance(subject, Which) and isinstance(found, Which):
             return  # two doubts in one claim: the text alone stays
-        clear = subject.own if isinstance(subject, Found) else None
-        end = found.own if isinstance(found, Found) else claim.object if found is None else None
+        clear = subject.own if isinstance(subject, EntityRef) else None
+        end = found.own if isinstance(found, EntityRef) else claim.object if found is None else None
         options = {
             entity.key: (
                 replace(
@@ -175,11 +190,11 @@ class FactNames:
             for entity in doubt.candidates
         }
         for known in (subject, found):
-            if isinstance(known, Found):
+            if isinstance(known, EntityRef):
                 self._note(known)
         name = claim.subject if isinstance(subject, Which) else claim.object
         described = {entity.key: self.lookup.described(entity) for entity in doubt.candidates}
-        self.cast.ask(
+        self.entities.ask(
             name,
             self.index,
             doubt.candidates,
@@ -188,12 +203,14 @@ class FactNames:
             because=tuple(fact for _, fact in described.values() if fact),
         )
 
-    def _note(self, found: Found) -> None:
+    def _note(self, found: EntityRef) -> None:
         self._keys.setdefault(found.own)
         if found.own != found.followed:
             self.own[found.followed] = found.own
 
-    def _role_alias(self, raw: Claim, subject: Found, found: Found, *, turned: bool) -> None:
+    def _role_alias(
+        self, raw: Claim, subject: EntityRef, found: EntityRef, *, turned: bool
+    ) -> None:
         """ "Ruth is Lena's mother" makes "Lena's mother" a name of Ruth's."""
         said = snake(raw.relation)
         for role in UNIQUE_ROLES:
@@ -203,35 +220,31 @@ class FactNames:
                 holder, of = (subject, found) if turned else (found, subject)
             else:
                 continue
-            self._also_named(holder, f"{self.cast.used[of.own].name}'s {role}")
+            self._also_named(holder, f"{self.entities.used[of.own].name}'s {role}")
 
-    def _also_named(self, found: Found, name: str) -> None:
+    def _also_named(self, found: EntityRef, name: str) -> None:
         """An alias, where no other entity has that name already; else the question whether they
         are one."""
-        entity = self.cast.used[found.own]
+        entity = self.entities.used[found.own]
         if self.private and not is_private(entity, self.fact):
             return
         others = [
             other
-            for other in self.cast.called(name_key(name))
-            if self.cast.followed(other) != found.followed and within_reach(other, self.fact)
+            for other in self.entities.called(name_key(name))
+            if self.entities.followed(other) != found.followed and within_reach(other, self.fact)
         ]
         if not others:
-            self.cast.add_alias(entity, name)
+            self.entities.add_alias(entity, name)
         elif not self.private:
-            whole = self.cast.root(entity)
-            known = not self.cast.is_new(whole)
-            other = self.cast.root(others[0])
-            self.cast.ask(name, self.index, (other,), key=whole.key, was_known=known)
+            whole = self.entities.root(entity)
+            known = not self.entities.is_new(whole)
+            other = self.entities.root(others[0])
+            self.entities.ask(name, self.index, (other,), key=whole.key, was_known=known)
 
 
 def _looks_like_name(text: str) -> bool:
     first = text.strip()[:1]
     return first.isupper() or is_unspaced(first)
-
-
-def _says_name(fact: Fact) -> bool:
-    return fact.speaker is not None and name_key(fact.speaker) in name_key(fact.text)
 
 
 def resolve(
@@ -246,24 +259,24 @@ def resolve(
         facts: with names in their claims.
         similar: compares names by meaning; without it that step is left out.
     """
-    cast = BatchEntities(facts, knowledge, similar)
+    entities = BatchEntities(facts, knowledge, similar)
     resolved: list[Fact] = []
-    scenes: list[FactNames] = []
+    named: list[FactNames] = []
     own: dict[int, Mapping[str, str]] = {}
     for index, fact in enumerate(facts):
-        scene = FactNames(cast, index, fact)
-        resolved.append(replace(fact, claims=tuple(scene.claims())))
-        scenes.append(scene)
-        if scene.own:
-            own[index] = scene.own
-    mentions = {index: tuple(scene.mentioned()) for index, scene in enumerate(scenes)}
+        names = FactNames(entities, index, fact)
+        resolved.append(replace(fact, claims=tuple(names.claims())))
+        named.append(names)
+        if names.own:
+            own[index] = names.own
+    mentions = {index: tuple(names.mentioned()) for index, names in enumerate(named)}
     return Resolution(
         facts=tuple(resolved),
-        changes=tuple(cast.changes()),
+        changes=tuple(entities.changes()),
         mentions=mentions,
-        unclear=tuple(cast.unclear),
+        unclear=tuple(entities.unclear),
         own=own,
-        names={key: entity.name for key, entity in cast.used.items()},
-        kinds={key: entity.kind for key, entity in cast.used.items()},
-        speakers=cast.speakers,
+        names={key: entity.name for key, entity in entities.used.items()},
+        kinds={key: entity.kind for key, entity in entities.used.items()},
+        speakers=entities.speakers,
     )

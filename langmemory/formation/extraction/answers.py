@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import re
 import unicodedata
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, get_args
@@ -24,7 +24,7 @@ from langmemory.formation.asking.json_answers import (
 from langmemory.formation.prompts import prompt
 from langmemory.languages import tables
 from langmemory.languages.spelling import normalised_text
-from langmemory.ports.facts import FactKind
+from langmemory.ports.facts import CoreSuggestion, FactKind, SessionSummary
 from langmemory.types import Privacy
 
 MAX_CLAIMS = 8
@@ -119,7 +119,10 @@ _ASKED = normalised_text(f"{prompt('extract')} {json.dumps(SCHEMA, ensure_ascii=
 class Reading:
     """A raw answer, read."""
 
-    answer: Answer
+    facts: tuple[AnswerFact, ...]
+    summary: SessionSummary | None
+    core: tuple[CoreSuggestion, ...]
+    """With ids of turns as evidence."""
     dropped: tuple[str, ...] = ()
     """Why entries were left out."""
     unfinished: bool = False
@@ -145,13 +148,15 @@ def read(raw: str, *, turns: Sequence[str]) -> Reading:
             facts.append(fact)
     summary = _summary(value.get("summary"))
     core = [c for e in _entries(value.get("core")) if (c := _core(e, said)) is not None]
-    texts = [summary.text, *(clean(_text_of(entry)) for entry in value["facts"])]
+    texts = [summary.text if summary else "", *(clean(_text_of(entry)) for entry in value["facts"])]
     if any(map(is_refusal, texts)) and all(is_refusal(fact.text) for fact in facts):
         raise BadAnswerError("it refuses. Nothing is asked of you but notes in JSON")
     if dropped and not facts:
         raise BadAnswerError(f"none of its facts can be used ({'; '.join(sorted(set(dropped)))})")
     return Reading(
-        answer=Answer(facts=facts, summary=summary, core=core),
+        facts=tuple(facts),
+        summary=summary,
+        core=tuple(core),
         dropped=tuple(dropped),
         unfinished=found.cut == "facts",
     )
@@ -323,23 +328,22 @@ def _claim(value: Any) -> AnswerClaim | None:
     )
 
 
-def _summary(value: Any) -> AnswerSummary:
+def _summary(value: Any) -> SessionSummary | None:
     if not isinstance(value, Mapping):
-        return AnswerSummary(text=clean(_text_of(value)))
+        value = {"text": _text_of(value)}
     value = _keyed(value)
-    return AnswerSummary(
-        text=clean(str(_first(value, "text", "summary") or "")),
-        decisions=_lines(value.get("decisions")),
-        open_points=_lines(_first(value, "open_points", "open")),
-    )
+    text = clean(str(_first(value, "text", "summary") or ""))
+    decisions = _lines(value.get("decisions"))
+    open_points = _lines(_first(value, "open_points", "open"))
+    return SessionSummary(text=text, decisions=decisions, open_points=open_points) if text else None
 
 
-def _lines(value: Any) -> list[str]:
-    texts: Iterable[Any] = (_text_of(each) for each in _entries(value))
-    return [text for text in map(clean, texts) if text.casefold() not in _WORDS.nothing]
+def _lines(value: Any) -> tuple[str, ...]:
+    texts = (clean(_text_of(each)) for each in _entries(value))
+    return tuple(text for text in texts if text.casefold() not in _WORDS.nothing)
 
 
-def _core(entry: Any, said: Mapping[str, str]) -> AnswerCore | None:
+def _core(entry: Any, said: Mapping[str, str]) -> CoreSuggestion | None:
     if not isinstance(entry, Mapping):
         return None
     entry = _keyed(entry)
@@ -348,7 +352,7 @@ def _core(entry: Any, said: Mapping[str, str]) -> AnswerCore | None:
     evidence = [each for each in _turn_ids(_first(entry, *_WORDS.evidence), said) if each in said]
     if not (block and text and evidence):
         return None
-    return AnswerCore(block=block, text=text, evidence=evidence)
+    return CoreSuggestion(block=block, text=text, evidence=tuple(evidence))
 
 
 def _truth(value: Any) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Protocol
 
 from langchain_core.language_models import BaseChatModel
@@ -43,7 +44,6 @@ from langmemory.formation.times import find
 from langmemory.languages import detect_language
 from langmemory.ports.facts import (
     READ_IN_PART,
-    CoreSuggestion,
     Extraction,
     Fact,
     SessionSummary,
@@ -153,7 +153,7 @@ def _left(batch: Batch, reading: Reading) -> Batch | None:
     """The turns of a batch that an answer did not come to, because it broke off; None if it did."""
     if not reading.unfinished:
         return None
-    left = rest(batch, max(_number(id) for fact in reading.answer.facts for id in fact.evidence))
+    left = rest(batch, max(_number(id) for fact in reading.facts for id in fact.evidence))
     return left if left is not None and any(map(_has_words, left.turns)) else None
 
 
@@ -202,33 +202,22 @@ def _request(batch: Batch, names: Sequence[str]) -> str:
 
 def _extraction(batch: Batch, answered: Answered[Reading]) -> Extraction:
     """The extraction that an answer is for this batch."""
-    answer = answered.value.answer
-    dropped = list(answered.value.dropped)
+    reading = answered.value
+    dropped = list(reading.dropped)
     facts: list[Fact] = []
-    for entry in answer.facts:
+    for entry in reading.facts:
         turns = _evidence(batch, entry.evidence)
         fact = kept_close(_fact(entry, turns), batch)
         if fact is None:
             dropped.append("rests on private words of several people")
         else:
             facts.extend(bounded(fact, turns))
-    summary = answer.summary
     return Extraction(
         facts=tuple(facts),
-        summary=SessionSummary(
-            text=summary.text,
-            decisions=tuple(summary.decisions),
-            open_points=tuple(summary.open_points),
-        )
-        if summary.text
-        else None,
+        summary=reading.summary,
         core=tuple(
-            CoreSuggestion(
-                block=entry.block,
-                text=entry.text,
-                evidence=tuple(turn.key for turn in _evidence(batch, entry.evidence)),
-            )
-            for entry in answer.core
+            replace(one, evidence=tuple(turn.key for turn in _evidence(batch, one.evidence)))
+            for one in reading.core
         ),
         model_calls=answered.calls,
         dropped=tuple(dropped),

@@ -8,7 +8,7 @@ matters is for others.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from itertools import zip_longest
@@ -18,10 +18,16 @@ from rapidfuzz import fuzz
 
 from langmemory.formation.asking.json_answers import is_refusal
 from langmemory.formation.batch import Batch, Turn
-from langmemory.formation.extraction.junk_words import JUNK_WORDS, JunkWords
 from langmemory.formation.extraction.transcript import is_person, spoken
 from langmemory.formation.repetition import joined
-from langmemory.languages import LANGUAGES, detect_language, is_unspaced, keyword_terms, split_words
+from langmemory.languages import (
+    LANGUAGES,
+    Topic,
+    detect_language,
+    is_unspaced,
+    keyword_terms,
+    split_words,
+)
 from langmemory.languages.spelling import normalised_text
 from langmemory.ports.facts import CoreSuggestion, Extraction, Fact, fingerprint
 from langmemory.types import Privacy
@@ -57,40 +63,43 @@ _NUMBERS = re.compile(r"\d+")
 _TOKEN = re.compile(r"[^\W\d_]+|\d+")
 
 
-@dataclass(frozen=True, slots=True)
-class _Patterns:
-    """`JunkWords` compiled."""
+@dataclass(frozen=True, kw_only=True, slots=True)
+class JunkWords:
+    """Patterns of one language."""
 
-    small_talk: re.Pattern[str]
-    dangling: re.Pattern[str]
-    clock: re.Pattern[str]
+    spaced: bool = True
+    """Whether words have boundaries."""
+    small_talk: tuple[str, ...]
+    """Phrases; a text made of nothing else says nothing."""
+    dangling: tuple[str, ...]
+    """Beginnings that leave open who or what is meant."""
+    clock: tuple[str, ...]
+    """Beginnings of "it is …" before a time or date of the moment."""
     clock_words: frozenset[str]
-    meta: re.Pattern[str]
-    assistant: re.Pattern[str]
+    """Words that times of the moment are made of, besides numbers, months and weekdays."""
+    meta: tuple[str, ...]
+    """Beginnings of sentences about the conversation instead of the world."""
+    assistant: str
+    """Words for an assistant that has no name."""
 
-    @classmethod
-    def of(cls, code: str, words: JunkWords) -> _Patterns:
-        end = r"(?!\w)" if words.spaced else ""
-        language = LANGUAGES[code]
 
-        def beginning(patterns: Sequence[str]) -> re.Pattern[str]:
-            return re.compile(rf"\W*(?:{'|'.join(patterns)}){end}", re.IGNORECASE)
-
-        return cls(
-            small_talk=re.compile(
-                rf"\W*(?:(?:{'|'.join(words.small_talk)}){end}\W*)+\Z", re.IGNORECASE
-            ),
-            dangling=beginning(words.dangling),
-            clock=beginning(words.clock),
-            clock_words=words.clock_words | {*language.times.months, *language.times.day_names},
-            meta=re.compile(rf"\W*(?:{'|'.join(words.meta)})", re.IGNORECASE),
-            assistant=beginning([words.assistant]),
-        )
+JUNK_WORDS: Mapping[str, JunkWords] = Topic(JunkWords, "junk")
+"""By language code, as in `langmemory.languages`."""
 
 
 @cache
-def _patterns() -> dict[str, _Patterns]:
-    return {code: _Patterns.of(code, words) for code, words in JUNK_WORDS.items()}
+def _begins(part: str, code: str) -> re.Pattern[str]:
+    """The beginning of a text with phrases of a part of `JunkWords`; small talk is all of a text."""
+    words = JUNK_WORDS[code]
+    phrases = getattr(words, part)
+    end = r"(?!\w)" if words.spaced and part != "meta" else ""
+    one = rf"(?:{phrases if isinstance(phrases, str) else '|'.join(phrases)}){end}"
+    whole = rf"(?:{one}\W*)+\Z" if part == "small_talk" else one
+    return re.compile(rf"\W*{whole}", re.IGNORECASE)
+
+
+def _is(part: str, text: str) -> bool:
+    return any(_begins(part, code).match(text) for code in JUNK_WORDS)
 
 
 def without_junk(extraction: Extraction, batch: Batch) -> Extraction:
@@ -226,7 +235,7 @@ def _form(text: str, said: _Said) -> str | None:
         return "a question"
     if _is_clock(text):
         return "a time of the moment"
-    if any(patterns.meta.match(text) for patterns in _patterns().values()):
+    if _is("meta", text):
         return "about the conversation"
     if _RECALLED.search(text):
         return "a recalled memory"
@@ -264,8 +273,7 @@ def _unsupported(fact: Fact, said: _Said) -> str | None:
         return "no evidence"
     if roles <= _TOOLS:
         return "only a tool says so"
-    names = {patterns.assistant for patterns in _patterns().values()} | said.assistants
-    named = any(name.match(fact.text) for name in names)
+    named = _is("assistant", fact.text) or any(name.match(fact.text) for name in said.assistants)
     if "assistant" in roles and fact.kind in _COMMITMENTS and named:
         return None
     return "only the assistant says so"
@@ -288,8 +296,8 @@ def _dangles(text: str, said: _Said) -> bool:
         return False  # "Ella" is also a name, "US" and "IT" are no pronouns
     if _CLAUSE.match(text):
         return False
-    patterns = _patterns().get(detect_language(text).code, _patterns()["en"])
-    return patterns.dangling.match(text) is not None
+    code = detect_language(text).code
+    return _begins("dangling", code if code in JUNK_WORDS else "en").match(text) is not None
 
 
 def _is_small_talk(text: str, names: frozenset[str]) -> bool:
@@ -297,7 +305,7 @@ def _is_small_talk(text: str, names: frozenset[str]) -> bool:
     if len(text) > SMALL_TALK_CHARS:
         return False
     bare = re.sub(r"\w+", lambda word: "" if word[0].casefold() in names else word[0], text)
-    return any(patterns.small_talk.match(bare) for patterns in _patterns().values())
+    return _is("small_talk", bare)
 
 
 def _all_small_talk(persons: Sequence[Turn], said: _Said) -> bool:
@@ -306,16 +314,18 @@ def _all_small_talk(persons: Sequence[Turn], said: _Said) -> bool:
 
 def _is_clock(text: str) -> bool:
     """Whether a text says what time or day it is at the moment, and nothing else."""
-    for code, patterns in _patterns().items():
-        begun = patterns.clock.match(text)
+    for code in JUNK_WORDS:
+        begun = _begins("clock", code).match(text)
         if begun is None:
             continue
+        times = LANGUAGES[code].times
+        words = JUNK_WORDS[code].clock_words | {*times.months, *times.day_names}
         rest = re.sub(r"\bin [\w ]+\W*\Z", "", text[begun.end() :].casefold())
         if code == "zh":
             left: Iterable[str] = re.sub(r"[\W\d]", "", rest)
-            known: Iterable[str] = frozenset("".join(patterns.clock_words))
+            known: Iterable[str] = frozenset("".join(words))
         else:
-            left, known = _TOKEN.findall(rest), patterns.clock_words
+            left, known = _TOKEN.findall(rest), words
         if rest.strip() and all(token.isdigit() or token in known for token in left):
             return True
     return False

@@ -75,7 +75,10 @@ def bounded(fact: Fact, turns: Sequence[Turn]) -> Iterator[Fact]:
 def _request(fact: Fact, claim: Claim, turns: Sequence[Turn]) -> Fact | None:
     """A request in words of ours; None where nobody may ask so."""
     name = relation_named(claim.relation).name
-    turn = next((one for one in turns if _is_of(claim.subject, one)), None)
+    who = claim.subject.casefold()
+    is_self = who in person_words().self
+    mine = (one for one in turns if is_self or who == one.speaker.strip().casefold())
+    turn = next(mine, None)
     thing = None if turn is None else _thing(name, claim.object, turns)
     if turn is None or thing is None:
         return None
@@ -104,11 +107,6 @@ def _wording(code: str, relation: str, thing: str) -> str | None:
             if fits and one.importance > ALLOWS_AGAIN:
                 return one.text
     return None
-
-
-def _is_of(subject: str, turn: Turn) -> bool:
-    name = subject.casefold()
-    return name in person_words().self or name == turn.speaker.strip().casefold()
 
 
 def _thing(relation: str, value: str, turns: Sequence[Turn]) -> str | None:

@@ -106,11 +106,8 @@ def _pieces(turn: Turn, characters: int) -> list[Turn]:
 def _shown(turns: tuple[Turn, ...], characters: int) -> tuple[Turn, ...]:
     """Turns before a batch with so many characters in all; of a long one its end."""
     each = characters // max(len(turns), 1)
-    return tuple(_end(turn, each) for turn in turns)
-
-
-def _end(turn: Turn, characters: int) -> Turn:
-    text = spoken(turn.text)
-    if len(text) <= characters:
-        return turn
-    return replace(turn, text=CUT_BEFORE + text[-characters:])
+    texts = [spoken(turn.text) for turn in turns]
+    return tuple(
+        turn if len(text) <= each else replace(turn, text=CUT_BEFORE + text[-each:])
+        for turn, text in zip(turns, texts, strict=True)
+    )

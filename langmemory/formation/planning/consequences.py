@@ -58,7 +58,7 @@ _QUESTION: Final = "This depended on something that changed. Does it still hold?
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class _Turn:
+class _Transition:
     """Something that ended or began, and why."""
 
     key: str
@@ -90,24 +90,24 @@ def consequences(
     effects, new = tuple(effects), {one.key: one for one in begun}
     gone = {one.key for one in effects if isinstance(one, Supersede | Invalidate)}
     told = {(claim.subject, claim.relation) for one in new.values() for claim in one.claims}
-    for turn, row, claim in _turns(effects, new, knowledge):
+    for transition, row, claim in _transitions(effects, new, knowledge):
         asked = 0
-        for known, sure in _depending(turn, row, claim, knowledge):
+        for known, sure in _depending(transition, row, claim, knowledge):
             one = ComparableFact.of_known(known)
-            if one.key in gone or one.key in new or not _concerns(turn, one):
+            if one.key in gone or one.key in new or not _concerns(transition, one):
                 continue
             gone.add(one.key)
             again = any((each.subject, each.relation) in told for each in one.claims)
             if sure and not again and not one.protected and one.privacy != "private":
-                yield _over(turn, one.key, max(turn.until, one.start), now)
+                yield _over(transition, one.key, max(transition.until, one.start), now)
             elif asked < MOST_ASKED:
                 asked += 1
-                yield _question(namespace, turn, one.key, max(turn.until, one.start))
+                yield _question(namespace, transition, one.key, max(transition.until, one.start))
 
 
-def _turns(
+def _transitions(
     effects: Iterable[Change], new: Mapping[str, ComparableFact], knowledge: Knowledge
-) -> Iterator[tuple[_Turn, Consequence, Claim]]:
+) -> Iterator[tuple[_Transition, Consequence, Claim]]:
     """Facts that ended and that began, each claim of it with the rows it concerns."""
     for change in effects:
         if not isinstance(change, Supersede | Invalidate | UpdateMemory):
@@ -115,12 +115,15 @@ def _turns(
         known = knowledge.by_key(change.key)
         if known is None or known.memory.status not in ("active", "superseded"):
             continue
-        old, until = ComparableFact.of_known(known), _until(change)
+        old, until = (
+            ComparableFact.of_known(known),
+            (change.facets.invalid_at if isinstance(change, UpdateMemory) else change.invalid_at),
+        )
         if until is None or until <= old.start or old.past or old.waiting:
             continue  # what never was true had nothing depend on it
         heir = change.by if isinstance(change, Supersede) else None
         by = new.get(heir) if heir else None
-        turn = _Turn(
+        transition = _Transition(
             key=heir or old.key, claims=old.claims, until=until, heir=heir is not None,
             said_at=by.said_at if by else max(until, old.told_at),
             owner=by.owner if by else old.owner,
@@ -129,10 +132,10 @@ def _turns(
         for claim in old.claims[:1]:
             for row in CONSEQUENCES:
                 if row.of == "end" and claim.relation in row.when:
-                    yield turn, row, claim
+                    yield transition, row, claim
     for one in new.values():
         start = one.occasion[0] if one.occasion else one.start
-        turn = _Turn(
+        transition = _Transition(
             key=one.key, claims=one.claims, until=one.said_at if start == BEGINNING else start,
             said_at=one.said_at, owner=one.owner, private=one.privacy == "private", heir=True,
         )  # fmt: skip
@@ -140,23 +143,22 @@ def _turns(
             for row in CONSEQUENCES:
                 begins = row.of == "beginning" and claim.relation in row.when
                 if begins and words_of(claim.object) not in row.unless:
-                    yield turn, row, claim
-
-
-def _until(change: Supersede | Invalidate | UpdateMemory) -> datetime | None:
-    return change.facets.invalid_at if isinstance(change, UpdateMemory) else change.invalid_at
+                    yield transition, row, claim
 
 
 def _depending(
-    turn: _Turn, row: Consequence, claim: Claim, knowledge: Knowledge
+    transition: _Transition, row: Consequence, claim: Claim, knowledge: Knowledge
 ) -> Iterator[tuple[KnownFact, bool]]:
     """Known facts under the relations of a row, those told last first, and whether they are surely
     over."""
-    goes_on = [] if row.within is None else _going_on(turn, row.within, claim, knowledge)
+    goes_on = [] if row.within is None else _going_on(transition, row.within, claim, knowledge)
     for relations, sure in ((row.over, True), (row.doubtful, False)):
         for relation in relations:
             found = knowledge.about(claim.subject, relation, either=row.either)
-            for known in islice(sorted(found, key=_told, reverse=True), 20):
+            for known in islice(
+                sorted(found, key=lambda one: one.told_at or one.memory.created_at, reverse=True),
+                20,
+            ):
                 if known.memory.status != "active" or not known.claims:
                     continue
                 main = [one for one in known.claims if one.relation == relation]
@@ -170,12 +172,19 @@ def _depending(
                 yield known, sure and only and not others and not goes_on
 
 
-def _going_on(turn: _Turn, relation: str, claim: Claim, knowledge: Knowledge) -> list[str]:
+def _going_on(
+    transition: _Transition, relation: str, claim: Claim, knowledge: Knowledge
+) -> list[str]:
     """Objects that a subject has besides under a relation, since before something of it ended."""
     found: list[str] = []
     for known in knowledge.about(claim.subject, relation):
         one = ComparableFact.of_known(known)
-        if one.waiting or one.start >= turn.until or one.end <= turn.until or one.key == turn.key:
+        if (
+            one.waiting
+            or one.start >= transition.until
+            or one.end <= transition.until
+            or one.key == transition.key
+        ):
             continue
         found += [
             each.object
@@ -190,34 +199,32 @@ def _names(known: KnownFact, place: str) -> bool:
     return bool(words) and words <= set(split_words(known.memory.text))
 
 
-def _told(known: KnownFact) -> datetime:
-    return known.told_at or known.memory.created_at
-
-
-def _concerns(turn: _Turn, one: ComparableFact) -> bool:
-    """Whether a fact began before the turn, was not told since, and may be known to who told it."""
-    if one.waiting or one.ends or one.start > turn.until or one.told_at > turn.said_at:
+def _concerns(transition: _Transition, one: ComparableFact) -> bool:
+    """Whether a fact began before the transition, was not told since, and may be known to who told it."""
+    if one.waiting or one.ends or one.start > transition.until or one.told_at > transition.said_at:
         return False
-    return not (one.privacy == "private" or turn.private) or one.owner == turn.owner
+    return not (one.privacy == "private" or transition.private) or one.owner == transition.owner
 
 
-def _over(turn: _Turn, key: str, until: datetime, now: datetime) -> Change:
+def _over(transition: _Transition, key: str, until: datetime, now: datetime) -> Change:
     if until > now:
         return UpdateMemory(key=key, facets=Facets(invalid_at=until), reason=REASON)
-    if turn.heir:
-        return Supersede(key=key, by=turn.key, invalid_at=until, reason=REASON)
+    if transition.heir:
+        return Supersede(key=key, by=transition.key, invalid_at=until, reason=REASON)
     return Invalidate(key=key, invalid_at=until, reason=REASON)
 
 
-def _question(namespace: Namespace, turn: _Turn, key: str, until: datetime) -> OpenReview:
+def _question(
+    namespace: Namespace, transition: _Transition, key: str, until: datetime
+) -> OpenReview:
     over: Change = Invalidate(key=key, invalid_at=until, reason=REASON)
-    if turn.heir:
-        over = Supersede(key=key, by=turn.key, invalid_at=until, reason=REASON)
+    if transition.heir:
+        over = Supersede(key=key, by=transition.key, invalid_at=until, reason=REASON)
     return OpenReview(
-        id=question_id("dependant", namespace, turn.key, key),
+        id=question_id("dependant", namespace, transition.key, key),
         about="dependant",
         question=_QUESTION,
-        memories=(key, turn.key),
+        memories=(key, transition.key),
         options={"still_true": (), "over": (over,)},
     )
 

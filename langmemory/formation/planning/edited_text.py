@@ -53,7 +53,7 @@ def still_claimed(
         knowledge: what is known.
         now: when the other words were said.
     """
-    words = _Words(before, memory, entities, knowledge)
+    words = _Names(before, memory, entities, knowledge)
     if words.are_turned:
         return []
     puts = {claim: put for claim in claims if (put := words.put_for(claim)) is not None}
@@ -74,7 +74,7 @@ def still_claimed(
     ]
 
 
-class _Words:
+class _Names:
     """The names of a memory in its words before and now."""
 
     def __init__(

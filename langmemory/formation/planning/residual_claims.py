@@ -41,7 +41,8 @@ def residual_claims(
         theirs.relation
         for theirs in claims
         for mine in told
-        if mine.subject in (theirs.subject, theirs.object) and _touches(mine, theirs)
+        if mine.subject in (theirs.subject, theirs.object)
+        and theirs.relation in _touched(mine.relation)
     }
     if not changed or not over.evidence:
         return
@@ -81,11 +82,9 @@ def phrase(relation: str) -> str:
     return " ".join(("is", *words)) if words[-1] in ("of", "to") else ""
 
 
-def _touches(mine: Claim, theirs: Claim) -> bool:
-    relation = relation_named(mine.relation)
-    return theirs.relation in (
-        mine.relation.removeprefix(NO_LONGER), relation.ends, relation.opposite
-    )  # fmt: skip
+def _touched(name: str) -> tuple[str | None, ...]:
+    relation = relation_named(name)
+    return name.removeprefix(NO_LONGER), relation.ends, relation.opposite
 
 
 def _known_otherwise(claim: Claim, gone: Collection[str], knowledge: Knowledge) -> bool:

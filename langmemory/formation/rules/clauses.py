@@ -12,7 +12,7 @@ from typing import Literal
 from langmemory.formation.batch import MOST_READ
 from langmemory.formation.rules.grammar import TIME
 from langmemory.formation.rules.patterns import Patterns
-from langmemory.formation.times import Found, find
+from langmemory.formation.times import TimeInText, find
 from langmemory.languages import LANGUAGES
 
 MAX_SENTENCE = 300
@@ -56,12 +56,12 @@ class Clause:
     """One clause of a sentence, its times written as single characters."""
 
     text: str
-    times: tuple[Found, ...]
+    times: tuple[TimeInText, ...]
     """Of the whole sentence, in order."""
     certain: bool
     """Whether what it says holds; who it names is named in any case."""
 
-    def time(self, character: str) -> Found:
+    def time(self, character: str) -> TimeInText:
         return self.times[ord(character) - FIRST_TIME]
 
 

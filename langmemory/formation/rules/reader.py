@@ -20,7 +20,7 @@ from langmemory.formation.rules.clauses import (
 from langmemory.formation.rules.grammar import CAPITAL, TIME, Rule
 from langmemory.formation.rules.patterns import Patterns
 from langmemory.formation.rules.persons import Persons
-from langmemory.formation.times import PREFER, Found, resolve
+from langmemory.formation.times import PREFER, TimeInText, resolve
 from langmemory.languages import LANGUAGES
 from langmemory.languages.temporal.calendar import Prefer
 from langmemory.ports.facts import Claim, Fact, When
@@ -251,7 +251,7 @@ class Reader:
         groups: dict[str, str],
         subject: _Subject,
         thing: str,
-        time: Found | None,
+        time: TimeInText | None,
         *,
         ends: bool,
     ) -> Fact:
@@ -480,7 +480,7 @@ class Reader:
         elif not rule.entity or self._is_name(thing):
             yield self.known.get(thing.casefold(), thing)
 
-    def _time(self, rule: Rule, match: re.Match[str], clause: Clause) -> Found | None:
+    def _time(self, rule: Rule, match: re.Match[str], clause: Clause) -> TimeInText | None:
         """The time the clause gives its statement."""
         taken = set(re.findall(TIME, match.groupdict().get("object") or ""))
         for character in re.findall(TIME, clause.text):
@@ -544,18 +544,18 @@ class Reader:
         past, future = meant(_LATER_DAYS, "past"), meant(_LATER_DAYS, "future")
         return past == future and _YEAR.search(words) is None
 
-    def _is_idle(self, found: Found) -> bool:
+    def _is_idle(self, found: TimeInText) -> bool:
         """Whether a plan for this time is not worth keeping: for today, or for the past."""
         when = self._resolved(found, "future")
         return when.end <= self.turn.said_at + _DAY or when.precision in ("hour", "minute")
 
-    def _when(self, rule: Rule, time: Found | None) -> When | None:
+    def _when(self, rule: Rule, time: TimeInText | None) -> When | None:
         prefer = rule.prefer or PREFER.get(rule.kind)
         if prefer is None and time is not None and time.role == "until" and not rule.ends:
             prefer = "past" if rule.times == "over" else "future"
         return None if time is None else self._resolved(time, prefer)
 
-    def _resolved(self, found: Found, prefer: Prefer | None) -> When:
+    def _resolved(self, found: TimeInText, prefer: Prefer | None) -> When:
         when = resolve(found.when.words, said_at=self.turn.said_at, language=self.grammar.code,
                        prefer=prefer)  # fmt: skip
         return when or found.when

@@ -363,11 +363,22 @@ def _longest(folded: str, known: TimeWords) -> list[tuple[re.Match[str], TimeWor
     matches = [
         (match, words)
         for words in several
-        for form, pattern in forms(words.code)
-        if form.step is form.year_step is None
+        if any(map(str.isdigit, folded)) or any_name((*words.months, *words.seasons)).search(folded)
+        for pattern in _calendar_forms(words.code)
         for match in pattern.finditer(folded)
     ]
     return sorted(matches, key=lambda one: (one[0].start() - one[0].end(), one[0].start()))
+
+
+@lru_cache(maxsize=16)
+def _calendar_forms(code: str) -> tuple[re.Pattern[str], ...]:
+    """Return the forms of a language for dates, months and seasons: most texts have none of the rest."""
+    calendar = {"month", "monthnum", "season", "year"}
+    return tuple(
+        pattern
+        for form, pattern in forms(code)
+        if form.step is form.year_step is None and calendar & pattern.groupindex.keys()
+    )
 
 
 def _period(groups: Mapping[str, str], known: TimeWords) -> Period | None:

@@ -346,15 +346,12 @@ def scrub(
         for one, *texts in connection.execute(
             f"SELECT {key}, {', '.join(columns)} FROM {table} WHERE {columns[0]} IS NOT NULL"
         ).fetchall():
-            concerned = (table, one) in named or (table == "run" and one in touched)
-            if not concerned and not residue.tells(*texts):
+            goes = (table, one) in named or (table == "run" and one in touched)
+            if not goes and not residue.tells(*texts):
                 continue
             if table == "run":
-                numbers = {
-                    name: value
-                    for name, value in from_json(texts[1]).items()
-                    if isinstance(value, int | float)
-                }
+                note = from_json(texts[1]).items()
+                numbers = {name: told for name, told in note if isinstance(told, int | float)}
                 touched.add(one)
                 if texts == ["", to_json(numbers)]:  # blanked before
                     continue

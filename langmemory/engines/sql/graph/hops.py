@@ -36,13 +36,8 @@ class Steps(NamedTuple):
     """bool[n]: whether it goes over an entity, not over evidence."""
 
 
-NOTHING: Final = Steps(
-    np.empty(0, np.int64),
-    np.empty(0, np.int64),
-    np.empty(0, np.float32),
-    (),
-    np.empty(0, np.bool_),
-)
+_NO_IDS: Final = np.empty(0, np.int64)
+NOTHING: Final = Steps(_NO_IDS, _NO_IDS, np.empty(0, np.float32), (), np.empty(0, np.bool_))
 
 
 def is_empty(connection: Connection) -> bool:

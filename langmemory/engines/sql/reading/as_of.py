@@ -35,7 +35,7 @@ MOST_ASKED: Final = 64
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Past:
+class EarlierTexts:
     """Texts of the items of a scope with ``known_at`` then, and do not say now."""
 
     scope: Scope
@@ -60,7 +60,7 @@ class Past:
         *,
         alive_at_us: int | None,
         semantic: bool,
-    ) -> Past:
+    ) -> EarlierTexts:
         """Read and embed it. Takes no snapshot along to the model.
 
         Args:
@@ -99,8 +99,8 @@ class Past:
                 write.tokens = None  # or it would have an advantage over the others
         return replace(found, writes=ordered, degraded=tuple(degraded))
 
-    def current(self, snapshot: Snapshot) -> Past:
-        """The same as of a snapshot: what has changed meanwhile is found by its words."""
+    def current(self, snapshot: Snapshot) -> EarlierTexts:
+        """Return the same as of a snapshot: what has changed meanwhile is found by its words."""
         seq = history.newest(snapshot.connection)
         if seq == self.seq:
             return self
@@ -133,8 +133,8 @@ def _draft(indexing: Indexing, version: Version) -> Write:
 
 
 def _with_tokens(indexing: Indexing, version: Version, write: Write) -> bool:
-    """Whether the item was stored with its tokens: with the embedded model all are, else facts and
-    turns."""
+    """Return whether the item was stored with its tokens: with the embedded model all are, else
+    facts and turns."""
     if version.tokens is not None:
         return version.tokens
     is_derived = write.fingerprint is not None or version.columns["kind"] == "episodic"
@@ -142,7 +142,7 @@ def _with_tokens(indexing: Indexing, version: Version, write: Write) -> bool:
 
 
 def _best(found: Sequence[Version], query: str, limit: int) -> set[int]:
-    """Ids of those with most of the query's words, of equals the later ones."""
+    """Return ids of those with most of the query's words, of equals the later ones."""
     terms = keyword_terms(query)
 
     def worth(one: Version) -> tuple[int, int]:
@@ -152,12 +152,12 @@ def _best(found: Sequence[Version], query: str, limit: int) -> set[int]:
     return {one.item for one in sorted(found, key=worth, reverse=True)[:limit]}
 
 
-class PastSource(SnapshotSource):
+class AsOfSource(SnapshotSource):
     """A source over a file as it was. Items that still say what they said are read as by
     `SnapshotSource`; the others are read from their earlier versions."""
 
     def __init__(
-        self, snapshot: Snapshot, past: Past, *, exact: bool = False, labelled: bool = False
+        self, snapshot: Snapshot, past: EarlierTexts, *, exact: bool = False, labelled: bool = False
     ) -> None:
         scope = saying_the_same(snapshot.scoped(past.scope, alive_at_us=past.alive_at_us))
         super().__init__(snapshot, scope, exact=exact, labelled=labelled)
@@ -258,7 +258,7 @@ class PastSource(SnapshotSource):
         return np.concatenate([one.embedded for one in self._writes.values() if len(one.embedded)])
 
     def _cosines(self, vector: Floats, ids: Ids) -> Floats:
-        """Of the best vector of each; 0 without one."""
+        """Return the cosine of the best vector of each; 0 without one."""
         found = np.full(len(self._ids), -np.inf, np.float32)
         if len(self._owners):
             places = np.searchsorted(self._ids, self._owners)

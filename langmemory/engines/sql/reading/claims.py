@@ -65,7 +65,7 @@ class _Answer(NamedTuple):
 def claims_asked(
     connection: Connection, scope: CompiledScope, query: ClaimQuery, limit: int
 ) -> ScoredIds:
-    """Facts in scope that claim what a question asks of whom it names, the best first.
+    """Return facts in scope that claim what a question asks of whom it names, the best first.
 
     Of whom a first one names the relation to, as well: "my sister". The newest answer to the same comes
     first, unless it asks when; what holds no longer answers where nothing else does. Where it asks what
@@ -104,9 +104,9 @@ def claims_asked(
 
 
 def rivals_among(connection: Connection, items: Ids, now: int) -> tuple[Ids, Ids]:
-    """Pairs of these facts that claim of one subject another value of what has one at a time, or, of a
-    relation that nobody knows, may have: (int64[m] earlier, int64[m] later). That something is over
-    comes after that it was so."""
+    """Return pairs of these facts that claim of one subject another value of what has one at a
+    time, or, of a relation that nobody knows, may have: (int64[m] earlier, int64[m] later). That
+    something is over comes after that it was so."""
     rows = [_as_of(row, now) for row in claims_made(connection, items.tolist())]
     root = graph.roots(connection, {row.subject for row in rows})
     told: defaultdict[tuple[int, str], list[ClaimRow]] = defaultdict(list)
@@ -126,8 +126,8 @@ def rivals_among(connection: Connection, items: Ids, now: int) -> tuple[Ids, Ids
 
 
 def _as_of(claim: ClaimRow, now: int) -> ClaimRow:
-    """A claim as it is at a time: what was announced for a day ("starts at Hooli tomorrow") holds from
-    that day on."""
+    """Return a claim as it is at a time: what was announced for a day ("starts at Hooli tomorrow")
+    holds from that day on."""
     came = claim.announced and (claim.valid_at or now) <= now
     return claim._replace(relation=claim.relation.removeprefix(PLANNED)) if came else claim
 
@@ -140,7 +140,8 @@ def _has_one_value(name: str) -> bool:
 def _asked_about(
     connection: Connection, scope: CompiledScope, query: ClaimQuery
 ) -> tuple[Mapping[int, set[str]], set[int]]:
-    """Entities a question is about, with its words that name each; and those it means by "I" alone."""
+    """Return entities a question is about, with its words that name each; and those it means by "I"
+    alone."""
     norms = {name_key(name): frozenset(split_words(name)) for name in query.names}
     near: defaultdict[int, set[str]] = defaultdict(set)
     for norm, entity in graph.by_names(connection, scope, list(norms)):
@@ -162,7 +163,7 @@ def _followed(
     asked: Mapping[str, Terms],
     mine: set[int],
 ) -> list[_Answer]:
-    """Claims of these relations about some entities, and of whom these claims lead to."""
+    """Return claims of these relations about some entities, and of whom these claims lead to."""
     answers = step = _answers(connection, scope, query, near, asked, mine)
     for _ in range(min(len(asked), MOST_STEPS) - 1):
         beyond: defaultdict[int, set[str]] = defaultdict(set)
@@ -179,7 +180,7 @@ def _followed(
 def _of_sources(
     connection: Connection, scope: CompiledScope, score: Mapping[int, float]
 ) -> dict[int, float]:
-    """The scores of facts as those of the turns in scope that they were derived from."""
+    """Return the scores of facts as those of the turns in scope that they were derived from."""
     derived, sources = fact_sources(connection, scope, np.array(list(score), np.int64))
     of_turn: dict[int, float] = {}
     for fact, turn in zip(derived.tolist(), sources.tolist(), strict=True):
@@ -188,7 +189,7 @@ def _of_sources(
 
 
 def _worth(answers: Sequence[_Answer]) -> Iterator[tuple[_Answer, float]]:
-    """The value of the answers beside each other, 0..1."""
+    """Yield the value of the answers beside each other, 0..1."""
     holding = {(one.near, one.relation) for one in answers if not one.stance}
     newest: dict[tuple[int, Terms], int] = {}
     for one in answers:
@@ -208,7 +209,7 @@ def _worth(answers: Sequence[_Answer]) -> Iterator[tuple[_Answer, float]]:
 
 
 def _own_words(text: str, terms: Sequence[str]) -> Terms | None:
-    """The terms by which somebody asks about themselves, often none; None where nobody does."""
+    """Return the terms by which somebody asks about themselves, often none; None where nobody does."""
     folded = text.casefold()
     if not _ME.isdisjoint(split_words(folded)):
         return frozenset()
@@ -225,7 +226,7 @@ def _answers(
     asked: Mapping[str, Terms],
     mine: set[int],
 ) -> list[_Answer]:
-    """Claims of these relations about some entities."""
+    """Return claims of these relations about some entities."""
     root = graph.roots(connection, near)
     met: dict[int, Terms] = {}
     for entity, words in near.items():
@@ -250,7 +251,7 @@ def _answers(
 
 
 def _readings(claim: ClaimRow, asked: Mapping[str, Terms]) -> Iterator[_Answer]:
-    """A claim from either end, as far as a relation asks for it from there."""
+    """Yield a claim from either end, as far as a relation asks for it from there."""
     stance = next((one for one in (NO_LONGER, PLANNED) if claim.relation.startswith(one)), "")
     held = claim.relation.removeprefix(stance)
     for name, words in asked.items():

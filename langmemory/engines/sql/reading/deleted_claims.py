@@ -41,7 +41,7 @@ class DeletedClaims:
         *,
         alive_at_us: int | None,
     ) -> DeletedClaims:
-        """Of exactly one namespace, at its ``known_at``.
+        """Read those of exactly one namespace, at its ``known_at``.
 
         Args:
             connection: A reader.
@@ -93,12 +93,12 @@ class DeletedClaims:
         ]
 
     def spoken_of(self, *, holding: bool = False) -> set[int]:
-        """Entities that the memories speak of."""
+        """Return entities that the memories speak of."""
         of = (self.spoken[one] for one in self.spoken if not holding or one in self.holding)
         return set[int]().union(*of)
 
     def called(self, norm: str) -> set[int]:
-        """Entities of this normalised name."""
+        """Return entities of this normalised name."""
         return {entity for entity, _, known in self.names if known == norm}
 
     def by_key(self, key: str) -> int | None:

@@ -74,13 +74,13 @@ class GraphView:
     # Which entities.
 
     def everyone(self) -> list[int]:
-        """Every entity a memory speaks of, by name."""
+        """Return every entity a memory speaks of, by name."""
         scope = self._wide if self._past else self._narrow
         spoken = graph.all_entities(self._connection, scope, self._namespace_id)
         return self._by_name([*spoken, *self._deleted.spoken_of(holding=not self._past)])
 
     def find(self, name: str) -> int:
-        """The entity of this key or name, whenever it was spoken of.
+        """Return the entity of this key or name, whenever it was spoken of.
 
         Raises:
             EntityNameError: There is none, or more than one.
@@ -106,18 +106,18 @@ class GraphView:
         raise EntityNameError(f"Nothing is called {name!r} in {where}. {self._near(name)}")
 
     def of_key(self, key: str) -> int | None:
-        """The entity of this key, spoken of or not."""
+        """Return the entity of this key, spoken of or not."""
         found = graph_rows.find_entity(self._connection, self._namespace_id, key)
         return None if found is None else self._by_name([found])[0]
 
     def called(self, norm: str) -> list[Entity]:
-        """The entities with this normalised name, spoken of or not."""
+        """Return the entities with this normalised name, spoken of or not."""
         rows = graph.by_names(self._connection, self._wide, [norm], self._namespace_id)
         return self.entities(self._by_name(entity for _, entity in rows))
 
     def links(self, keys: Iterable[str] | None = None) -> dict[str, str]:
-        """Key of each entity that is linked to another, to that of the one it stands for; of those
-        linked with one of these, or all."""
+        """Return the key of each entity that is linked to another, to that of the one it stands for; of
+        those linked with one of these, or all."""
         place = self._namespace_id
         if keys is None:
             ids = graph.linked(self._connection, place)
@@ -164,7 +164,7 @@ class GraphView:
         return f"It knows {len(everyone)} people and things, none with a name near it."
 
     def around(self, centre: int, depth: int) -> list[int]:
-        """The entity and those at most ``depth`` edges from it, nearest first, then by name."""
+        """Return the entity and those at most ``depth`` edges from it, nearest first, then by name."""
         reached, front = [centre], [centre]
         for _ in range(depth):
             ends = {
@@ -190,7 +190,8 @@ class GraphView:
         also: int | None = None,
         corrects: bool = False,
     ) -> list[EdgeRow]:
-        """Edges with one of the entities at either end; None is every edge. Oldest claim first.
+        """Return edges with one of the entities at either end; None is every edge. Oldest claim
+        first.
 
         Args:
             entities: those they stand for.
@@ -222,7 +223,7 @@ class GraphView:
         return self.standing(row for _, row in sorted(rows.items()))
 
     def standing(self, rows: Iterable[EdgeRow]) -> list[EdgeRow]:
-        """The same edges, links followed at both ends."""
+        """Return the same edges, links followed at both ends."""
         rows = list(rows)
         self._learn(end for row in rows for end in (row.subject, row.object) if end is not None)
         return [
@@ -234,8 +235,8 @@ class GraphView:
         ]
 
     def _ended(self, row: EdgeRow) -> bool:
-        """Whether it was over at the time asked about, as far as was believed then: what was given
-        up since may have its end in hindsight."""
+        """Return whether it was over at the time asked about, as far as was believed then: what was
+        given up since may have its end in hindsight."""
         known_at = self._known_at_us
         if known_at is not None and row.expired_at is not None and row.expired_at > known_at:
             return False
@@ -297,7 +298,7 @@ class GraphView:
         )
 
     def _by_name(self, entities: Iterable[int]) -> list[int]:
-        """Those they stand for, each once."""
+        """Return those they stand for, each once."""
         entities = list(entities)
         self._learn(entities)
         ids = list(dict.fromkeys(self._stands_for(one) for one in entities))
@@ -307,7 +308,7 @@ class GraphView:
     # Links.
 
     def _linked_with(self, entities: Iterable[int]) -> list[int]:
-        """These entities and those linked with them."""
+        """Return these entities and those linked with them."""
         entities = list(entities)
         self._learn(entities)
         return [member for one in entities for member in self._members[self._root[one]]]
@@ -323,7 +324,7 @@ class GraphView:
             self._root |= found
 
     def _stands_for(self, entity: int) -> int:
-        """The end of its links; where a viewer may not know of that, the oldest they may."""
+        """Return the end of its links; where a viewer may not know of that, the oldest they may."""
         root = self._root[entity]
         if root not in self._standing:
             self._standing[root] = root
@@ -334,8 +335,8 @@ class GraphView:
         return self._standing[root]
 
     def _there(self, entities: Iterable[int]) -> set[int]:
-        """Those that are there for the reader: spoken of themselves, or linked with one that is;
-        a viewer is not told of the latter."""
+        """Return those that are there for the reader: spoken of themselves, or linked with one that
+        is; a viewer is not told of the latter."""
         entities = set(entities)
         if self._wide.scope.viewer is not None:
             return self._spoken_of(entities)

@@ -214,7 +214,7 @@ def _search(
 
 
 def _rows_by_id(connection: Connection, ids: Ids) -> list[Any]:
-    """A row for each id, in order; None where the item is gone."""
+    """Return a row for each id, in order; None where the item is gone."""
     if not len(ids):
         return []
     rows = connection.execute(
@@ -229,7 +229,7 @@ def _rows_by_id(connection: Connection, ids: Ids) -> list[Any]:
 def _rows_by_time(
     snapshot: Snapshot, op: SearchOp, scope: Scope, alive_at_us: int | None
 ) -> list[Any]:
-    """Most recently updated first, as LangGraph's SQL stores list."""
+    """Return rows, most recently updated first, as LangGraph's SQL stores list."""
     connection = snapshot.connection
     compiled = compile_scope(scope, alive_at_us=alive_at_us)
     selection = snapshot.plan(compiled)

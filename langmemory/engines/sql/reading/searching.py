@@ -46,7 +46,7 @@ Ranked = tuple[Ids, Floats]
 
 
 def now_us() -> int:
-    """Microseconds since 1970 UTC."""
+    """Return microseconds since 1970 UTC."""
     return time.time_ns() // 1000
 
 
@@ -140,7 +140,8 @@ class Searching:
     _pages: Pages = field(default_factory=Pages, init=False)
 
     def alive_at_us(self) -> int | None:
-        """The time at which an item must not have expired to be seen; None: it does not matter."""
+        """Return the time at which an item must not have expired to be seen; None: it does not
+        matter."""
         return now_us() if self.omit_expired else None
 
     def embed(self, queries: Sequence[str]) -> dict[str, Floats | None]:
@@ -174,8 +175,8 @@ class Searching:
         return dict(zip(asked, await asyncio.gather(*map(one, asked)), strict=True))
 
     def incomparable(self, snapshot: Snapshot) -> str | None:
-        """Why vectors of this store's model cannot be compared with the file's, and what to do: another
-        process may have re-embedded it, or the model itself has changed since."""
+        """Return why vectors of this store's model cannot be compared with the file's, and what to
+        do: another process may have re-embedded it, or the model itself has changed since."""
         found = snapshot.model()
         if found.model is None or self.indexing.serves(found):
             return None
@@ -200,8 +201,8 @@ class Searching:
         limit: int,
         offset: int = 0,
     ) -> Ranked:
-        """Ids of the items ``offset`` to ``offset + limit`` in ranked order, with the scores LangGraph
-        shows: the cosine, or BM25 for a search by words alone.
+        """Return ids of the items ``offset`` to ``offset + limit`` in ranked order, with the scores
+        LangGraph shows: the cosine, or BM25 for a search by words alone.
 
         The pages of one search neither overlap nor leave anything out, as long as nothing changes: a
         page goes on where the one before it ended (`Pages`), and a search for more items, which may
@@ -246,7 +247,7 @@ class Searching:
         mode: SearchMode,
         limit: int,
     ) -> Ranked:
-        """The best items and a score; after a hybrid search not yet the one to be shown."""
+        """Return the best items and a score; after a hybrid search not yet the one to be shown."""
         if vector is None or mode == "keyword":
             language = detect_language(query)
             terms = keyword_terms(query, language)

@@ -3,17 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import NamedTuple
 
 from langmemory.engines.sql.tables.connection import Connection
 from langmemory.engines.sql.tables.rows import insert_new
 
-
-class Withdrawn(NamedTuple):
-    """A source an item had, and the run that had named it."""
-
-    source: int
-    run: str
+Withdrawn = tuple[int, str]
+"""A source an item had, and the run that had named it."""
 
 
 def add(connection: Connection, item: int, sources: Iterable[int], run: str) -> int:
@@ -36,7 +31,7 @@ def withdraw(connection: Connection, item: int, sources: Iterable[int]) -> list[
             "DELETE FROM evidence WHERE item = ? AND source = ? RETURNING source, run",
             (item, source),
         )
-        lost += [Withdrawn(*row) for row in rows]
+        lost += rows
     return lost
 
 

@@ -98,7 +98,8 @@ class ViewerAdmin:
             self._core.write_later(self._core.write_counts)
 
     def usage(self, namespace: Namespace = (), *, limit: int = 100) -> list[MemoryUsage]:
-        """Which memories were shown, cited and right, over all threads; the most helpful first.
+        """Return which memories were shown, cited and right, over all threads; the most helpful
+        first.
 
         Args:
             namespace: Prefix by whole labels; ``()`` is the whole store.

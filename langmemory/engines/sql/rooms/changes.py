@@ -458,13 +458,14 @@ class _Links:
 
     @classmethod
     def of_run(cls, connection: Connection, run: Run) -> _Links:
-        """Those that a run made, for its undo."""
+        """Return those that a run made, for its undo."""
         keys = runs.links(connection, run.id)
         return cls(run.namespace, keys, linked(connection, run.namespace, keys), run.at)
 
     @classmethod
     def before(cls, connection: Connection, change_set: ChangeSet) -> _Links | None:
-        """Those that a change set takes back, or leads elsewhere; None where it does neither."""
+        """Return those that a change set takes back, or leads elsewhere; None where it does
+        neither."""
         keys = {one.key for one in change_set.changes if isinstance(one, PARTING)}
         namespace = namespaces.find(connection, change_set.namespace) if keys else None
         if namespace is None:
@@ -512,7 +513,8 @@ def _together(applied: Applied, found: Iterable[tuple[ChangeSet, Applied]]) -> A
 
 
 def _approved(changes: Iterable[Change], known: Knowledge) -> Iterator[ComparableFact]:
-    """Facts that a decision makes hold, which nothing new was compared with while they waited."""
+    """Yield facts that a decision makes hold, which nothing new was compared with while they
+    waited."""
     for change in changes:
         if isinstance(change, SetStatus) and change.status == "active":
             fact = known.by_key(change.key)
@@ -532,6 +534,6 @@ def dry_run_savepoint(connection: Connection) -> Iterator[None]:
 
 
 def archived(value: Mapping[str, Any], reason: str) -> dict[str, Any]:
-    """The value of a memory that is put away: it says so itself, since when and why."""
+    """Return the value of a memory that is put away: it says so itself, since when and why."""
     since = datetime.now(UTC).isoformat()
     return {**value, "status": "archived", "archived_at": since, "archived_because": reason}

@@ -46,7 +46,8 @@ class Conversing:
         return core.embeds_cheaply and core.expander is None and core.reranker is None
 
     def mandates(self, namespace: Namespace, *, limit: int = 100) -> list[Memory]:
-        """Memories of priority ``mandate`` that are in force, the most recently updated first.
+        """Return memories of priority ``mandate`` that are in force, the most recently updated
+        first.
 
         Args:
             namespace: Prefix by whole labels; ``()`` is the whole store.
@@ -64,7 +65,8 @@ class Conversing:
             return shown(snapshot.connection, ids, self._viewer)
 
     def requests(self, namespace: Namespace, *, limit: int = 20) -> list[Memory]:
-        """How the viewer has asked to be answered: in which language, by which name, without what.
+        """Return how the viewer asked to be answered: in which language, by which name, without
+        what.
 
         Only their own requests, the most important first. The application, and somebody unknown,
         have none.
@@ -88,18 +90,19 @@ class Conversing:
             return shown(snapshot.connection, ids, self._viewer)
 
     def said_after(self, namespace: Namespace, key: str) -> list[str]:
-        """Keys of the turns that stand after a turn in its thread; none where it is not stored."""
+        """Return keys of the turns that stand after a turn in its thread; none where it is not
+        stored."""
         namespace = check_namespace(namespace)
         with self._core.engine.read() as snapshot:
             return standing.said_after(snapshot.connection, namespace, key, viewer=self._viewer)
 
     def retired(self, places: Iterable[Place]) -> set[Place]:
-        """Those of the memories that are not in force: archived, superseded, not yet active."""
+        """Return those of the memories that are not in force: archived, superseded, not yet active."""
         with self._core.engine.read() as snapshot:
             return standing.retired(snapshot.connection, places, viewer=self._viewer)
 
     def labelled(self, namespace: Namespace, id: str) -> list[Memory]:
-        """Memories that a short id of the memory block may mean; mostly one.
+        """Return memories that a short id of the memory block may mean; mostly one.
 
         Args:
             namespace: Prefix by whole labels; ``()`` is the whole store.

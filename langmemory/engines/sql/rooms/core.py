@@ -212,7 +212,7 @@ class Core:
         return complete
 
     def claim_model(self, connection: Connection, writes: Sequence[Write]) -> None:
-        """Within the transaction: the file's vectors are ours, or nobody's yet."""
+        """Check within the transaction that the file's vectors are ours, or nobody's yet."""
         embedder = self.indexing.embedder
         first = next((write.embedded for write in writes if len(write.embedded)), None)
         if embedder is None or first is None:
@@ -337,8 +337,8 @@ def pages_telling_of(connection: Connection, places: Iterable[tuple[Namespace, s
 
 
 def resolve_ttl(ttl: TTLConfig | None, config: Config) -> TTLConfig:
-    """A given TTL config is read as SqliteStore reads it: reading an item prolongs its life only if
-    ``refresh_on_read`` says so, or the call does.
+    """Return the TTL config, read as SqliteStore reads it: reading an item prolongs its life
+    only if ``refresh_on_read`` says so, or the call does.
 
     Raises:
         ConfigError: It has an unknown key, or a value of the wrong type.

@@ -262,14 +262,14 @@ def _stands_in(name: str, text: str) -> bool:
 
 
 def _within_word(text: str, at: int) -> bool:
-    """Whether the characters before and at a place are of one word. Where words are not spaced
-    nobody can tell, and they count as two."""
+    """Return whether the characters before and at a place are of one word. Where words are not
+    spaced nobody can tell, and they count as two."""
     around = text[at - 1 : at + 1] if at else ""
     return len(around) == 2 and _INNER.fullmatch(around) is not None and not is_unspaced(around)
 
 
 def _folded(text: str) -> str:
-    """A text as names are looked for in it."""
+    """Return a text as names are looked for in it."""
     if not text.isascii():
         text = unicodedata.normalize("NFKD", text.translate(_APOSTROPHES))
         text = unicodedata.normalize("NFC", _ACCENTS.sub("", text))
@@ -339,7 +339,7 @@ def _note_forgotten(core: Core, run: str | None) -> None:
 
 
 def complete_forgetting(core: Core) -> None:
-    """In the background, after opening a file whose last forgetting was interrupted."""
+    """Complete a forgetting that was interrupted, in the background after the file was opened."""
     try:
         with core.engine.read() as snapshot:
             run = newest_forgetting(snapshot.connection)

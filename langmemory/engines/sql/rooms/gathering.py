@@ -63,7 +63,7 @@ class Gathering:
         after: Batch | None = None,
         only: Collection[str] | None = None,
     ) -> Batch | None:
-        """The next turns to reflect on: unread, of one thread, in order, of so many tokens.
+        """Return the next turns to reflect on: unread, of one thread, in order, of so many tokens.
 
         Args:
             namespace: Exactly this one.
@@ -128,7 +128,7 @@ class Gathering:
             return batch
 
     def knowledge(self, namespace: Namespace) -> StoreKnowledge:
-        """Knowledge of a namespace, for planning changes to it: `ports.facts.Knowledge`.
+        """Return knowledge of a namespace, for planning changes to it: `ports.facts.Knowledge`.
 
         For ``with``, in a worker thread; everything is read on one snapshot. Texts that are to be
         compared by meaning are best given to ``prepare`` first, to be embedded in one call.
@@ -137,14 +137,14 @@ class Gathering:
 
 
 def _was_read(connection: Connection, batch: Batch) -> bool:
-    """Whether a run read just these turns: it was let go, or they say something else since."""
+    """Return whether a run read just these turns: it was let go, or they say something else since."""
     ids = (batch.run_id, runs.AGAIN + batch.run_id)
     return any(runs.find(connection, one) is not None for one in ids)
 
 
 def _fitting(rows: Iterable[TurnRow], batch_tokens: int) -> list[TurnRow]:
-    """Turns in a row as far as they fit. What is read again for its new words is not read as if
-    what comes much later in the thread had been said next."""
+    """Return turns in a row as far as they fit. What is read again for its new words is not read as
+    if what comes much later in the thread had been said next."""
     taken: list[TurnRow] = []
     tokens = 0
     for row in rows:
@@ -178,7 +178,7 @@ def _text(value: dict[str, Any]) -> str:
 
 
 def _said_at(row: TurnRow) -> datetime:
-    """In the timezone it was said in, if the turn still tells the moment the column holds."""
+    """Return when it was said, in the timezone of then if the turn still tells the same moment."""
     moment = from_us(row.valid_at_us)
     try:
         told = datetime.fromisoformat(str(row.value.get("at")))

@@ -53,7 +53,7 @@ class Graph:
         self._alive_at_us = alive_at_us
 
     def entity(self, name: str, *, past: bool = False) -> Entity:
-        """An entity with its edges.
+        """Return an entity with its edges.
 
         Raises:
             EntityNameError: Nothing is called so, or more than one thing; near names are listed.
@@ -64,14 +64,14 @@ class Graph:
             return replace(view.entities([centre])[0], edges=edges)
 
     def entities(self, *, past: bool = False) -> tuple[Entity, ...]:
-        """Every entity, by name."""
+        """Return every entity, by name."""
         with self._reading(past) as view:
             return tuple(view.entities(view.everyone()))
 
     def edges(
         self, entity: str | None = None, relation: str | None = None, *, past: bool = False
     ) -> tuple[Edge, ...]:
-        """Edges of an entity, or all; of one relation, or any. Oldest claim first.
+        """Return edges of an entity, or all; of one relation, or any. Oldest claim first.
 
         Raises:
             EntityNameError: As `entity`.
@@ -81,7 +81,7 @@ class Graph:
             return view.edges(view.touching(around, relation))
 
     def neighbours(self, name: str, depth: int = 1) -> tuple[Entity, ...]:
-        """The entities at most ``depth`` edges away, in either direction, nearest first.
+        """Return the entities at most ``depth`` edges away, in either direction, nearest first.
 
         Raises:
             EntityNameError: As `entity`.
@@ -92,7 +92,7 @@ class Graph:
     def paths(
         self, first: str, last: str, max_length: int = 4, *, limit: int = 10
     ) -> tuple[Path, ...]:
-        """Ways from one entity to another along edges in either direction, shortest first.
+        """Return ways from one entity to another along edges in either direction, shortest first.
 
         Of several edges between the same two, the latest claim stands for all.
 
@@ -145,11 +145,11 @@ class Graph:
             )
 
     def to_json(self) -> dict[str, Any]:
-        """Everything, past edges included, as `Subgraph.to_json` gives it."""
+        """Return everything, past edges included, as `Subgraph.to_json` gives it."""
         return self.subgraph(past=True).to_json()
 
     def to_graphml(self) -> str:
-        """Everything, past edges included, as `Subgraph.to_graphml` gives it."""
+        """Return everything, past edges included, as `Subgraph.to_graphml` gives it."""
         return self.subgraph(past=True).to_graphml()
 
     def draw(self, path: str | PathLike[str], name: str | None = None, depth: int = 2) -> None:
@@ -198,9 +198,9 @@ class Graph:
 def _ways(
     steps: Mapping[int, Iterable[int]], start: int, goal: int, max_length: int
 ) -> Iterator[tuple[int, ...]]:
-    """Ways without a repeated stop, shortest first. A beginning is followed only as long as the goal
-    can be reached from it in time, past none of its stops (best first, as in Yen 1971): so each
-    way costs a look at the graph for each of its stops, however many stops lead nowhere."""
+    """Yield ways without a repeated stop, shortest first. A beginning is followed only as long as
+    the goal can be reached from it in time, past none of its stops (best first, as in Yen 1971):
+    so each way costs a look at the graph for each of its stops, however many stops lead nowhere."""
     begun = count(1)
     left = _distances(steps, goal, ())
     # Length of the shortest way it can become; the longest first, and in order, among equals.
@@ -224,7 +224,7 @@ def _ways(
 def _distances(
     steps: Mapping[int, Iterable[int]], goal: int, without: tuple[int, ...]
 ) -> dict[int, int]:
-    """Edges from each stop to the goal, past none of those ``without``."""
+    """Return edges from each stop to the goal, past none of those ``without``."""
     left = {goal: 0}
     queue = deque([goal])
     while queue:

@@ -48,7 +48,7 @@ class Jobs:
             jobs.run_now(connection, kind, self.clock())
 
     def retry(self, ids: Sequence[int] | None = None) -> list[int]:
-        """Dead jobs are pending again, as if new; None means all. Those it was."""
+        """Make dead jobs pending again, as if new; None means all. Return which they were."""
         with self._engine.write() as connection:
             return jobs.requeue(connection, ids, self.clock())
 
@@ -67,17 +67,17 @@ class Jobs:
             return jobs.unfinished(snapshot.connection, due_by_us)
 
     def find(self, ids: Sequence[int]) -> list[Job]:
-        """Those of the jobs that are there."""
+        """Return those of the jobs that are there."""
         with self._engine.glance() as snapshot:
             return jobs.find(snapshot.connection, ids)
 
     def listed(self, states: Sequence[JobState] = WAITING, *, limit: int = 1_000) -> list[Job]:
-        """Jobs in these states, the next due first within each."""
+        """Return jobs in these states, the next due first within each."""
         with self._engine.read() as snapshot:
             return jobs.list_jobs(snapshot.connection, states, whole_number("limit", limit))
 
     def counts(self) -> dict[JobState, int]:
-        """How many jobs there are in each state."""
+        """Return how many jobs there are in each state."""
         with self._engine.glance() as snapshot:
             return jobs.counts(snapshot.connection)
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final, TypedDict, get_args
 from langmemory.arguments import check_time, whole_number
 from langmemory.context.tokens import count_text
 from langmemory.engines.sql.reading import operations
-from langmemory.engines.sql.reading.as_of import Past, PastSource
+from langmemory.engines.sql.reading.as_of import AsOfSource, EarlierTexts
 from langmemory.engines.sql.reading.searching import now_us
 from langmemory.engines.sql.reading.source import SnapshotSource
 from langmemory.engines.sql.rooms.core import Core
@@ -141,7 +141,7 @@ def scope_of(
     given: frozenset[tuple[Namespace, str]],
     viewer: str | None,
 ) -> Scope:
-    """The scope that the options describe; ``given`` is what the thread was given before."""
+    """Return the scope that the options describe; ``given`` is what the thread was given before."""
     kinds = check_kinds(options.get("kinds"))
     exclude = _listed("exclude", options.get("exclude") or ())
     for key in exclude:
@@ -226,7 +226,7 @@ def _recall(
     alive_at_us, exact = core.searching.alive_at_us(), core.searching.exact
     past = None
     if scope.known_at is not None:
-        past = Past.read(
+        past = EarlierTexts.read(
             core.engine, core.indexing, scope, query, alive_at_us=alive_at_us,
             semantic=vector is not None,
         )  # fmt: skip
@@ -246,7 +246,7 @@ def _recall(
                 source = SnapshotSource(snapshot, compiled, exact=exact, labelled=explain)
             else:
                 past = past.current(snapshot)
-                source = PastSource(snapshot, past, exact=exact, labelled=explain)
+                source = AsOfSource(snapshot, past, exact=exact, labelled=explain)
                 degraded = (*degraded, *past.degraded)
             found = pipeline.run(
                 query,
@@ -280,7 +280,7 @@ def _recall(
 
 
 def within(recall: Recall, budget_tokens: int) -> Recall:
-    """The recall without the results that do not fit into the budget any more."""
+    """Return the recall without the results that do not fit into the budget any more."""
     kept, removed = [], []
     left = budget_tokens
     for result in recall.results:
@@ -300,7 +300,7 @@ def within(recall: Recall, budget_tokens: int) -> Recall:
 
 
 def as_expander(model: BaseChatModel | Expander | None) -> Expander | None:
-    """An expander from a LangChain chat model, or the function itself."""
+    """Return an expander from a LangChain chat model, or the function itself."""
     if model is None:  # and langchain's models, half a second, need not be imported
         return None
     from langchain_core.language_models import BaseChatModel
@@ -309,7 +309,7 @@ def as_expander(model: BaseChatModel | Expander | None) -> Expander | None:
 
 
 def as_reranker(model: BaseDocumentCompressor | BaseChatModel | Reranker | None) -> Reranker | None:
-    """A reranker from a LangChain compressor or chat model, or the function itself."""
+    """Return a reranker from a LangChain compressor or chat model, or the function itself."""
     if model is None:
         return None
     from langchain_core.documents import BaseDocumentCompressor

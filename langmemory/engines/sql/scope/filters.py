@@ -67,7 +67,7 @@ FALSE: Final = Condition("0")
 
 
 def compile_filter(filter: Mapping[str, Any]) -> list[Condition]:
-    """The filter as conditions that must all hold.
+    """Return the filter as conditions that must all hold.
 
     Raises:
         InvalidFilterError: An unknown operator, a bad key, an operand of the wrong type, or it nests
@@ -110,7 +110,7 @@ def _compile(filter: Mapping[str, Any]) -> list[Condition]:
 
 
 def matches(value: Mapping[str, Any], filter: Mapping[str, Any]) -> bool:
-    """Whether a JSON value passes the filter. The meaning of a filter, in Python.
+    """Return whether a JSON value passes the filter. The meaning of a filter, in Python.
 
     Equality is Python's (``1 == 1.0 == True``); a missing place equals ``None``; ordering holds only
     between numbers or between strings; an object as operand asks for its entries, not for identity,
@@ -174,7 +174,8 @@ def _operators(key: str, operand: Mapping[str, Any]) -> Iterator[tuple[str, Any]
 
 
 def _plain(key: str, operand: Any) -> Any:
-    """The operand as JSON has it, in which values are stored: tuples as lists, datetimes as text."""
+    """Return the operand as JSON has it, in which values are stored: tuples as lists, datetimes as
+    text."""
     if isinstance(operand, list | tuple):
         return [_plain(key, one) for one in operand]
     if operand is None or isinstance(operand, str | int | float | Mapping):
@@ -189,7 +190,7 @@ def _plain(key: str, operand: Any) -> Any:
 
 
 def _reach(value: Any, labels: list[str]) -> Iterator[Any]:
-    """Every value at a dotted path; a key that itself contains dots counts as well."""
+    """Yield every value at a dotted path; a key that itself contains dots counts as well."""
     if not labels:
         yield value
         return
@@ -217,7 +218,7 @@ def _place_matches(value: Mapping[str, Any], path: str, operand: Any) -> bool:
 
 
 def _list_matches(one: Any, operand: Sequence[Any]) -> bool:
-    """Element by element, as InMemoryStore compares."""
+    """Compare element by element, as InMemoryStore does."""
     return (
         isinstance(one, list)
         and len(one) == len(operand)
@@ -257,7 +258,8 @@ def _ordered(one: Any, name: str, argument: Any) -> bool:
 def _lookup(
     path: str, predicate: str, *bindings: Any, residual: bool = False, direct: bool = True
 ) -> Condition:
-    """Items with a leaf at a path. ``direct``: its value is one of some that are given, see `Start`."""
+    """Return items with a leaf at a path. ``direct``: its value is one of some that are given, see
+    `Start`."""
     where = f"l.path = {_PATH} AND {predicate}"
     leaf = Start("l.item", "leaf l", where, "l.namespace", (path, *bindings), direct=direct)
     return Condition(
@@ -331,7 +333,7 @@ def _compile_equal(path: str, argument: Any) -> Condition:
 
 
 def _compile_in(path: str, argument: Sequence[Any]) -> Condition:
-    """One look-up for all of them: SQLite nests only a thousand ORs."""
+    """Compile one look-up for all of them: SQLite nests only a thousand ORs."""
     nothing = any(one is None for one in argument)
     some = [
         one for one in argument if one is not None and not (isinstance(one, float) and one != one)
@@ -367,7 +369,7 @@ def _compile_contains(path: str, argument: Any) -> Condition:
 
 
 def _compile_comparison(path: str, name: str, argument: Any) -> Condition:
-    """SQLite orders numbers before text before blobs, so each kind gets its bounds."""
+    """Compile bounds for each kind: SQLite orders numbers before text before blobs."""
     symbol = COMPARISONS[name]
     if isinstance(argument, str):
         return _lookup(

@@ -20,7 +20,7 @@ index ``item_reader`` has it."""
 
 
 def visible_to(viewer: str | None, item: str = "i") -> Condition:
-    """Rows of the table ``item`` that a viewer may know of: 1 or 0, never NULL.
+    """Return rows of the table ``item`` that a viewer may know of: 1 or 0, never NULL.
 
     Raises:
         ConfigError: The viewer is no string.
@@ -36,8 +36,8 @@ def visible_to(viewer: str | None, item: str = "i") -> Condition:
 
 
 def once_private(viewer: str | None, item: str) -> Condition:
-    """Whether an item, given by an expression for its id, was at any time somebody else's private
-    memory. What was written about it then may quote it, whatever it says now."""
+    """Return whether an item, given by an expression for its id, was at any time somebody else's
+    private memory. What was written about it then may quote it, whatever it says now."""
     if viewer is None:
         return Condition("0", ())
     return Condition(
@@ -49,9 +49,9 @@ def once_private(viewer: str | None, item: str) -> Condition:
 
 
 def open_past(connection: Connection, item: int, viewer: str | None) -> bool:
-    """Whether a viewer may see the history of an item: the item itself, where it is still there,
-    and that it was at no time the private memory of somebody else. Of what was forgotten nobody
-    can say whose it was.
+    """Return whether a viewer may see the history of an item: the item itself, where it is still
+    there, and that it was at no time the private memory of somebody else. Of what was forgotten
+    nobody can say whose it was.
 
     What it was is told by its values, which say so themselves when they are not shared, and by the
     facets that the history keeps.
@@ -71,8 +71,9 @@ def open_past(connection: Connection, item: int, viewer: str | None) -> bool:
 
 
 def open_run(connection: Connection, run: str, viewer: str | None) -> bool:
-    """Whether a viewer may read why a run did what it did: all that it changed, and what that was
-    derived from, is there for them to read, and was at no time private to somebody else."""
+    """Return whether a viewer may read why a run did what it did: all that it changed, and what
+    that was derived from, is there for them to read, and was at no time private to somebody
+    else."""
     visible, secret = visible_to(viewer), once_private(viewer, "t.item")
     row = connection.execute(
         "WITH changed (item) AS (SELECT item FROM history WHERE run = ?1), touched (item) AS ("
@@ -88,8 +89,8 @@ def open_run(connection: Connection, run: str, viewer: str | None) -> bool:
 def is_private_to_another(
     connection: Connection, namespace: Namespace, key: str, owner: str | None
 ) -> bool:
-    """Whether an item of this name is private and not this owner's, or was when it was deleted or
-    expired. Of one that was forgotten nobody can say whose it was."""
+    """Return whether an item of this name is private and not this owner's, or was when it was
+    deleted or expired. Of one that was forgotten nobody can say whose it was."""
     row = connection.execute(
         "SELECT i.privacy = 'private' AND i.owner IS NOT ?3 FROM namespace n "
         "JOIN item i ON i.namespace = n.id WHERE n.path = ?1 AND i.key = ?2 UNION ALL "

@@ -25,13 +25,15 @@ UNCHANGED: Final = f"coalesce({_NEXT.format('h.before IS i.value', 'i.id')}, 1)"
 
 
 def said(item: str) -> str:
-    """The value that an item had at a time and has no more, or that is forgotten: then it is NULL."""
+    """Return the value that an item had at a time and has no more, or that is forgotten: then it is
+    NULL."""
     return _NEXT.format("h.before", item)
 
 
 def column(name: str) -> str:
-    """A column of ``i`` at a time, in microseconds: what the first change after it replaced, or what
-    it is. As JSON until it is chosen, in which a column that was NULL is not one without a change."""
+    """Return a column of ``i`` at a time, in microseconds: what the first change after it replaced,
+    or what it is. As JSON until it is chosen, in which a column that was NULL is not one without
+    a change."""
     told = f"h.facets -> '$.{name}'"
     return (
         f"coalesce((SELECT {told} FROM history h WHERE h.item = i.id AND h.at > ? "
@@ -40,5 +42,5 @@ def column(name: str) -> str:
 
 
 def columns(names: Iterable[str]) -> str:
-    """A query of one row: these columns of ``i`` at a time, which is bound once for each."""
+    """Return a query of one row: these columns of ``i`` at a time, which is bound once for each."""
     return "SELECT " + ", ".join(f"{column(name)} AS {name}" for name in names)

@@ -52,8 +52,8 @@ class CompiledScope:
         return ", i.value" if self.residual else ""
 
     def passing(self, rows: Iterable[tuple[Any, ...]]) -> list[tuple[Any, ...]]:
-        """Rows of items that the conditions hold for, without their `value_column`: those whose value
-        passes what SQL could not decide."""
+        """Return rows of items that the conditions hold for, without their `value_column`: those
+        whose value passes what SQL could not decide."""
         residual = self.residual
         if residual is None:
             return list(rows)
@@ -65,14 +65,14 @@ class CompiledScope:
         return next((one for one in self.conditions if one.selective), None)
 
     def namespaces(self) -> tuple[str, tuple[Any, ...]]:
-        """SQL set of the namespace ids in scope."""
+        """Return the SQL set of the namespace ids in scope."""
         return below(self.scope.namespace)
 
 
 def compile_scope(
     scope: Scope, *, alive_at_us: int | None = None, as_then: bool = False
 ) -> CompiledScope:
-    """The predicates of a scope.
+    """Return the predicates of a scope.
 
     Args:
         scope: What may be read.
@@ -123,7 +123,8 @@ _NAMED: Final = (
 
 
 def _start(index: str, *conditions: Condition) -> Start:
-    """Items that all the conditions hold for, by an index that has their columns and the namespace."""
+    """Return items that all the conditions hold for, by an index that has their columns and the
+    namespace."""
     return Start(
         item="i.id",
         source=f"item i INDEXED BY {index}",
@@ -149,7 +150,8 @@ _WITHOUT_TIME: Final = Condition("i.valid_at IS NULL")
 
 
 def _said(scope: Scope) -> Condition:
-    """Said, or true from, within ``[since, until)``; where that is unknown, stored."""
+    """Return the condition for what was said, or is true from, within ``[since, until)``; where
+    that is unknown, stored."""
     return replace(
         _within("coalesce(i.valid_at, i.created_at)", scope),
         starts=(
@@ -187,9 +189,9 @@ def _in_time(as_of_us: int) -> list[Condition]:
 
 
 def _believed(scope: Scope, known_at_us: int, as_then: bool) -> list[Condition]:
-    """Condition for items that had at a time the statuses asked for (None: whatever was not put
-    away), were open to the viewer, of the kinds and from the times asked for, and with ``as_of``
-    were taken to be true then.
+    """Return the condition for items that had at a time the statuses asked for (None: whatever was not
+    put away), were open to the viewer, of the kinds and from the times asked for, and with
+    ``as_of`` were taken to be true then.
 
     Decided by the columns as the history says they were. Of what came with an import that told no
     history the row alone tells: before it was given up it was active, its end not known.
@@ -242,7 +244,7 @@ def _believed(scope: Scope, known_at_us: int, as_then: bool) -> list[Condition]:
 
 
 def _or_revised(one: Condition, known_at_us: int) -> Condition:
-    """Items for which a condition holds today, by its indexes, and what was revised since."""
+    """Return items for which a condition holds today, by its indexes, and what was revised since."""
     since = "SELECT DISTINCT h.item FROM history h WHERE h.at > ? AND h.facets IS NOT NULL"
     revised = Start(
         item="i.id",
