@@ -132,7 +132,7 @@ def health(
     """
     from rich.text import Text
 
-    from langmemory.cli.screen import FOLD, WHOLE, Screen, plain_table
+    from langmemory.cli.screen import FOLD, WHOLE, Screen, facts_table
     from langmemory.lifecycle.health import as_json as plain
 
     with target.open(vectors=False) as store:
@@ -141,7 +141,7 @@ def health(
     if as_json:
         say(json_text(plain(found)))
     else:
-        console, table = Screen(), plain_table({"figure": WHOLE, "value": FOLD})
+        console, table = Screen(), facts_table(WHOLE, FOLD)
         for name, shown in (
             ("turns", f"{found.turns:,}, of which {found.unread_turns:,} wait for reflection"),
             ("facts", f"{found.facts:,} that hold, {found.stale:,} of them faded and never cited"),

@@ -117,13 +117,3 @@ class Worldwide:
 
 
 WORLDWIDE: Final = read(Worldwide, Path(__file__).with_name("worldwide.toml"))
-
-
-def word_set(text: str) -> frozenset[str]:
-    """The words of a space-separated list."""
-    return frozenset(text.split())
-
-
-def ordered(text: str) -> tuple[str, ...]:
-    """The words of a space-separated list, in order."""
-    return tuple(text.split())

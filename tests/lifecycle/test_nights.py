@@ -13,6 +13,7 @@ from langmemory.changes import AddMemory, ChangeSet, Facets
 from langmemory.context.citations import Usage
 from langmemory.errors import ConfigError, MaintenanceBusyError
 from langmemory.graphs.maintenance import build_maintenance_graph
+from langmemory.lifecycle.policies import PolicyOptions
 from langmemory.maintenance import tasks
 from langmemory.maintenance.night import CHANGES_AT_ONCE, Night, TaskReport
 from langmemory.stores import MemoryStore
@@ -70,7 +71,7 @@ def cite(
 
 
 def night(store: MemoryStore, **given: Any) -> dict[str, Any]:
-    """What a night at `NOW` came to."""
+    """Return the outcome of a night at `NOW`."""
     options = {name: given.pop(name) for name in ("tasks",) if name in given}
     graph = build_maintenance_graph(store, now=lambda: NOW, **options)
     found: dict[str, Any] = graph.invoke(given)
@@ -78,7 +79,7 @@ def night(store: MemoryStore, **given: Any) -> dict[str, Any]:
 
 
 def lines(found: dict[str, Any], task: str) -> list[str]:
-    """What a task changed."""
+    """Return the changes of a task."""
     [report] = [one for one in found["reports"] if one["task"] == task]
     return list(report["lines"])
 
@@ -90,7 +91,7 @@ def known(store: MemoryStore) -> list[dict[str, Any]]:
 
 
 def test_citations_keep_their_relevance_and_time(store: MemoryStore) -> None:
-    """What an answer cited is known by count, mean relevance and last time, and an export carries it."""
+    """Citations keep their count, mean relevance and last time, and an export carries them."""
     [key] = learn(store, 1)
     cite(store, key, 3, relevance=0.6)
     cite(store, key, 1, relevance=1.0)
@@ -106,7 +107,7 @@ def test_citations_keep_their_relevance_and_time(store: MemoryStore) -> None:
 
 
 def test_a_night_promotes_and_demotes_with_reasons(store: MemoryStore) -> None:
-    """What was cited rises, what nobody used falls; the history names both and the figures."""
+    """Cited memories rise and unused ones fall; the history names both and the figures."""
     old = learn(store, 3)
     [used] = learn(store, 1, days=2)
     cite(store, used, 12)
@@ -245,3 +246,12 @@ def test_a_damaged_file_stops_graduation(
     by_task = {report["task"]: report for report in night(store)["reports"]}
     assert "a row is lost" in by_task["health"]["error"]
     assert by_task["graduate"]["lines"] == []
+
+
+def test_the_numbers_of_the_rules_are_data(store: MemoryStore) -> None:
+    """A program sets any number of the rules without a key of the configuration."""
+    [used] = learn(store, 1, days=2)
+    cite(store, used, 3)
+    easy = PolicyOptions(guardrail_cited=3)
+    graph = build_maintenance_graph(store, now=lambda: NOW, policies=easy)
+    assert lines(graph.invoke({}), "promote")

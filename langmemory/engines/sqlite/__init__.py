@@ -1,9 +1,7 @@
-"""Everything that speaks SQL, and nothing that knows LangGraph or a model.
+"""SQLite as the engine of a store: one file, its indexes, and searches over them.
 
-`Engine` is the door: rows, vectors, keywords, filters and history of one file. Behind it, each part
-resting on those before: the `file` itself, the `index` that finds items, the `scope` of a read, the
-`graph`, `search`, `records` (items and all that is recorded of them), work in the `background`, and
-`forgetting`.
+`Engine` is the door. Behind it, each part resting on those before: the `file` itself, the `index` that
+finds items, and `search`. The portable SQL that runs on it is in `engines/sql`.
 """
 
 from langmemory.engines.sqlite.engine import Engine

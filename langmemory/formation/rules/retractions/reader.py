@@ -25,7 +25,6 @@ from langmemory.formation.rules.retractions.held import Held, no_longer
 from langmemory.formation.rules.retractions.marking import Marked, Mention, marked
 from langmemory.formation.statements import cues
 from langmemory.languages import split_words
-from langmemory.languages.language import word_set
 from langmemory.ports.facts import Fact
 
 SURE, UNSURE = 0.85, 0.5
@@ -38,10 +37,11 @@ _WORDS_OF_NAME = 2
 """Before "and", no more words are no clause: "Tom and I"."""
 _BEGINS = 4
 """Letters that the words of a clause share with those of a fact it may speak of."""
-_AT_ALL = word_set(
-    """works_at workplace works_as working_hours reports_to colleague_of studies_at married_to engaged_to
-    partner_of lives_in lives_with diet allergic_to favourite has_pet"""
-)
+_AT_ALL = frozenset((
+    "works_at", "workplace", "works_as", "working_hours", "reports_to", "colleague_of",
+    "studies_at", "married_to", "engaged_to", "partner_of", "lives_in", "lives_with", "diet",
+    "allergic_to", "favourite", "has_pet",
+))  # fmt: skip
 """Relations that a clause may end that has no word of the fact: "I got fired"."""
 _COUPLES = frozenset({"married_to", "engaged_to", "partner_of"})
 """Whom "him" may mean though nobody spoke of them lately."""
