@@ -35,7 +35,7 @@ LAYERS: tuple[frozenset[str], ...] = (
 BESIDE = {("tools", "nodes"), ("middleware", "nodes"), ("middleware", "tools"),
           ("cli", "evals"), ("cli", "templates"),
           ("reflection", "nodes"), ("formation", "context"), ("context", "recall"),
-          ("context", "formation"), ("lifecycle", "formation")}  # fmt: skip
+          ("context", "formation"), ("lifecycle", "formation"), ("lifecycle", "context")}  # fmt: skip
 """(importer, imported) within one layer."""
 
 SQL = PACKAGE / "engines" / "sql"

@@ -8,6 +8,7 @@ from typing import Final
 from langmemory.changes import Change
 from langmemory.errors import DatabaseError
 from langmemory.lifecycle import policies
+from langmemory.maintenance.consolidating import consolidate
 from langmemory.maintenance.night import Night, TaskReport, planned_again
 from langmemory.ports.lifecycle import Aged, LifecycleView
 from langmemory.types import Namespace
@@ -79,6 +80,7 @@ TASKS: Final[Mapping[str, Task]] = {
         "more memories than max_facts",
         lambda night, view, aged: policies.evictions(aged, night.policies, night.now_us),
     ),
+    "consolidate": consolidate,
     "optimise": optimise,
     "graduate": by_rule(
         "approved memories",

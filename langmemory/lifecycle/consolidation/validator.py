@@ -256,7 +256,10 @@ def _about_core(one: CoreText, sources: Sequence[Listed], listing: Listing) -> I
         if sentence not in kept:
             yield from _about_text(sentence, sources, [before, *texts])
             said = telling_words(sentence, language)
-            if missing_words(said, [w for text in texts for w in telling_words(text, language)]) == said:
+            if (
+                missing_words(said, [w for text in texts for w in telling_words(text, language)])
+                == said
+            ):
                 yield "it changes what no source speaks of"
     yield from _about_secrets(one.text, sources, listing, before)
 
