@@ -118,13 +118,19 @@ def promotions(aged: Aged, options: PolicyOptions, now: int) -> list[Change]:
     return found
 
 
-def demotions(aged: Aged, options: PolicyOptions, now: int) -> list[Change]:
+def demotions(aged: Aged, options: PolicyOptions, now: int, already: int = 0) -> list[Change]:
     """Return falls in priority to ``archive``: derived memories that nobody used or mentioned for long,
     the least salient first, at most ``most_at_once``.
 
     What is pinned, confirmed or timeless stays, what says how things are until something else is said
     (home, work, partner), and what an application or a person wrote. Where nothing was cited within
     ``unused_days``, use is not measured, and nothing is demoted for want of it.
+
+    Args:
+        aged: Derived memories.
+        options: The numbers of the rule.
+        now: Microseconds since 1970 UTC.
+        already: So many of the namespace were demoted this night.
     """
     ages = age_days(aged, now)
     if not (aged.used_at > now - options.unused_days * DAY_US).any():
@@ -139,7 +145,7 @@ def demotions(aged: Aged, options: PolicyOptions, now: int) -> list[Change]:
         & ~_single(aged)
     )
     score = salience(aged, now, options.retention)
-    going = idle[np.argsort(score[idle], kind="stable")][: _most(aged, options)]
+    going = idle[np.argsort(score[idle], kind="stable")][: _most(aged, options, already)]
     return [
         _with_priority(
             aged,
@@ -205,13 +211,14 @@ def eviction_order(aged: Aged, options: PolicyOptions, now: int) -> NDArray[np.i
     return found
 
 
-def evictions(aged: Aged, options: PolicyOptions, now: int) -> list[Change]:
-    """Return what is archived because a namespace has more than ``max_facts`` derived memories."""
+def evictions(aged: Aged, options: PolicyOptions, now: int, already: int = 0) -> list[Change]:
+    """Return what is archived because a namespace has more than ``max_facts`` derived memories; ``already``
+    is how many were this night."""
     counted = int((~aged.one_of(aged.status, "archived")).sum())
     if options.max_facts is None or counted <= options.max_facts:
         return []
     going = eviction_order(aged, options, now)[
-        : min(counted - options.max_facts, _most(aged, options))
+        : min(counted - options.max_facts, _most(aged, options, already))
     ]
     parts = salience_parts(aged, now, options.retention)
     score = salience(aged, now, options.retention)
@@ -228,9 +235,10 @@ def evictions(aged: Aged, options: PolicyOptions, now: int) -> list[Change]:
 
 
 def decay_reviews(
-    view: LifecycleView, aged: Aged, options: PolicyOptions, now: int
+    view: LifecycleView, aged: Aged, options: PolicyOptions, now: int, already: int = 0
 ) -> list[Change]:
-    """Return questions whether important memories that have nearly faded may go: delete, extend or pin."""
+    """Return questions whether important memories that have nearly faded may go: delete, extend or pin;
+    ``already`` is how many were asked this night."""
     left = retention(aged, now, options.retention)
     fading = (
         _believed(aged)
@@ -244,7 +252,7 @@ def decay_reviews(
     order = np.flatnonzero(fading)
     order = order[np.argsort(left[order], kind="stable")]
     wanted = [place for place in order.tolist() if aged.keys[place] not in asked][
-        : options.max_reviews
+        : max(0, options.max_reviews - already)
     ]
     memories = {one.id: one for one in view.memories(aged.ids[np.array(wanted, np.int64)])}
     kept_at = datetime.fromtimestamp(now / 1_000_000, UTC).isoformat()
@@ -310,8 +318,8 @@ def unreachable_rules(aged: Aged, options: PolicyOptions) -> Iterator[str]:
             )
 
 
-def _most(aged: Aged, options: PolicyOptions) -> int:
-    return max(1, int(len(aged) * options.most_at_once))
+def _most(aged: Aged, options: PolicyOptions, already: int) -> int:
+    return max(0, max(1, int(len(aged) * options.most_at_once)) - already)
 
 
 def _single(aged: Aged) -> Flags:

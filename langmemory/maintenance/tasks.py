@@ -66,7 +66,9 @@ TASKS: Final[Mapping[str, Task]] = {
     "expire": expire,
     "reviews": by_rule(
         "fading memories that are asked about",
-        lambda night, view, aged: policies.decay_reviews(view, aged, night.policies, night.now_us),
+        lambda night, view, aged: policies.decay_reviews(
+            view, aged, night.policies, night.now_us, night.already("reviews", view.namespace)
+        ),
     ),
     "promote": by_rule(
         "priorities by use",
@@ -74,11 +76,15 @@ TASKS: Final[Mapping[str, Task]] = {
     ),
     "demote": by_rule(
         "unused memories",
-        lambda night, view, aged: policies.demotions(aged, night.policies, night.now_us),
+        lambda night, view, aged: policies.demotions(
+            aged, night.policies, night.now_us, night.already("demote", view.namespace)
+        ),
     ),
     "evict": by_rule(
         "more memories than max_facts",
-        lambda night, view, aged: policies.evictions(aged, night.policies, night.now_us),
+        lambda night, view, aged: policies.evictions(
+            aged, night.policies, night.now_us, night.already("evict", view.namespace)
+        ),
     ),
     "consolidate": consolidate,
     "optimise": optimise,
