@@ -35,7 +35,8 @@ LAYERS: tuple[frozenset[str], ...] = (
 BESIDE = {("tools", "nodes"), ("middleware", "nodes"), ("middleware", "tools"),
           ("cli", "evals"), ("cli", "templates"),
           ("reflection", "nodes"), ("maintenance", "reflection"), ("formation", "context"),
-          ("context", "recall"),          ("context", "formation"), ("lifecycle", "formation")}  # fmt: skip
+          ("context", "recall"), ("context", "formation"), ("lifecycle", "formation"),
+          ("lifecycle", "context")}  # fmt: skip
 """(importer, imported) within one layer."""
 
 SQL = PACKAGE / "engines" / "sql"

@@ -8,6 +8,7 @@ from typing import Final
 from langmemory.changes import Change
 from langmemory.errors import DatabaseError
 from langmemory.lifecycle import policies
+from langmemory.maintenance.consolidating import consolidate
 from langmemory.maintenance.night import Night, TaskReport, planned_again
 from langmemory.ports.lifecycle import Aged, LifecycleView
 from langmemory.types import Namespace
@@ -85,6 +86,7 @@ TASKS: Final[Mapping[str, Task]] = {
             aged, night.policies, night.now_us, night.already("evict", view.namespace)
         ),
     ),
+    "consolidate": consolidate,
     "optimise": optimise,
     "graduate": by_rule(
         "approved memories",

@@ -33,9 +33,8 @@ def test_explained_results_tell_how_far_they_have_faded(store: MemoryStore) -> N
     assert again is not None
     assert (again.retention, again.uses, again.used_at) == (1.0, 2, NOW)
     assert again.half_life_days == pytest.approx(78)
-    [turn] = [one for one in found.results if one.memory.kind == "episodic"][:1]
-    assert turn.explanation is not None
-    assert turn.explanation.ageing is None
+    turns = store.recall("I say much", ADA, kinds=["episodic"], explain=True, now=NOW)
+    assert [one.explanation and one.explanation.ageing for one in turns.results] == [None]
     plain = store.recall("What does Ada like? number", ADA, now=NOW)
     assert [(one.memory.key, one.score) for one in plain.results] == [
         (one.memory.key, one.score) for one in found.results
