@@ -182,6 +182,22 @@ def evictions(aged: Aged, config: LifecycleConfig, now: int) -> list[Change]:
     ]
 
 
+def moves(aged: Aged, asked: AbstractSet[str], config: LifecycleConfig, now: int) -> list[str]:
+    """Return the keys of the memories that have been archived for ``archive_after_days``, the longest first;
+    what an open review is about waits for its answer.
+
+    Args:
+        aged: Derived memories.
+        asked: Keys of the memories that open reviews are about.
+    """
+    if config.archive_after_days is None:
+        return []
+    latest = now - int(config.archive_after_days * DAY_US)
+    places = np.flatnonzero(aged.one_of(aged.status, "archived") & (aged.archived_at <= latest))
+    order = places[np.lexsort((aged.ids[places], aged.archived_at[places]))]
+    return [key for place in order.tolist() if (key := aged.keys[place]) not in asked]
+
+
 def decay_reviews(
     view: LifecycleView, aged: Aged, config: LifecycleConfig, now: int
 ) -> list[Change]:
