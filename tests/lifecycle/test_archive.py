@@ -462,10 +462,9 @@ def test_a_damaged_archive_file_keeps_nothing_else_from_being_read(
         assert "is not a SQLite database" in again.admin.check()[0]
         found = again.recall("cello", ADA, include_archive=True)
         assert "is not a SQLite database" in found.trace.degraded[0]
-        told = []
+        told: list[dict[str, Any]] = []
         with pytest.raises(DatabaseError, match="All that is in the memory file"):
-            for row in again.admin.export():
-                told.append(row)
+            told.extend(again.admin.export())
         assert second in {row.get("key") for row in told}
 
 
