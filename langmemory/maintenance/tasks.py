@@ -9,6 +9,7 @@ from typing import Final
 from langmemory.changes import Change
 from langmemory.errors import DatabaseError
 from langmemory.lifecycle import policies
+from langmemory.maintenance.consolidating import consolidate
 from langmemory.maintenance.night import CHANGES_AT_ONCE, Night, TaskReport, planned_again
 from langmemory.ports.lifecycle import Aged, LifecycleView
 from langmemory.types import Namespace
@@ -67,7 +68,7 @@ def archive(night: Night, report: TaskReport) -> None:
     Raises:
         DatabaseError: The archive file is another memory file's, or not where memories moved to.
     """
-    if night.config.archive_after_days is None or not night.room.has_archive:
+    if night.policies.archive_after_days is None or not night.room.has_archive:
         return
     if not night.dry_run:
         report.figures["swept"] = night.room.sweep_archive()
@@ -80,7 +81,7 @@ def archive(night: Night, report: TaskReport) -> None:
 def _move_all(night: Night, report: TaskReport, namespace: Namespace) -> bool:
     """Move what may move of one namespace; return whether anything moved."""
     with night.room.view(namespace) as view:
-        going = policies.moves(view.aged(), view.people_asked(), night.config, night.now_us)
+        going = policies.moves(view.aged(), view.people_asked(), night.policies, night.now_us)
     undone = night.room.undone_keys(namespace, report.task)
     going = night.room.movable(namespace, [key for key in going if key not in undone])
     took_seconds = 0.0
@@ -106,25 +107,32 @@ TASKS: Final[Mapping[str, Task]] = {
     "expire": expire,
     "reviews": by_rule(
         "fading memories that are asked about",
-        lambda night, view, aged: policies.decay_reviews(view, aged, night.config, night.now_us),
+        lambda night, view, aged: policies.decay_reviews(
+            view, aged, night.policies, night.now_us, night.already("reviews", view.namespace)
+        ),
     ),
     "promote": by_rule(
         "priorities by use",
-        lambda night, view, aged: policies.promotions(aged, night.config, night.now_us),
+        lambda night, view, aged: policies.promotions(aged, night.policies, night.now_us),
     ),
     "demote": by_rule(
         "unused memories",
-        lambda night, view, aged: policies.demotions(aged, night.config, night.now_us),
+        lambda night, view, aged: policies.demotions(
+            aged, night.policies, night.now_us, night.already("demote", view.namespace)
+        ),
     ),
     "evict": by_rule(
         "more memories than max_facts",
-        lambda night, view, aged: policies.evictions(aged, night.config, night.now_us),
+        lambda night, view, aged: policies.evictions(
+            aged, night.policies, night.now_us, night.already("evict", view.namespace)
+        ),
     ),
     "archive": archive,
+    "consolidate": consolidate,
     "optimise": optimise,
     "graduate": by_rule(
         "approved memories",
-        lambda night, view, aged: policies.graduations(aged, view.people_asked()),
+        lambda night, view, aged: policies.graduations(aged, view.people_asked(), night.policies),
     ),
 }
 """By name, in the order in which a night does them. ``graduate`` is the last, and left out where another

@@ -10,12 +10,13 @@ from typing import Any, Final
 
 import numpy as np
 
+from langmemory.changes import OpenReview, Option
 from langmemory.engines.sql.engine import Snapshot
-from langmemory.engines.sql.records import history, items, progress
+from langmemory.engines.sql.records import history, items, progress, reviews
 from langmemory.engines.sql.tables import namespaces
-from langmemory.engines.sql.tables.times import to_us
+from langmemory.engines.sql.tables.times import from_us, to_us
 from langmemory.ports.candidates import UNKNOWN_TIME, Floats, Ids
-from langmemory.ports.lifecycle import Aged, Times
+from langmemory.ports.lifecycle import Aged, Stated, Times
 from langmemory.types import Kind, Memory, Namespace
 from langmemory.values import from_json
 
@@ -177,6 +178,52 @@ class AgeingView:
             "SELECT r.items FROM review r WHERE r.namespace = ? AND r.decision IS NULL", self._id
         )
         return frozenset(str(key) for row in rows for key in from_json(row[0]))
+
+    def stated(self, ids: Ids) -> Mapping[int, tuple[Stated, ...]]:
+        """Return the occasions on which each memory was stated, oldest first."""
+        found: dict[int, list[Stated]] = defaultdict(list)
+        for item, role, thread, at in self._about(
+            "SELECT v.item, s.value ->> '$.role', t.name, coalesce(s.valid_at, s.created_at) "
+            "FROM evidence v JOIN item s ON s.id = v.source LEFT JOIN thread t ON t.id = s.thread "
+            "WHERE v.item IN (SELECT value FROM carray(?)) ORDER BY s.id",
+            ids,
+        ):
+            found[item].append(Stated(f"{thread or ''} {from_us(at):%Y-%m-%d}", str(role or "")))
+        return {item: tuple(occasions) for item, occasions in found.items()}
+
+    def mentions(self, ids: Ids) -> Mapping[int, tuple[str, ...]]:
+        """Return the keys of the people and things that each memory speaks of, links followed."""
+        found: dict[int, list[str]] = defaultdict(list)
+        for item, key in self._about(
+            "SELECT DISTINCT m.item, coalesce(o.key, e.key) FROM mention m JOIN entity e "
+            "ON e.id = m.entity LEFT JOIN entity o ON o.id = e.same_as "
+            "WHERE m.item IN (SELECT value FROM carray(?)) ORDER BY 1, 2",
+            ids,
+        ):
+            found[item].append(key)
+        return {item: tuple(keys) for item, keys in found.items()}
+
+    def open_reviews(self, about: str) -> list[OpenReview]:
+        """Return the open questions about something, with the changes behind their options."""
+        connection = self._snapshot.connection
+        asked = reviews.listed(connection, self._namespace, open_only=True, viewer=None)
+        return [
+            OpenReview(
+                id=one.id,
+                about=one.about,
+                question=one.question,
+                memories=one.memories,
+                options={
+                    name: Option.validate_python(changes)
+                    for name, changes in reviews.options(connection, one.id).items()
+                },
+            )
+            for one in asked
+            if one.about == about and one.namespace == self._namespace
+        ]
+
+    def _about(self, query: str, ids: Ids) -> Iterable[Sequence[Any]]:
+        return self._ask(query, self._snapshot.connection.array(ids)) if len(ids) else ()
 
 
 def _texts(column: Iterable[str | None]) -> list[str]:

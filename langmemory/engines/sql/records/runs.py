@@ -92,6 +92,17 @@ def nights(connection: Connection, namespace: Namespace, limit: int) -> dict[str
     return {str(row[0]): of_night(connection, row[0]) for row in rows}
 
 
+def changes_of_night(connection: Connection, night: str, task: str, namespace: Namespace) -> int:
+    """Return how many memories a task has changed in a namespace in one night, and nobody took back."""
+    row = connection.execute(
+        "SELECT coalesce(sum(json_array_length(r.note, '$.keys')), 0) FROM run r "
+        "JOIN namespace n ON n.id = r.namespace WHERE r.id >= ? AND r.id < ? AND n.path = ? "
+        "AND r.undone_by IS NULL",
+        (f"{NIGHT}{night}/{task}/", f"{NIGHT}{night}/{task}0", to_path(namespace)),
+    ).fetchone()
+    return int(row[0])
+
+
 def undone_keys(connection: Connection, namespace: Namespace, task: str) -> set[str]:
     """Keys of the memories that a task of maintenance changed in runs that were taken back; and for what
     archives memories, of those that somebody restored."""

@@ -22,6 +22,7 @@ from langmemory.engines.sql.tables.times import to_us
 from langmemory.engines.sql.transfer import moving, transfer
 from langmemory.errors import ConfigError, DamagedFileError, DatabaseError
 from langmemory.lifecycle.health import Health
+from langmemory.lifecycle.policies import PolicyOptions
 from langmemory.namespaces import check_namespace
 from langmemory.pluralize import counted
 from langmemory.twins import twin
@@ -225,8 +226,9 @@ class Admin(ViewerAdmin):
         self._core.write_pending()
         at = now_us() if now is None else to_us(now)
         with self._core.engine.read() as snapshot:
+            policies = PolicyOptions.of(self._core.config.lifecycle)
             size = self._core.archive.bytes()
-            return health(snapshot, prefix, self._core.config.lifecycle, at, archive_bytes=size)
+            return health(snapshot, prefix, policies, at, archive_bytes=size)
 
     ahealth = twin(health)
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import socket
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
@@ -110,6 +112,21 @@ class Maintaining:
         with self._core.engine.read() as snapshot:
             return [run.id for run in runs.of_night(snapshot.connection, night)]
 
+    def changes_of_night(self, night: str, task: str, namespace: Namespace) -> int:
+        """Return how many memories a task has changed in a namespace in one night."""
+        with self._core.engine.read() as snapshot:
+            return runs.changes_of_night(snapshot.connection, night, task, namespace)
+
+    def last_night(self) -> dict[str, Any] | None:
+        """Return what `note_night` noted last."""
+        with self._core.engine.read() as snapshot:
+            return progress.last_night(snapshot.connection)
+
+    def note_night(self, night: dict[str, Any]) -> None:
+        """Note how far a night has come, so that it goes on if the process ends."""
+        with self._core.engine.write() as connection:
+            progress.note_night(connection, night)
+
     def undone_keys(self, namespace: Namespace, task: str) -> set[str]:
         """Return the keys of the memories that a task changed in runs that a person took back."""
         with self._core.engine.read() as snapshot:
@@ -127,12 +144,30 @@ class Maintaining:
             if progress.take_lease(connection, LEASE, holder, now, until):
                 return
             other = progress.lease_holder(connection, LEASE, now)
+            if other is not None and _has_ended(other):
+                progress.give_back_lease(connection, LEASE, other)
+                progress.take_lease(connection, LEASE, holder, now, until)
+                return
         raise MaintenanceBusyError(
             f"{self._core.path} is being maintained by {other}. Wait until it has finished; the lease of a "
-            f"process that ended is free after {seconds:.0f} s."
+            f"process that ended on another machine is free after {seconds:.0f} s."
         )
 
     def give_back_lease(self, holder: str) -> None:
         """Give the lease back."""
         with self._core.engine.write() as connection:
             progress.give_back_lease(connection, LEASE, holder)
+
+
+def _has_ended(holder: str) -> bool:
+    """Return whether a holder ``host:pid`` was a process of this machine, and is no more."""
+    host, _, pid = holder.rpartition(":")
+    if os.name != "posix" or host != socket.gethostname() or not pid.isdigit():
+        return False
+    try:
+        os.kill(int(pid), 0)
+    except ProcessLookupError:
+        return True
+    except PermissionError:  # it lives, as another user
+        return False
+    return False
