@@ -445,6 +445,9 @@ class Stats:
     history: int
     by_kind: Mapping[str, int]
     file_bytes: int
+    archived: int = 0
+    """Memories that moved to the archive file; not among the others."""
+    archive_bytes: int = 0
     model: str | None
     """Id of the embedding model the vectors come from; None when nothing is embedded."""
     dims: int | None

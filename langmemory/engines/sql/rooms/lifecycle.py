@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import secrets
 from collections.abc import Sequence
 from dataclasses import dataclass, field, fields
 from datetime import datetime
@@ -9,12 +10,14 @@ from datetime import datetime
 import numpy as np
 
 from langmemory.arguments import whole_number
+from langmemory.changes import Change, ChangeSet, Facets, SetStatus, UpdateMemory
 from langmemory.engines.sql.reading.ageing import AgeingView, ageing_of
 from langmemory.engines.sql.reading.searching import now_us
 from langmemory.engines.sql.records import items, runs
-from langmemory.engines.sql.rooms.changes import Changes
+from langmemory.engines.sql.rooms.changes import ARCHIVED_MARKS, Changes
 from langmemory.engines.sql.rooms.core import Core
 from langmemory.engines.sql.tables.times import to_us
+from langmemory.engines.sql.transfer import moving
 from langmemory.errors import ChangeError
 from langmemory.lifecycle.policies import PolicyOptions
 from langmemory.lifecycle.retention import ageing, salience
@@ -110,6 +113,52 @@ class Lifecycle:
             return ageing_of(snapshot, ids, at, options)
 
     aageing = twin(ageing)
+
+    def restore(self, namespace: Namespace, key: str, *, reason: str = "restored") -> Applied:
+        """Make an archived memory active again, be it in the memory file or in the archive file, in a run
+        that can be undone. No night archives it again.
+
+        Args:
+            namespace: Exactly this one.
+            key: Of the memory.
+            reason: Why, for the record.
+
+        Raises:
+            ChangeError: There is no such memory, or it is not archived.
+            DatabaseError: It moved to an archive file that is not there.
+        """
+        namespace = check_namespace(namespace)
+        core = self._core
+        core.archive.return_all(lambda one: moving.moved_named(one, [(namespace, key)]))
+        with core.engine.read() as snapshot:
+            item = items.find(snapshot.connection, namespace, key)
+            found = [] if item is None else items.memories(snapshot.connection, np.array([item]))
+        if not found:
+            raise ChangeError(
+                f"There is no memory {key!r} in {namespace}. `langmemory search --archive` finds "
+                "archived ones."
+            )
+        memory = found[0]
+        if memory.status != "archived":
+            raise ChangeError(
+                f"{key} is {memory.status}, not archived: there is nothing to restore."
+            )
+        value = {name: told for name, told in memory.value.items() if name not in ARCHIVED_MARKS}
+        change: Change = SetStatus(key=key, status="active")
+        if value != memory.value:
+            change = UpdateMemory(key=key, value=value, facets=Facets(status="active"))
+        return Changes(core, None).apply(
+            ChangeSet(
+                namespace=namespace,
+                run_id=f"{runs.RESTORE}{secrets.token_hex(8)}",
+                kind="correction",
+                reason=reason,
+                changes=(change,),
+                note={"keys": [key]},
+            )
+        )
+
+    arestore = twin(restore)
 
     def nights(self, namespace: Namespace = (), *, limit: int = 20) -> list[MaintenanceNight]:
         """Return nights that changed memory in a namespace or below it, the newest first."""
