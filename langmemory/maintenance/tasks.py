@@ -11,6 +11,7 @@ from langmemory.errors import DatabaseError
 from langmemory.lifecycle import policies
 from langmemory.maintenance.consolidating import consolidate
 from langmemory.maintenance.night import CHANGES_AT_ONCE, Night, TaskReport, planned_again
+from langmemory.maintenance.sentences import quoted
 from langmemory.ports.lifecycle import Aged, LifecycleView
 from langmemory.types import Namespace
 
@@ -88,6 +89,7 @@ def _move_all(night: Night, report: TaskReport, namespace: Namespace) -> bool:
     for start in range(0, len(going), CHANGES_AT_ONCE):
         night.check_budget(report)
         some = going[start : start + CHANGES_AT_ONCE]
+        texts = night.room.texts(namespace, some)
         if not night.dry_run:
             time.sleep(took_seconds)
             began = time.monotonic()
@@ -99,6 +101,7 @@ def _move_all(night: Night, report: TaskReport, namespace: Namespace) -> bool:
             took_seconds = time.monotonic() - began
             report.runs += [run_id] if some else []
         report.lines += [f"move {key} to the archive file" for key in some]
+        report.told += [f"moved to the archive file: {quoted(texts.get(key, key))}" for key in some]
     return bool(going)
 
 

@@ -8,9 +8,11 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
+import numpy as np
+
 from langmemory.engines.sql.reading.ageing import AgeingView
 from langmemory.engines.sql.reading.searching import now_us
-from langmemory.engines.sql.records import progress, runs
+from langmemory.engines.sql.records import items, progress, runs
 from langmemory.engines.sql.rooms.gathering import OpenStore
 from langmemory.engines.sql.tables import namespaces
 from langmemory.errors import DatabaseError, MaintenanceBusyError
@@ -106,6 +108,13 @@ class Maintaining:
     def leftovers(self) -> int:
         """Return how many copies in the archive file are read by nobody: the next night deletes them."""
         return self._core.archive.leftovers()
+
+    def texts(self, namespace: Namespace, keys: Sequence[str]) -> dict[str, str]:
+        """Return what memories of a namespace say, by key; those that are not there are left out."""
+        with self._core.engine.read() as snapshot:
+            found = (items.find(snapshot.connection, namespace, key) for key in keys)
+            ids = np.array([one for one in found if one is not None], np.int64)
+            return {one.key: one.text for one in items.memories(snapshot.connection, ids)}
 
     def runs_of(self, night: str) -> list[str]:
         """Return the ids of the runs of a night."""
