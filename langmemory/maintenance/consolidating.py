@@ -26,6 +26,7 @@ from langmemory.lifecycle.consolidation.listing import Listing
 from langmemory.lifecycle.consolidation.operations import SCHEMA, CoreText
 from langmemory.lifecycle.consolidation.themes import Theme, themes
 from langmemory.lifecycle.consolidation.validator import Checked, checked
+from langmemory.maintenance.edits import take_edits
 from langmemory.maintenance.night import Night, TaskReport, keys_of, planned_again
 from langmemory.types import Memory, Namespace
 
@@ -48,7 +49,13 @@ class _Found:
 
 
 def consolidate(night: Night, report: TaskReport) -> None:
-    """Consolidate every namespace: by rules, and by a model where there is one."""
+    """Consolidate every namespace: by rules, and by a model where there is one. What people changed in
+    `MEMORY.md` is taken up before."""
+    if (folder := night.store.config.journal.path) is not None and not night.dry_run:
+        taken = take_edits(night.store, folder, now=night.now(), prefix=night.prefix)
+        report.refused += taken.refused
+        if taken.files:
+            report.figures["edited_pages"] = len(taken.files)
     for namespace in night.namespaces(report):
         answers: dict[str, Checked] = {}
         planned_again(partial(_one, night, report, namespace, answers))
