@@ -64,6 +64,8 @@ class PolicyOptions:
     reserved_share: float = 0.1
     """Share of ``max_facts`` that is kept for corrections and what a person confirmed, before salience
     counts, 0..1."""
+    archive_after_days: float | None = None
+    """Days after which an archived memory moves to the archive file; None never moves any."""
     review_below: float = 0.1
     """Retention, 0..1, below which it is asked whether an important memory may go."""
     important: float = 0.7
@@ -80,6 +82,7 @@ class PolicyOptions:
             retention=RetentionOptions(half_life_days=config.half_life_days),
             unused_days=config.unused_days,
             max_facts=config.max_facts,
+            archive_after_days=config.archive_after_days,
             max_reviews=config.max_reviews,
         )
 
@@ -232,6 +235,22 @@ def evictions(aged: Aged, options: PolicyOptions, now: int, already: int = 0) ->
         )
         for place in going.tolist()
     ]
+
+
+def moves(aged: Aged, asked: AbstractSet[str], options: PolicyOptions, now: int) -> list[str]:
+    """Return the keys of the memories that have been archived for ``archive_after_days``, the longest first;
+    what an open review is about waits for its answer.
+
+    Args:
+        aged: Derived memories.
+        asked: Keys of the memories that open reviews are about.
+    """
+    if options.archive_after_days is None:
+        return []
+    latest = now - int(options.archive_after_days * DAY_US)
+    places = np.flatnonzero(aged.one_of(aged.status, "archived") & (aged.archived_at <= latest))
+    order = places[np.lexsort((aged.ids[places], aged.archived_at[places]))]
+    return [key for place in order.tolist() if (key := aged.keys[place]) not in asked]
 
 
 def decay_reviews(

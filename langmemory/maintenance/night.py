@@ -178,7 +178,7 @@ class Night:
             began = time.monotonic()
             change_set = ChangeSet(
                 namespace=namespace,
-                run_id=self._next_id(report),
+                run_id=self.next_run(report),
                 kind="maintenance",
                 reason=reason,
                 changes=tuple(some := planned[start : start + CHANGES_AT_ONCE]),
@@ -195,8 +195,8 @@ class Night:
             report.runs.append(applied.run_id)
             report.lines += applied.lines
 
-    def _next_id(self, report: TaskReport) -> str:
-        """A run id that no earlier attempt at this night used."""
+    def next_run(self, report: TaskReport) -> str:
+        """Return a run id that no earlier attempt at this night used."""
         known = {*self.room.runs_of(self.id), *report.runs}
         ids = (f"night/{self.id}/{report.task}/{n}" for n in count(1))
         return next(one for one in ids if one not in known)

@@ -65,6 +65,8 @@ def newest(connection: Connection, namespace: Namespace, limit: int) -> list[Run
     return [_run(row) for row in rows]
 
 
+RESTORE: Final = "restore/"
+"""Begins the ids of the runs by which somebody made an archived memory active again."""
 NIGHT: Final = "night/"
 """Begins the ids of the runs of maintenance: ``night/<night>/<task>/<n>``."""
 
@@ -102,12 +104,14 @@ def changes_of_night(connection: Connection, night: str, task: str, namespace: N
 
 
 def undone_keys(connection: Connection, namespace: Namespace, task: str) -> set[str]:
-    """Keys of the memories that a task of maintenance changed in runs that were taken back."""
+    """Keys of the memories that a task of maintenance changed in runs that were taken back; and for what
+    archives memories, of those that somebody restored."""
     rows = connection.execute(
         "SELECT k.value FROM namespace n JOIN run r ON r.namespace = n.id "
-        "CROSS JOIN json_each(r.note, '$.keys') k WHERE n.path = ? AND r.kind = 'maintenance' "
-        "AND r.undone_by IS NOT NULL AND r.note ->> '$.task' = ?",
-        (to_path(namespace), task),
+        "CROSS JOIN json_each(r.note, '$.keys') k WHERE n.path = ?1 AND (r.kind = 'maintenance' "
+        "AND r.undone_by IS NOT NULL AND r.note ->> '$.task' = ?2 OR ?2 = 'evict' "
+        "AND r.undone_by IS NULL AND substr(r.id, 1, length(?3)) = ?3)",
+        (to_path(namespace), task, RESTORE),
     )
     return {str(row[0]) for row in rows}
 
