@@ -307,7 +307,8 @@ class PrivacyConfig(Section):
 
 
 class LifecycleConfig(Section):
-    """How memory ages: retention, and the rules by which a night of maintenance changes memory."""
+    """How memory ages. The other numbers of the rules are those of
+    `langmemory.lifecycle.policies.PolicyOptions`, which a program sets."""
 
     half_life_days: float = Field(
         default=60,
@@ -317,39 +318,11 @@ class LifecycleConfig(Section):
         "15 %, a person's confirmation doubles it; timeless facts (birthdays, kin, allergies) and pinned "
         "memories keep all, plans and visits fade twice as fast once they are over.",
     )
-    guardrail_cited: int = Field(
-        default=10,
-        ge=1,
-        description="Citations from which a memory of priority `reference` becomes a `guardrail`.",
-    )
-    guardrail_relevance: float = Field(
-        default=0.7,
-        ge=0,
-        le=1,
-        description="Mean relevance, 0 to 1, that these citations must have had.",
-    )
-    mandate_cited: int = Field(
-        default=25, ge=1, description="Citations from which a `guardrail` becomes a `mandate`."
-    )
-    mandate_right: int = Field(
-        default=20,
-        ge=1,
-        description="How many of these answers must not have been corrected. A guardrail that a person "
-        "confirmed becomes a mandate without either.",
-    )
-    max_mandates: int = Field(
-        default=20,
-        ge=0,
-        description="Mandates of one owner in a namespace that promotion stops at.",
-    )
     unused_days: float = Field(
         default=90,
         gt=0,
         description="Days without a use, or a mention, after which a derived memory gets the priority "
         "`archive`: only a search finds it.",
-    )
-    unused_cited: int = Field(
-        default=5, ge=0, description="Citations from which a memory is kept all the same."
     )
     max_facts: int | None = Field(
         default=None,
@@ -361,12 +334,6 @@ class LifecycleConfig(Section):
         default=180,
         ge=0,
         description="Days after which an archived memory moves to the archive file; null never moves any.",
-    )
-    review_below: float = Field(
-        default=0.1,
-        ge=0,
-        le=1,
-        description="Retention, 0 to 1, below which it is asked whether an important memory may go.",
     )
     max_reviews: int = Field(
         default=5,

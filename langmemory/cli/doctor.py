@@ -202,9 +202,11 @@ REBUILD = (
 
 def _file(config: Config) -> Iterator[Check]:
     from langmemory.engines.sql.background.jobs import counts
+    from langmemory.engines.sql.reading.health import unreachable
     from langmemory.engines.sqlite import Engine
     from langmemory.engines.sqlite.consistency import DAMAGED, check
     from langmemory.engines.sqlite.file.connection import is_damage
+    from langmemory.lifecycle.policies import PolicyOptions
 
     path = config.database.path
     folder = Path(path).parent
@@ -222,6 +224,7 @@ def _file(config: Config) -> Iterator[Check]:
             problems = check(snapshot.connection)
             dead = counts(snapshot.connection).get("dead", 0)
             unfinished = engine.remaining is not None
+            rules = [] if problems else unreachable(snapshot, PolicyOptions.of(config.lifecycle))
     except LangMemoryError as error:
         damaged = is_damage(error)
         found = f"{path} is damaged ({error.__cause__})" if damaged else _line(error)
@@ -246,6 +249,9 @@ def _file(config: Config) -> Iterator[Check]:
     if dead:
         advice = "`langmemory jobs` says why, `langmemory jobs --retry all` tries again."
         yield Check(state="warn", what="reflection", found=f"{dead} given up", advice=advice)
+    for rule in rules:
+        found, _, advice = rule.partition(". ")
+        yield Check(state="warn", what="lifecycle", found=found, advice=advice)
 
 
 def _damages(path: str) -> list[str] | None:

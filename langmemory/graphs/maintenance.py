@@ -20,6 +20,7 @@ from langgraph.store.base import BaseStore
 from langmemory.chat_models import as_chat_model, named_chat_model
 from langmemory.config import Config, load_config
 from langmemory.errors import ConfigError, MaintenanceBusyError
+from langmemory.lifecycle.policies import PolicyOptions
 from langmemory.maintenance.night import BudgetSpentError, Night
 from langmemory.maintenance.tasks import TASKS
 from langmemory.nodes.node import run_of
@@ -55,12 +56,16 @@ class MaintenanceState(MaintenanceInput, total=False):
     reports: Annotated[list[dict[str, Any]], add]
 
 
+NightOf = Callable[[MaintenanceState, RunnableConfig], Night]
+
+
 def build_maintenance_graph(
     store: BaseStore | None = None,
     *,
     tasks: Iterable[str] | None = None,
     model: str | BaseChatModel | None = None,
     now: Callable[[], datetime] | None = None,
+    policies: PolicyOptions | None = None,
     config: Config | None = None,
     **compile_options: Any,
 ) -> CompiledStateGraph[Any, Any, Any, Any]:
@@ -75,6 +80,7 @@ def build_maintenance_graph(
         model: Asked by tasks that consolidate and summarise; None is what the configuration names as
             ``models.deep``, and rules without it.
         now: The time by which memories age; None is the clock.
+        policies: The numbers of the rules; None takes those of the store's configuration.
         config: None is the store's, else what `load_config` finds.
         compile_options: Passed to ``StateGraph.compile``.
 
@@ -94,15 +100,16 @@ def build_maintenance_graph(
     graph: StateGraph[Any, Any, Any, Any] = StateGraph(
         MaintenanceState, input_schema=MaintenanceInput, output_schema=MaintenanceOutput
     )
-    graph.add_node("begin", RunnableLambda(partial(_begin, model=chat, now=now)))
+    night = partial(_night, model=chat, now=now, policies=policies)
+    graph.add_node("begin", RunnableLambda(partial(_begin, night_of=night)))
     graph.add_edge(START, "begin")
     before = "begin"
     for name in TASKS:
         if name in wanted:
-            graph.add_node(name, RunnableLambda(partial(_task, name=name, model=chat, now=now)))
+            graph.add_node(name, RunnableLambda(partial(_task, name=name, night_of=night)))
             graph.add_edge(before, name)
             before = name
-    graph.add_node("finish", RunnableLambda(partial(_finish, model=chat, now=now)))
+    graph.add_node("finish", RunnableLambda(partial(_finish, night_of=night)))
     graph.add_edge(before, "finish")
     graph.add_edge("finish", END)
     return graph.compile(**{"name": MAINTENANCE, "store": store, **compile_options})
@@ -112,11 +119,10 @@ def _begin(
     state: MaintenanceState,
     config: RunnableConfig,
     *,
-    model: BaseChatModel | None,
-    now: Callable[[], datetime] | None,
+    night_of: NightOf,
 ) -> dict[str, Any]:
     """Give the night its id."""
-    return {"night": _night(state, config, model, now).id, "reports": []}
+    return {"night": night_of(state, config).id, "reports": []}
 
 
 def _task(
@@ -124,11 +130,10 @@ def _task(
     config: RunnableConfig,
     *,
     name: str,
-    model: BaseChatModel | None,
-    now: Callable[[], datetime] | None,
+    night_of: NightOf,
 ) -> dict[str, Any]:
     """Do one task; whatever happens, the report says so."""
-    night = _night(state, config, model, now)
+    night = night_of(state, config)
     report = night.begin(name)
     failed = [one["task"] for one in state.get("reports", ()) if one["error"]]
     if name == LAST and failed:
@@ -152,11 +157,10 @@ def _finish(
     state: MaintenanceState,
     config: RunnableConfig,
     *,
-    model: BaseChatModel | None,
-    now: Callable[[], datetime] | None,
+    night_of: NightOf,
 ) -> dict[str, Any]:
     """Give the lease back."""
-    night = _night(state, config, model, now)
+    night = night_of(state, config)
     if not night.dry_run:
         night.room.give_back_lease(night.holder)
     return {}
@@ -165,8 +169,10 @@ def _finish(
 def _night(
     state: MaintenanceState,
     config: RunnableConfig,
+    *,
     model: BaseChatModel | None,
     now: Callable[[], datetime] | None,
+    policies: PolicyOptions | None,
 ) -> Night:
     store, _ = run_of(config, None, MAINTENANCE)
     if not isinstance(store, MemoryStore):
@@ -182,5 +188,6 @@ def _night(
         model=model,
         now=now or (lambda: datetime.now(UTC)),
         dry_run=bool(state.get("dry_run")),
+        given_policies=policies,
         **options,
     )

@@ -18,6 +18,7 @@ from langchain_core.language_models import BaseChatModel
 from langmemory.changes import Change, ChangeSet, OpenReview
 from langmemory.config import LifecycleConfig
 from langmemory.errors import StalePlanError
+from langmemory.lifecycle.policies import PolicyOptions
 from langmemory.pluralize import counted
 from langmemory.stores import MemoryStore
 from langmemory.stores.rooms import Maintaining
@@ -75,12 +76,19 @@ class Night:
     model: BaseChatModel | None = None
     """Asked by tasks that can use one; None works by rules."""
     dry_run: bool = False
+    given_policies: PolicyOptions | None = None
+    """None takes those of the store's configuration."""
     holder: str = field(default_factory=lambda: f"{socket.gethostname()}:{os.getpid()}")
     _deadline: float = field(default=0.0, init=False)
 
     @property
     def config(self) -> LifecycleConfig:
         return self.store.config.lifecycle
+
+    @property
+    def policies(self) -> PolicyOptions:
+        """The numbers of the rules."""
+        return self.given_policies or PolicyOptions.of(self.config)
 
     @property
     def now_us(self) -> int:

@@ -65,24 +65,24 @@ TASKS: Final[Mapping[str, Task]] = {
     "expire": expire,
     "reviews": by_rule(
         "fading memories that are asked about",
-        lambda night, view, aged: policies.decay_reviews(view, aged, night.config, night.now_us),
+        lambda night, view, aged: policies.decay_reviews(view, aged, night.policies, night.now_us),
     ),
     "promote": by_rule(
         "priorities by use",
-        lambda night, view, aged: policies.promotions(aged, night.config, night.now_us),
+        lambda night, view, aged: policies.promotions(aged, night.policies, night.now_us),
     ),
     "demote": by_rule(
         "unused memories",
-        lambda night, view, aged: policies.demotions(aged, night.config, night.now_us),
+        lambda night, view, aged: policies.demotions(aged, night.policies, night.now_us),
     ),
     "evict": by_rule(
         "more memories than max_facts",
-        lambda night, view, aged: policies.evictions(aged, night.config, night.now_us),
+        lambda night, view, aged: policies.evictions(aged, night.policies, night.now_us),
     ),
     "optimise": optimise,
     "graduate": by_rule(
         "approved memories",
-        lambda night, view, aged: policies.graduations(aged, view.people_asked()),
+        lambda night, view, aged: policies.graduations(aged, view.people_asked(), night.policies),
     ),
 }
 """By name, in the order in which a night does them. ``graduate`` is the last, and left out where another

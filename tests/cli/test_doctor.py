@@ -223,3 +223,12 @@ def test_a_preset_that_there_is_not_is_a_mistake_in_the_configuration(filled: Ru
     [wrong] = [check for check in report if check["state"] == "fail"]
     assert wrong["what"] == "configuration"
     assert "preset 'quick'" in wrong["found"]
+
+
+def test_a_rule_of_the_lifecycle_that_cannot_fire_is_told(filled: Run) -> None:
+    """Where facts are there and nothing was ever cited, the doctor says that demotion cannot fire."""
+    assert "lifecycle" not in checks(filled), "nothing was derived yet"
+    filled("reflect")
+    state, advice = checks(filled)["lifecycle"]
+    assert state == "warn"
+    assert "count_usage" in advice

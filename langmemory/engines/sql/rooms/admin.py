@@ -22,6 +22,7 @@ from langmemory.engines.sql.tables.times import to_us
 from langmemory.engines.sql.transfer import transfer
 from langmemory.errors import ConfigError, DamagedFileError, DatabaseError
 from langmemory.lifecycle.health import Health
+from langmemory.lifecycle.policies import PolicyOptions
 from langmemory.namespaces import check_namespace
 from langmemory.pluralize import counted
 from langmemory.twins import twin
@@ -216,7 +217,8 @@ class Admin(ViewerAdmin):
         self._core.write_pending()
         at = now_us() if now is None else to_us(now)
         with self._core.engine.read() as snapshot:
-            return health(snapshot, prefix, self._core.config.lifecycle, at, archive_bytes=0)
+            policies = PolicyOptions.of(self._core.config.lifecycle)
+            return health(snapshot, prefix, policies, at, archive_bytes=0)
 
     ahealth = twin(health)
 

@@ -16,7 +16,7 @@ from langmemory.engines.sql.rooms.changes import Changes
 from langmemory.engines.sql.rooms.core import Core
 from langmemory.engines.sql.tables.times import to_us
 from langmemory.errors import ChangeError
-from langmemory.lifecycle.policies import options_of
+from langmemory.lifecycle.policies import PolicyOptions
 from langmemory.lifecycle.retention import (
     TemporalClass,
     age_days,
@@ -95,7 +95,7 @@ class Lifecycle:
         namespace, limit = check_namespace(namespace), whole_number("limit", limit)
         self._core.write_pending()
         at = now_us() if now is None else to_us(now)
-        options = options_of(self._core.config.lifecycle)
+        options = PolicyOptions.of(self._core.config.lifecycle).retention
         with self._core.engine.read() as snapshot:
             view = AgeingView(snapshot, namespace)
             aged = view.aged()
