@@ -51,9 +51,7 @@ def _is_to_decide(pair: Pair, asked: Collection[frozenset[str]]) -> bool:
     )
 
 
-def decided(
-    verdicts: Iterable[Verdicts], knowledge: FullKnowledge, now: datetime
-) -> list[Change]:
+def decided(verdicts: Iterable[Verdicts], knowledge: FullKnowledge, now: datetime) -> list[Change]:
     """Return the changes that verdicts lead to. What a person confirmed, and what says more than is over,
     is asked about.
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 
@@ -25,6 +25,7 @@ from langmemory.ports.candidates import Ids
 from langmemory.ports.facts import KnownFact, SnapshotKnowledge
 from langmemory.ports.lifecycle import Aged, LifecycleView, News
 from langmemory.types import Namespace
+from langmemory.values import TEXT_FIELDS
 
 MOST_ASKED: Final = 20
 """Questions that a look at what is new leads to."""
@@ -51,7 +52,9 @@ def alike(view: LifecycleView, aged: Aged, news: News) -> Alike:
     usable = aged.one_of(aged.status, "active") & aged.one_of(aged.kind, "semantic", "procedural")
     usable &= ~np.isin(aged.ids, np.fromiter(news.later, np.int64, len(news.later)))
     known = aged.take(usable)
-    circle = dict(zip(known.ids.tolist(), zip(known.owner, known.privacy, strict=True), strict=True))
+    circle = dict(
+        zip(known.ids.tolist(), zip(known.owner, known.privacy, strict=True), strict=True)
+    )
     new = known.ids[np.isin(known.ids, news.ids)]
     order = dict(zip(known.ids[_by_rank(known)].tolist(), range(len(known)), strict=True))
     pairs: dict[tuple[int, int], float] = {}
@@ -110,7 +113,7 @@ def compared(
         if one not in facts or other not in facts:
             continue
         first, last = sorted((facts[one], facts[other]), key=_told)
-        if first.memory.kind != last.memory.kind:
+        if first.memory.kind != last.memory.kind or _beside(first) != _beside(last):
             continue
         same = said_twice(first, last, cosine, knowledge)
         if same is None:
@@ -121,6 +124,18 @@ def compared(
         elif last.memory.id not in formed:
             found.unsure.append((first, last, cosine))
     return found
+
+
+def _beside(known: KnownFact) -> dict[str, Any]:
+    """What an application keeps in a memory beside its text: only with the same there it is the same."""
+    value = known.memory.value
+    if "fact_kind" in value:
+        return {}
+    return {
+        name: one
+        for name, one in value.items()
+        if name not in TEXT_FIELDS or not isinstance(one, str)
+    }
 
 
 def _told(known: KnownFact) -> tuple[object, int]:

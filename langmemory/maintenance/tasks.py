@@ -8,6 +8,7 @@ from typing import Final
 from langmemory.changes import Change
 from langmemory.errors import DatabaseError
 from langmemory.lifecycle import policies
+from langmemory.maintenance.comparing import contradictions, duplicates
 from langmemory.maintenance.night import Night, TaskReport, planned_again
 from langmemory.ports.lifecycle import Aged, LifecycleView
 from langmemory.types import Namespace
@@ -63,6 +64,8 @@ def expire(night: Night, report: TaskReport) -> None:
 TASKS: Final[Mapping[str, Task]] = {
     "health": health,
     "expire": expire,
+    "duplicates": duplicates,
+    "contradictions": contradictions,
     "reviews": by_rule(
         "fading memories that are asked about",
         lambda night, view, aged: policies.decay_reviews(view, aged, night.policies, night.now_us),

@@ -165,8 +165,8 @@ class LifecycleView(Protocol):
         ...
 
     def same_words(self, ids: Ids) -> Sequence[Sequence[int]]:
-        """Return groups of active memories whose normalised text is the same, as far as one of these is
-        among them."""
+        """Return groups of active facts whose normalised text is the same, and of what an application wrote
+        with the same value, as far as one of these is among them."""
         ...
 
     def same_claims(self, ids: Ids) -> Sequence[Sequence[int]]:

@@ -190,7 +190,8 @@ class AgeingView:
         )
 
     def same_words(self, ids: Ids) -> list[list[int]]:
-        """Return groups of active memories of the same normalised text that these are among."""
+        """Return groups of active facts of the same normalised text, and of others of the same value, that
+        these are among."""
         rows = self._ask(
             "SELECT g.hash, g.item FROM (SELECT DISTINCT f.hash FROM carray(?) c CROSS JOIN "
             "fingerprint f ON f.item = c.value) AS told CROSS JOIN fingerprint g "
@@ -198,7 +199,17 @@ class AgeingView:
             f"WHERE i.status = 'active' AND i.kind IN {_KINDS} ORDER BY g.item",
             self._snapshot.connection.array(ids), self._id,
         )  # fmt: skip
-        return _groups((row[0], row[1]) for row in rows)
+        plain = self._ask(
+            "SELECT i.value, i.id FROM item i WHERE i.namespace = ? AND i.status = 'active' AND "
+            f"i.kind IN {_KINDS} AND i.value ->> '$.fact_kind' IS NULL ORDER BY i.id",
+            self._id,
+        )
+        wanted = set(ids.tolist())
+        copies = _groups((hash(row[0]), row[1]) for row in plain)
+        return [
+            *_groups((row[0], row[1]) for row in rows),
+            *(one for one in copies if not wanted.isdisjoint(one)),
+        ]
 
     def same_claims(self, ids: Ids) -> list[list[int]]:
         """Return groups of active memories of the same claim that these are among."""
