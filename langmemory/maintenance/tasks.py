@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Mapping
 from typing import Final
 
@@ -9,7 +10,8 @@ from langmemory.changes import Change
 from langmemory.errors import DatabaseError
 from langmemory.lifecycle import policies
 from langmemory.maintenance.comparing import contradictions, duplicates
-from langmemory.maintenance.night import Night, TaskReport, planned_again
+from langmemory.maintenance.consolidating import consolidate
+from langmemory.maintenance.night import CHANGES_AT_ONCE, Night, TaskReport, planned_again
 from langmemory.ports.lifecycle import Aged, LifecycleView
 from langmemory.types import Namespace
 
@@ -61,6 +63,46 @@ def expire(night: Night, report: TaskReport) -> None:
         report.figures["expired"] = night.store.sweep_ttl()
 
 
+def archive(night: Night, report: TaskReport) -> None:
+    """Move what was archived long ago to the archive file, in steps between which others write.
+
+    Raises:
+        DatabaseError: The archive file is another memory file's, or not where memories moved to.
+    """
+    if night.policies.archive_after_days is None or not night.room.has_archive:
+        return
+    if not night.dry_run:
+        report.figures["swept"] = night.room.sweep_archive()
+    for namespace in night.namespaces(report):
+        moved = True
+        while moved:  # what a memory was derived from can go once that has gone
+            moved = _move_all(night, report, namespace) and not night.dry_run
+
+
+def _move_all(night: Night, report: TaskReport, namespace: Namespace) -> bool:
+    """Move what may move of one namespace; return whether anything moved."""
+    with night.room.view(namespace) as view:
+        going = policies.moves(view.aged(), view.people_asked(), night.policies, night.now_us)
+    undone = night.room.undone_keys(namespace, report.task)
+    going = night.room.movable(namespace, [key for key in going if key not in undone])
+    took_seconds = 0.0
+    for start in range(0, len(going), CHANGES_AT_ONCE):
+        night.check_budget(report)
+        some = going[start : start + CHANGES_AT_ONCE]
+        if not night.dry_run:
+            time.sleep(took_seconds)
+            began = time.monotonic()
+            run_id = night.next_run(report)
+            some = night.room.move(
+                namespace, some, run_id=run_id, reason="archived long ago",
+                note={"night": night.id, "task": report.task},
+            )  # fmt: skip
+            took_seconds = time.monotonic() - began
+            report.runs += [run_id] if some else []
+        report.lines += [f"move {key} to the archive file" for key in some]
+    return bool(going)
+
+
 TASKS: Final[Mapping[str, Task]] = {
     "health": health,
     "expire": expire,
@@ -68,7 +110,9 @@ TASKS: Final[Mapping[str, Task]] = {
     "contradictions": contradictions,
     "reviews": by_rule(
         "fading memories that are asked about",
-        lambda night, view, aged: policies.decay_reviews(view, aged, night.policies, night.now_us),
+        lambda night, view, aged: policies.decay_reviews(
+            view, aged, night.policies, night.now_us, night.already("reviews", view.namespace)
+        ),
     ),
     "promote": by_rule(
         "priorities by use",
@@ -76,12 +120,18 @@ TASKS: Final[Mapping[str, Task]] = {
     ),
     "demote": by_rule(
         "unused memories",
-        lambda night, view, aged: policies.demotions(aged, night.policies, night.now_us),
+        lambda night, view, aged: policies.demotions(
+            aged, night.policies, night.now_us, night.already("demote", view.namespace)
+        ),
     ),
     "evict": by_rule(
         "more memories than max_facts",
-        lambda night, view, aged: policies.evictions(aged, night.policies, night.now_us),
+        lambda night, view, aged: policies.evictions(
+            aged, night.policies, night.now_us, night.already("evict", view.namespace)
+        ),
     ),
+    "archive": archive,
+    "consolidate": consolidate,
     "optimise": optimise,
     "graduate": by_rule(
         "approved memories",

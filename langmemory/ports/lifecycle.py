@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
-from typing import Any, Protocol, Self
+from typing import Any, NamedTuple, Protocol, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
+from langmemory.changes import OpenReview
 from langmemory.ports.candidates import UNKNOWN_TIME, Floats, Ids
 from langmemory.types import Memory, Namespace
 
@@ -123,6 +124,15 @@ class NamedEntity:
     """Whether somebody took a link of it away."""
 
 
+class Stated(NamedTuple):
+    """One occasion on which a memory was stated, from its evidence."""
+
+    session: str
+    """Thread and day."""
+    role: str
+    """``user``, ``assistant`` or another role of a turn; ``""`` of what is no turn."""
+
+
 class LifecycleView(Protocol):
     """One namespace as lifecycle reads it, on one snapshot. All calls are synchronous."""
 
@@ -184,4 +194,16 @@ class LifecycleView(Protocol):
 
     def people_asked(self) -> frozenset[str]:
         """Return the keys of memories that open reviews are about."""
+        ...
+
+    def stated(self, ids: Ids) -> Mapping[int, tuple[Stated, ...]]:
+        """Return the occasions on which each memory was stated, oldest first."""
+        ...
+
+    def mentions(self, ids: Ids) -> Mapping[int, tuple[str, ...]]:
+        """Return the keys of the people and things that each memory speaks of, links followed."""
+        ...
+
+    def open_reviews(self, about: str) -> list[OpenReview]:
+        """Return the open questions about something, with the changes behind their options."""
         ...

@@ -3,28 +3,28 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from sys import intern
 from typing import Any, Final
 
 import numpy as np
 
+from langmemory.changes import OpenReview, Option
 from langmemory.engines.sql.engine import Snapshot
-from langmemory.engines.sql.graph import graph
-from langmemory.engines.sql.records import history, items, progress
+from langmemory.engines.sql.reading.comparing import KINDS, Comparing
+from langmemory.engines.sql.records import history, items, progress, reviews
 from langmemory.engines.sql.tables import namespaces
-from langmemory.engines.sql.tables.times import to_us
-from langmemory.languages.spelling import normalised_text
+from langmemory.engines.sql.tables.times import from_us, to_us
+from langmemory.lifecycle.retention import RetentionOptions, ageing
 from langmemory.ports.candidates import UNKNOWN_TIME, Floats, Ids
-from langmemory.ports.lifecycle import Aged, NamedEntity, News, Times
-from langmemory.types import Kind, Memory, Namespace
+from langmemory.ports.lifecycle import Aged, Stated, Times
+from langmemory.types import Ageing, Memory, Namespace
 from langmemory.values import from_json
 
-AGEING: Final[tuple[Kind, ...]] = ("semantic", "procedural", "archival")
-"""Kinds of memory that age."""
-
-_KINDS: Final = f"({', '.join(map(repr, AGEING))})"
+_WITHIN: Final = "i.namespace = ?"
+"""The condition that `AgeingView.aged` replaces where it reads only some memories."""
+_ONLY: Final = "i.id IN (SELECT value FROM carray(?))"
 
 _ROWS: Final = f"""
     SELECT i.id, i.key, i.kind, i.status, i.priority, i.owner, i.privacy, i.value ->> '$.relation',
@@ -33,27 +33,33 @@ _ROWS: Final = f"""
     i.expired_at, i.value ->> '$.when', i.value ->> '$.kept_at', u.loaded, u.referenced, u.succeeded,
     c.matched, c.relevance, c.used_at
     FROM item i LEFT JOIN usage u ON u.item = i.id LEFT JOIN citation c ON c.item = i.id
-    WHERE i.namespace = ? AND i.kind IN {_KINDS} ORDER BY i.id"""
+    WHERE {_WITHIN} AND i.kind IN {KINDS} ORDER BY i.id"""
 
 _EVIDENCE: Final = f"""
     SELECT v.item, count(*), max(coalesce(s.valid_at, s.created_at)) FROM item i
     CROSS JOIN evidence v ON v.item = i.id CROSS JOIN item s ON s.id = v.source
-    WHERE i.namespace = ? AND i.kind IN {_KINDS} GROUP BY v.item"""
+    WHERE {_WITHIN} AND i.kind IN {KINDS} GROUP BY v.item"""
 
 _MENTIONS: Final = f"""
     SELECT m.entity, m.item FROM item i CROSS JOIN mention m ON m.item = i.id
-    WHERE i.namespace = ? AND i.kind IN {_KINDS}"""
+    WHERE {_WITHIN} AND i.kind IN {KINDS}"""
+
+_MENTIONS_BESIDE: Final = f"""
+    SELECT m.entity, m.item FROM mention m CROSS JOIN item o ON o.id = m.item
+    WHERE m.entity IN (SELECT o.entity FROM item i CROSS JOIN mention o ON o.item = i.id
+    WHERE {_WITHIN} AND i.kind IN {KINDS}) AND o.kind IN {KINDS}"""
+"""As `_MENTIONS`, of all memories that speak of what some speak of."""
 
 _SUPPORTS: Final = f"""
     SELECT DISTINCT v.source FROM item i CROSS JOIN evidence v ON v.source = i.id
     CROSS JOIN item d ON d.id = v.item
-    WHERE i.namespace = ? AND i.kind IN {_KINDS} AND d.status = 'active'"""
+    WHERE {_WITHIN} AND i.kind IN {KINDS} AND d.status = 'active'"""
 
 
-class AgeingView:
+class AgeingView(Comparing):
     """Reads of one namespace, valid while the snapshot is."""
 
-    __slots__ = ("_id", "_namespace", "_snapshot", "seq")
+    __slots__ = ("_namespace",)
 
     def __init__(self, snapshot: Snapshot, namespace: Namespace) -> None:
         self._snapshot, self._namespace = snapshot, namespace
@@ -64,18 +70,25 @@ class AgeingView:
     def namespace(self) -> Namespace:
         return self._namespace
 
-    def _ask(self, query: str, *bindings: Any) -> Iterable[Sequence[Any]]:
-        rows: Iterable[Sequence[Any]] = self._snapshot.connection.execute(query, bindings)
-        return rows
+    def aged(self, only: Ids | None = None) -> Aged:
+        """Return every derived memory, whatever its status.
 
-    def aged(self) -> Aged:
-        """Return every derived memory, whatever its status."""
-        rows = list(self._ask(_ROWS, self._id))
+        Args:
+            only: Of these ids, in whatever namespaces they are; None is all of the namespace.
+        """
+        connection = self._snapshot.connection
+
+        def ask(query: str) -> list[Sequence[Any]]:
+            if only is None:
+                return list(self._ask(query, self._id))
+            return list(self._ask(query.replace(_WITHIN, _ONLY), connection.array(only)))
+
+        rows = ask(_ROWS)
         columns = list(zip(*rows, strict=True)) if rows else [()] * 27
         n = len(rows)
         ids = np.fromiter(columns[0], np.int64, n)
         counts, told = np.zeros(n, np.int64), np.full(n, UNKNOWN_TIME)
-        found = list(self._ask(_EVIDENCE, self._id))
+        found = ask(_EVIDENCE)
         if found:
             at = np.searchsorted(ids, [row[0] for row in found])
             counts[at] = [row[1] for row in found]
@@ -115,18 +128,9 @@ class AgeingView:
             right=_numbers(columns[23]),
             relevance=(relevance / known).astype(np.float32),
             evidence=counts,
-            degree=self._degrees(ids),
-            supports=np.isin(ids, [row[0] for row in self._ask(_SUPPORTS, self._id)]),
+            degree=_degrees(ids, ask(_MENTIONS if only is None else _MENTIONS_BESIDE)),
+            supports=np.isin(ids, [row[0] for row in ask(_SUPPORTS)]),
         )
-
-    def _degrees(self, ids: Ids) -> Ids:
-        """int64[n]: how many other memories speak of what each speaks of, see `Aged.degree`."""
-        degree = np.zeros(len(ids), np.int64)
-        pairs = np.array([tuple(row) for row in self._ask(_MENTIONS, self._id)], np.int64)
-        if len(pairs):
-            _, entity, spoken = np.unique(pairs[:, 0], return_inverse=True, return_counts=True)
-            np.maximum.at(degree, np.searchsorted(ids, pairs[:, 1]), spoken[entity] - 1)
-        return degree
 
     def memories(self, ids: Ids) -> list[Memory]:
         """Return memories in the order of the ids; those that are gone are left out."""
@@ -159,126 +163,6 @@ class AgeingView:
         )  # fmt: skip
         return np.array([row[0] for row in rows], np.int64)
 
-    def changed(self, since_seq: int) -> Ids:
-        """Return what changed after a place in the history, but for what maintenance changed itself."""
-        rows = self._ask(
-            "SELECT DISTINCT h.item FROM history h CROSS JOIN item i ON i.id = h.item "
-            "LEFT JOIN run r ON r.id = h.run WHERE h.seq > ? AND i.namespace = ? "
-            "AND (r.kind IS NULL OR r.kind <> 'maintenance') ORDER BY h.item",
-            since_seq, self._id,
-        )  # fmt: skip
-        return np.array([row[0] for row in rows], np.int64)
-
-    def news(self, since_seq: int, most: int) -> News:
-        """Return the first derived memories that changed after a place in the history."""
-        rows = list(
-            self._ask(
-                "SELECT h.item, max(h.seq), max(coalesce(r.kind, '') <> 'reflection') "
-                "FROM history h CROSS JOIN item i ON i.id = h.item LEFT JOIN run r ON r.id = h.run "
-                f"WHERE h.seq > ? AND i.namespace = ? AND i.kind IN {_KINDS} "
-                "AND (r.kind IS NULL OR r.kind <> 'maintenance') "
-                "GROUP BY h.item ORDER BY 2, 1 LIMIT ?",
-                since_seq, self._id, most,
-            )
-        )  # fmt: skip
-        reached = int(rows[-1][1]) if len(rows) == most else self.seq
-        return News(
-            ids=np.array([row[0] for row in rows], np.int64),
-            formed=frozenset(row[0] for row in rows if not row[2]),
-            reached=reached,
-            later=frozenset(self.changed(reached).tolist()) if reached < self.seq else frozenset(),
-        )
-
-    def same_words(self, ids: Ids) -> list[list[int]]:
-        """Return groups of active facts of the same normalised text, and of others of the same value, that
-        these are among."""
-        rows = self._ask(
-            "SELECT g.hash, g.item FROM (SELECT DISTINCT f.hash FROM carray(?) c CROSS JOIN "
-            "fingerprint f ON f.item = c.value) AS told CROSS JOIN fingerprint g "
-            "ON g.namespace = ? AND g.hash = told.hash CROSS JOIN item i ON i.id = g.item "
-            f"WHERE i.status = 'active' AND i.kind IN {_KINDS} ORDER BY g.item",
-            self._snapshot.connection.array(ids), self._id,
-        )  # fmt: skip
-        plain = self._ask(
-            "SELECT i.value, i.id FROM item i WHERE i.namespace = ? AND i.status = 'active' AND "
-            f"i.kind IN {_KINDS} AND i.value ->> '$.fact_kind' IS NULL ORDER BY i.id",
-            self._id,
-        )
-        wanted = set(ids.tolist())
-        copies = _groups((hash(row[0]), row[1]) for row in plain)
-        return [
-            *_groups((row[0], row[1]) for row in rows),
-            *(one for one in copies if not wanted.isdisjoint(one)),
-        ]
-
-    def same_claims(self, ids: Ids) -> list[list[int]]:
-        """Return groups of active memories of the same claim that these are among."""
-        wanted = set(ids.tolist())
-        claims = (
-            ((relation, *sorted(map(str, (subject, end)))), item)
-            for item, _, subject, relation, end in self._claims()
-        )
-        return [one for one in _groups(claims) if not wanted.isdisjoint(one)]
-
-    def _claims(self) -> Iterator[tuple[int, str, int, str, int | str]]:
-        """Yield the claims of active memories: id and privacy of each, the subject, the relation, and the
-        object or its literal; entities as what they stand for."""
-        roots = self._roots()
-        for item, privacy, subject, relation, about, literal in self._ask(
-            "SELECT i.id, i.privacy, e.subject, e.relation, e.object, e.literal FROM item i "
-            "CROSS JOIN edge e ON e.fact = i.id WHERE i.namespace = ? AND i.status = 'active' "
-            f"AND i.kind IN {_KINDS} ORDER BY i.id",
-            self._id,
-        ):
-            end = normalised_text(literal) if about is None else roots.get(about, about)
-            yield item, privacy, roots.get(subject, subject), relation, end
-
-    def _roots(self) -> dict[int, int]:
-        connection = self._snapshot.connection
-        return graph.roots(connection, graph.linked(connection, self._id))
-
-    def named_entities(self) -> list[NamedEntity]:
-        """Return the entities of the namespace that stand for themselves, oldest first."""
-        roots = self._roots()
-        rows = list(
-            self._ask(
-                "SELECT id, key, name, kind, same_as IS NULL AND link_run IS NOT NULL FROM entity "
-                "WHERE namespace = ? ORDER BY id",
-                self._id,
-            )
-        )
-        norms: dict[int, set[str]] = defaultdict(set)
-        for entity, norm in self._ask(
-            "SELECT entity, norm FROM alias WHERE entity IN (SELECT id FROM entity WHERE namespace = ?)",
-            self._id,
-        ):
-            norms[roots.get(entity, entity)].add(norm)
-        facts: dict[int, dict[str, None]] = defaultdict(dict)
-        for entity, key in self._ask(
-            "SELECT m.entity, i.key FROM item i CROSS JOIN mention m ON m.item = i.id WHERE "
-            f"i.namespace = ? AND i.status = 'active' AND i.kind IN {_KINDS} "
-            "AND i.privacy <> 'private' ORDER BY i.id",
-            self._id,
-        ):
-            facts[roots.get(entity, entity)][key] = None
-        claims: dict[int, set[tuple[str, str]]] = defaultdict(set)
-        keys = {row[0]: row[1] for row in rows}
-        for _, privacy, subject, relation, end in self._claims():
-            if privacy != "private":
-                claims[subject].add((relation, keys[end] if isinstance(end, int) else end))
-                if isinstance(end, int):
-                    claims[end].add((f"<-{relation}", keys[subject]))
-        parted = {roots.get(row[0], row[0]) for row in rows if row[4]}
-        return [
-            NamedEntity(
-                key=key, name=name, kind=kind, norms=frozenset(norms[entity]),
-                facts=tuple(facts[entity]), claims=frozenset(claims[entity]),
-                parted=entity in parted,
-            )
-            for entity, key, name, kind, _ in rows
-            if roots.get(entity, entity) == entity
-        ]  # fmt: skip
-
     def progress(self, task: str) -> int:
         """Return the place in the history up to which a task has taken changes into account."""
         return progress.reached(self._snapshot.connection, task, self._id)
@@ -290,13 +174,75 @@ class AgeingView:
         )
         return frozenset(str(key) for row in rows for key in from_json(row[0]))
 
+    def stated(self, ids: Ids) -> Mapping[int, tuple[Stated, ...]]:
+        """Return the occasions on which each memory was stated, oldest first."""
+        found: dict[int, list[Stated]] = defaultdict(list)
+        for item, role, thread, at in self._about(
+            "SELECT v.item, s.value ->> '$.role', t.name, coalesce(s.valid_at, s.created_at) "
+            "FROM evidence v JOIN item s ON s.id = v.source LEFT JOIN thread t ON t.id = s.thread "
+            "WHERE v.item IN (SELECT value FROM carray(?)) ORDER BY s.id",
+            ids,
+        ):
+            found[item].append(Stated(f"{thread or ''} {from_us(at):%Y-%m-%d}", str(role or "")))
+        return {item: tuple(occasions) for item, occasions in found.items()}
 
-def _groups(pairs: Iterable[tuple[object, int]]) -> list[list[int]]:
-    """The items of each mark that at least two have."""
-    found: dict[object, dict[int, None]] = defaultdict(dict)
-    for mark, item in pairs:
-        found[mark][item] = None
-    return [list(one) for one in found.values() if len(one) > 1]
+    def mentions(self, ids: Ids) -> Mapping[int, tuple[str, ...]]:
+        """Return the keys of the people and things that each memory speaks of, links followed."""
+        found: dict[int, list[str]] = defaultdict(list)
+        for item, key in self._about(
+            "SELECT DISTINCT m.item, coalesce(o.key, e.key) FROM mention m JOIN entity e "
+            "ON e.id = m.entity LEFT JOIN entity o ON o.id = e.same_as "
+            "WHERE m.item IN (SELECT value FROM carray(?)) ORDER BY 1, 2",
+            ids,
+        ):
+            found[item].append(key)
+        return {item: tuple(keys) for item, keys in found.items()}
+
+    def open_reviews(self, about: str) -> list[OpenReview]:
+        """Return the open questions about something, with the changes behind their options."""
+        connection = self._snapshot.connection
+        asked = reviews.listed(connection, self._namespace, open_only=True, viewer=None)
+        return [
+            OpenReview(
+                id=one.id,
+                about=one.about,
+                question=one.question,
+                memories=one.memories,
+                options={
+                    name: Option.validate_python(changes)
+                    for name, changes in reviews.options(connection, one.id).items()
+                },
+            )
+            for one in asked
+            if one.about == about and one.namespace == self._namespace
+        ]
+
+    def _about(self, query: str, ids: Ids) -> Iterable[Sequence[Any]]:
+        return self._ask(query, self._snapshot.connection.array(ids)) if len(ids) else ()
+
+
+def ageing_of(
+    snapshot: Snapshot, ids: Sequence[int | None], now_us: int, options: RetentionOptions
+) -> list[Ageing | None]:
+    """Return how far each of some memories has faded; None for what does not age or is not there."""
+    if all(one is None for one in ids):
+        return [None] * len(ids)
+    wanted = np.unique(np.array([one for one in ids if one is not None], np.int64))
+    aged = AgeingView(snapshot, ()).aged(wanted)
+    found = dict(zip(aged.ids.tolist(), ageing(aged, now_us, options), strict=True))
+    return [None if one is None else found.get(one) for one in ids]
+
+
+def _degrees(ids: Ids, mentions: Sequence[Sequence[Any]]) -> Ids:
+    """int64[n]: how many other memories speak of what each speaks of, see `Aged.degree`."""
+    degree = np.zeros(len(ids), np.int64)
+    pairs = np.array([tuple(row) for row in mentions], np.int64)
+    if len(pairs):
+        _, entity, spoken = np.unique(pairs[:, 0], return_inverse=True, return_counts=True)
+        known = np.isin(pairs[:, 1], ids)
+        at = np.searchsorted(ids, pairs[known, 1])
+        np.maximum.at(degree, at, spoken[entity[known]] - 1)
+    return degree
 
 
 def _texts(column: Iterable[str | None]) -> list[str]:
