@@ -204,8 +204,11 @@ def test_an_old_interrupted_night_is_left(
     assert night(store, hours=13)["night"] != left["id"]
 
 
-def test_the_worker_maintains_once(path: Path, store: MemoryStore) -> None:
+def test_the_worker_maintains_once(
+    path: Path, store: MemoryStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """`langmemory worker --once --maintain 03:00` reflects what waits, then runs a night, and ends."""
+    monkeypatch.setattr("langmemory.cli.worker._log_to_stderr", lambda: None)
     result = CliRunner().invoke(app, ["--db", str(path), "worker", "--once", "--maintain", "03:00"])
     assert result.exit_code == 0, result.output
     assert (Maintaining(store).last_night() or {})["finished"] is True

@@ -15,15 +15,20 @@ from langmemory.engines.sql.engine import Snapshot
 from langmemory.engines.sql.records import history, items, progress, reviews
 from langmemory.engines.sql.tables import namespaces
 from langmemory.engines.sql.tables.times import from_us, to_us
+from langmemory.lifecycle.retention import RetentionOptions, ageing
 from langmemory.ports.candidates import UNKNOWN_TIME, Floats, Ids
 from langmemory.ports.lifecycle import Aged, Stated, Times
-from langmemory.types import Kind, Memory, Namespace
+from langmemory.types import Ageing, Kind, Memory, Namespace
 from langmemory.values import from_json
 
 AGEING: Final[tuple[Kind, ...]] = ("semantic", "procedural", "archival")
 """Kinds of memory that age."""
 
 _KINDS: Final = f"({', '.join(map(repr, AGEING))})"
+
+_WITHIN: Final = "i.namespace = ?"
+"""The condition that `AgeingView.aged` replaces where it reads only some memories."""
+_ONLY: Final = "i.id IN (SELECT value FROM carray(?))"
 
 _ROWS: Final = f"""
     SELECT i.id, i.key, i.kind, i.status, i.priority, i.owner, i.privacy, i.value ->> '$.relation',
@@ -32,21 +37,27 @@ _ROWS: Final = f"""
     i.expired_at, i.value ->> '$.when', i.value ->> '$.kept_at', u.loaded, u.referenced, u.succeeded,
     c.matched, c.relevance, c.used_at
     FROM item i LEFT JOIN usage u ON u.item = i.id LEFT JOIN citation c ON c.item = i.id
-    WHERE i.namespace = ? AND i.kind IN {_KINDS} ORDER BY i.id"""
+    WHERE {_WITHIN} AND i.kind IN {_KINDS} ORDER BY i.id"""
 
 _EVIDENCE: Final = f"""
     SELECT v.item, count(*), max(coalesce(s.valid_at, s.created_at)) FROM item i
     CROSS JOIN evidence v ON v.item = i.id CROSS JOIN item s ON s.id = v.source
-    WHERE i.namespace = ? AND i.kind IN {_KINDS} GROUP BY v.item"""
+    WHERE {_WITHIN} AND i.kind IN {_KINDS} GROUP BY v.item"""
 
 _MENTIONS: Final = f"""
     SELECT m.entity, m.item FROM item i CROSS JOIN mention m ON m.item = i.id
-    WHERE i.namespace = ? AND i.kind IN {_KINDS}"""
+    WHERE {_WITHIN} AND i.kind IN {_KINDS}"""
+
+_MENTIONS_BESIDE: Final = f"""
+    SELECT m.entity, m.item FROM mention m CROSS JOIN item o ON o.id = m.item
+    WHERE m.entity IN (SELECT o.entity FROM item i CROSS JOIN mention o ON o.item = i.id
+    WHERE {_WITHIN} AND i.kind IN {_KINDS}) AND o.kind IN {_KINDS}"""
+"""As `_MENTIONS`, of all memories that speak of what some speak of."""
 
 _SUPPORTS: Final = f"""
     SELECT DISTINCT v.source FROM item i CROSS JOIN evidence v ON v.source = i.id
     CROSS JOIN item d ON d.id = v.item
-    WHERE i.namespace = ? AND i.kind IN {_KINDS} AND d.status = 'active'"""
+    WHERE {_WITHIN} AND i.kind IN {_KINDS} AND d.status = 'active'"""
 
 
 class AgeingView:
@@ -67,14 +78,25 @@ class AgeingView:
         rows: Iterable[Sequence[Any]] = self._snapshot.connection.execute(query, bindings)
         return rows
 
-    def aged(self) -> Aged:
-        """Return every derived memory, whatever its status."""
-        rows = list(self._ask(_ROWS, self._id))
+    def aged(self, only: Ids | None = None) -> Aged:
+        """Return every derived memory, whatever its status.
+
+        Args:
+            only: Of these ids, in whatever namespaces they are; None is all of the namespace.
+        """
+        connection = self._snapshot.connection
+
+        def ask(query: str) -> list[Sequence[Any]]:
+            if only is None:
+                return list(self._ask(query, self._id))
+            return list(self._ask(query.replace(_WITHIN, _ONLY), connection.array(only)))
+
+        rows = ask(_ROWS)
         columns = list(zip(*rows, strict=True)) if rows else [()] * 27
         n = len(rows)
         ids = np.fromiter(columns[0], np.int64, n)
         counts, told = np.zeros(n, np.int64), np.full(n, UNKNOWN_TIME)
-        found = list(self._ask(_EVIDENCE, self._id))
+        found = ask(_EVIDENCE)
         if found:
             at = np.searchsorted(ids, [row[0] for row in found])
             counts[at] = [row[1] for row in found]
@@ -114,18 +136,9 @@ class AgeingView:
             right=_numbers(columns[23]),
             relevance=(relevance / known).astype(np.float32),
             evidence=counts,
-            degree=self._degrees(ids),
-            supports=np.isin(ids, [row[0] for row in self._ask(_SUPPORTS, self._id)]),
+            degree=_degrees(ids, ask(_MENTIONS if only is None else _MENTIONS_BESIDE)),
+            supports=np.isin(ids, [row[0] for row in ask(_SUPPORTS)]),
         )
-
-    def _degrees(self, ids: Ids) -> Ids:
-        """int64[n]: how many other memories speak of what each speaks of, see `Aged.degree`."""
-        degree = np.zeros(len(ids), np.int64)
-        pairs = np.array([tuple(row) for row in self._ask(_MENTIONS, self._id)], np.int64)
-        if len(pairs):
-            _, entity, spoken = np.unique(pairs[:, 0], return_inverse=True, return_counts=True)
-            np.maximum.at(degree, np.searchsorted(ids, pairs[:, 1]), spoken[entity] - 1)
-        return degree
 
     def memories(self, ids: Ids) -> list[Memory]:
         """Return memories in the order of the ids; those that are gone are left out."""
@@ -224,6 +237,30 @@ class AgeingView:
 
     def _about(self, query: str, ids: Ids) -> Iterable[Sequence[Any]]:
         return self._ask(query, self._snapshot.connection.array(ids)) if len(ids) else ()
+
+
+def ageing_of(
+    snapshot: Snapshot, ids: Sequence[int | None], now_us: int, options: RetentionOptions
+) -> list[Ageing | None]:
+    """Return how far each of some memories has faded; None for what does not age or is not there."""
+    if all(one is None for one in ids):
+        return [None] * len(ids)
+    wanted = np.unique(np.array([one for one in ids if one is not None], np.int64))
+    aged = AgeingView(snapshot, ()).aged(wanted)
+    found = dict(zip(aged.ids.tolist(), ageing(aged, now_us, options), strict=True))
+    return [None if one is None else found.get(one) for one in ids]
+
+
+def _degrees(ids: Ids, mentions: Sequence[Sequence[Any]]) -> Ids:
+    """int64[n]: how many other memories speak of what each speaks of, see `Aged.degree`."""
+    degree = np.zeros(len(ids), np.int64)
+    pairs = np.array([tuple(row) for row in mentions], np.int64)
+    if len(pairs):
+        _, entity, spoken = np.unique(pairs[:, 0], return_inverse=True, return_counts=True)
+        known = np.isin(pairs[:, 1], ids)
+        at = np.searchsorted(ids, pairs[known, 1])
+        np.maximum.at(degree, at, spoken[entity[known]] - 1)
+    return degree
 
 
 def _texts(column: Iterable[str | None]) -> list[str]:

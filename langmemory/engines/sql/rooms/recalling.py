@@ -11,14 +11,17 @@ from typing import TYPE_CHECKING, Any, Final, TypedDict, get_args
 
 from langmemory.arguments import check_time, whole_number
 from langmemory.context.tokens import count_text
-from langmemory.engines.sql.engine import Engine
+from langmemory.engines.sql.engine import Engine, Snapshot
 from langmemory.engines.sql.reading import operations
+from langmemory.engines.sql.reading.ageing import ageing_of
 from langmemory.engines.sql.reading.as_of import AsOfSource, EarlierTexts
 from langmemory.engines.sql.reading.searching import now_us
 from langmemory.engines.sql.reading.source import SnapshotSource
 from langmemory.engines.sql.rooms.core import Core
+from langmemory.engines.sql.tables.times import to_us
 from langmemory.engines.sql.writing.naming import Names, unnumbered
 from langmemory.errors import ConfigError, DatabaseError
+from langmemory.lifecycle.policies import PolicyOptions
 from langmemory.namespaces import check_namespace
 from langmemory.ports.candidates import CandidateSource, Floats
 from langmemory.recall import pipeline
@@ -285,6 +288,8 @@ def _recall(
             if budget is not None:
                 found = within(found, budget)
             if past is None:
+                if explain:
+                    found = _with_ageing(core, snapshot, found, now)
                 names = Names(snapshot.connection, viewer)
                 found = _with_memories(found, names.shown)
         running = models.ask()
@@ -381,6 +386,21 @@ def as_reranker(model: BaseDocumentCompressor | BaseChatModel | Reranker | None)
     if isinstance(model, BaseChatModel):
         return chat_model_reranker(model)
     return model
+
+
+def _with_ageing(core: Core, snapshot: Snapshot, recall: Recall, now: datetime) -> Recall:
+    """Return an explained recall with how far its results have faded, at a moment."""
+    options = PolicyOptions.of(core.config.lifecycle).retention
+    ids = [one.memory.id for one in recall.results]
+    results = [
+        one
+        if one.explanation is None
+        else replace(one, explanation=replace(one.explanation, ageing=faded))
+        for one, faded in zip(
+            recall.results, ageing_of(snapshot, ids, to_us(now), options), strict=True
+        )
+    ]
+    return replace(recall, results=tuple(results))
 
 
 def _with_memories(recall: Recall, change: Callable[[Memory], Memory]) -> Recall:
