@@ -21,7 +21,7 @@ from langmemory.formation.asking.asker import Answered, Asker, Question
 from langmemory.formation.prompts import prompt
 from langmemory.lifecycle.consolidation import deep, rules
 from langmemory.lifecycle.consolidation.deep import Block
-from langmemory.lifecycle.consolidation.gather import TASK, Gathered, gather
+from langmemory.lifecycle.consolidation.gather import MOST, TASK, Gathered, gather
 from langmemory.lifecycle.consolidation.listing import Listing
 from langmemory.lifecycle.consolidation.operations import SCHEMA, CoreText
 from langmemory.lifecycle.consolidation.themes import Theme, themes
@@ -78,7 +78,8 @@ def _one(
     report.figures["themes"] = report.figures.get("themes", 0) + len(found.themes)
     if found.gathered.left:
         report.advice.append(
-            f"{found.gathered.left} older changes were not looked at. Run it again."
+            f"{found.gathered.left} changes of {'/'.join(namespace)} were left out: a night looks at the "
+            f"{MOST:,} that were corrected or told last."
         )
     changed = {key for one in by_rules for key in keys_of(one)}
     blocks = _blocks(night, namespace)

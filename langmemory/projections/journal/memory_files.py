@@ -62,10 +62,14 @@ class MemoryFiles:
         """
         if namespaces is None:
             files: Iterable[Path] = sorted(self.folder.rglob(memory_page.NAME))
-            dreams: set[Namespace] = set()
+            told = [one for one in self.folder.rglob(dreams_page.NAME) if _is_ours(one)]
+            dreams = self._rows.dreaming() if told else []
+            for file in told:  # of namespaces that are gone, too
+                self._remove(file)
         else:
-            dreams = set(namespaces)
-            files = [file for one in dreams for file in self._of(one, memory_page.NAME)]
+            names = list(namespaces)
+            files = [file for one in names for file in self._of(one, memory_page.NAME)]
+            dreams = [one for one in names if self._of(one, dreams_page.NAME)]
         for file in files:
             if not _is_ours(file):
                 continue
@@ -82,11 +86,6 @@ class MemoryFiles:
             left = memory_page.edits_of(_text(file))
             if not (left or left.written.lines or left.written.core):
                 self._remove(file)
-        if namespaces is None:
-            for file in sorted(self.folder.rglob(dreams_page.NAME)):
-                if _is_ours(file):
-                    self._remove(file)
-            dreams = set(self._rows.dreaming())
         for namespace in dreams:
             self._dreams(namespace)
 

@@ -14,12 +14,16 @@ from langmemory.values import from_json
 MOST: Final = 500
 """Changes that are told, the newest."""
 
+RUNS: Final = 200
+"""Runs that are looked at, the newest."""
+
 _ROWS: Final = """
     SELECT h.at, r.note ->> '$.night', h.action, i.value, h.before, coalesce(h.reason, r.reason),
-    i.owner, i.privacy, h.facets ->> '$.privacy' FROM run r CROSS JOIN history h ON h.run = r.id
-    CROSS JOIN item i ON i.id = h.item
-    WHERE r.namespace = ? AND r.kind = 'maintenance' AND r.undone_by IS NULL
-    AND i.kind IN ('semantic', 'procedural', 'archival')
+    i.owner, i.privacy, h.facets ->> '$.privacy' FROM (
+        SELECT id, note, reason FROM run WHERE namespace = ? AND kind = 'maintenance'
+        AND undone_by IS NULL ORDER BY at DESC LIMIT ?
+    ) r CROSS JOIN history h ON h.run = r.id CROSS JOIN item i ON i.id = h.item
+    WHERE i.kind IN ('semantic', 'procedural', 'archival')
     ORDER BY h.seq DESC LIMIT ?"""
 
 
@@ -35,7 +39,7 @@ def namespaces(connection: Connection) -> list[Namespace]:
 def rows(connection: Connection, namespace: Namespace) -> list[DreamRow]:
     """Return what nights that stand changed in a namespace, the newest first. What is gone is not told,
     and of what was private to others before only that it is theirs now."""
-    found = connection.execute(_ROWS, (find(connection, namespace) or 0, MOST))
+    found = connection.execute(_ROWS, (find(connection, namespace) or 0, RUNS, MOST))
     return [
         DreamRow(
             day=f"{from_us(at):%Y-%m-%d}",
