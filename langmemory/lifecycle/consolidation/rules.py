@@ -39,7 +39,11 @@ def merges(themes: Iterable[Theme]) -> Iterator[Change]:
             keep = max(same, key=lambda one: (len(one.sessions), -one.memory.id))
             others = [one for one in same if one is not keep]
             sessions = frozenset[str]().union(*(one.sessions for one in same))
-            often = len(sessions) >= HABIT_SESSIONS and keep.statement in _HABITUAL
+            often = (
+                len(sessions) >= HABIT_SESSIONS
+                and keep.statement in _HABITUAL
+                and keep.said_by not in ("assistant", "tool")
+            )
             if not often:  # of other statements only those in the same words are one
                 others = [one for one in others if one.wording.words == keep.wording.words]
             value = keep.memory.value
