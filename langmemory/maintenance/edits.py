@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import secrets
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -65,13 +66,12 @@ def take_edits(
     """
     taken = TakenEdits()
     files = store.journal.memory_files(folder)
-    for file, edits in list(files.edits(prefix)):
+    for file, read, edits in list(files.edits(prefix)):
         if isinstance(edits, MemoryPageError):
             taken.refused.append(f"{file}: {edits}")
             continue
-        before = file.read_bytes()
         written = edits.written
-        run = f"edits/{digest(*written.namespace, written.owner or '', before.decode('utf-8', 'replace'))}"
+        run = f"edits/{secrets.token_hex(8)}"
         sets = (
             (written.namespace, run, tuple(_changes(store, edits, now))),
             ((*written.namespace, "core"), f"{run}/core", tuple(_core(store, edits))),
@@ -87,7 +87,7 @@ def take_edits(
                 )
                 taken.lines += store.changes.apply(change_set).lines
         taken.files.append(file)
-        if file.read_bytes() == before:  # else the next one takes up what was edited meanwhile
+        if file.read_bytes() == read:  # else the next one takes up what was edited meanwhile
             file.unlink()
             files.write(
                 written.namespace,

@@ -121,6 +121,24 @@ def test_a_changed_line_corrects_its_memory(store: MemoryStore, folder: Path) ->
     assert not edits_of(page(folder).read_text("utf-8"))
 
 
+def test_an_edit_that_was_undone_can_be_made_again(store: MemoryStore, folder: Path) -> None:
+    """The same words on the same page are taken up anew once their run was taken back."""
+    learn_ilka(store)
+    night(store)
+    for _ in range(2):
+        edit(page(folder), ("lens grinder", "lens designer"))
+        assert len(take(store, folder)) == 1
+        [row] = items(store, "fact/m2")
+        assert "lens designer" in row["value"]["text"]
+        [run] = [
+            one
+            for one in store.changes.runs(ILKA)
+            if one.kind == "correction" and not one.undone_by
+        ]
+        store.changes.undo(run.id)
+        night(store, tasks=["graduate"])
+
+
 def test_a_deleted_line_archives_and_a_new_one_is_remembered(
     store: MemoryStore, folder: Path
 ) -> None:

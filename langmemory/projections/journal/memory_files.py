@@ -89,23 +89,27 @@ class MemoryFiles:
         for namespace in dreams:
             self._dreams(namespace)
 
-    def edits(self, prefix: Namespace = ()) -> Iterator[tuple[Path, Edits | MemoryPageError]]:
-        """Yield the pages of namespaces in a prefix that a person edited, and how."""
-        for file in sorted(
-            self.folder.joinpath(*memory_page.path_of(prefix, None, "")).rglob(memory_page.NAME)
-        ):
+    def edits(
+        self, prefix: Namespace = ()
+    ) -> Iterator[tuple[Path, bytes, Edits | MemoryPageError]]:
+        """Yield the pages of namespaces in a prefix that a person edited: the file, what was read of it, and
+        how it was edited."""
+        here = self.folder.joinpath(*memory_page.path_of(prefix, None, ""))
+        for file in sorted(here.rglob(memory_page.NAME)):
             if not _is_ours(file):
                 continue
+            read = file.read_bytes()
             try:
-                found = memory_page.edits_of(_text(file))
+                found = memory_page.edits_of(read.decode("utf-8", "replace"))
             except MemoryPageError as error:
-                yield file, error
+                yield file, read, error
                 continue
             where = memory_page.path_of(found.written.namespace, found.written.owner)
             if self.folder.joinpath(*where) != file:
-                yield file, MemoryPageError("it was written for another folder. Move it back.")
+                elsewhere = "it was written for another folder. Move it back."
+                yield file, read, MemoryPageError(elsewhere)
             elif found:
-                yield file, found
+                yield file, read, found
 
     def _dreams(self, namespace: Namespace) -> int:
         rows = self._rows.dreamt(namespace)
