@@ -14,15 +14,18 @@ from langmemory.engines.sql.engine import Snapshot
 from langmemory.engines.sql.records import history, items, progress
 from langmemory.engines.sql.tables import namespaces
 from langmemory.engines.sql.tables.times import to_us
+from langmemory.engines.sql.tables.tree import IS_NODE
 from langmemory.ports.candidates import UNKNOWN_TIME, Floats, Ids
 from langmemory.ports.lifecycle import Aged, Times
 from langmemory.types import Kind, Memory, Namespace
 from langmemory.values import from_json
 
+DAY_US: Final = 86_400_000_000
+
 AGEING: Final[tuple[Kind, ...]] = ("semantic", "procedural", "archival")
 """Kinds of memory that age."""
 
-_KINDS: Final = f"({', '.join(map(repr, AGEING))})"
+_KINDS: Final = f"({', '.join(map(repr, AGEING))}) AND NOT ({IS_NODE.format('i')})"
 
 _ROWS: Final = f"""
     SELECT i.id, i.key, i.kind, i.status, i.priority, i.owner, i.privacy, i.value ->> '$.relation',
@@ -45,7 +48,8 @@ _MENTIONS: Final = f"""
 _SUPPORTS: Final = f"""
     SELECT DISTINCT v.source FROM item i CROSS JOIN evidence v ON v.source = i.id
     CROSS JOIN item d ON d.id = v.item
-    WHERE i.namespace = ? AND i.kind IN {_KINDS} AND d.status = 'active'"""
+    WHERE i.namespace = ? AND i.kind IN {_KINDS} AND d.status = 'active'
+    AND NOT ({IS_NODE.format("d")})"""
 
 
 class AgeingView:
@@ -146,6 +150,41 @@ class AgeingView:
             for item, key in rows:
                 found[item].append(key)
         return {item: tuple(keys) for item, keys in found.items()}
+
+    def nodes(self) -> list[Memory]:
+        """Return the summaries of the tree, in the order of their ids."""
+        rows = self._ask(
+            f"SELECT i.id FROM item i WHERE i.namespace = ? AND {IS_NODE.format('i')} ORDER BY i.id",
+            self._id,
+        )
+        return self.memories(np.array([row[0] for row in rows], np.int64))
+
+    def days(self) -> set[int]:
+        """Return the days, since 1970 UTC, on which turns were said."""
+        rows = self._ask(
+            "SELECT DISTINCT coalesce(i.valid_at, i.created_at) / ? FROM item i "
+            "WHERE i.namespace = ? AND i.kind = 'episodic'",
+            DAY_US, self._id,
+        )  # fmt: skip
+        return {int(row[0]) for row in rows}
+
+    def find(self, keys: Sequence[str]) -> Mapping[str, int]:
+        """Return the ids of those of the keys that are there."""
+        rows = self._ask(
+            "SELECT i.key, i.id FROM carray(?) c CROSS JOIN item i ON i.namespace = ? AND i.key = c.value",
+            self._snapshot.connection.text_array(tuple(dict.fromkeys(keys))), self._id,
+        ) if keys else ()  # fmt: skip
+        return dict(map(tuple, rows))
+
+    def mentions(self) -> list[tuple[int, str]]:
+        """Return which derived memory speaks of which entity, by its key, links followed."""
+        rows = self._ask(
+            "SELECT m.item, coalesce(o.key, e.key) FROM item i CROSS JOIN mention m ON m.item = i.id "
+            "CROSS JOIN entity e ON e.id = m.entity LEFT JOIN entity o ON o.id = e.same_as "
+            f"WHERE i.namespace = ? AND i.kind IN {_KINDS} ORDER BY m.item, m.entity",
+            self._id,
+        )
+        return [(int(item), str(entity)) for item, entity in rows]
 
     def turns(self, since: int = UNKNOWN_TIME, until: int | None = None) -> Ids:
         """Return the turns said in ``[since, until)``, microseconds, in the order they were said."""
