@@ -48,9 +48,10 @@ class DatabaseConfig(Section):
     )
     archive_path: FilePath | None = Field(
         default=None,
-        description="Not used yet: it is meant for what ageing will move out, and nothing ages in this "
-        "version. No such file is made; archived memories stay in the main file, where `store.search` "
-        "and `get` find them and `recall` does not. `langmemory doctor` warns where it is set.",
+        description="The file that archived memories move to after `lifecycle.archive_after_days`; null "
+        "puts it beside the memory file: `memory.archive.db` beside `memory.db`. Each memory file needs "
+        "one of its own. From `:memory:` nothing moves. `recall(include_archive=True)`, `restore`, "
+        "`export` and `forget` reach what is in it.",
     )
     synchronous: Literal["full", "normal"] = Field(
         default="full",
@@ -63,6 +64,24 @@ class DatabaseConfig(Section):
         le=600_000,
         description="Milliseconds a write waits for another process's write to finish.",
     )
+
+    def archive_of(self, path: str) -> str | None:
+        """Return the archive file of a memory file; None for one in memory.
+
+        Raises:
+            ConfigError: They would be one file.
+        """
+        if path == ":memory:":
+            return None
+        file = os.path.realpath(os.path.expanduser(path))
+        stem, suffix = os.path.splitext(file)
+        beside = f"{stem}.archive{suffix}"
+        found = os.path.realpath(os.path.expanduser(self.archive_path or beside))
+        if found == file:
+            raise ConfigError(
+                f"database.archive_path is the memory file itself, {file}. Name another file, or none."
+            )
+        return found
 
 
 class EngineConfig(DatabaseConfig):

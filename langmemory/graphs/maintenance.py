@@ -24,11 +24,15 @@ from langmemory.lifecycle.policies import PolicyOptions
 from langmemory.maintenance.night import BudgetSpentError, Night
 from langmemory.maintenance.tasks import TASKS
 from langmemory.nodes.node import run_of
+from langmemory.reflection.failures import reason
+from langmemory.reflection.tokens import counting
 from langmemory.stores import MemoryStore
 
 logger = logging.getLogger("langmemory.maintenance")
 
 MAINTENANCE: Final = "maintenance"
+RESUME_HOURS: Final = 12
+"""Hours after which an interrupted night is not resumed: the next one is a new one."""
 LAST: Final = "graduate"
 """The task that is left out where another failed."""
 
@@ -39,7 +43,8 @@ class MaintenanceInput(TypedDict, total=False):
     namespace: list[str]
     """Only namespaces in this one, by whole labels."""
     night: str
-    """Its id; a night that was interrupted goes on under the same id. None makes one."""
+    """Its id. None makes one, or takes that of the night that was interrupted less than `RESUME_HOURS` ago in
+    the same namespace: tasks that it had done are not done again."""
     dry_run: bool
     """Tell what would change, and change nothing."""
 
@@ -54,6 +59,8 @@ class MaintenanceOutput(TypedDict):
 
 class MaintenanceState(MaintenanceInput, total=False):
     reports: Annotated[list[dict[str, Any]], add]
+    done: list[str]
+    """Tasks that were done before the night was interrupted."""
 
 
 NightOf = Callable[[MaintenanceState, RunnableConfig], Night]
@@ -121,8 +128,22 @@ def _begin(
     *,
     night_of: NightOf,
 ) -> dict[str, Any]:
-    """Give the night its id."""
-    return {"night": night_of(state, config).id, "reports": []}
+    """Take the lease, and give the night its id."""
+    night = night_of(state, config)
+    if night.dry_run:
+        return {"night": night.id, "reports": [], "done": []}
+    night.take_lease()
+    noted = night.room.last_night() or {"finished": True}
+    resumed = (
+        not noted["finished"]
+        and noted["prefix"] == list(night.prefix)
+        and state.get("night") in (None, noted["id"])
+        and night.now_us - noted["at"] < RESUME_HOURS * 3_600_000_000
+    )
+    if not resumed:
+        noted = {"id": night.id, "prefix": list(night.prefix), "at": night.now_us, "done": []}
+        night.room.note_night({**noted, "finished": False})
+    return {"night": noted["id"], "reports": [], "done": noted["done"]}
 
 
 def _task(
@@ -135,21 +156,30 @@ def _task(
     """Do one task; whatever happens, the report says so."""
     night = night_of(state, config)
     report = night.begin(name)
-    failed = [one["task"] for one in state.get("reports", ()) if one["error"]]
+    if name in state["done"]:
+        report.refused.append("done before the night was interrupted")
+        return {"reports": [asdict(report)]}
+    failed = [one["task"] for one in state["reports"] if one["error"]]
     if name == LAST and failed:
         report.refused.append(f"nothing graduates: {', '.join(failed)} failed")
         return {"reports": [asdict(report)]}
     began = time.monotonic()
     try:
-        TASKS[name](night, report)
+        with counting() as night.counter:
+            TASKS[name](night, report)
     except BudgetSpentError as error:
         report.refused.append(str(error))
     except MaintenanceBusyError:
         raise
     except Exception as error:  # the boundary of a task: the others go on
-        logger.exception("The task %s of night %s failed", name, night.id)
-        report.error = f"{type(error).__name__}: {error}"[:500]
+        report.error = reason(error)
+        logger.warning("Night %s: the task %s failed: %s", night.id, name, report.error)
     report.seconds = round(time.monotonic() - began, 3)
+    report.tokens = max(report.tokens, night.counter.total)
+    if not night.dry_run and report.error is None:
+        noted = night.room.last_night()
+        if noted is not None and noted["id"] == night.id:
+            night.room.note_night({**noted, "done": [*noted["done"], name]})
     return {"reports": [asdict(report)]}
 
 
@@ -159,9 +189,12 @@ def _finish(
     *,
     night_of: NightOf,
 ) -> dict[str, Any]:
-    """Give the lease back."""
+    """Note that the night is over, and give the lease back."""
     night = night_of(state, config)
     if not night.dry_run:
+        noted = night.room.last_night()
+        if noted is not None and noted["id"] == night.id:
+            night.room.note_night({**noted, "finished": True})
         night.room.give_back_lease(night.holder)
     return {}
 

@@ -64,6 +64,8 @@ class PolicyOptions:
     reserved_share: float = 0.1
     """Share of ``max_facts`` that is kept for corrections and what a person confirmed, before salience
     counts, 0..1."""
+    archive_after_days: float | None = None
+    """Days after which an archived memory moves to the archive file; None never moves any."""
     review_below: float = 0.1
     """Retention, 0..1, below which it is asked whether an important memory may go."""
     important: float = 0.7
@@ -80,6 +82,7 @@ class PolicyOptions:
             retention=RetentionOptions(half_life_days=config.half_life_days),
             unused_days=config.unused_days,
             max_facts=config.max_facts,
+            archive_after_days=config.archive_after_days,
             max_reviews=config.max_reviews,
         )
 
@@ -118,13 +121,19 @@ def promotions(aged: Aged, options: PolicyOptions, now: int) -> list[Change]:
     return found
 
 
-def demotions(aged: Aged, options: PolicyOptions, now: int) -> list[Change]:
+def demotions(aged: Aged, options: PolicyOptions, now: int, already: int = 0) -> list[Change]:
     """Return falls in priority to ``archive``: derived memories that nobody used or mentioned for long,
     the least salient first, at most ``most_at_once``.
 
     What is pinned, confirmed or timeless stays, what says how things are until something else is said
     (home, work, partner), and what an application or a person wrote. Where nothing was cited within
     ``unused_days``, use is not measured, and nothing is demoted for want of it.
+
+    Args:
+        aged: Derived memories.
+        options: The numbers of the rule.
+        now: Microseconds since 1970 UTC.
+        already: So many of the namespace were demoted this night.
     """
     ages = age_days(aged, now)
     if not (aged.used_at > now - options.unused_days * DAY_US).any():
@@ -139,7 +148,7 @@ def demotions(aged: Aged, options: PolicyOptions, now: int) -> list[Change]:
         & ~_single(aged)
     )
     score = salience(aged, now, options.retention)
-    going = idle[np.argsort(score[idle], kind="stable")][: _most(aged, options)]
+    going = idle[np.argsort(score[idle], kind="stable")][: _most(aged, options, already)]
     return [
         _with_priority(
             aged,
@@ -205,13 +214,14 @@ def eviction_order(aged: Aged, options: PolicyOptions, now: int) -> NDArray[np.i
     return found
 
 
-def evictions(aged: Aged, options: PolicyOptions, now: int) -> list[Change]:
-    """Return what is archived because a namespace has more than ``max_facts`` derived memories."""
+def evictions(aged: Aged, options: PolicyOptions, now: int, already: int = 0) -> list[Change]:
+    """Return what is archived because a namespace has more than ``max_facts`` derived memories; ``already``
+    is how many were this night."""
     counted = int((~aged.one_of(aged.status, "archived")).sum())
     if options.max_facts is None or counted <= options.max_facts:
         return []
     going = eviction_order(aged, options, now)[
-        : min(counted - options.max_facts, _most(aged, options))
+        : min(counted - options.max_facts, _most(aged, options, already))
     ]
     parts = salience_parts(aged, now, options.retention)
     score = salience(aged, now, options.retention)
@@ -227,10 +237,27 @@ def evictions(aged: Aged, options: PolicyOptions, now: int) -> list[Change]:
     ]
 
 
+def moves(aged: Aged, asked: AbstractSet[str], options: PolicyOptions, now: int) -> list[str]:
+    """Return the keys of the memories that have been archived for ``archive_after_days``, the longest first;
+    what an open review is about waits for its answer.
+
+    Args:
+        aged: Derived memories.
+        asked: Keys of the memories that open reviews are about.
+    """
+    if options.archive_after_days is None:
+        return []
+    latest = now - int(options.archive_after_days * DAY_US)
+    places = np.flatnonzero(aged.one_of(aged.status, "archived") & (aged.archived_at <= latest))
+    order = places[np.lexsort((aged.ids[places], aged.archived_at[places]))]
+    return [key for place in order.tolist() if (key := aged.keys[place]) not in asked]
+
+
 def decay_reviews(
-    view: LifecycleView, aged: Aged, options: PolicyOptions, now: int
+    view: LifecycleView, aged: Aged, options: PolicyOptions, now: int, already: int = 0
 ) -> list[Change]:
-    """Return questions whether important memories that have nearly faded may go: delete, extend or pin."""
+    """Return questions whether important memories that have nearly faded may go: delete, extend or pin;
+    ``already`` is how many were asked this night."""
     left = retention(aged, now, options.retention)
     fading = (
         _believed(aged)
@@ -244,7 +271,7 @@ def decay_reviews(
     order = np.flatnonzero(fading)
     order = order[np.argsort(left[order], kind="stable")]
     wanted = [place for place in order.tolist() if aged.keys[place] not in asked][
-        : options.max_reviews
+        : max(0, options.max_reviews - already)
     ]
     memories = {one.id: one for one in view.memories(aged.ids[np.array(wanted, np.int64)])}
     kept_at = datetime.fromtimestamp(now / 1_000_000, UTC).isoformat()
@@ -310,8 +337,8 @@ def unreachable_rules(aged: Aged, options: PolicyOptions) -> Iterator[str]:
             )
 
 
-def _most(aged: Aged, options: PolicyOptions) -> int:
-    return max(1, int(len(aged) * options.most_at_once))
+def _most(aged: Aged, options: PolicyOptions, already: int) -> int:
+    return max(0, max(1, int(len(aged) * options.most_at_once)) - already)
 
 
 def _single(aged: Aged) -> Flags:

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Mapping
 from typing import Final
 
 from langmemory.changes import Change
-from langmemory.context.tokens import count_text
 from langmemory.errors import DatabaseError
 from langmemory.lifecycle import policies
-from langmemory.lifecycle.summaries import tree
-from langmemory.lifecycle.summaries.nodes import LEVELS, Level
-from langmemory.maintenance.night import Night, TaskReport, planned_again
+from langmemory.maintenance.consolidating import consolidate
+from langmemory.maintenance.night import CHANGES_AT_ONCE, Night, TaskReport, planned_again
+from langmemory.maintenance.summarising import summarise
 from langmemory.ports.lifecycle import Aged, LifecycleView
 from langmemory.types import Namespace
 
@@ -63,43 +63,44 @@ def expire(night: Night, report: TaskReport) -> None:
         report.figures["expired"] = night.store.sweep_ttl()
 
 
-def summarise(night: Night, report: TaskReport) -> None:
-    """Bring the tree of summaries up to date, level by level: the one above retells the one below."""
+def archive(night: Night, report: TaskReport) -> None:
+    """Move what was archived long ago to the archive file, in steps between which others write.
+
+    Raises:
+        DatabaseError: The archive file is another memory file's, or not where memories moved to.
+    """
+    if night.policies.archive_after_days is None or not night.room.has_archive:
+        return
+    if not night.dry_run:
+        report.figures["swept"] = night.room.sweep_archive()
     for namespace in night.namespaces(report):
-        reached = [_summarise(night, report, namespace, level) for level in LEVELS]
+        moved = True
+        while moved:  # what a memory was derived from can go once that has gone
+            moved = _move_all(night, report, namespace) and not night.dry_run
+
+
+def _move_all(night: Night, report: TaskReport, namespace: Namespace) -> bool:
+    """Move what may move of one namespace; return whether anything moved."""
+    with night.room.view(namespace) as view:
+        going = policies.moves(view.aged(), view.people_asked(), night.policies, night.now_us)
+    undone = night.room.undone_keys(namespace, report.task)
+    going = night.room.movable(namespace, [key for key in going if key not in undone])
+    took_seconds = 0.0
+    for start in range(0, len(going), CHANGES_AT_ONCE):
+        night.check_budget(report)
+        some = going[start : start + CHANGES_AT_ONCE]
         if not night.dry_run:
-            night.room.advance(tree.TASK, namespace, reached[0])
-
-
-def _summarise(night: Night, report: TaskReport, namespace: Namespace, level: Level) -> int:
-    """Do one level of one namespace; return the place in the history that was taken into account."""
-    undone = night.room.undone_keys(namespace, tree.TASK)
-    ask = None if night.model is None else lambda prompt: asked(night, report, prompt)
-    reached = 0
-
-    def plan() -> None:
-        nonlocal reached
-        with night.room.view(namespace) as view:
-            planning = tree.Planning(view=view, ask=ask, undone=undone, refused=report.refused)
-            changes, reached = planning.changes(level), view.seq
-        night.apply(report, namespace, changes, reason=f"summaries: {level}", planned_at=reached)
-
-    planned_again(plan)
-    return reached
-
-
-def asked(night: Night, report: TaskReport, prompt: str) -> str | None:
-    """Return what the model answers; None where it may not be asked, or cannot be reached."""
-    if night.model is None or not night.may_ask(report):
-        return None
-    report.model_calls += 1
-    try:
-        answer = str(night.model.invoke(prompt).text)
-    except Exception as error:  # whatever a provider raises: the rules do without
-        report.refused.append(f"the model failed: {type(error).__name__}")
-        return None
-    report.tokens += count_text(prompt) + count_text(answer)
-    return answer
+            time.sleep(took_seconds)
+            began = time.monotonic()
+            run_id = night.next_run(report)
+            some = night.room.move(
+                namespace, some, run_id=run_id, reason="archived long ago",
+                note={"night": night.id, "task": report.task},
+            )  # fmt: skip
+            took_seconds = time.monotonic() - began
+            report.runs += [run_id] if some else []
+        report.lines += [f"move {key} to the archive file" for key in some]
+    return bool(going)
 
 
 TASKS: Final[Mapping[str, Task]] = {
@@ -107,7 +108,9 @@ TASKS: Final[Mapping[str, Task]] = {
     "expire": expire,
     "reviews": by_rule(
         "fading memories that are asked about",
-        lambda night, view, aged: policies.decay_reviews(view, aged, night.policies, night.now_us),
+        lambda night, view, aged: policies.decay_reviews(
+            view, aged, night.policies, night.now_us, night.already("reviews", view.namespace)
+        ),
     ),
     "promote": by_rule(
         "priorities by use",
@@ -115,12 +118,18 @@ TASKS: Final[Mapping[str, Task]] = {
     ),
     "demote": by_rule(
         "unused memories",
-        lambda night, view, aged: policies.demotions(aged, night.policies, night.now_us),
+        lambda night, view, aged: policies.demotions(
+            aged, night.policies, night.now_us, night.already("demote", view.namespace)
+        ),
     ),
     "evict": by_rule(
         "more memories than max_facts",
-        lambda night, view, aged: policies.evictions(aged, night.policies, night.now_us),
+        lambda night, view, aged: policies.evictions(
+            aged, night.policies, night.now_us, night.already("evict", view.namespace)
+        ),
     ),
+    "archive": archive,
+    "consolidate": consolidate,
     "summarise": summarise,
     "optimise": optimise,
     "graduate": by_rule(

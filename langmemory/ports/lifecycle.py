@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
-from typing import Any, Protocol, Self
+from typing import Any, NamedTuple, Protocol, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
+from langmemory.changes import OpenReview
 from langmemory.ports.candidates import UNKNOWN_TIME, Floats, Ids
 from langmemory.types import Memory, Namespace
 
@@ -92,6 +93,15 @@ class Aged:
         return np.fromiter((one in wanted for one in column), np.bool_, len(column))
 
 
+class Stated(NamedTuple):
+    """One occasion on which a memory was stated, from its evidence."""
+
+    session: str
+    """Thread and day."""
+    role: str
+    """``user``, ``assistant`` or another role of a turn; ``""`` of what is no turn."""
+
+
 class LifecycleView(Protocol):
     """One namespace as lifecycle reads it, on one snapshot. All calls are synchronous."""
 
@@ -131,10 +141,6 @@ class LifecycleView(Protocol):
         """Return the ids of those of the keys that are there."""
         ...
 
-    def mentions(self) -> list[tuple[int, str]]:
-        """Return which derived memory speaks of which entity, by its key, links followed."""
-        ...
-
     def turns(self, since: int = UNKNOWN_TIME, until: int | None = None) -> Ids:
         """Return the turns said in ``[since, until)``, microseconds, in the order they were said."""
         ...
@@ -150,4 +156,16 @@ class LifecycleView(Protocol):
 
     def people_asked(self) -> frozenset[str]:
         """Return the keys of memories that open reviews are about."""
+        ...
+
+    def stated(self, ids: Ids) -> Mapping[int, tuple[Stated, ...]]:
+        """Return the occasions on which each memory was stated, oldest first."""
+        ...
+
+    def mentions(self, ids: Ids) -> Mapping[int, tuple[str, ...]]:
+        """Return the keys of the people and things that each memory speaks of, links followed."""
+        ...
+
+    def open_reviews(self, about: str) -> list[OpenReview]:
+        """Return the open questions about something, with the changes behind their options."""
         ...

@@ -7,6 +7,7 @@ import logging
 import os
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final, Generic, Literal, Self, TypeVar
 
 from langgraph.store.base import Op, Result, TTLConfig
@@ -279,7 +280,9 @@ class MemoryStore(StoreFace):
     def stats(self) -> Stats:
         """Return counts and sizes of the file."""
         with self._core.engine.read() as snapshot:
-            return snapshot.stats()
+            found = snapshot.stats()
+        archive = self._core.archive
+        return replace(found, archived=archive.count(), archive_bytes=archive.bytes())
 
     def batch(self, ops: Iterable[Op]) -> list[Result]:
         """Run operations: reads first, on one snapshot, then all writes in one transaction."""

@@ -192,15 +192,16 @@ def test_what_answers_in_ollamas_place_does_not_end_the_report(
         )
 
 
-def test_a_setting_that_does_nothing_yet_is_told(
+def test_an_archive_file_that_nothing_moved_to_is_not_told_of(
     filled: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Who sets an archive file learns that nothing moves there; the file is not made."""
-    assert "archive" not in checks(filled)
+    """Doctor says nothing of an archive before the first move, and makes no file; the memory file itself is
+    refused as its own archive."""
     monkeypatch.setenv("MEMORY_ARCHIVE_DB_PATH", "archive.db")
-    assert checks(filled)["archive"][0] == "warn"
-    assert filled("doctor").exit_code == 0
+    assert "archive" not in checks(filled)
     assert not Path("archive.db").exists()
+    monkeypatch.setenv("MEMORY_ARCHIVE_DB_PATH", "memory.db")
+    assert checks(filled)["archive"][0] == "fail"
 
 
 def test_a_journal_that_cannot_be_written_is_told(filled: Run, tmp_path: Path) -> None:

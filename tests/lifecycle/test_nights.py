@@ -11,7 +11,7 @@ import pytest
 
 from langmemory.changes import AddMemory, ChangeSet, Facets
 from langmemory.context.citations import Usage
-from langmemory.errors import ConfigError, MaintenanceBusyError
+from langmemory.errors import ConfigError, DatabaseError, MaintenanceBusyError
 from langmemory.graphs.maintenance import build_maintenance_graph
 from langmemory.lifecycle.policies import PolicyOptions
 from langmemory.maintenance import tasks
@@ -187,12 +187,12 @@ def test_a_failed_task_keeps_the_others_and_stops_graduation(
     learn(store, 1, status="approved")
 
     def broken(night: Night, report: TaskReport) -> None:
-        raise RuntimeError("the disk is on fire")
+        raise DatabaseError("The disk is on fire.")
 
     monkeypatch.setitem(tasks.TASKS, "demote", broken)  # type: ignore[arg-type]
     found = night(store)
     by_task = {report["task"]: report for report in found["reports"]}
-    assert by_task["demote"]["error"] == "RuntimeError: the disk is on fire"
+    assert by_task["demote"]["error"] == "DatabaseError: The disk is on fire."
     assert by_task["evict"]["error"] is None
     assert by_task["graduate"]["lines"] == []
     assert "demote failed" in by_task["graduate"]["refused"][0]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable
+from collections.abc import Mapping, Sequence
 from itertools import combinations
 from typing import Final
 
@@ -17,7 +17,9 @@ HUB: Final = 12
 """What fewer facts speak of is no hub, whatever share of the facts they are."""
 
 
-def communities(facts: set[int], mentions: Iterable[tuple[int, str]]) -> dict[str, tuple[int, ...]]:
+def communities(
+    facts: Sequence[int], mentions: Mapping[int, Sequence[str]]
+) -> dict[str, tuple[int, ...]]:
     """Return the facts of each community, ascending, by the key of the entity that most of them speak of.
 
     Two entities are of one community where a fact speaks of both, and hubs connect none. A hub is a
@@ -25,12 +27,9 @@ def communities(facts: set[int], mentions: Iterable[tuple[int, str]]) -> dict[st
 
     Args:
         facts: Ids of the facts.
-        mentions: Ids of memories, each with the key of an entity that it speaks of.
+        mentions: Keys of the entities that each speaks of.
     """
-    spoken: dict[int, set[str]] = defaultdict(set)
-    for item, entity in mentions:
-        if item in facts:
-            spoken[item].add(entity)
+    spoken = {item: set(mentions[item]) for item in facts if item in mentions}
     counted = Counter(entity for entities in spoken.values() for entity in entities)
     most = max(HUB, int(len(facts) * HUB_SHARE))
     hubs = {entity for entity, count in counted.items() if count > most}

@@ -88,10 +88,13 @@ class Planning:
             int(day) for day in (aged.told_at[np.isin(aged.ids, changed)] // DAY_US).tolist()
         }
         memories = self.view.memories(changed)
+        put_away = {
+            key for key, status in zip(aged.keys, aged.status, strict=True) if status != "active"
+        }
         for memory in memories:
             if memory.kind == "episodic":
                 touched.add(_us(memory.valid_at or memory.created_at) // DAY_US)
-        touched |= self._dirty_days({one.key for one in memories})
+        touched |= self._dirty_days({one.key for one in memories} | put_away)
         have = {date.fromisoformat(str(one.value["period"])) for one in self._of("day")}
         touched |= self.view.days() - {
             (day - EPOCH).days for day in have
@@ -200,10 +203,10 @@ class Planning:
         readers: dict[Reader, list[int]] = defaultdict(list)
         for place, (owner, privacy) in enumerate(zip(facts.owner, facts.privacy, strict=True)):
             readers[(owner or "") if privacy == "private" else None].append(place)
-        mentions = self.view.mentions()
+        mentions = self.view.mentions(facts.ids)
         for reader, places in readers.items():
             ids = facts.ids[np.array(places, np.int64)]
-            for entity, members in communities(set(ids.tolist()), mentions).items():
+            for entity, members in communities(ids.tolist(), mentions).items():
                 wanted.add(key_of("theme", entity, reader))
                 memories = self.view.memories(np.array(members, np.int64))
                 days = [day_of(one.valid_at or one.created_at) for one in memories]

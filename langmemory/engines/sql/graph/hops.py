@@ -76,8 +76,9 @@ def steps(
     for origin, other, derived in _evidence(connection, scope, asked):
         label = f"{'derived from' if derived else 'evidence of'} {keys.get(origin)}"
         reached[origin][other] = (1.0, label)
-    spoken = connection.execute(
-        "SELECT m.item, m.entity FROM carray(?) c CROSS JOIN mention m ON m.item = c.value",
+    spoken = connection.execute(  # in an archive file there are no entities
+        "SELECT m.item, m.entity FROM carray(?) c CROSS JOIN mention m ON m.item = c.value "
+        "CROSS JOIN entity e ON e.id = m.entity",
         (asked,),
     ).fetchall()
     root = graph.roots(connection, {entity for _, entity in spoken})

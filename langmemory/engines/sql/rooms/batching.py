@@ -102,6 +102,7 @@ def _write(
     now = now_us()
     pages: Pages = set()
     follows = False
+    core.archive.bring_back_named(connection, ((op.namespace, op.key) for op in batch.puts))
     gone = _gone(connection, batch)
     planned.check(connection, gone)
     if writes:

@@ -2,5 +2,7 @@
 
 from __future__ import annotations
 
-IS_NODE = "{0}.kind = 'archival' AND {0}.index_fields = 'false'"
+from typing import Final
+
+IS_NODE: Final = "({0}.kind = 'archival' AND coalesce({0}.index_fields, '') = 'false')"
 """Whether an item, by its alias, is a node of the tree of summaries: no words and no vectors."""
