@@ -21,7 +21,7 @@ from langmemory.chat_models import as_chat_model, named_chat_model
 from langmemory.config import Config, load_config
 from langmemory.errors import ConfigError, MaintenanceBusyError
 from langmemory.lifecycle.policies import PolicyOptions
-from langmemory.maintenance.night import BudgetSpentError, Night
+from langmemory.maintenance.night import BudgetSpentError, Night, TaskReport
 from langmemory.maintenance.tasks import TASKS
 from langmemory.nodes.node import run_of
 from langmemory.reflection.failures import reason
@@ -33,6 +33,8 @@ logger = logging.getLogger("langmemory.maintenance")
 MAINTENANCE: Final = "maintenance"
 RESUME_HOURS: Final = 12
 """Hours after which an interrupted night is not resumed: the next one is a new one."""
+PAGES: Final = "pages"
+"""Task of the report on pages that a night wrote at its end."""
 LAST: Final = "graduate"
 """The task that is left out where another failed."""
 
@@ -195,8 +197,31 @@ def _finish(
         noted = night.room.last_night()
         if noted is not None and noted["id"] == night.id:
             night.room.note_night({**noted, "finished": True})
-        night.room.give_back_lease(night.holder)
+        try:
+            return _written(night)
+        finally:
+            night.room.give_back_lease(night.holder)
     return {}
+
+
+def _written(night: Night) -> dict[str, Any]:
+    """Write `MEMORY.md` and `DREAMS.md`, where there is a journal; a page that somebody edited meanwhile is
+    left for the next night."""
+    folder = night.store.config.journal.path
+    if folder is None:
+        return {}
+    report = TaskReport(task=PAGES)
+    try:
+        changed, edited = night.store.journal.memory_files(folder).write(
+            night.prefix,
+            budget_tokens=night.config.memory_page_tokens,
+            now_us=night.now_us,
+        )
+        report.figures["changed"] = changed
+        report.refused += [f"{file} was edited and is left as it is" for file in edited]
+    except OSError as error:  # the night's changes stand; the pages can be written at any time
+        report.error = f"{type(error).__name__}: {error.strerror}"
+    return {"reports": [asdict(report)]}
 
 
 def _night(

@@ -21,11 +21,12 @@ from langmemory.formation.asking.asker import Answered, Asker, Question
 from langmemory.formation.prompts import prompt
 from langmemory.lifecycle.consolidation import deep, rules
 from langmemory.lifecycle.consolidation.deep import Block
-from langmemory.lifecycle.consolidation.gather import TASK, Gathered, gather
+from langmemory.lifecycle.consolidation.gather import MOST, TASK, Gathered, gather
 from langmemory.lifecycle.consolidation.listing import Listing
 from langmemory.lifecycle.consolidation.operations import SCHEMA, CoreText
 from langmemory.lifecycle.consolidation.themes import Theme, themes
 from langmemory.lifecycle.consolidation.validator import Checked, checked
+from langmemory.maintenance.edits import take_edits
 from langmemory.maintenance.night import Night, TaskReport, keys_of, planned_again
 from langmemory.types import Memory, Namespace
 
@@ -48,7 +49,13 @@ class _Found:
 
 
 def consolidate(night: Night, report: TaskReport) -> None:
-    """Consolidate every namespace: by rules, and by a model where there is one."""
+    """Consolidate every namespace: by rules, and by a model where there is one. What people changed in
+    `MEMORY.md` is taken up before."""
+    if (folder := night.store.config.journal.path) is not None and not night.dry_run:
+        taken = take_edits(night.store, folder, now=night.now(), prefix=night.prefix)
+        report.refused += taken.refused
+        if taken.files:
+            report.figures["edited_pages"] = len(taken.files)
     for namespace in night.namespaces(report):
         answers: dict[str, Checked] = {}
         planned_again(partial(_one, night, report, namespace, answers))
@@ -71,7 +78,8 @@ def _one(
     report.figures["themes"] = report.figures.get("themes", 0) + len(found.themes)
     if found.gathered.left:
         report.advice.append(
-            f"{found.gathered.left} older changes were not looked at. Run it again."
+            f"{found.gathered.left} changes of {'/'.join(namespace)} were left out: a night looks at the "
+            f"{MOST:,} that were corrected or told last."
         )
     changed = {key for one in by_rules for key in keys_of(one)}
     blocks = _blocks(night, namespace)

@@ -9,11 +9,15 @@ from typing import Final
 from langmemory.changes import Change
 from langmemory.errors import DatabaseError
 from langmemory.lifecycle import policies
+from langmemory.maintenance.comparing import contradictions, duplicates
 from langmemory.maintenance.consolidating import consolidate
-from langmemory.maintenance.night import CHANGES_AT_ONCE, Night, TaskReport, planned_again
+from langmemory.maintenance.night import Night, TaskReport, planned_again
 from langmemory.maintenance.summarising import summarise
 from langmemory.ports.lifecycle import Aged, LifecycleView
 from langmemory.types import Namespace
+
+MOVED_AT_ONCE: Final = 25
+"""Memories that move in one transaction, which two files are written to (about 20 ms)."""
 
 Task = Callable[[Night, TaskReport], None]
 """Does one task of a night and notes in the report what came of it. It may raise: the others go on."""
@@ -86,9 +90,9 @@ def _move_all(night: Night, report: TaskReport, namespace: Namespace) -> bool:
     undone = night.room.undone_keys(namespace, report.task)
     going = night.room.movable(namespace, [key for key in going if key not in undone])
     took_seconds = 0.0
-    for start in range(0, len(going), CHANGES_AT_ONCE):
+    for start in range(0, len(going), MOVED_AT_ONCE):
         night.check_budget(report)
-        some = going[start : start + CHANGES_AT_ONCE]
+        some = going[start : start + MOVED_AT_ONCE]
         if not night.dry_run:
             time.sleep(took_seconds)
             began = time.monotonic()
@@ -106,6 +110,8 @@ def _move_all(night: Night, report: TaskReport, namespace: Namespace) -> bool:
 TASKS: Final[Mapping[str, Task]] = {
     "health": health,
     "expire": expire,
+    "duplicates": duplicates,
+    "contradictions": contradictions,
     "reviews": by_rule(
         "fading memories that are asked about",
         lambda night, view, aged: policies.decay_reviews(

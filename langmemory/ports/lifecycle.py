@@ -93,6 +93,37 @@ class Aged:
         return np.fromiter((one in wanted for one in column), np.bool_, len(column))
 
 
+@dataclass(frozen=True, kw_only=True, slots=True)
+class News:
+    """Derived memories that changed after a place in the history, in the order of their last changes."""
+
+    ids: Ids
+    formed: frozenset[int]
+    """Those that only reflections changed: they compared them with what was known."""
+    reached: int
+    """The place in the history up to which these are all."""
+    later: frozenset[int]
+    """Those that changed after that place."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class NamedEntity:
+    """A person or thing, with all that is linked to it, as far as anybody in the namespace may know."""
+
+    key: str
+    name: str
+    kind: str
+    norms: frozenset[str]
+    """Its normalised names and aliases."""
+    facts: tuple[str, ...]
+    """Keys of active memories that speak of it and are not private, oldest first."""
+    claims: frozenset[tuple[str, str]]
+    """Their claims of it, each as a relation and the other end: the key of an entity, or a literal.
+    A relation in which it is the object has ``<-`` before it."""
+    parted: bool
+    """Whether somebody took a link of it away."""
+
+
 class Stated(NamedTuple):
     """One occasion on which a memory was stated, from its evidence."""
 
@@ -148,6 +179,25 @@ class LifecycleView(Protocol):
     def changed(self, since_seq: int) -> Ids:
         """Return the memories and turns that changed after a place in the history, but for what runs of
         maintenance changed themselves. Deleted ones are not among them."""
+        ...
+
+    def news(self, since_seq: int, most: int) -> News:
+        """Return the first derived memories that changed after a place in the history, `most` at most; what
+        maintenance changed itself is not among them."""
+        ...
+
+    def same_words(self, ids: Ids) -> Sequence[Sequence[int]]:
+        """Return groups of active facts whose normalised text is the same, and of what an application wrote
+        with the same value, as far as one of these is among them."""
+        ...
+
+    def same_claims(self, ids: Ids) -> Sequence[Sequence[int]]:
+        """Return groups of active memories that claim the same, links followed, as far as one of these is
+        among them."""
+        ...
+
+    def named_entities(self) -> Sequence[NamedEntity]:
+        """Return the entities of the namespace that stand for themselves, oldest first."""
         ...
 
     def progress(self, task: str) -> int:

@@ -248,7 +248,8 @@ class MemoryStore(StoreFace):
         journal's files tell. That they were forgotten stays in the history, under a
         sealed key; neither a client that sends a message again nor an import brings them back. It cannot
         be undone. The deleted rows are overwritten with zeros. SQLite may have left older copies of
-        them in free space, so the file is then written anew (``VACUUM``), and its bytes are searched.
+        them in free space, so the file is then written anew (``VACUUM``), and its bytes are searched. What
+        moved to the archive file comes back first, and that file is treated in the same way.
         If the process ends before that, the store that opens the file next does it, in the background.
 
         Args:

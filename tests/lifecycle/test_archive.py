@@ -15,7 +15,7 @@ from langmemory.config import Config
 from langmemory.embeddings.mock import MockEmbedder
 from langmemory.errors import ChangeError, DatabaseError, UndoRefusedError
 from langmemory.stores import MemoryStore, reembed
-from langmemory.stores.rooms import Maintaining
+from langmemory.stores.rooms import Maintaining, complete_forgetting
 from langmemory.types import Namespace
 from tests.lifecycle.test_nights import ADA, NOW, cite, lines, night
 
@@ -384,6 +384,22 @@ def test_forgetting_erases_in_both_files(store: MemoryStore, path: Path) -> None
     store.forget(ADA, everything=True)
     assert b"bicycle" not in texts(path)
     assert b"memories.ada" not in texts(path)
+
+
+def test_an_interrupted_forgetting_is_completed_in_both_files(
+    store: MemoryStore, path: Path
+) -> None:
+    """What a forgetting without a purge left in the archive file goes when the file is opened again."""
+    first, second, *_ = learn(store)
+    put_away(store, first, second)
+    move(store)
+    store.forget(ADA, keys=[second], purge="later")
+    store.close()
+    with MemoryStore(path) as again:
+        complete_forgetting(again._core)
+        assert b"cello" not in texts(path)
+        assert b"cello" not in path.read_bytes()
+        assert again.admin.check() == []
 
 
 def test_a_viewer_forgets_in_both_files(store: MemoryStore, path: Path) -> None:

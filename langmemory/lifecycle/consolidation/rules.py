@@ -27,6 +27,8 @@ from langmemory.types import Memory, Namespace
 CORRECTIONS: Final = 3
 """Corrections of one relation from which a rule is proposed."""
 _HABITUAL: Final = ("preference", "habit")
+_HABITS: Final = ("likes", "dislikes", "interested_in", "has_hobby", "favourite", "uses")
+"""Relations of what people do or like again and again, whatever kind of statement says so."""
 ALL: Final = "add all"
 """Option of a question that several suggestions for a core block became."""
 
@@ -39,7 +41,11 @@ def merges(themes: Iterable[Theme]) -> Iterator[Change]:
             keep = max(same, key=lambda one: (len(one.sessions), -one.memory.id))
             others = [one for one in same if one is not keep]
             sessions = frozenset[str]().union(*(one.sessions for one in same))
-            often = len(sessions) >= HABIT_SESSIONS and keep.statement in _HABITUAL
+            often = (
+                len(sessions) >= HABIT_SESSIONS
+                and _is_habitual(keep)
+                and keep.said_by not in ("assistant", "tool")
+            )
             if not often:  # of other statements only those in the same words are one
                 others = [one for one in others if one.wording.words == keep.wording.words]
             value = keep.memory.value
@@ -58,6 +64,10 @@ def merges(themes: Iterable[Theme]) -> Iterator[Change]:
                 )
 
 
+def _is_habitual(one: Listed) -> bool:
+    return one.statement in _HABITUAL or one.relation in _HABITS
+
+
 def _saying_the_same(memories: Sequence[Listed]) -> list[list[Listed]]:
     """Memories that claim the same of the same, or say it in the same words; events on different days
     are different events."""
@@ -66,8 +76,8 @@ def _saying_the_same(memories: Sequence[Listed]) -> list[list[Listed]]:
         value, words = one.memory.value, one.wording
         day = one.memory.at.date() if one.statement in ("event", "plan") else None
         claim = (value.get("subject"), value.get("relation"), value.get("object"))
-        about = claim if one.statement in _HABITUAL and all(claim) else tuple(sorted(words.words))
-        statement = "habit" if one.statement in _HABITUAL else one.statement
+        about = claim if _is_habitual(one) and all(claim) else tuple(sorted(words.words))
+        statement = "habit" if _is_habitual(one) else one.statement
         kind = (one.memory.kind, statement, one.said_by, day)
         groups[(*kind, words.negated, words.numbers, words.dates, about)].append(one)
     return list(groups.values())

@@ -18,7 +18,7 @@ CLOSE: Final = 0.6
 """Cosine of two first vectors from which memories belong to one theme."""
 NEIGHBOURS: Final = 8
 """Memories that a changed one brings with it, at most."""
-ROWS: Final = 8_192
+ROWS: Final = 2_048
 """Vectors that are compared at a time."""
 _ROLES: Final[Mapping[str, SaidBy]] = {
     "user": "person", "human": "person", "assistant": "assistant", "ai": "assistant",
@@ -32,40 +32,40 @@ class Theme:
 
     memories: tuple[Listed, ...]
     """Oldest first; their numbers are given later."""
-    entities: tuple[str, ...] = ()
-    """Keys of the people and things that two of them speak of, the most spoken of first."""
 
     @property
     def circle(self) -> tuple[str | None, str]:
         return self.memories[0].circle
 
     @property
-    def sessions(self) -> frozenset[str]:
-        """Conversations that any of them was stated in."""
-        return frozenset[str]().union(*(one.sessions for one in self.memories))
+    def corrected(self) -> bool:
+        """Whether people corrected or confirmed one of them."""
+        told = (one.memory for one in self.memories)
+        return any(one.verified or one.value.get("corrects") is True for one in told)
 
 
 def themes(view: LifecycleView, gathered: Gathered) -> list[Theme]:
-    """Return the themes of what changed, those with the most memories first; a memory that is like no
-    other is a theme by itself."""
+    """Return the themes of what changed: those first in which people corrected or confirmed something,
+    then those with the most memories. A memory that is like no other is a theme by itself."""
     aged, found = gathered.aged, list[Theme]()
+    circle_of = list(zip(aged.owner, aged.privacy, strict=True))
     circles: dict[tuple[str | None, str], list[int]] = defaultdict(list)
     for row in gathered.changed.tolist():
-        circles[aged.owner[row], aged.privacy[row]].append(row)
+        circles[circle_of[row]].append(row)
+    members: dict[tuple[str | None, str], list[int]] = defaultdict(list)
+    for row, circle in enumerate(circle_of):
+        if circle in circles:
+            members[circle].append(row)
     spoken = view.mentions(aged.ids[gathered.changed])
-    for (owner, privacy), changed in circles.items():
-        same = [
-            row
-            for row in range(len(aged))
-            if aged.owner[row] == owner and aged.privacy[row] == privacy
-        ]
-        pairs = [
-            *_by_relation(gathered, changed, spoken),
-            *_by_meaning(view, gathered, changed, same),
-        ]
+    for circle, changed in circles.items():
+        near = _by_meaning(view, gathered, changed, members[circle])
+        pairs = [*_by_relation(gathered, changed, spoken), *near]
         for rows in _joined(changed, pairs):
             found.append(_theme(view, aged.ids[rows]))
-    return sorted(found, key=lambda one: (-len(one.memories), one.memories[0].memory.id))
+    return sorted(
+        found,
+        key=lambda one: (not one.corrected, -len(one.memories), one.memories[0].memory.id),
+    )
 
 
 def _by_relation(
@@ -95,9 +95,13 @@ def _by_meaning(
         there, theirs = view.vectors(others[start : start + ROWS])
         likeness = vectors @ _unit(theirs).T
         likeness[known[:, None] == there[None, :]] = -1.0
-        scores = np.hstack([best, likeness])
-        names = np.hstack([nearest, np.broadcast_to(there, likeness.shape)])
-        order = np.argsort(-scores, axis=1, kind="stable")[:, :NEIGHBOURS]
+        if len(there) > NEIGHBOURS:
+            top = np.argpartition(-likeness, NEIGHBOURS, axis=1)[:, :NEIGHBOURS]
+            likeness, names = np.take_along_axis(likeness, top, 1), there[top]
+        else:
+            names = np.broadcast_to(there, likeness.shape)
+        scores, names = np.hstack([best, likeness]), np.hstack([nearest, names])
+        order = np.lexsort((names, -scores), axis=1)[:, :NEIGHBOURS]
         best = np.take_along_axis(scores, order, 1)
         nearest = np.take_along_axis(names, order, 1)
     for one, (scores, names) in zip(known.tolist(), zip(best, nearest, strict=True), strict=True):
@@ -142,19 +146,12 @@ def _theme(view: LifecycleView, ids: Ids) -> Theme:
             memory=memory,
             said_by=_said_by(stated.get(memory.id, ())),
             sessions=frozenset(one.session for one in stated.get(memory.id, ())),
+            entities=spoken.get(memory.id, ()),
         )
         for memory in view.memories(ids)
     ]
     memories.sort(key=lambda one: (one.memory.at, one.memory.id))
-    counts: dict[str, int] = defaultdict(int)
-    for keys in spoken.values():
-        for key in keys:
-            counts[key] += 1
-    shared = [key for key in counts if counts[key] > 1]
-    return Theme(
-        memories=tuple(memories),
-        entities=tuple(sorted(shared, key=lambda key: (-counts[key], key))),
-    )
+    return Theme(memories=tuple(memories))
 
 
 def _said_by(stated: Sequence[Stated]) -> SaidBy:

@@ -12,6 +12,7 @@ import numpy as np
 
 from langmemory.changes import OpenReview, Option
 from langmemory.engines.sql.engine import Snapshot
+from langmemory.engines.sql.reading.comparing import KINDS, Comparing
 from langmemory.engines.sql.records import history, items, progress, reviews
 from langmemory.engines.sql.tables import namespaces
 from langmemory.engines.sql.tables.times import from_us, to_us
@@ -19,15 +20,10 @@ from langmemory.engines.sql.tables.tree import IS_NODE
 from langmemory.lifecycle.retention import RetentionOptions, ageing
 from langmemory.ports.candidates import UNKNOWN_TIME, Floats, Ids
 from langmemory.ports.lifecycle import Aged, Stated, Times
-from langmemory.types import Ageing, Kind, Memory, Namespace
+from langmemory.types import Ageing, Memory, Namespace
 from langmemory.values import from_json
 
 DAY_US: Final = 86_400_000_000
-
-AGEING: Final[tuple[Kind, ...]] = ("semantic", "procedural", "archival")
-"""Kinds of memory that age."""
-
-_KINDS: Final = f"({', '.join(map(repr, AGEING))}) AND NOT ({IS_NODE.format('i')})"
 
 _WITHIN: Final = "i.namespace = ?"
 """The condition that `AgeingView.aged` replaces where it reads only some memories."""
@@ -40,34 +36,34 @@ _ROWS: Final = f"""
     i.expired_at, i.value ->> '$.when', i.value ->> '$.kept_at', u.loaded, u.referenced, u.succeeded,
     c.matched, c.relevance, c.used_at
     FROM item i LEFT JOIN usage u ON u.item = i.id LEFT JOIN citation c ON c.item = i.id
-    WHERE {_WITHIN} AND i.kind IN {_KINDS} ORDER BY i.id"""
+    WHERE {_WITHIN} AND i.kind IN {KINDS} ORDER BY i.id"""
 
 _EVIDENCE: Final = f"""
     SELECT v.item, count(*), max(coalesce(s.valid_at, s.created_at)) FROM item i
     CROSS JOIN evidence v ON v.item = i.id CROSS JOIN item s ON s.id = v.source
-    WHERE {_WITHIN} AND i.kind IN {_KINDS} GROUP BY v.item"""
+    WHERE {_WITHIN} AND i.kind IN {KINDS} GROUP BY v.item"""
 
 _MENTIONS: Final = f"""
     SELECT m.entity, m.item FROM item i CROSS JOIN mention m ON m.item = i.id
-    WHERE {_WITHIN} AND i.kind IN {_KINDS}"""
+    WHERE {_WITHIN} AND i.kind IN {KINDS}"""
 
 _MENTIONS_BESIDE: Final = f"""
     SELECT m.entity, m.item FROM mention m CROSS JOIN item o ON o.id = m.item
     WHERE m.entity IN (SELECT o.entity FROM item i CROSS JOIN mention o ON o.item = i.id
-    WHERE {_WITHIN} AND i.kind IN {_KINDS}) AND o.kind IN {_KINDS.replace("i.", "o.")}"""
+    WHERE {_WITHIN} AND i.kind IN {KINDS}) AND o.kind IN {KINDS.replace("i.", "o.")}"""
 """As `_MENTIONS`, of all memories that speak of what some speak of."""
 
 _SUPPORTS: Final = f"""
     SELECT DISTINCT v.source FROM item i CROSS JOIN evidence v ON v.source = i.id
     CROSS JOIN item d ON d.id = v.item
-    WHERE {_WITHIN} AND i.kind IN {_KINDS} AND d.status = 'active'
+    WHERE {_WITHIN} AND i.kind IN {KINDS} AND d.status = 'active'
     AND NOT ({IS_NODE.format("d")})"""
 
 
-class AgeingView:
+class AgeingView(Comparing):
     """Reads of one namespace, valid while the snapshot is."""
 
-    __slots__ = ("_id", "_namespace", "_snapshot", "seq")
+    __slots__ = ("_namespace",)
 
     def __init__(self, snapshot: Snapshot, namespace: Namespace) -> None:
         self._snapshot, self._namespace = snapshot, namespace
@@ -77,10 +73,6 @@ class AgeingView:
     @property
     def namespace(self) -> Namespace:
         return self._namespace
-
-    def _ask(self, query: str, *bindings: Any) -> Iterable[Sequence[Any]]:
-        rows: Iterable[Sequence[Any]] = self._snapshot.connection.execute(query, bindings)
-        return rows
 
     def aged(self, only: Ids | None = None) -> Aged:
         """Return every derived memory, whatever its status.
@@ -197,16 +189,6 @@ class AgeingView:
             "coalesce(i.valid_at, i.created_at) >= ? AND (? IS NULL OR "
             "coalesce(i.valid_at, i.created_at) < ?) ORDER BY coalesce(i.valid_at, i.created_at), i.id",
             self._id, since, until, until,
-        )  # fmt: skip
-        return np.array([row[0] for row in rows], np.int64)
-
-    def changed(self, since_seq: int) -> Ids:
-        """Return what changed after a place in the history, but for what maintenance changed itself."""
-        rows = self._ask(
-            "SELECT DISTINCT h.item FROM history h CROSS JOIN item i ON i.id = h.item "
-            "LEFT JOIN run r ON r.id = h.run WHERE h.seq > ? AND i.namespace = ? "
-            "AND (r.kind IS NULL OR r.kind <> 'maintenance') ORDER BY h.item",
-            since_seq, self._id,
         )  # fmt: skip
         return np.array([row[0] for row in rows], np.int64)
 

@@ -29,7 +29,7 @@ from langmemory.errors import DatabaseError
 from langmemory.pluralize import memories
 from langmemory.types import Namespace
 
-AT_ONCE: Final = 50
+AT_ONCE: Final = 25
 """Memories that one transaction moves: others write between two of them."""
 
 
@@ -187,39 +187,27 @@ class Archive:
             going = set(items.those(connection, Condition(moving.MOVABLE, ()), ids))
         return [key for key, item in found.items() if item in going]
 
-    def sweep(self, *, erase: bool = False) -> int:
-        """Delete from the archive file what the memory file does not know to be there; how many.
-
-        Args:
-            erase: Overwrite it with zeros.
-        """
+    def sweep(self) -> int:
+        """Overwrite in the archive file what the memory file does not know to be there; how many items."""
         archive = self.opened()
         if archive is None:
             return 0
-        with archive.read() as snapshot:
-            rows = snapshot.connection.execute("SELECT id FROM item ORDER BY id")
-            there = [int(row[0]) for row in rows]
-        with self._engine.read() as snapshot:
+        with archive.read() as there, self._engine.read() as snapshot:
+            rows = there.connection.execute("SELECT id FROM item ORDER BY id").fetchall()
             away = moving.moved(snapshot.connection)
-        left = [item for item in there if item not in away]
-        count, took_seconds = 0, 0.0
-        for start in range(0, len(left), AT_ONCE):
-            time.sleep(took_seconds)
-            began = time.monotonic()
+        left = [int(row[0]) for row in rows if int(row[0]) not in away]
+        swept: list[int] = []
+        for some in _in_steps(left):
             with self._engine.write() as main:  # nobody is moving anything meanwhile
-                away = moving.moved(main)
-                gone = [item for item in left[start : start + AT_ONCE] if item not in away]
-                with archive.write() as connection:
-                    if erase:
-                        with archive.erasing(connection):
-                            moving.drop(connection, gone)
-                            moving.drop_unused_names(connection)
-                            connection.erase_vectors(gone)
-                    else:
-                        moving.drop(connection, gone)
-            took_seconds = time.monotonic() - began
-            count += len(gone)
-        return count
+                gone = sorted({*some} - {*moving.moved_among(main, some)})
+                with archive.write() as connection, archive.erasing(connection):
+                    moving.drop(connection, gone)
+            swept += gone
+        with archive.write() as connection, archive.erasing(connection):
+            moving.drop_unused_names(connection)
+            if swept:
+                connection.erase_vectors(swept)
+        return len(swept)
 
     # Coming back.
 
@@ -241,29 +229,17 @@ class Archive:
         """As `bring_back`, of whatever moved from under these names: it is to be written, or deleted."""
         return self.bring_back(connection, moving.moved_named(connection, places))
 
-    def return_all(
-        self, find: Callable[[Connection], Sequence[int]], *, erase: bool = False
-    ) -> int:
+    def return_all(self, find: Callable[[Connection], Sequence[int]]) -> int:
         """Bring back all moved memories that a query of the memory file finds, `AT_ONCE` in a transaction,
-        and sweep the archive file; how many came back.
-
-        Args:
-            erase: See `sweep`.
-        """
-        count, took_seconds = 0, 0.0
-        while True:
-            time.sleep(took_seconds)
-            began = time.monotonic()
-            with self._engine.read() as snapshot:
-                found = find(snapshot.connection)
-            if not found:
-                break
+        and sweep the archive file; how many came back."""
+        with self._engine.read() as snapshot:
+            found = find(snapshot.connection)
+        count = 0
+        for some in _in_steps(found):
             with self._engine.write() as connection:
-                some = list(find(connection))[:AT_ONCE]
-                count += len(self.bring_back(connection, some))
-            took_seconds = time.monotonic() - began
-        if count or erase:
-            self.sweep(erase=erase)
+                count += len(self.bring_back(connection, moving.moved_among(connection, some)))
+        if count:
+            self.sweep()
         return count
 
     def touched_by(self, run_id: str) -> list[int]:
@@ -281,7 +257,7 @@ class Archive:
             return []
         with self._engine.read() as snapshot:
             keys = self.keys(snapshot.connection, found)
-        self.return_all(lambda connection: sorted(moving.moved(connection).intersection(found)))
+        self.return_all(lambda connection: moving.moved_among(connection, found))
         return keys
 
     def keys(self, connection: Connection, ids: Sequence[int]) -> list[str]:
@@ -381,9 +357,13 @@ class Archive:
     def known(self, ids: Sequence[int]) -> set[int]:
         """Return those of the items that moved, and are no copies that a killed process left."""
         with self._engine.read() as snapshot:
-            connection = snapshot.connection
-            rows = connection.execute(
-                "SELECT item FROM archived_item WHERE item IN (SELECT value FROM carray(?))",
-                (connection.array(ids),),
-            )
-            return {int(row[0]) for row in rows}
+            return set(moving.moved_among(snapshot.connection, ids))
+
+
+def _in_steps(ids: Sequence[int]) -> Iterator[Sequence[int]]:
+    """Yield `AT_ONCE` ids at a time, after as long a pause as the last ones took: others write then."""
+    for start in range(0, len(ids), AT_ONCE):
+        began = time.monotonic()
+        yield ids[start : start + AT_ONCE]
+        if start + AT_ONCE < len(ids):
+            time.sleep(time.monotonic() - began)

@@ -117,9 +117,8 @@ class Forgetting:
         namespace, or below it, comes back first: it is looked through as everything else."""
         engine = core.engine
         follow_up(core)
-        core.archive.return_all(
-            lambda connection: moving.moved_under(connection, self.namespace), erase=True
-        )
+        core.archive.return_all(lambda connection: moving.moved_under(connection, self.namespace))
+        core.archive.sweep()
         with engine.read() as snapshot:  # much is read for it: nobody's write is to wait
             foreseen, seq = self._scope(snapshot.connection), history.newest(snapshot.connection)
             known = residue.said_by_others(snapshot.connection, foreseen.every, foreseen.past)
@@ -250,7 +249,7 @@ def make_up(core: Core) -> bool:
         return False
     if left == "copies":
         return engine.empty_wal()
-    core.archive.sweep(erase=True)
+    core.archive.sweep()
     emptied = engine.purge() and (archive is None or archive.purge())
     if emptied:
         with engine.write() as connection:

@@ -8,13 +8,17 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
+import numpy as np
+
 from langmemory.engines.sql.reading.ageing import AgeingView
 from langmemory.engines.sql.reading.searching import now_us
-from langmemory.engines.sql.records import progress, runs
+from langmemory.engines.sql.records import items, progress, runs
+from langmemory.engines.sql.rooms.core import existing
 from langmemory.engines.sql.rooms.gathering import OpenStore
 from langmemory.engines.sql.tables import namespaces
+from langmemory.engines.sql.writing.naming import Names
 from langmemory.errors import DatabaseError, MaintenanceBusyError
-from langmemory.types import Namespace
+from langmemory.types import Memory, Namespace
 
 LEASE = "maintenance"
 """The lease of whoever maintains a file."""
@@ -34,15 +38,8 @@ class Maintaining:
         Args:
             prefix: By whole labels; ``()`` is the whole store.
         """
-        within, bindings = namespaces.below(prefix)
         with self._core.engine.read() as snapshot:
-            rows = snapshot.connection.execute(
-                f"SELECT n.path FROM namespace n WHERE n.id IN {within} AND EXISTS "
-                "(SELECT 1 FROM item i WHERE i.namespace = n.id AND i.kind <> 'working') "
-                "ORDER BY n.path",
-                bindings,
-            ).fetchall()
-        return [namespaces.from_path(row[0]) for row in rows]
+            return namespaces.with_memories(snapshot.connection, prefix)
 
     @contextmanager
     def view(self, namespace: Namespace) -> Iterator[AgeingView]:
@@ -57,6 +54,19 @@ class Maintaining:
             found = namespaces.find(connection, namespace)
             if found is not None:
                 progress.advance(connection, task, found, seq)
+
+    def shown(self, namespace: Namespace, keys: Sequence[str]) -> dict[str, tuple[Memory, str]]:
+        """Return memories of a namespace by key, each with its text as people read it."""
+        with self._core.engine.read() as snapshot:
+            connection = snapshot.connection
+            ids = np.array(existing(connection, namespace, keys), np.int64)
+            found = {}
+            for one in items.memories(connection, ids):
+                text = str(one.value.get("text", one.value.get("content", "")))
+                reader = (one.owner or "") if one.privacy == "private" else ""
+                named = Names(connection, reader).told(namespace, one.owner, one.value, text)
+                found[one.key] = (one, named)
+            return found
 
     def optimise(self) -> dict[str, float]:
         """Do what keeps the database fast and small; return what was found and done, by name."""
