@@ -12,6 +12,7 @@ from langmemory.lifecycle import policies
 from langmemory.maintenance.comparing import contradictions, duplicates
 from langmemory.maintenance.consolidating import consolidate
 from langmemory.maintenance.night import Night, TaskReport, planned_again
+from langmemory.maintenance.noting import notes
 from langmemory.ports.lifecycle import Aged, LifecycleView
 from langmemory.types import Namespace
 
@@ -134,6 +135,7 @@ TASKS: Final[Mapping[str, Task]] = {
         ),
     ),
     "archive": archive,
+    "notes": notes,
     "consolidate": consolidate,
     "optimise": optimise,
     "graduate": by_rule(
