@@ -3,7 +3,7 @@ of operations that the validator let through."""
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final
@@ -63,7 +63,7 @@ def listings(
     *,
     without: Collection[str] = (),
 ) -> Iterator[Listing]:
-    """Yield what a model is to look at: themes of two memories and more, each listing of one circle.
+    """Yield what a model is to look at: whole themes one after the other, each listing of one circle.
 
     Args:
         themes: In the order in which they matter.
@@ -75,8 +75,7 @@ def listings(
     for theme in themes:
         left = [one for one in theme.memories if one.memory.key not in without]
         for start in range(0, len(left), MOST_LISTED):
-            if len(part := left[start : start + MOST_LISTED]) > 1:
-                by_circle[theme.circle].append(part)
+            by_circle[theme.circle].append(left[start : start + MOST_LISTED])
     for (owner, privacy), parts in by_circle.items():
         known = [one.text for one in concluded if (one.owner, one.privacy) == (owner, privacy)]
         packed: list[list[Listed]] = [[]]
@@ -85,6 +84,8 @@ def listings(
                 packed.append([])
             packed[-1] += part
         for memories in packed:
+            if len(memories) < 2:  # of one alone nothing follows
+                continue
             yield Listing(
                 memories=tuple(
                     replace(one, id=f"m{number}") for number, one in enumerate(memories, start=1)
@@ -136,6 +137,7 @@ def _concluded(one: Insight, sources: Sequence[Listed], namespace: Namespace) ->
     }
     if private is not None:
         value |= {"owner": owner, "privacy": "private"}
+    spoken = Counter(key for source in sources for key in source.entities)
     rule = one.kind == "rule"
     yield AddMemory(
         key=key,
@@ -149,6 +151,7 @@ def _concluded(one: Insight, sources: Sequence[Listed], namespace: Namespace) ->
             importance=max(each.importance for each in memories),
         ),
         evidence=tuple(each.key for each in memories),
+        mentions=tuple(sorted(key for key, count in spoken.items() if count > 1)),
         reason=_because(one.reason, f"follows from {len(memories)} memories"),
     )
     if rule:

@@ -28,6 +28,8 @@ class Listed:
     said_by: SaidBy = "person"
     sessions: frozenset[str] = frozenset()
     """Conversations it was stated in, each a thread and a day."""
+    entities: tuple[str, ...] = ()
+    """Keys of the people and things that it speaks of."""
 
     @cached_property
     def language(self) -> str:

@@ -32,22 +32,21 @@ class Theme:
 
     memories: tuple[Listed, ...]
     """Oldest first; their numbers are given later."""
-    entities: tuple[str, ...] = ()
-    """Keys of the people and things that two of them speak of, the most spoken of first."""
 
     @property
     def circle(self) -> tuple[str | None, str]:
         return self.memories[0].circle
 
     @property
-    def sessions(self) -> frozenset[str]:
-        """Conversations that any of them was stated in."""
-        return frozenset[str]().union(*(one.sessions for one in self.memories))
+    def corrected(self) -> bool:
+        """Whether people corrected or confirmed one of them."""
+        told = (one.memory for one in self.memories)
+        return any(one.verified or one.value.get("corrects") is True for one in told)
 
 
 def themes(view: LifecycleView, gathered: Gathered) -> list[Theme]:
-    """Return the themes of what changed, those with the most memories first; a memory that is like no
-    other is a theme by itself."""
+    """Return the themes of what changed: those first in which people corrected or confirmed something,
+    then those with the most memories. A memory that is like no other is a theme by itself."""
     aged, found = gathered.aged, list[Theme]()
     circle_of = list(zip(aged.owner, aged.privacy, strict=True))
     circles: dict[tuple[str | None, str], list[int]] = defaultdict(list)
@@ -63,7 +62,10 @@ def themes(view: LifecycleView, gathered: Gathered) -> list[Theme]:
         pairs = [*_by_relation(gathered, changed, spoken), *near]
         for rows in _joined(changed, pairs):
             found.append(_theme(view, aged.ids[rows]))
-    return sorted(found, key=lambda one: (-len(one.memories), one.memories[0].memory.id))
+    return sorted(
+        found,
+        key=lambda one: (not one.corrected, -len(one.memories), one.memories[0].memory.id),
+    )
 
 
 def _by_relation(
@@ -144,19 +146,12 @@ def _theme(view: LifecycleView, ids: Ids) -> Theme:
             memory=memory,
             said_by=_said_by(stated.get(memory.id, ())),
             sessions=frozenset(one.session for one in stated.get(memory.id, ())),
+            entities=spoken.get(memory.id, ()),
         )
         for memory in view.memories(ids)
     ]
     memories.sort(key=lambda one: (one.memory.at, one.memory.id))
-    counts: dict[str, int] = defaultdict(int)
-    for keys in spoken.values():
-        for key in keys:
-            counts[key] += 1
-    shared = [key for key in counts if counts[key] > 1]
-    return Theme(
-        memories=tuple(memories),
-        entities=tuple(sorted(shared, key=lambda key: (-counts[key], key))),
-    )
+    return Theme(memories=tuple(memories))
 
 
 def _said_by(stated: Sequence[Stated]) -> SaidBy:
