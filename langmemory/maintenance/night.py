@@ -15,10 +15,11 @@ from typing import Any, Final
 
 from langchain_core.language_models import BaseChatModel
 
-from langmemory.changes import Change, ChangeSet, OpenReview
+from langmemory.changes import Change, ChangeSet, OpenReview, Supersede
 from langmemory.config import LifecycleConfig
 from langmemory.errors import StalePlanError
 from langmemory.lifecycle.policies import PolicyOptions
+from langmemory.maintenance.sentences import sentences
 from langmemory.pluralize import counted
 from langmemory.reflection.tokens import TokenCounter
 from langmemory.stores import MemoryStore
@@ -46,6 +47,8 @@ class TaskReport:
     """Ids of the runs, in order."""
     lines: list[str] = field(default_factory=list)
     """What changed, or with a dry run would; one line a change."""
+    told: list[str] = field(default_factory=list)
+    """The same as sentences for people, with the texts of the memories."""
     figures: dict[str, float] = field(default_factory=dict)
     """Counts and sizes by name."""
     advice: list[str] = field(default_factory=list)
@@ -190,10 +193,13 @@ class Night:
                 },
                 planned_at=planned_at,
             )
+            keys = sorted({key for one in some for key in (*keys_of(one), *_others(one))})
+            told = sentences(some, self.room.texts(namespace, keys))
             applied = self.store.changes.apply(change_set, dry_run=self.dry_run)
             took = time.monotonic() - began
             report.runs.append(applied.run_id)
             report.lines += applied.lines
+            report.told += told
 
     def next_run(self, report: TaskReport) -> str:
         """Return a run id that no earlier attempt at this night used."""
@@ -208,6 +214,11 @@ def keys_of(change: Change) -> set[str]:
         return set(change.memories)
     key = getattr(change, "key", None)
     return {key, *getattr(change, "others", ())} if key else set()
+
+
+def _others(change: Change) -> tuple[str, ...]:
+    """Keys of further memories that a sentence about a change quotes."""
+    return (change.by,) if isinstance(change, Supersede) else ()
 
 
 def planned_again(attempt: Callable[[], None]) -> None:

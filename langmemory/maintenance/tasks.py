@@ -12,6 +12,8 @@ from langmemory.lifecycle import policies
 from langmemory.maintenance.comparing import contradictions, duplicates
 from langmemory.maintenance.consolidating import consolidate
 from langmemory.maintenance.night import Night, TaskReport, planned_again
+from langmemory.maintenance.noting import notes
+from langmemory.maintenance.sentences import quoted
 from langmemory.maintenance.summarising import summarise
 from langmemory.ports.lifecycle import Aged, LifecycleView
 from langmemory.types import Namespace
@@ -93,6 +95,7 @@ def _move_all(night: Night, report: TaskReport, namespace: Namespace) -> bool:
     for start in range(0, len(going), MOVED_AT_ONCE):
         night.check_budget(report)
         some = going[start : start + MOVED_AT_ONCE]
+        texts = night.room.texts(namespace, some)
         if not night.dry_run:
             time.sleep(took_seconds)
             began = time.monotonic()
@@ -104,6 +107,7 @@ def _move_all(night: Night, report: TaskReport, namespace: Namespace) -> bool:
             took_seconds = time.monotonic() - began
             report.runs += [run_id] if some else []
         report.lines += [f"move {key} to the archive file" for key in some]
+        report.told += [f"moved to the archive file: {quoted(texts.get(key, key))}" for key in some]
     return bool(going)
 
 
@@ -135,6 +139,7 @@ TASKS: Final[Mapping[str, Task]] = {
         ),
     ),
     "archive": archive,
+    "notes": notes,
     "consolidate": consolidate,
     "summarise": summarise,
     "optimise": optimise,

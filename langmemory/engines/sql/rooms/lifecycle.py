@@ -44,6 +44,11 @@ class MaintenanceNight:
     """In the order in which they were applied."""
 
     @property
+    def changes(self) -> int:
+        """How many memories it changed."""
+        return sum(len(run.note.get("keys", ())) for run in self.runs)
+
+    @property
     def undone(self) -> bool:
         """Whether all of it was taken back."""
         return all(run.undone_by for run in self.runs)

@@ -117,6 +117,13 @@ class Maintaining:
         """Return how many copies in the archive file are read by nobody: the next night deletes them."""
         return self._core.archive.leftovers()
 
+    def texts(self, namespace: Namespace, keys: Sequence[str]) -> dict[str, str]:
+        """Return what memories of a namespace say, by key; those that are not there are left out."""
+        with self._core.engine.read() as snapshot:
+            found = (items.find(snapshot.connection, namespace, key) for key in keys)
+            ids = np.array([one for one in found if one is not None], np.int64)
+            return {one.key: one.text for one in items.memories(snapshot.connection, ids)}
+
     def runs_of(self, night: str) -> list[str]:
         """Return the ids of the runs of a night."""
         with self._core.engine.read() as snapshot:
