@@ -21,6 +21,7 @@ from langmemory.formation.duplicates import GREY, NEIGHBOURS, SAME, said_twice, 
 from langmemory.formation.planning.comparison import which_holds
 from langmemory.formation.planning.writing import edges
 from langmemory.lifecycle.neighbours import neighbours
+from langmemory.lifecycle.notes import NOTE
 from langmemory.ports.candidates import Ids
 from langmemory.ports.facts import KnownFact, SnapshotKnowledge
 from langmemory.ports.lifecycle import Aged, LifecycleView, News
@@ -134,7 +135,7 @@ def _beside(known: KnownFact) -> dict[str, Any]:
     return {
         name: one
         for name, one in value.items()
-        if name not in TEXT_FIELDS or not isinstance(one, str)
+        if name != NOTE and (name not in TEXT_FIELDS or not isinstance(one, str))
     }
 
 

@@ -12,7 +12,9 @@ from langmemory.lifecycle import policies
 from langmemory.maintenance.comparing import contradictions, duplicates
 from langmemory.maintenance.consolidating import consolidate
 from langmemory.maintenance.night import Night, TaskReport, planned_again
+from langmemory.maintenance.noting import notes
 from langmemory.maintenance.sentences import quoted
+from langmemory.maintenance.summarising import summarise
 from langmemory.ports.lifecycle import Aged, LifecycleView
 from langmemory.types import Namespace
 
@@ -137,7 +139,9 @@ TASKS: Final[Mapping[str, Task]] = {
         ),
     ),
     "archive": archive,
+    "notes": notes,
     "consolidate": consolidate,
+    "summarise": summarise,
     "optimise": optimise,
     "graduate": by_rule(
         "approved memories",
