@@ -48,9 +48,10 @@ class DatabaseConfig(Section):
     )
     archive_path: FilePath | None = Field(
         default=None,
-        description="Not used yet: it is meant for what ageing will move out, and nothing ages in this "
-        "version. No such file is made; archived memories stay in the main file, where `store.search` "
-        "and `get` find them and `recall` does not. `langmemory doctor` warns where it is set.",
+        description="The file that archived memories move to after `lifecycle.archive_after_days`; null "
+        "puts it beside the memory file: `memory.archive.db` beside `memory.db`. Each memory file needs "
+        "one of its own. From `:memory:` nothing moves. `recall(include_archive=True)`, `restore`, "
+        "`export` and `forget` reach what is in it.",
     )
     synchronous: Literal["full", "normal"] = Field(
         default="full",
@@ -63,6 +64,24 @@ class DatabaseConfig(Section):
         le=600_000,
         description="Milliseconds a write waits for another process's write to finish.",
     )
+
+    def archive_of(self, path: str) -> str | None:
+        """Return the archive file of a memory file; None for one in memory.
+
+        Raises:
+            ConfigError: They would be one file.
+        """
+        if path == ":memory:":
+            return None
+        file = os.path.realpath(os.path.expanduser(path))
+        stem, suffix = os.path.splitext(file)
+        beside = f"{stem}.archive{suffix}"
+        found = os.path.realpath(os.path.expanduser(self.archive_path or beside))
+        if found == file:
+            raise ConfigError(
+                f"database.archive_path is the memory file itself, {file}. Name another file, or none."
+            )
+        return found
 
 
 class EngineConfig(DatabaseConfig):
@@ -307,7 +326,8 @@ class PrivacyConfig(Section):
 
 
 class LifecycleConfig(Section):
-    """How memory ages: retention, and the rules by which a night of maintenance changes memory."""
+    """How memory ages. The other numbers of the rules are those of
+    `langmemory.lifecycle.policies.PolicyOptions`, which a program sets."""
 
     half_life_days: float = Field(
         default=60,
@@ -317,39 +337,11 @@ class LifecycleConfig(Section):
         "15 %, a person's confirmation doubles it; timeless facts (birthdays, kin, allergies) and pinned "
         "memories keep all, plans and visits fade twice as fast once they are over.",
     )
-    guardrail_cited: int = Field(
-        default=10,
-        ge=1,
-        description="Citations from which a memory of priority `reference` becomes a `guardrail`.",
-    )
-    guardrail_relevance: float = Field(
-        default=0.7,
-        ge=0,
-        le=1,
-        description="Mean relevance, 0 to 1, that these citations must have had.",
-    )
-    mandate_cited: int = Field(
-        default=25, ge=1, description="Citations from which a `guardrail` becomes a `mandate`."
-    )
-    mandate_right: int = Field(
-        default=20,
-        ge=1,
-        description="How many of these answers must not have been corrected. A guardrail that a person "
-        "confirmed becomes a mandate without either.",
-    )
-    max_mandates: int = Field(
-        default=20,
-        ge=0,
-        description="Mandates of one owner in a namespace that promotion stops at.",
-    )
     unused_days: float = Field(
         default=90,
         gt=0,
         description="Days without a use, or a mention, after which a derived memory gets the priority "
         "`archive`: only a search finds it.",
-    )
-    unused_cited: int = Field(
-        default=5, ge=0, description="Citations from which a memory is kept all the same."
     )
     max_facts: int | None = Field(
         default=None,
@@ -361,12 +353,6 @@ class LifecycleConfig(Section):
         default=180,
         ge=0,
         description="Days after which an archived memory moves to the archive file; null never moves any.",
-    )
-    review_below: float = Field(
-        default=0.1,
-        ge=0,
-        le=1,
-        description="Retention, 0 to 1, below which it is asked whether an important memory may go.",
     )
     max_reviews: int = Field(
         default=5,

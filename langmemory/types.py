@@ -168,6 +168,35 @@ class ResultExplanation:
     evidence: tuple[str, ...] = ()
     """Keys of the memories it was derived from."""
 
+    ageing: Ageing | None = None
+    """None where it does not age: verbatim turns do not. It has no part in the ranking."""
+
+
+TemporalClass = Literal["timeless", "habitual", "episodic"]
+"""How a fact ages: never (birthdays, kin, allergies), slowly (homes, work, tastes), or fast once it is over
+(plans, visits)."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Ageing:
+    """How far a derived memory has faded at one time: see `langmemory.lifecycle.retention`."""
+
+    temporal_class: TemporalClass
+    retention: float
+    """0..1: what is left of it; 1 for what is pinned or timeless."""
+    salience: float
+    """0..1: how much it counts, of which retention is a part."""
+    parts: Mapping[str, float]
+    """The parts of salience by name, 0..1 each."""
+    age_days: float
+    """Since it was last said, confirmed or cited."""
+    half_life_days: float
+    """Infinite for what does not fade."""
+    uses: int
+    """Citations; one that proved right counts twice."""
+    used_at: datetime | None
+    """When an answer cited it last."""
+
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Trace:
@@ -416,6 +445,9 @@ class Stats:
     history: int
     by_kind: Mapping[str, int]
     file_bytes: int
+    archived: int = 0
+    """Memories that moved to the archive file; not among the others."""
+    archive_bytes: int = 0
     model: str | None
     """Id of the embedding model the vectors come from; None when nothing is embedded."""
     dims: int | None

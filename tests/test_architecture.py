@@ -34,8 +34,9 @@ LAYERS: tuple[frozenset[str], ...] = (
 
 BESIDE = {("tools", "nodes"), ("middleware", "nodes"), ("middleware", "tools"),
           ("cli", "evals"), ("cli", "templates"),
-          ("reflection", "nodes"), ("formation", "context"), ("context", "recall"),
-          ("context", "formation"), ("lifecycle", "formation")}  # fmt: skip
+          ("reflection", "nodes"), ("maintenance", "reflection"), ("formation", "context"),
+          ("context", "recall"), ("context", "formation"), ("lifecycle", "formation"),
+          ("lifecycle", "context"), ("lifecycle", "recall")}  # fmt: skip
 """(importer, imported) within one layer."""
 
 SQL = PACKAGE / "engines" / "sql"

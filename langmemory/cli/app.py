@@ -31,6 +31,7 @@ from langmemory.cli.maintain import health, maintain
 from langmemory.cli.oneline import Command, CommandLine
 from langmemory.cli.reembed import reembed
 from langmemory.cli.reflect import reflect
+from langmemory.cli.restore import restore
 from langmemory.cli.reviews import reviews
 from langmemory.cli.runs import runs, undo
 from langmemory.cli.search import search
@@ -89,6 +90,7 @@ COMMANDS: dict[str, dict[str, Callable[..., None] | typer.Typer]] = {
         "history": history,
         "runs": runs,
         "undo": undo,
+        "restore": restore,
         "worker": worker,
         "jobs": jobs,
         "maintain": maintain,

@@ -128,6 +128,8 @@ def examine(target: Target) -> Iterator[Check]:
     yield from file
     yield from _beside(config)
     readable = file[0].state == "ok"
+    if readable:
+        yield from _archive(config)
     yield _embedder(config, config.database.path if readable else ":memory:")
     yield from _chat_models(config.models)
     yield from _ollama(config.models)
@@ -202,9 +204,11 @@ REBUILD = (
 
 def _file(config: Config) -> Iterator[Check]:
     from langmemory.engines.sql.background.jobs import counts
+    from langmemory.engines.sql.reading.health import unreachable
     from langmemory.engines.sqlite import Engine
     from langmemory.engines.sqlite.consistency import DAMAGED, check
     from langmemory.engines.sqlite.file.connection import is_damage
+    from langmemory.lifecycle.policies import PolicyOptions
 
     path = config.database.path
     folder = Path(path).parent
@@ -222,6 +226,7 @@ def _file(config: Config) -> Iterator[Check]:
             problems = check(snapshot.connection)
             dead = counts(snapshot.connection).get("dead", 0)
             unfinished = engine.remaining is not None
+            rules = [] if problems else unreachable(snapshot, PolicyOptions.of(config.lifecycle))
     except LangMemoryError as error:
         damaged = is_damage(error)
         found = f"{path} is damaged ({error.__cause__})" if damaged else _line(error)
@@ -246,6 +251,9 @@ def _file(config: Config) -> Iterator[Check]:
     if dead:
         advice = "`langmemory jobs` says why, `langmemory jobs --retry all` tries again."
         yield Check(state="warn", what="reflection", found=f"{dead} given up", advice=advice)
+    for rule in rules:
+        found, _, advice = rule.partition(". ")
+        yield Check(state="warn", what="lifecycle", found=found, advice=advice)
 
 
 def _damages(path: str) -> list[str] | None:
@@ -260,12 +268,33 @@ def _damages(path: str) -> list[str] | None:
         return None
 
 
+def _archive(config: Config) -> Iterator[Check]:
+    """Check the archive file, if anything ever moved there."""
+    from langmemory.engines.sqlite.consistency import DAMAGED
+    from langmemory.stores import MemoryStore
+    from langmemory.stores.rooms import Maintaining
+
+    try:
+        path = config.database.archive_of(config.database.path)
+        with closing(MemoryStore(config.database.path, config=config, index=False)) as store:
+            problems, stats = Maintaining(store).check_archive(), store.stats()
+            left = 0 if problems else Maintaining(store).leftovers()
+    except LangMemoryError as error:
+        yield Check(state="fail", what="archive", found=_line(error))
+        return
+    for problem in problems:
+        advice = RESTORE if "SQLite" in problem or DAMAGED in problem else ""
+        yield Check(state="fail", what="archive", found=problem, advice=advice)
+    if left:
+        found = f"{memories(left)} in both files: a move was interrupted, and nothing is lost"
+        advice = "The next `langmemory maintain` deletes these copies from the archive file."
+        yield Check(state="warn", what="archive", found=found, advice=advice)
+    if stats.archived and not problems:
+        yield Check(state="ok", what="archive", found=f"{path}: {memories(stats.archived)}")
+
+
 def _beside(config: Config) -> Iterator[Check]:
     """Check the files that the configuration puts beside the memory file."""
-    if config.database.archive_path is not None:
-        found = f"{config.database.archive_path} is set, but nothing moves there in this version"
-        advice = "Leave it out. Archived memories stay in the memory file, out of every recall."
-        yield Check(state="warn", what="archive", found=found, advice=advice)
     if config.journal.path is not None:
         folder = Path(config.journal.path).absolute()
         there = next(one for one in (folder, *folder.parents) if one.exists())

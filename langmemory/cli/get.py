@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from rich.text import Text
 
     from langmemory.stores.face import StoreFace
-    from langmemory.types import Memory, Namespace
+    from langmemory.types import Ageing, Memory, Namespace
 
 WIDTH = 13
 """Columns for the name of a facet."""
@@ -48,6 +48,7 @@ def get(
 ) -> None:
     """Show one memory in full: text, facets, evidence."""
     from langmemory.cli.screen import Screen
+    from langmemory.recall.explain import ageing_json
     from langmemory.stores.face import bound
 
     where = target.namespace(DEFAULT_NAMESPACE)
@@ -66,11 +67,15 @@ def get(
             )
         [memory] = found
         evidence = bound(store, viewer).changes.evidence(memory.namespace, memory.key)
+        [ageing] = store.lifecycle.ageing([(memory.namespace, memory.key)])
     if as_json:
-        say(json_text({**asdict(memory), "evidence": [one.key for one in evidence]}))
+        aged = ageing and ageing_json(ageing)
+        say(
+            json_text({**asdict(memory), "evidence": [one.key for one in evidence], "ageing": aged})
+        )
         return
     console = Screen()
-    for line in _lines(memory, evidence):
+    for line in _lines(memory, evidence, ageing):
         console.print(line, soft_wrap=True)
 
 
@@ -83,13 +88,17 @@ def _found(store: StoreFace, where: Namespace, key: str) -> list[Memory]:
     return exact or ([] if short is None else store._conversing.labelled(where, short[1]))
 
 
-def _lines(memory: Memory, evidence: Sequence[Memory]) -> Iterator[Text]:
+def _lines(memory: Memory, evidence: Sequence[Memory], ageing: Ageing | None) -> Iterator[Text]:
     """Yield the text, a line for each facet that says something, and what it was made from."""
     from rich.text import Text
+
+    from langmemory.recall.explain import faded
 
     yield Text(memory.text.strip() + "\n")
     for name, shown in _facets(memory):
         yield Text.assemble((f"{name:<{WIDTH}}", "dim"), shown)
+    if ageing is not None:
+        yield Text.assemble((f"{'ageing':<{WIDTH}}", "dim"), faded(ageing))
     for one in evidence:
         yield Text.assemble((f"{'made from':<{WIDTH}}", "dim"), (one.key, "cyan"))
         yield Text(" " * WIDTH + " ".join(one.text.split()))

@@ -27,12 +27,14 @@ def history(
     from rich.text import Text
 
     from langmemory.cli.screen import FOLD, WHOLE, Screen
+    from langmemory.recall.explain import faded
     from langmemory.stores.face import bound
 
     where = target.namespace(DEFAULT_NAMESPACE)
     with target.open(vectors=False) as store:
         entries = bound(store, viewer).changes.history(where, key)
         hint = "" if entries else target.elsewhere(store)
+        [ageing] = store.lifecycle.ageing([(where, key)])
     if not entries:
         raise ConfigError(
             f"There never was a memory {key!r} in {'/'.join(where)}.{hint} "
@@ -51,3 +53,5 @@ def history(
         cells = [Text(cell) for cell in (when, entry.action, said, why)]
         rows.append((cells, "", narrow))
     Screen().print_rows({"when": WHOLE, "what": WHOLE, "it said": FOLD, "why": FOLD}, rows)
+    if ageing is not None:
+        Screen().print(Text(f"Now: {faded(ageing)}", "dim"))

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import sys
 from dataclasses import asdict
-from datetime import date
+from datetime import UTC, date, datetime
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -15,6 +15,9 @@ from langmemory.cli.terminal import json_text, printable, say
 from langmemory.cli.values import day as parsed_day
 from langmemory.errors import ConfigError
 from langmemory.pluralize import counted
+
+if TYPE_CHECKING:
+    from langmemory.stores import MemoryStore
 
 
 def journal(
@@ -32,12 +35,18 @@ def journal(
     rebuild: Annotated[
         bool, typer.Option("--rebuild", help="Write all files anew from the memory file.")
     ] = False,
+    edits: Annotated[
+        bool,
+        typer.Option(
+            "--take-edits", help="Take up what was changed in MEMORY.md, and write it anew."
+        ),
+    ] = False,
     path: Annotated[
         Path | None,
         typer.Option(
             "--path",
             metavar="FOLDER",
-            help="With --rebuild: folder of the files; else the configured one.",
+            help="With --rebuild or --take-edits: folder of the files; else the configured one.",
             show_default=False,
         ),
     ] = None,
@@ -52,16 +61,28 @@ def journal(
     from langmemory.cli.screen import Screen
     from langmemory.projections.journal import JournalFiles, Page, render
 
-    if path is not None and not rebuild:
-        raise typer.BadParameter("--path goes with --rebuild.")
+    if path is not None and not (rebuild or edits):
+        raise typer.BadParameter("--path goes with --rebuild or --take-edits.")
     with target.open(vectors=False) as store:
-        if rebuild:
+        if rebuild or edits:
             folder = path or store.config.journal.path
             if folder is None:
                 raise ConfigError(
                     "Where to? Set journal.path in config/memory.json, or pass --path FOLDER."
                 )
+            if edits:
+                _take_edits(store, folder, as_json)
+                return
             different = JournalFiles(folder).rebuild(store.journal)
+            changed, edited = store.journal.memory_files(folder).write(
+                budget_tokens=store.config.lifecycle.memory_page_tokens,
+                now_us=int(datetime.now(UTC).timestamp() * 1_000_000),
+            )
+            different += changed
+            for file in edited:
+                say(
+                    f"{file} was edited and is left as it is: --take-edits takes that up.", err=True
+                )
             if as_json:
                 say(json_text({"folder": str(folder), "changed": different}))
             else:
@@ -86,3 +107,17 @@ def journal(
             console.print(Markdown(render(page)))
         else:
             say(printable(render(page)))
+
+
+def _take_edits(store: MemoryStore, folder: Path | str, as_json: bool) -> None:
+    from langmemory.maintenance.edits import take_edits
+
+    taken = take_edits(store, folder, now=datetime.now(UTC))
+    if as_json:
+        say(json_text({**asdict(taken), "files": list(map(str, taken.files))}))
+    else:
+        for line in (*taken.lines, *taken.refused):
+            say(printable(line))
+        say(f"Took up {counted(len(taken.files), 'edited page')} of {folder}")
+    if taken.refused:
+        raise typer.Exit(1)

@@ -36,12 +36,16 @@ def list_memories(
     past: Annotated[
         bool, typer.Option("--all", help="Also what no longer holds, and what is not sure yet.")
     ] = False,
+    retention: Annotated[
+        bool, typer.Option("--retention", help="Also how far each has faded.")
+    ] = False,
     limit: LimitOption = 20,
     viewer: ViewerOption = None,
     as_json: JsonOption = False,
 ) -> None:
     """List memories, the latest first, with their keys."""
     from langmemory.cli.screen import Screen
+    from langmemory.recall.explain import ageing_json, faded
     from langmemory.stores.face import bound
 
     check_span(since, until)
@@ -51,22 +55,37 @@ def list_memories(
             place, kinds=kind, since=since, until=until, past=past, limit=limit + 1
         )
         nothing = "" if found else target.unknown(store, place) or "No memory is there."
-    found, more = found[:limit], len(found) > limit
+        found, more = found[:limit], len(found) > limit
+        ageing = (
+            store.lifecycle.ageing([(one.namespace, one.key) for one in found])
+            if retention
+            else [None] * len(found)
+        )
     if as_json:
-        say(json_text([asdict(memory) for memory in found]))
+        rows = zip(found, ageing, strict=True)
+        say(
+            json_text(
+                [
+                    asdict(memory) | ({"ageing": one and ageing_json(one)} if retention else {})
+                    for memory, one in rows
+                ]
+            )
+        )
         return
     console = Screen()
     if nothing:
         console.print(nothing, soft_wrap=True)
         return
     several = len({memory.namespace for memory in found}) > 1
-    for memory in found:
-        console.print(*lines(memory, several), sep="\n", soft_wrap=False)
+    for memory, one in zip(found, ageing, strict=True):
+        console.print(
+            *lines(memory, several, faded(one) if one else None), sep="\n", soft_wrap=False
+        )
     more_by = "; --limit shows more" if more else ""
     console.print(f"{memories(len(found))}{more_by}", style="dim")
 
 
-def lines(memory: Memory, several: bool) -> list[Text]:
+def lines(memory: Memory, several: bool, ageing: str | None = None) -> list[Text]:
     """Return a memory as its text, its key, and an empty line; what no longer holds is struck out."""
     from rich.text import Text
 
@@ -80,6 +99,7 @@ def lines(memory: Memory, several: bool) -> list[Text]:
     return [
         Text(text, "dim strike" if memory.status in ("superseded", "archived") else ""),
         Text(" · ".join(facets), "dim"),
+        *([Text(ageing, "dim")] if ageing else []),
         Text(memory.key, "cyan dim"),
         Text(),
     ]

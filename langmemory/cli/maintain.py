@@ -8,15 +8,35 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from langmemory.cli.target import JsonOption, Target
-from langmemory.cli.terminal import json_text, printable, say
+from langmemory.cli.terminal import json_text, say
+from langmemory.pluralize import counted
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from rich.text import Text
+
+    from langmemory.cli.screen import Screen
     from langmemory.stores import MemoryStore
+    from langmemory.stores.rooms import MaintenanceNight
 
 LINES = 12
 """Changes of one task that are shown; ``--verbose`` shows all."""
+VERBS = {
+    "promoted": "green",
+    "brought back": "green",
+    "active": "green",
+    "approved": "green",
+    "learned": "green",
+    "put away": "yellow",
+    "archived": "yellow",
+    "moved": "yellow",
+    "superseded": "yellow",
+    "deleted": "red",
+}
+"""Colours of the words that begin a sentence of a night."""
+NIGHTS = 30
+"""Nights that `health` shows."""
 BARS = "▁▂▃▄▅▆▇█"
 
 
@@ -68,32 +88,68 @@ def maintain(
         raise typer.Exit(1)
 
 
-def _print(found: dict[str, Any], dry_run: bool, verbose: bool) -> None:
+def show_night(
+    console: Screen, found: dict[str, Any], *, verbose: bool = False, only: Sequence[str] = ()
+) -> None:
+    """Print what the tasks of a night did, each with its sentences; with ``only`` those tasks alone."""
     from rich.text import Text
 
-    from langmemory.cli.screen import FOLD, WHOLE, Screen, plain_table
+    from langmemory.cli.screen import FOLD, WHOLE, facts_table
 
-    console, table = Screen(), plain_table({"task": WHOLE, "what": FOLD})
+    table, quiet = facts_table(WHOLE, FOLD), list[str]()
     for report in found["reports"]:
-        lines = report["lines"] if verbose else report["lines"][:LINES]
-        said = [*lines]
-        if left := len(report["lines"]) - len(lines):
-            said.append(f"… and {left} more (--verbose)")
-        said += [f"{name}: {figure:g}" for name, figure in report["figures"].items()]
-        said += report["advice"]
-        said += [f"not done: {one}" for one in report["refused"]]
+        if only and report["task"] not in only:
+            continue
+        said = [sentence(one) for one in report["told"][: None if verbose else LINES]]
+        if left := len(report["told"]) - len(said):
+            said.append(Text(f"… and {left:,} more (--verbose)", "dim"))
+        if verbose:
+            said += [Text(line, "dim") for line in report["lines"]]
+        figures = {name: n for name, n in report["figures"].items() if n}
+        if figures:
+            told = (f"{name.replace('_', ' ')} {n:,.6g}" for name, n in figures.items())
+            said.append(Text(" · ".join(told), "dim"))
+        said += [Text.assemble(("advice  ", "yellow"), one) for one in report["advice"]]
+        said += [Text.assemble(("not done  ", "yellow"), one) for one in report["refused"]]
+        if report["model_calls"]:
+            calls = counted(report["model_calls"], "call")
+            said.append(Text(f"{calls} of the model, {report['tokens']:,} tokens", "dim"))
         if report["error"]:
-            said.append(f"failed: {report['error']}")
-        table.add_row(
-            Text(report["task"], "red" if report["error"] else ""),
-            Text("\n".join(map(printable, said)) or "nothing", "" if said else "dim"),
-        )
-    console.print(table)
+            said.append(Text.assemble(("failed  ", "bold red"), report["error"]))
+        if not said:
+            quiet.append(report["task"])
+            continue
+        style = "bold red" if report["error"] else "bold"
+        table.add_row(Text(report["task"], style), Text("\n").join(said))
+    if table.row_count:
+        console.print(table)
+    if quiet and not only:
+        console.print(Text(f"nothing to do: {', '.join(quiet)}", "dim"))
+
+
+def sentence(told: str) -> Text:
+    """Return a sentence of a night with its verb in colour, and its figures dim."""
+    from rich.text import Text
+
+    verb, _, rest = told.partition(": ")
+    style = next((one for word, one in VERBS.items() if verb.startswith(word)), "cyan")
+    text, opened, why = rest.rpartition(" (")
+    if not opened:
+        text, why = rest, ""
+    return Text.assemble((verb, style), "  ", text, (f" ({why}" if opened else "", "dim"))
+
+
+def _print(found: dict[str, Any], dry_run: bool, verbose: bool) -> None:
+    from langmemory.cli.screen import Screen
+
+    console = Screen()
+    show_night(console, found, verbose=verbose)
     changed = sum(len(report["lines"]) for report in found["reports"])
     if dry_run:
-        say(f"{changed} changes planned; nothing was changed.")
+        say(f"{counted(changed, 'change')} planned; nothing was changed.")
     elif changed:
-        say(f"{changed} changes. Take them back with: langmemory maintain --undo {found['night']}")
+        undo = f"langmemory maintain --undo {found['night']}"
+        say(f"{counted(changed, 'change')}. Take them back with: {undo}")
     else:
         say("Nothing to change.")
 
@@ -136,7 +192,9 @@ def health(
     from langmemory.lifecycle.health import as_json as plain
 
     with target.open(vectors=False) as store:
-        found = store.admin.health((target.labels and target.namespace()) or ())
+        prefix = (target.labels and target.namespace()) or ()
+        found = store.admin.health(prefix)
+        nights = store.lifecycle.nights(prefix, limit=NIGHTS)
     findings = found.findings()
     if as_json:
         say(json_text(plain(found)))
@@ -157,18 +215,32 @@ def health(
                 f"{found.file_bytes / 1e6:,.1f} MB, archive {found.archive_bytes / 1e6:,.1f} MB",
             ),
             ("added by week", f"{sparkline(found.growth)}  {found.growth[-1]:,} in the last"),
+            ("changed by night", _by_night(nights)),
         ):
             table.add_row(Text(name, "dim"), Text(shown))
         console.print(table)
         for finding in findings:
             console.print(
-                Text(f"{finding.state}  ", "bold red" if finding.state == "fail" else "yellow")
-                + Text(f"{finding.what}. {finding.advice}")
+                Text.assemble(
+                    (f"{finding.state}  ", "bold red" if finding.state == "fail" else "yellow"),
+                    f"{finding.what}.\n",
+                    (f"      → {finding.advice}", "dim"),
+                )
             )
         if not findings:
             say("All is well.")
     if any(finding.state == "fail" for finding in findings):
         raise typer.Exit(1)
+
+
+def _by_night(nights: Sequence[MaintenanceNight]) -> str:
+    """Return a bar for each of the last nights that changed memory, the oldest first."""
+    if not nights:
+        return "no night has changed it yet"
+    last = nights[0]
+    bars = sparkline([one.changes for one in reversed(nights)])
+    undone = ", undone" if last.undone else ""
+    return f"{bars}  {last.changes:,} in the last, {last.at.astimezone():%Y-%m-%d %H:%M}{undone}"
 
 
 def sparkline(counts: Sequence[int]) -> str:

@@ -36,6 +36,9 @@ def search(
     until: UntilOption = None,
     as_of: AsOfOption = None,
     known_at: KnownAtOption = None,
+    archive: Annotated[
+        bool, typer.Option("--archive", help="Search what is archived, too.")
+    ] = False,
     viewer: ViewerOption = None,
     as_json: JsonOption = False,
 ) -> None:
@@ -57,6 +60,7 @@ def search(
             until=until,
             as_of=as_of,
             known_at=known_at,
+            include_archive=archive,
             explain=True,
         )
         if not recall.results:

@@ -6,7 +6,7 @@ from dataclasses import asdict
 
 from langmemory.cli.target import JsonOption, OnFile
 from langmemory.cli.terminal import json_text, say
-from langmemory.pluralize import counted
+from langmemory.pluralize import counted, memories
 
 
 def stats(target: OnFile, as_json: JsonOption = False) -> None:
@@ -25,6 +25,11 @@ def stats(target: OnFile, as_json: JsonOption = False) -> None:
     for name, value in {
         "file": f"{target.config().database.path}, {found.file_bytes / 1e6:,.1f} MB",
         "memories": f"{found.items:,}" + (f" ({kinds})" if kinds else ""),
+        "archive file": (
+            f"{memories(found.archived)}, {found.archive_bytes / 1e6:,.1f} MB"
+            if found.archive_bytes
+            else ""
+        ),
         "namespaces": f"{found.namespaces:,}",
         "vectors": f"{found.vectors:,}",
         "model": model,

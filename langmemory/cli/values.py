@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from datetime import date, datetime, timedelta
+from datetime import date, datetime, time, timedelta
 from enum import StrEnum
 from pathlib import Path
 from typing import get_args
@@ -63,6 +63,14 @@ def count(text: str) -> int:
     if number < 1:
         raise typer.BadParameter(f"{text!r} is no whole number from 1 on.")
     return number
+
+
+def time_of_day(text: str) -> time:
+    """A time by the clock."""
+    try:
+        return datetime.strptime(text.strip(), "%H:%M").time()
+    except ValueError:
+        raise typer.BadParameter(f"{text!r} is no time of day; write it as 03:00.") from None
 
 
 def seconds(text: str) -> float:

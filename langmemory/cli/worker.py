@@ -1,4 +1,4 @@
-"""`langmemory worker`: reflect what waits in the file, in a process of its own."""
+"""`langmemory worker`: reflect what waits in the file, and maintain it at night, in a process of its own."""
 
 from __future__ import annotations
 
@@ -13,10 +13,14 @@ import typer
 
 from langmemory.cli.target import OnFile
 from langmemory.cli.terminal import say
-from langmemory.cli.values import count, seconds
+from langmemory.cli.values import count, seconds, time_of_day
 
 if TYPE_CHECKING:
+    from datetime import time
     from types import FrameType
+
+    from langmemory.maintenance.daily import Daily
+    from langmemory.stores import MemoryStore
 
 
 def worker(
@@ -39,10 +43,20 @@ def worker(
             help="To finish what is under way when stopped.",
         ),
     ] = 30,
+    maintain: Annotated[
+        Any,
+        typer.Option(
+            "--maintain",
+            metavar="HH:MM",
+            parser=time_of_day,
+            help="Also maintain the file once a day at this local time; with --once, once at the end.",
+            show_default=False,
+        ),
+    ] = None,
 ) -> None:
     """Reflect conversations in the background, until stopped.
 
-    Any number of workers and applications may share a file.
+    Any number of workers and applications may share a file; one of them maintains it.
     With --once the exit code is 1 if any of it failed, now to be tried again or given up.
     Ctrl-C or SIGTERM finishes what is under way and leaves the rest in the file;
     a second one ends at once, and what was begun is begun again.
@@ -63,22 +77,42 @@ def worker(
             options=WorkOptions.of(store.config.reflection),
         )
         asked = _asked_to_stop()
-        say(f"Reflecting {store.path}" + ("" if once else "; Ctrl-C stops"), err=True)
+        also = f", maintaining it at {maintain:%H:%M}" if maintain and not once else ""
+        say(f"Reflecting {store.path}{also}" + ("" if once else "; Ctrl-C stops"), err=True)
+        daily = None if maintain is None else _daily(store, maintain)
+        if daily is not None and not once:
+            daily.start()
         working.start(until_idle=once)
         while not working.join(0.2) and not asked.is_set():
             pass
-        finished = working.join(0)
+        if daily is not None and once and not asked.is_set():
+            daily.start(once=True)
+            while not daily.join(0.2) and not asked.is_set():
+                pass
+        finished = working.join(0) and (daily is None or daily.join(0))
         if not finished:
             say("Stopping: finishing what is under way", err=True)
-            finished = working.stop(grace_seconds=grace)
+            if daily is not None:
+                daily.stop(grace_seconds=0)
+            finished = working.stop(grace_seconds=grace) and (daily is None or daily.join(grace))
         counts = store.jobs.counts()
     waiting, dead = counts.get("pending", 0), counts.get("dead", 0)
     hint = " (`langmemory jobs` says why)" if dead else ""
     say(f"{waiting} waiting, {dead} given up{hint}", err=True)
-    code = 1 if once and working.failed else 0
+    failed = working.failed or (daily is not None and daily.failed)
+    code = 1 if once and failed else 0
     if not finished:  # a model may still be asked in a thread, for which Python would wait
         os._exit(code)
     raise typer.Exit(code)
+
+
+def _daily(store: MemoryStore, at: time) -> Daily:
+    from langmemory.graphs.maintenance import build_maintenance_graph
+    from langmemory.maintenance.daily import Daily
+    from langmemory.stores.rooms import Maintaining
+
+    graph = build_maintenance_graph(store)
+    return Daily(lambda: graph.invoke({}), at, last=Maintaining(store).last_night)
 
 
 def _asked_to_stop() -> threading.Event:

@@ -90,6 +90,46 @@ def divide(facts: Sequence[Fact], knowledge: Knowledge) -> Division:
     )
 
 
+def said_twice(
+    first: KnownFact, last: KnownFact, cosine: float, knowledge: Knowledge
+) -> bool | None:
+    """Return whether two known facts, the older first, say the same; False where that is to be asked, None
+    where they do not. What became so again after it was over is no repetition.
+
+    Args:
+        first: The one that was said earlier.
+        last: The other one.
+        cosine: Of their vectors, -1..1.
+        knowledge: What is known.
+    """
+    old, new = ComparableFact.of_known(first), ComparableFact.of_known(last)
+    if not (_is_fact(first) and _is_fact(last) and _same_scope(new, old)):
+        return None
+    worded = fingerprint(old.text) == fingerprint(new.text) and not _of_namesakes(old, new)
+    plain = _is_plain(last) and bool(first.claims)
+    near = None if cosine < GREY or plain else _near(new, first, cosine)
+    if worded or near or _says_the_same(new, old) or _says_the_same(old, new):
+        again = is_reassertion(old, new, _known_between(old, new, new, knowledge))
+        return None if again else True
+    if near is not None:
+        mine, theirs = (wording(one.text, one.language) for one in (new, old))
+        return False if mine.agrees(theirs) else None
+    details = _details(new, first) if new.claims else None
+    asks = details is not None and (details <= 1 or cosine >= REWORDED)
+    return False if asks else None
+
+
+def says_less(one: KnownFact, other: KnownFact) -> bool:
+    """Return whether one of two facts that mean the same leaves out what the other says besides."""
+    mine, theirs = ComparableFact.of_known(one), ComparableFact.of_known(other)
+    if mine.claims and theirs.claims:
+        ours, others = _beyond_claim(mine), _beyond_claim(theirs)
+    else:
+        ours = wording(mine.text, mine.language).words
+        others = wording(theirs.text, theirs.language).words
+    return bool(others - ours) and not ours - others
+
+
 def as_good_as_same(statement: ComparableFact, knowledge: Knowledge) -> Iterator[KnownFact]:
     """Yield known facts in nearly the words of a fact, as an embedder says."""
     for known, cosine in knowledge.nearest(statement.text, NEIGHBOURS):
@@ -216,44 +256,43 @@ def _worded(value: str, statement: ComparableFact) -> tuple[Wording, str]:
 def _nearest(fact: Fact, knowledge: Knowledge) -> tuple[KnownFact, float, bool] | None:
     """The nearest fact that may say the same, its cosine, and whether it does."""
     statement = ComparableFact.of_fact(fact)
-    mine = wording(fact.text, fact.language)
     doubtful: tuple[KnownFact, float, bool] | None = None
     for known, cosine in knowledge.nearest(fact.text, NEIGHBOURS):
-        other = ComparableFact.of_known(known)
         if cosine < GREY:
             break
-        if not _is_fact(known) or not _same_scope(statement, other):
-            continue
-        if _different_claims(statement, other) or (fact.claims and _is_plain(known)):
-            continue
-        theirs = wording(other.text, other.language)
-        if mine.speaks_of_others(theirs):
-            continue
-        worded_alike = mine.overlap(theirs) >= OVERLAP and not mine.swaps_words(theirs)
-        if mine.agrees(theirs) and (cosine >= SAME or worded_alike):
+        same = _near(statement, known, cosine)
+        if same:
             return known, cosine, True
-        doubtful = doubtful or (known, cosine, False)
+        if same is not None:
+            doubtful = doubtful or (known, cosine, False)
     return doubtful
 
 
+def _near(statement: ComparableFact, known: KnownFact, cosine: float) -> bool | None:
+    """Whether a known fact so near says the same; None where it surely does not."""
+    other = ComparableFact.of_known(known)
+    if not _is_fact(known) or not _same_scope(statement, other):
+        return None
+    if _different_claims(statement, other) or (statement.claims and _is_plain(known)):
+        return None
+    mine = wording(statement.text, statement.language)
+    theirs = wording(other.text, other.language)
+    if mine.speaks_of_others(theirs):
+        return None
+    worded_alike = mine.overlap(theirs) >= OVERLAP and not mine.swaps_words(theirs)
+    return mine.agrees(theirs) and (cosine >= SAME or worded_alike)
+
+
 def _reworded(fact: Fact, knowledge: Knowledge) -> tuple[KnownFact, float, bool] | None:
-    """A fact of the same claim that says nearly the same in other words, and how near it is: a word
-    more may be a detail. What says more than that is a fact of its own."""
+    """A fact of the same claim that says nearly the same in other words, and how near it is."""
     statement = ComparableFact.of_fact(fact)
-    mine = wording(fact.text, fact.language)
     near = None
     for claim in fact.claims[:1]:
         for known in _claiming(claim, knowledge):
-            other = ComparableFact.of_known(known)
-            theirs = wording(other.text, other.language)
-            if not _is_fact(known) or not _same_scope(statement, other):
+            details = _details(statement, known)
+            if details is None:
                 continue
-            if claim not in other.claims or not mine.agrees(theirs):
-                continue
-            more = _beyond_claim(statement) - _beyond_claim(other)
-            if len(more) > DETAILS or more & mine.names or more & mine.numbers:
-                continue
-            if len(more) > 1:
+            if details > 1:
                 near = near or {
                     one.memory.key: cosine
                     for one, cosine in knowledge.nearest(fact.text, NEIGHBOURS)
@@ -262,6 +301,23 @@ def _reworded(fact: Fact, knowledge: Knowledge) -> tuple[KnownFact, float, bool]
                     continue
             return known, GREY, False
     return None
+
+
+def _details(statement: ComparableFact, known: KnownFact) -> int | None:
+    """How many words a fact has beyond its claim that a known fact of the same claim has not: one more
+    may be a detail. None where they say different things, as with more words than `DETAILS`."""
+    other = ComparableFact.of_known(known)
+    mine = wording(statement.text, statement.language)
+    if not _is_fact(known) or not _same_scope(statement, other):
+        return None
+    if statement.claims[0] not in other.claims:
+        return None
+    if not mine.agrees(wording(other.text, other.language)):
+        return None
+    more = _beyond_claim(statement) - _beyond_claim(other)
+    if len(more) > DETAILS or more & mine.names or more & mine.numbers:
+        return None
+    return len(more)
 
 
 def _reasserts(known: KnownFact, fact: Fact, before: Sequence[Fact], knowledge: Knowledge) -> bool:

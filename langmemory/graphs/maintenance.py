@@ -20,14 +20,21 @@ from langgraph.store.base import BaseStore
 from langmemory.chat_models import as_chat_model, named_chat_model
 from langmemory.config import Config, load_config
 from langmemory.errors import ConfigError, MaintenanceBusyError
-from langmemory.maintenance.night import BudgetSpentError, Night
+from langmemory.lifecycle.policies import PolicyOptions
+from langmemory.maintenance.night import BudgetSpentError, Night, TaskReport
 from langmemory.maintenance.tasks import TASKS
 from langmemory.nodes.node import run_of
+from langmemory.reflection.failures import reason
+from langmemory.reflection.tokens import counting
 from langmemory.stores import MemoryStore
 
 logger = logging.getLogger("langmemory.maintenance")
 
 MAINTENANCE: Final = "maintenance"
+RESUME_HOURS: Final = 12
+"""Hours after which an interrupted night is not resumed: the next one is a new one."""
+PAGES: Final = "pages"
+"""Task of the report on pages that a night wrote at its end."""
 LAST: Final = "graduate"
 """The task that is left out where another failed."""
 
@@ -38,7 +45,8 @@ class MaintenanceInput(TypedDict, total=False):
     namespace: list[str]
     """Only namespaces in this one, by whole labels."""
     night: str
-    """Its id; a night that was interrupted goes on under the same id. None makes one."""
+    """Its id. None makes one, or takes that of the night that was interrupted less than `RESUME_HOURS` ago in
+    the same namespace: tasks that it had done are not done again."""
     dry_run: bool
     """Tell what would change, and change nothing."""
 
@@ -53,6 +61,11 @@ class MaintenanceOutput(TypedDict):
 
 class MaintenanceState(MaintenanceInput, total=False):
     reports: Annotated[list[dict[str, Any]], add]
+    done: list[str]
+    """Tasks that were done before the night was interrupted."""
+
+
+NightOf = Callable[[MaintenanceState, RunnableConfig], Night]
 
 
 def build_maintenance_graph(
@@ -61,6 +74,7 @@ def build_maintenance_graph(
     tasks: Iterable[str] | None = None,
     model: str | BaseChatModel | None = None,
     now: Callable[[], datetime] | None = None,
+    policies: PolicyOptions | None = None,
     config: Config | None = None,
     **compile_options: Any,
 ) -> CompiledStateGraph[Any, Any, Any, Any]:
@@ -75,6 +89,7 @@ def build_maintenance_graph(
         model: Asked by tasks that consolidate and summarise; None is what the configuration names as
             ``models.deep``, and rules without it.
         now: The time by which memories age; None is the clock.
+        policies: The numbers of the rules; None takes those of the store's configuration.
         config: None is the store's, else what `load_config` finds.
         compile_options: Passed to ``StateGraph.compile``.
 
@@ -94,15 +109,16 @@ def build_maintenance_graph(
     graph: StateGraph[Any, Any, Any, Any] = StateGraph(
         MaintenanceState, input_schema=MaintenanceInput, output_schema=MaintenanceOutput
     )
-    graph.add_node("begin", RunnableLambda(partial(_begin, model=chat, now=now)))
+    night = partial(_night, model=chat, now=now, policies=policies)
+    graph.add_node("begin", RunnableLambda(partial(_begin, night_of=night)))
     graph.add_edge(START, "begin")
     before = "begin"
     for name in TASKS:
         if name in wanted:
-            graph.add_node(name, RunnableLambda(partial(_task, name=name, model=chat, now=now)))
+            graph.add_node(name, RunnableLambda(partial(_task, name=name, night_of=night)))
             graph.add_edge(before, name)
             before = name
-    graph.add_node("finish", RunnableLambda(partial(_finish, model=chat, now=now)))
+    graph.add_node("finish", RunnableLambda(partial(_finish, night_of=night)))
     graph.add_edge(before, "finish")
     graph.add_edge("finish", END)
     return graph.compile(**{"name": MAINTENANCE, "store": store, **compile_options})
@@ -112,11 +128,24 @@ def _begin(
     state: MaintenanceState,
     config: RunnableConfig,
     *,
-    model: BaseChatModel | None,
-    now: Callable[[], datetime] | None,
+    night_of: NightOf,
 ) -> dict[str, Any]:
-    """Give the night its id."""
-    return {"night": _night(state, config, model, now).id, "reports": []}
+    """Take the lease, and give the night its id."""
+    night = night_of(state, config)
+    if night.dry_run:
+        return {"night": night.id, "reports": [], "done": []}
+    night.take_lease()
+    noted = night.room.last_night() or {"finished": True}
+    resumed = (
+        not noted["finished"]
+        and noted["prefix"] == list(night.prefix)
+        and state.get("night") in (None, noted["id"])
+        and night.now_us - noted["at"] < RESUME_HOURS * 3_600_000_000
+    )
+    if not resumed:
+        noted = {"id": night.id, "prefix": list(night.prefix), "at": night.now_us, "done": []}
+        night.room.note_night({**noted, "finished": False})
+    return {"night": noted["id"], "reports": [], "done": noted["done"]}
 
 
 def _task(
@@ -124,27 +153,35 @@ def _task(
     config: RunnableConfig,
     *,
     name: str,
-    model: BaseChatModel | None,
-    now: Callable[[], datetime] | None,
+    night_of: NightOf,
 ) -> dict[str, Any]:
     """Do one task; whatever happens, the report says so."""
-    night = _night(state, config, model, now)
+    night = night_of(state, config)
     report = night.begin(name)
-    failed = [one["task"] for one in state.get("reports", ()) if one["error"]]
+    if name in state["done"]:
+        report.refused.append("done before the night was interrupted")
+        return {"reports": [asdict(report)]}
+    failed = [one["task"] for one in state["reports"] if one["error"]]
     if name == LAST and failed:
         report.refused.append(f"nothing graduates: {', '.join(failed)} failed")
         return {"reports": [asdict(report)]}
     began = time.monotonic()
     try:
-        TASKS[name](night, report)
+        with counting() as night.counter:
+            TASKS[name](night, report)
     except BudgetSpentError as error:
         report.refused.append(str(error))
     except MaintenanceBusyError:
         raise
     except Exception as error:  # the boundary of a task: the others go on
-        logger.exception("The task %s of night %s failed", name, night.id)
-        report.error = f"{type(error).__name__}: {error}"[:500]
+        report.error = reason(error)
+        logger.warning("Night %s: the task %s failed: %s", night.id, name, report.error)
     report.seconds = round(time.monotonic() - began, 3)
+    report.tokens = max(report.tokens, night.counter.total)
+    if not night.dry_run and report.error is None:
+        noted = night.room.last_night()
+        if noted is not None and noted["id"] == night.id:
+            night.room.note_night({**noted, "done": [*noted["done"], name]})
     return {"reports": [asdict(report)]}
 
 
@@ -152,21 +189,48 @@ def _finish(
     state: MaintenanceState,
     config: RunnableConfig,
     *,
-    model: BaseChatModel | None,
-    now: Callable[[], datetime] | None,
+    night_of: NightOf,
 ) -> dict[str, Any]:
-    """Give the lease back."""
-    night = _night(state, config, model, now)
+    """Note that the night is over, and give the lease back."""
+    night = night_of(state, config)
     if not night.dry_run:
-        night.room.give_back_lease(night.holder)
+        noted = night.room.last_night()
+        if noted is not None and noted["id"] == night.id:
+            night.room.note_night({**noted, "finished": True})
+        try:
+            return _written(night)
+        finally:
+            night.room.give_back_lease(night.holder)
     return {}
+
+
+def _written(night: Night) -> dict[str, Any]:
+    """Write `MEMORY.md` and `DREAMS.md`, where there is a journal; a page that somebody edited meanwhile is
+    left for the next night."""
+    folder = night.store.config.journal.path
+    if folder is None:
+        return {}
+    report = TaskReport(task=PAGES)
+    try:
+        changed, edited = night.store.journal.memory_files(folder).write(
+            night.prefix,
+            budget_tokens=night.config.memory_page_tokens,
+            now_us=night.now_us,
+        )
+        report.figures["changed"] = changed
+        report.refused += [f"{file} was edited and is left as it is" for file in edited]
+    except OSError as error:  # the night's changes stand; the pages can be written at any time
+        report.error = f"{type(error).__name__}: {error.strerror}"
+    return {"reports": [asdict(report)]}
 
 
 def _night(
     state: MaintenanceState,
     config: RunnableConfig,
+    *,
     model: BaseChatModel | None,
     now: Callable[[], datetime] | None,
+    policies: PolicyOptions | None,
 ) -> Night:
     store, _ = run_of(config, None, MAINTENANCE)
     if not isinstance(store, MemoryStore):
@@ -182,5 +246,6 @@ def _night(
         model=model,
         now=now or (lambda: datetime.now(UTC)),
         dry_run=bool(state.get("dry_run")),
+        given_policies=policies,
         **options,
     )

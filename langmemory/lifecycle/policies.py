@@ -1,7 +1,7 @@
 """Rules by which memories change their standing: promotion, demotion, graduation, eviction, decay reviews.
 
-Each takes the derived memories of one namespace, the configured numbers and the time, and returns changes
-whose reasons hold the figures.
+Each takes the derived memories of one namespace, `PolicyOptions` and the time, and returns changes whose
+reasons hold the figures.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ import hashlib
 from collections import Counter
 from collections.abc import Iterator
 from collections.abc import Set as AbstractSet
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Final
 
@@ -21,6 +22,7 @@ from langmemory.config import LifecycleConfig
 from langmemory.formation.relations.vocabulary import BY_NAME
 from langmemory.lifecycle.retention import (
     DAY_US,
+    RETENTION,
     RetentionOptions,
     age_days,
     classes,
@@ -30,24 +32,65 @@ from langmemory.lifecycle.retention import (
 )
 from langmemory.ports.lifecycle import Aged, Flags, LifecycleView
 
-MOST_AT_ONCE: Final = 0.05
-"""Share of a namespace's derived memories that one night demotes, or evicts, at most."""
-RESERVED_SHARE: Final = 0.1
-"""Share of ``max_facts`` that is kept for corrections and what a person confirmed, before salience counts."""
-IMPORTANT: Final = 0.7
-"""Importance from which it is asked before a fading memory is let go."""
-CONFIRMATIONS: Final = 2
-"""Pieces of evidence from which a fact that waits for approval is approved without a person."""
 DECAY: Final = "decay"
 """`Review.about` of a question about a fading memory."""
 
 
-def options_of(config: LifecycleConfig) -> RetentionOptions:
-    """Return the half-lives that the configuration asks for."""
-    return RetentionOptions(half_life_days=config.half_life_days)
+@dataclass(frozen=True, kw_only=True, slots=True)
+class PolicyOptions:
+    """Every number of the rules. `of` takes those that a configuration sets; a program sets the others by
+    ``build_maintenance_graph(policies=dataclasses.replace(PolicyOptions.of(config.lifecycle), …))``."""
+
+    retention: RetentionOptions = RETENTION
+    guardrail_cited: int = 10
+    """Citations from which a memory of priority ``reference`` becomes a ``guardrail``."""
+    guardrail_relevance: float = 0.7
+    """Mean relevance, 0..1, that these citations must have had."""
+    mandate_cited: int = 25
+    """Citations from which a ``guardrail`` becomes a ``mandate``."""
+    mandate_right: int = 20
+    """How many of these answers must not have been corrected. A guardrail that a person confirmed becomes a
+    mandate without either."""
+    max_mandates: int = 20
+    """Mandates of one owner in a namespace that promotion stops at."""
+    unused_days: float = 90
+    """Days without a use, or a mention, after which a derived memory gets the priority ``archive``."""
+    unused_cited: int = 5
+    """Citations from which a memory is kept all the same."""
+    max_facts: int | None = None
+    """Derived memories that a namespace may keep; None means no limit."""
+    most_at_once: float = 0.05
+    """Share of a namespace's derived memories that one night demotes, or evicts, at most, 0..1."""
+    reserved_share: float = 0.1
+    """Share of ``max_facts`` that is kept for corrections and what a person confirmed, before salience
+    counts, 0..1."""
+    archive_after_days: float | None = None
+    """Days after which an archived memory moves to the archive file; None never moves any."""
+    review_below: float = 0.1
+    """Retention, 0..1, below which it is asked whether an important memory may go."""
+    important: float = 0.7
+    """Importance, 0..1, from which a memory counts as important."""
+    max_reviews: int = 5
+    """Questions about fading memories that a night may ask of a namespace."""
+    confirmations: int = 2
+    """Pieces of evidence from which a fact that waits for approval is approved without a person."""
+
+    @classmethod
+    def of(cls, config: LifecycleConfig) -> PolicyOptions:
+        """Return the numbers that a configuration asks for."""
+        return cls(
+            retention=RetentionOptions(half_life_days=config.half_life_days),
+            unused_days=config.unused_days,
+            max_facts=config.max_facts,
+            archive_after_days=config.archive_after_days,
+            max_reviews=config.max_reviews,
+        )
 
 
-def promotions(aged: Aged, config: LifecycleConfig, now: int) -> list[Change]:
+POLICIES: Final = PolicyOptions()
+
+
+def promotions(aged: Aged, options: PolicyOptions, now: int) -> list[Change]:
     """Return rises in priority: cited and relevant memories become guardrails, right ones mandates, and
     what was demoted and cited since becomes a reference again."""
     found: list[Change] = []
@@ -61,45 +104,51 @@ def promotions(aged: Aged, config: LifecycleConfig, now: int) -> list[Change]:
         cited, right = int(aged.cited[place]), int(aged.right[place])
         relevance, priority = round(float(aged.relevance[place]), 4), aged.priority[place]
         figures = f"cited {cited} times, right {right} times, mean relevance {relevance:.2f}"
-        if priority == "archive" and aged.evidence[place] and _in_use(aged, place, config, now):
+        if priority == "archive" and aged.evidence[place] and _in_use(aged, place, options, now):
             found.append(_with_priority(aged, place, "reference", f"in use again: {figures}"))
         elif (
             priority == "reference"
-            and cited >= config.guardrail_cited
-            and relevance >= config.guardrail_relevance
+            and cited >= options.guardrail_cited
+            and relevance >= options.guardrail_relevance
         ):
             found.append(_with_priority(aged, place, "guardrail", figures))
-        elif priority == "guardrail" and mandates[aged.owner[place]] < config.max_mandates:
+        elif priority == "guardrail" and mandates[aged.owner[place]] < options.max_mandates:
             confirmed = bool(aged.verified[place])
-            if confirmed or (cited >= config.mandate_cited and right >= config.mandate_right):
+            if confirmed or (cited >= options.mandate_cited and right >= options.mandate_right):
                 why = f"confirmed by a person; {figures}" if confirmed else figures
                 found.append(_with_priority(aged, place, "mandate", why))
                 mandates[aged.owner[place]] += 1
     return found
 
 
-def demotions(aged: Aged, config: LifecycleConfig, now: int) -> list[Change]:
+def demotions(aged: Aged, options: PolicyOptions, now: int, already: int = 0) -> list[Change]:
     """Return falls in priority to ``archive``: derived memories that nobody used or mentioned for long,
-    the least salient first, at most `MOST_AT_ONCE`.
+    the least salient first, at most ``most_at_once``.
 
     What is pinned, confirmed or timeless stays, what says how things are until something else is said
     (home, work, partner), and what an application or a person wrote. Where nothing was cited within
     ``unused_days``, use is not measured, and nothing is demoted for want of it.
+
+    Args:
+        aged: Derived memories.
+        options: The numbers of the rule.
+        now: Microseconds since 1970 UTC.
+        already: So many of the namespace were demoted this night.
     """
     ages = age_days(aged, now)
-    if not (aged.used_at > now - config.unused_days * DAY_US).any():
+    if not (aged.used_at > now - options.unused_days * DAY_US).any():
         return []
     idle = np.flatnonzero(
         _believed(aged)
         & aged.one_of(aged.priority, "reference", "guardrail")
         & (aged.evidence > 0)
-        & (ages > config.unused_days)
-        & (aged.cited < config.unused_cited)
+        & (ages > options.unused_days)
+        & (aged.cited < options.unused_cited)
         & ~_kept(aged)
         & ~_single(aged)
     )
-    score = salience(aged, now, options_of(config))
-    going = idle[np.argsort(score[idle], kind="stable")][: _most(aged)]
+    score = salience(aged, now, options.retention)
+    going = idle[np.argsort(score[idle], kind="stable")][: _most(aged, options, already)]
     return [
         _with_priority(
             aged,
@@ -112,13 +161,16 @@ def demotions(aged: Aged, config: LifecycleConfig, now: int) -> list[Change]:
     ]
 
 
-def graduations(aged: Aged, asked: AbstractSet[str]) -> list[Change]:
+def graduations(
+    aged: Aged, asked: AbstractSet[str], options: PolicyOptions = POLICIES
+) -> list[Change]:
     """Return rises in status: what waits for approval and was confirmed by further evidence is approved, and
     what was approved becomes active. What an open review is about waits for its answer.
 
     Args:
         aged: Derived memories.
         asked: Keys of the memories that open reviews are about.
+        options: The numbers of the rule.
     """
     found: list[Change] = []
     for place in np.flatnonzero(aged.one_of(aged.status, "pending", "approved")).tolist():
@@ -129,21 +181,21 @@ def graduations(aged: Aged, asked: AbstractSet[str]) -> list[Change]:
             found.append(
                 SetStatus(key=key, status="active", reason="approved, and nothing objected")
             )
-        elif evidence >= CONFIRMATIONS:
+        elif evidence >= options.confirmations:
             why = f"confirmed by {evidence} pieces of evidence"
             found.append(SetStatus(key=key, status="approved", reason=why))
     return found
 
 
-def eviction_order(aged: Aged, config: LifecycleConfig, now: int) -> NDArray[np.int64]:
+def eviction_order(aged: Aged, options: PolicyOptions, now: int) -> NDArray[np.int64]:
     """int64[m]: places of the memories that may be evicted, the first to go first.
 
     Superseded facts go before active ones, then the least salient. Never evicted are what is pinned,
     mandates, timeless facts, what an active memory was derived from, and what an application or a person
     wrote. Corrections and confirmed facts have places of their own: only when they fill more than
-    `RESERVED_SHARE` of ``max_facts`` the least salient of them compete with the others.
+    ``reserved_share`` of ``max_facts`` the least salient of them compete with the others.
     """
-    score = salience(aged, now, options_of(config))
+    score = salience(aged, now, options.retention)
     ended = aged.one_of(aged.status, "superseded")
     timeless = _timeless(aged)
     may_go = (
@@ -155,26 +207,29 @@ def eviction_order(aged: Aged, config: LifecycleConfig, now: int) -> NDArray[np.
         & ~(timeless & ~ended)
     )
     reserved = np.flatnonzero(may_go & (aged.verified | aged.corrects))
-    places = int((config.max_facts or 0) * RESERVED_SHARE)
+    places = int((options.max_facts or 0) * options.reserved_share)
     may_go[reserved[np.argsort(-score[reserved], kind="stable")][:places]] = False
     order = np.lexsort((aged.ids, score, ~ended))
     found: NDArray[np.int64] = order[may_go[order]]
     return found
 
 
-def evictions(aged: Aged, config: LifecycleConfig, now: int) -> list[Change]:
-    """Return what is archived because a namespace has more than ``max_facts`` derived memories."""
+def evictions(aged: Aged, options: PolicyOptions, now: int, already: int = 0) -> list[Change]:
+    """Return what is archived because a namespace has more than ``max_facts`` derived memories; ``already``
+    is how many were this night."""
     counted = int((~aged.one_of(aged.status, "archived")).sum())
-    if config.max_facts is None or counted <= config.max_facts:
+    if options.max_facts is None or counted <= options.max_facts:
         return []
-    going = eviction_order(aged, config, now)[: min(counted - config.max_facts, _most(aged))]
-    parts = salience_parts(aged, now, options_of(config))
-    score = salience(aged, now, options_of(config))
+    going = eviction_order(aged, options, now)[
+        : min(counted - options.max_facts, _most(aged, options, already))
+    ]
+    parts = salience_parts(aged, now, options.retention)
+    score = salience(aged, now, options.retention)
     return [
         SetStatus(
             key=aged.keys[place],
             status="archived",
-            reason=f"evicted, {counted} of at most {config.max_facts}: salience {score[place]:.2f} ("
+            reason=f"evicted, {counted} of at most {options.max_facts}: salience {score[place]:.2f} ("
             + ", ".join(f"{name} {part[place]:.2f}" for name, part in parts.items())
             + ")",
         )
@@ -182,16 +237,33 @@ def evictions(aged: Aged, config: LifecycleConfig, now: int) -> list[Change]:
     ]
 
 
+def moves(aged: Aged, asked: AbstractSet[str], options: PolicyOptions, now: int) -> list[str]:
+    """Return the keys of the memories that have been archived for ``archive_after_days``, the longest first;
+    what an open review is about waits for its answer.
+
+    Args:
+        aged: Derived memories.
+        asked: Keys of the memories that open reviews are about.
+    """
+    if options.archive_after_days is None:
+        return []
+    latest = now - int(options.archive_after_days * DAY_US)
+    places = np.flatnonzero(aged.one_of(aged.status, "archived") & (aged.archived_at <= latest))
+    order = places[np.lexsort((aged.ids[places], aged.archived_at[places]))]
+    return [key for place in order.tolist() if (key := aged.keys[place]) not in asked]
+
+
 def decay_reviews(
-    view: LifecycleView, aged: Aged, config: LifecycleConfig, now: int
+    view: LifecycleView, aged: Aged, options: PolicyOptions, now: int, already: int = 0
 ) -> list[Change]:
-    """Return questions whether important memories that have nearly faded may go: delete, extend or pin."""
-    left = retention(aged, now, options_of(config))
+    """Return questions whether important memories that have nearly faded may go: delete, extend or pin;
+    ``already`` is how many were asked this night."""
+    left = retention(aged, now, options.retention)
     fading = (
         _believed(aged)
         & (aged.evidence > 0)
-        & (aged.importance >= IMPORTANT)
-        & (left < config.review_below)
+        & (aged.importance >= options.important)
+        & (left < options.review_below)
         & ~_kept(aged)
         & ~_single(aged)
     )
@@ -199,7 +271,7 @@ def decay_reviews(
     order = np.flatnonzero(fading)
     order = order[np.argsort(left[order], kind="stable")]
     wanted = [place for place in order.tolist() if aged.keys[place] not in asked][
-        : config.max_reviews
+        : max(0, options.max_reviews - already)
     ]
     memories = {one.id: one for one in view.memories(aged.ids[np.array(wanted, np.int64)])}
     kept_at = datetime.fromtimestamp(now / 1_000_000, UTC).isoformat()
@@ -223,32 +295,32 @@ def decay_reviews(
                     "pin": (UpdateMemory(key=key, facets=Facets(pinned=True)),),
                     "leave": (),
                 },
-                reason=f"retention {left[place]:.2f} is below {config.review_below}",
+                reason=f"retention {left[place]:.2f} is below {options.review_below}",
             )
         )
     return found
 
 
-def unreachable_rules(aged: Aged, config: LifecycleConfig) -> Iterator[str]:
+def unreachable_rules(aged: Aged, options: PolicyOptions) -> Iterator[str]:
     """Yield each rule that cannot fire, given the counts there are, with the figures and the next step."""
     cited = int(aged.cited.max(initial=0))
     loaded = int(aged.loaded.max(initial=0))
-    if loaded >= 10 * config.guardrail_cited and not cited:
+    if loaded >= 10 * options.guardrail_cited and not cited:
         yield (
             f"Promotion cannot fire: memories stood in prompts up to {loaded} times and none was ever "
             "cited. Show ids in the block (citations=True), or pass usage counts yourself."
         )
     relevant = float(aged.relevance.max(initial=0))
-    enough = int((aged.cited >= config.guardrail_cited).sum())
-    if enough and relevant < config.guardrail_relevance:
+    enough = int((aged.cited >= options.guardrail_cited).sum())
+    if enough and relevant < options.guardrail_relevance:
         yield (
-            f"lifecycle.guardrail_relevance is {config.guardrail_relevance} and no memory has a mean "
+            f"PolicyOptions.guardrail_relevance is {options.guardrail_relevance} and no memory has a mean "
             f"relevance above {relevant:.2f}, though {enough} were cited often enough. Lower it."
         )
-    if config.mandate_right > config.mandate_cited:
+    if options.mandate_right > options.mandate_cited:
         yield (
-            f"lifecycle.mandate_right is {config.mandate_right}, above mandate_cited "
-            f"({config.mandate_cited}): the second figure has no effect. Lower mandate_right."
+            f"PolicyOptions.mandate_right is {options.mandate_right}, above mandate_cited "
+            f"({options.mandate_cited}): the second figure has no effect. Lower mandate_right."
         )
     if len(aged) and not cited:
         yield (
@@ -256,17 +328,17 @@ def unreachable_rules(aged: Aged, config: LifecycleConfig) -> Iterator[str]:
             "RememberNode or MemoryMiddleware, or pass counts to store.admin.count_usage."
         )
     counted = len(aged)
-    if config.max_facts is not None and counted > config.max_facts:
-        evictable = len(eviction_order(aged, config, 0))
-        if evictable < counted - config.max_facts:
+    if options.max_facts is not None and counted > options.max_facts:
+        evictable = len(eviction_order(aged, options, 0))
+        if evictable < counted - options.max_facts:
             yield (
-                f"lifecycle.max_facts is {config.max_facts} and a namespace has {counted} derived "
+                f"lifecycle.max_facts is {options.max_facts} and a namespace has {counted} derived "
                 f"memories, of which only {evictable} may be evicted. Raise it, or unpin some."
             )
 
 
-def _most(aged: Aged) -> int:
-    return max(1, int(len(aged) * MOST_AT_ONCE))
+def _most(aged: Aged, options: PolicyOptions, already: int) -> int:
+    return max(0, max(1, int(len(aged) * options.most_at_once)) - already)
 
 
 def _single(aged: Aged) -> Flags:
@@ -288,9 +360,11 @@ def _kept(aged: Aged) -> Flags:
     return aged.pinned | aged.verified | _timeless(aged)
 
 
-def _in_use(aged: Aged, place: int, config: LifecycleConfig, now: int) -> bool:
+def _in_use(aged: Aged, place: int, options: PolicyOptions, now: int) -> bool:
     one = aged.take(np.array([place]))
-    return bool(one.cited[0] >= config.unused_cited or age_days(one, now)[0] <= config.unused_days)
+    return bool(
+        one.cited[0] >= options.unused_cited or age_days(one, now)[0] <= options.unused_days
+    )
 
 
 def _with_priority(aged: Aged, place: int, priority: str, reason: str) -> Change:

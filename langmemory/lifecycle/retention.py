@@ -7,19 +7,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Final, Literal, get_args
+from datetime import UTC, datetime
+from typing import Final, get_args
 
 import numpy as np
 
 from langmemory.formation.relations.vocabulary import BY_NAME, PLANNED
 from langmemory.ports.candidates import UNKNOWN_TIME, Floats
 from langmemory.ports.lifecycle import Aged, Counts, Times
+from langmemory.types import Ageing, TemporalClass
 
 DAY_US: Final = 86_400_000_000
-
-TemporalClass = Literal["timeless", "habitual", "episodic"]
-"""How a fact ages: never (birthdays, kin, allergies), slowly (homes, work, tastes), or fast once it is over
-(plans, visits)."""
 
 CLASSES: Final[tuple[TemporalClass, ...]] = get_args(TemporalClass)
 _BY_FACT_KIND: Final[Mapping[str, TemporalClass]] = {"event": "episodic", "plan": "episodic"}
@@ -155,6 +153,26 @@ def salience(
         score += np.float32(getattr(weights, name)) * part
     found: Floats = np.where(aged.pinned, np.float32(1), score).astype(np.float32)
     return found
+
+
+def ageing(aged: Aged, now: int, options: RetentionOptions = RETENTION) -> list[Ageing]:
+    """Return for each memory how far it has faded."""
+    parts = salience_parts(aged, now, options)
+    scores, left, ages = salience(aged, now, options), parts["retention"], age_days(aged, now)
+    days, kinds = half_life_days(aged, options), classes(aged)
+    return [
+        Ageing(
+            temporal_class=kinds[place],
+            retention=round(float(left[place]), 4),
+            salience=round(float(scores[place]), 4),
+            parts={name: round(float(part[place]), 4) for name, part in parts.items()},
+            age_days=round(float(ages[place]), 2),
+            half_life_days=float(days[place]),
+            uses=int(aged.cited[place] + aged.right[place]),
+            used_at=None if used == UNKNOWN_TIME else datetime.fromtimestamp(used / 1e6, UTC),
+        )
+        for place, used in enumerate(aged.used_at.tolist())
+    ]
 
 
 def _share(counts: Counts, enough: int) -> Floats:

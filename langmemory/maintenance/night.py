@@ -15,10 +15,13 @@ from typing import Any, Final
 
 from langchain_core.language_models import BaseChatModel
 
-from langmemory.changes import Change, ChangeSet, OpenReview
+from langmemory.changes import Change, ChangeSet, OpenReview, Supersede
 from langmemory.config import LifecycleConfig
 from langmemory.errors import StalePlanError
+from langmemory.lifecycle.policies import PolicyOptions
+from langmemory.maintenance.sentences import sentences
 from langmemory.pluralize import counted
+from langmemory.reflection.tokens import TokenCounter
 from langmemory.stores import MemoryStore
 from langmemory.stores.rooms import Maintaining
 from langmemory.types import Namespace
@@ -29,6 +32,8 @@ CHANGES_AT_ONCE: Final = 50
 """Changes that one transaction applies: others write between two of them."""
 LEASE_SECONDS: Final = 60.0
 """The lease is renewed before each namespace of a task, and held for so long beyond."""
+TASK_TOKENS: Final = 200_000
+"""Tokens that the models of one task may take in one night; after that it works by rules, or ends."""
 MAX_PLANS: Final = 5
 """So often a task plans for a namespace that changes meanwhile."""
 
@@ -42,6 +47,8 @@ class TaskReport:
     """Ids of the runs, in order."""
     lines: list[str] = field(default_factory=list)
     """What changed, or with a dry run would; one line a change."""
+    told: list[str] = field(default_factory=list)
+    """The same as sentences for people, with the texts of the memories."""
     figures: dict[str, float] = field(default_factory=dict)
     """Counts and sizes by name."""
     advice: list[str] = field(default_factory=list)
@@ -75,12 +82,21 @@ class Night:
     model: BaseChatModel | None = None
     """Asked by tasks that can use one; None works by rules."""
     dry_run: bool = False
+    given_policies: PolicyOptions | None = None
+    """None takes those of the store's configuration."""
     holder: str = field(default_factory=lambda: f"{socket.gethostname()}:{os.getpid()}")
+    counter: TokenCounter = field(default_factory=TokenCounter)
+    """Counts what models take while a task runs."""
     _deadline: float = field(default=0.0, init=False)
 
     @property
     def config(self) -> LifecycleConfig:
         return self.store.config.lifecycle
+
+    @property
+    def policies(self) -> PolicyOptions:
+        """The numbers of the rules."""
+        return self.given_policies or PolicyOptions.of(self.config)
 
     @property
     def now_us(self) -> int:
@@ -107,15 +123,33 @@ class Night:
             raise BudgetSpentError(f"{report.task} has used its {self.config.task_seconds:.0f} s")
 
     def may_ask(self, report: TaskReport) -> bool:
-        """Return whether there is a model that the task may ask once more."""
-        return self.model is not None and report.model_calls < self.config.task_model_calls
+        """Return whether there is a model that the task may ask once more. Where its calls or tokens are
+        spent, the report says ``unfinished``."""
+        if self.model is None:
+            return False
+        report.tokens = max(report.tokens, self.counter.total)
+        spent = report.model_calls >= self.config.task_model_calls or report.tokens >= TASK_TOKENS
+        report.unfinished = report.unfinished or spent
+        return not spent
+
+    def already(self, task: str, namespace: Namespace) -> int:
+        """Return how many memories a task changed in this night before it was interrupted."""
+        return self.room.changes_of_night(self.id, task, namespace)
+
+    def take_lease(self) -> None:
+        """Take or renew the lease, for as long as a task may take.
+
+        Raises:
+            MaintenanceBusyError: Another process has it.
+        """
+        self.room.take_lease(self.holder, self.config.task_seconds + LEASE_SECONDS)
 
     def namespaces(self, report: TaskReport) -> Iterator[Namespace]:
         """Yield the namespaces of a task, while the budget lasts, under the lease."""
         for namespace in self.room.namespaces(self.prefix):
             self.check_budget(report)
             if not self.dry_run:
-                self.room.take_lease(self.holder, self.config.task_seconds + LEASE_SECONDS)
+                self.take_lease()
             yield namespace
 
     def apply(
@@ -147,7 +181,7 @@ class Night:
             began = time.monotonic()
             change_set = ChangeSet(
                 namespace=namespace,
-                run_id=self._next_id(report),
+                run_id=self.next_run(report),
                 kind="maintenance",
                 reason=reason,
                 changes=tuple(some := planned[start : start + CHANGES_AT_ONCE]),
@@ -159,13 +193,16 @@ class Night:
                 },
                 planned_at=planned_at,
             )
+            keys = sorted({key for one in some for key in (*keys_of(one), *_others(one))})
+            told = sentences(some, self.room.texts(namespace, keys))
             applied = self.store.changes.apply(change_set, dry_run=self.dry_run)
             took = time.monotonic() - began
             report.runs.append(applied.run_id)
             report.lines += applied.lines
+            report.told += told
 
-    def _next_id(self, report: TaskReport) -> str:
-        """A run id that no earlier attempt at this night used."""
+    def next_run(self, report: TaskReport) -> str:
+        """Return a run id that no earlier attempt at this night used."""
         known = {*self.room.runs_of(self.id), *report.runs}
         ids = (f"night/{self.id}/{report.task}/{n}" for n in count(1))
         return next(one for one in ids if one not in known)
@@ -177,6 +214,11 @@ def keys_of(change: Change) -> set[str]:
         return set(change.memories)
     key = getattr(change, "key", None)
     return {key, *getattr(change, "others", ())} if key else set()
+
+
+def _others(change: Change) -> tuple[str, ...]:
+    """Keys of further memories that a sentence about a change quotes."""
+    return (change.by,) if isinstance(change, Supersede) else ()
 
 
 def planned_again(attempt: Callable[[], None]) -> None:

@@ -2,15 +2,24 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Mapping
 from typing import Final
 
 from langmemory.changes import Change
 from langmemory.errors import DatabaseError
 from langmemory.lifecycle import policies
+from langmemory.maintenance.comparing import contradictions, duplicates
+from langmemory.maintenance.consolidating import consolidate
 from langmemory.maintenance.night import Night, TaskReport, planned_again
+from langmemory.maintenance.noting import notes
+from langmemory.maintenance.sentences import quoted
+from langmemory.maintenance.summarising import summarise
 from langmemory.ports.lifecycle import Aged, LifecycleView
 from langmemory.types import Namespace
+
+MOVED_AT_ONCE: Final = 25
+"""Memories that move in one transaction, which two files are written to (about 20 ms)."""
 
 Task = Callable[[Night, TaskReport], None]
 """Does one task of a night and notes in the report what came of it. It may raise: the others go on."""
@@ -60,29 +69,83 @@ def expire(night: Night, report: TaskReport) -> None:
         report.figures["expired"] = night.store.sweep_ttl()
 
 
+def archive(night: Night, report: TaskReport) -> None:
+    """Move what was archived long ago to the archive file, in steps between which others write.
+
+    Raises:
+        DatabaseError: The archive file is another memory file's, or not where memories moved to.
+    """
+    if night.policies.archive_after_days is None or not night.room.has_archive:
+        return
+    if not night.dry_run:
+        report.figures["swept"] = night.room.sweep_archive()
+    for namespace in night.namespaces(report):
+        moved = True
+        while moved:  # what a memory was derived from can go once that has gone
+            moved = _move_all(night, report, namespace) and not night.dry_run
+
+
+def _move_all(night: Night, report: TaskReport, namespace: Namespace) -> bool:
+    """Move what may move of one namespace; return whether anything moved."""
+    with night.room.view(namespace) as view:
+        going = policies.moves(view.aged(), view.people_asked(), night.policies, night.now_us)
+    undone = night.room.undone_keys(namespace, report.task)
+    going = night.room.movable(namespace, [key for key in going if key not in undone])
+    took_seconds = 0.0
+    for start in range(0, len(going), MOVED_AT_ONCE):
+        night.check_budget(report)
+        some = going[start : start + MOVED_AT_ONCE]
+        texts = night.room.texts(namespace, some)
+        if not night.dry_run:
+            time.sleep(took_seconds)
+            began = time.monotonic()
+            run_id = night.next_run(report)
+            some = night.room.move(
+                namespace, some, run_id=run_id, reason="archived long ago",
+                note={"night": night.id, "task": report.task},
+            )  # fmt: skip
+            took_seconds = time.monotonic() - began
+            report.runs += [run_id] if some else []
+        report.lines += [f"move {key} to the archive file" for key in some]
+        report.told += [f"moved to the archive file: {quoted(texts.get(key, key))}" for key in some]
+    return bool(going)
+
+
 TASKS: Final[Mapping[str, Task]] = {
     "health": health,
     "expire": expire,
+    "duplicates": duplicates,
+    "contradictions": contradictions,
     "reviews": by_rule(
         "fading memories that are asked about",
-        lambda night, view, aged: policies.decay_reviews(view, aged, night.config, night.now_us),
+        lambda night, view, aged: policies.decay_reviews(
+            view, aged, night.policies, night.now_us, night.already("reviews", view.namespace)
+        ),
     ),
     "promote": by_rule(
         "priorities by use",
-        lambda night, view, aged: policies.promotions(aged, night.config, night.now_us),
+        lambda night, view, aged: policies.promotions(aged, night.policies, night.now_us),
     ),
     "demote": by_rule(
         "unused memories",
-        lambda night, view, aged: policies.demotions(aged, night.config, night.now_us),
+        lambda night, view, aged: policies.demotions(
+            aged, night.policies, night.now_us, night.already("demote", view.namespace)
+        ),
     ),
     "evict": by_rule(
         "more memories than max_facts",
-        lambda night, view, aged: policies.evictions(aged, night.config, night.now_us),
+        lambda night, view, aged: policies.evictions(
+            aged, night.policies, night.now_us, night.already("evict", view.namespace)
+        ),
     ),
+    "archive": archive,
+    "notes": notes,
+    "consolidate": consolidate,
+    "summarise": summarise,
     "optimise": optimise,
     "graduate": by_rule(
         "approved memories",
-        lambda night, view, aged: policies.graduations(aged, view.people_asked()),
+        lambda night, view, aged: policies.graduations(aged, view.people_asked(), night.policies),
     ),
 }
 """By name, in the order in which a night does them. ``graduate`` is the last, and left out where another

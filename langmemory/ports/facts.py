@@ -269,6 +269,9 @@ class SnapshotKnowledge(FullKnowledge, Protocol):
     def told_by(self, speaker: str, owner: str | None, limit: int) -> Sequence[KnownFact]:
         """Return facts of this speaker and owner that hold, the latest first."""
 
+    def known(self, ids: Iterable[int]) -> Sequence[KnownFact]:
+        """Return facts by their ids, in this order, whatever their status."""
+
     def release(self) -> None:
         """Give the snapshot back; the next read takes another."""
 

@@ -49,6 +49,41 @@ class QuestionRow(NamedTuple):
     privacy: str
 
 
+class RememberedRow(NamedTuple):
+    """A memory that holds, as `MEMORY.md` tells it."""
+
+    key: str
+    text: str
+    statement: str
+    """``preference``, ``habit`` and others; ``""`` where nobody said."""
+    owner: str | None
+    privacy: str
+
+
+class DreamRow(NamedTuple):
+    """A change that a night made, as `DREAMS.md` tells it."""
+
+    day: str
+    night: str
+    action: str
+    text: str
+    before: str
+    reason: str
+    owner: str | None
+    privacy: str
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Remembered:
+    """What one namespace holds."""
+
+    namespace: Namespace
+    core: Mapping[str, str]
+    """Core blocks that say something, by label."""
+    rows: Sequence[RememberedRow]
+    """The most salient first."""
+
+
 class Naming(Protocol):
     """Names of people, as one reader may read them."""
 
@@ -80,6 +115,24 @@ class JournalRows(Protocol):
     def learned(self, prefix: Namespace, days: Collection[str] | None) -> Iterator[Learned]:
         """Yield the namespaces in a prefix where something was learned, from one snapshot. ``days``:
         only what was told on these; None is all."""
+
+    def remembered(self, prefix: Namespace, now_us: int) -> Iterator[Remembered]:
+        """Yield what the namespaces in a prefix hold, by salience at a time."""
+
+    def holding(
+        self, namespace: Namespace, keys: Sequence[str], owner: str | None
+    ) -> frozenset[str]:
+        """Return those of the memories that hold and may stand on a page: of an owner what is private to
+        them, of None what is not private."""
+
+    def core(self, namespace: Namespace) -> Mapping[str, str]:
+        """Return the core blocks of a namespace that say something, by label."""
+
+    def dreaming(self) -> list[Namespace]:
+        """Return the namespaces that nights have changed."""
+
+    def dreamt(self, namespace: Namespace) -> list[DreamRow]:
+        """Return what nights that stand changed in a namespace, the newest first."""
 
     def days(self, namespace: Namespace, keys: Sequence[str]) -> set[date]:
         """Return the days whose pages tell of these memories."""

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
-from typing import Any, Protocol, Self
+from typing import Any, NamedTuple, Protocol, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
+from langmemory.changes import OpenReview
 from langmemory.ports.candidates import UNKNOWN_TIME, Floats, Ids
 from langmemory.types import Memory, Namespace
 
@@ -92,6 +93,46 @@ class Aged:
         return np.fromiter((one in wanted for one in column), np.bool_, len(column))
 
 
+@dataclass(frozen=True, kw_only=True, slots=True)
+class News:
+    """Derived memories that changed after a place in the history, in the order of their last changes."""
+
+    ids: Ids
+    formed: frozenset[int]
+    """Those that only reflections changed: they compared them with what was known."""
+    reached: int
+    """The place in the history up to which these are all."""
+    later: frozenset[int]
+    """Those that changed after that place."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class NamedEntity:
+    """A person or thing, with all that is linked to it, as far as anybody in the namespace may know."""
+
+    key: str
+    name: str
+    kind: str
+    norms: frozenset[str]
+    """Its normalised names and aliases."""
+    facts: tuple[str, ...]
+    """Keys of active memories that speak of it and are not private, oldest first."""
+    claims: frozenset[tuple[str, str]]
+    """Their claims of it, each as a relation and the other end: the key of an entity, or a literal.
+    A relation in which it is the object has ``<-`` before it."""
+    parted: bool
+    """Whether somebody took a link of it away."""
+
+
+class Stated(NamedTuple):
+    """One occasion on which a memory was stated, from its evidence."""
+
+    session: str
+    """Thread and day."""
+    role: str
+    """``user``, ``assistant`` or another role of a turn; ``""`` of what is no turn."""
+
+
 class LifecycleView(Protocol):
     """One namespace as lifecycle reads it, on one snapshot. All calls are synchronous."""
 
@@ -119,6 +160,18 @@ class LifecycleView(Protocol):
         """Return the keys of what each memory was derived from, oldest first."""
         ...
 
+    def nodes(self) -> list[Memory]:
+        """Return the summaries of the tree, in the order of their ids. `aged` has none of them."""
+        ...
+
+    def days(self) -> set[int]:
+        """Return the days, since 1970 UTC, on which turns were said."""
+        ...
+
+    def find(self, keys: Sequence[str]) -> Mapping[str, int]:
+        """Return the ids of those of the keys that are there."""
+        ...
+
     def turns(self, since: int = UNKNOWN_TIME, until: int | None = None) -> Ids:
         """Return the turns said in ``[since, until)``, microseconds, in the order they were said."""
         ...
@@ -128,10 +181,41 @@ class LifecycleView(Protocol):
         maintenance changed themselves. Deleted ones are not among them."""
         ...
 
+    def news(self, since_seq: int, most: int) -> News:
+        """Return the first derived memories that changed after a place in the history, `most` at most; what
+        maintenance changed itself is not among them."""
+        ...
+
+    def same_words(self, ids: Ids) -> Sequence[Sequence[int]]:
+        """Return groups of active facts whose normalised text is the same, and of what an application wrote
+        with the same value, as far as one of these is among them."""
+        ...
+
+    def same_claims(self, ids: Ids) -> Sequence[Sequence[int]]:
+        """Return groups of active memories that claim the same, links followed, as far as one of these is
+        among them."""
+        ...
+
+    def named_entities(self) -> Sequence[NamedEntity]:
+        """Return the entities of the namespace that stand for themselves, oldest first."""
+        ...
+
     def progress(self, task: str) -> int:
         """Return the place in the history up to which a task has taken changes into account; 0 at first."""
         ...
 
     def people_asked(self) -> frozenset[str]:
         """Return the keys of memories that open reviews are about."""
+        ...
+
+    def stated(self, ids: Ids) -> Mapping[int, tuple[Stated, ...]]:
+        """Return the occasions on which each memory was stated, oldest first."""
+        ...
+
+    def mentions(self, ids: Ids) -> Mapping[int, tuple[str, ...]]:
+        """Return the keys of the people and things that each memory speaks of, links followed."""
+        ...
+
+    def open_reviews(self, about: str) -> list[OpenReview]:
+        """Return the open questions about something, with the changes behind their options."""
         ...

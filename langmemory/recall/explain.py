@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import fields, replace
+from dataclasses import asdict, fields, replace
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from langmemory.languages import compared, is_unspaced, split_words
+from langmemory.pluralize import counted
 from langmemory.recall import scoring
 from langmemory.recall.intent import Intent
 from langmemory.recall.query import Query
 from langmemory.recall.spelling import Meant
-from langmemory.types import Memory, Recall, RecallResult, ResultExplanation, Trace
+from langmemory.types import Ageing, Memory, Recall, RecallResult, ResultExplanation, Trace
 
 if TYPE_CHECKING:
     from rich.console import Console, ConsoleOptions, Group, JustifyMethod, RenderableType
@@ -184,9 +185,30 @@ def to_json(recall: Recall) -> Json:
 def _fields(one: ResultExplanation | Trace) -> Json:
     found: Json = {field.name: getattr(one, field.name) for field in fields(one)}
     for name, value in found.items():
-        if not isinstance(value, str):
+        if isinstance(value, Ageing):
+            found[name] = ageing_json(value)
+        elif value is not None and not isinstance(value, str):
             found[name] = dict(value) if isinstance(value, Mapping) else list(value)
     return found
+
+
+def ageing_json(one: Ageing) -> Json:
+    """Return the figures as JSON; a half-life without an end is null."""
+    endless = one.half_life_days == float("inf")
+    used_at = None if one.used_at is None else one.used_at.isoformat()
+    shown = {"half_life_days": None if endless else one.half_life_days, "used_at": used_at}
+    return {**asdict(one), "parts": dict(one.parts), **shown}
+
+
+def faded(one: Ageing) -> str:
+    """Return how far a memory has faded, on one line."""
+    told = [f"retention {one.retention:.2f}, salience {one.salience:.2f}", one.temporal_class]
+    if one.half_life_days != float("inf"):
+        told.append(f"half-life {one.half_life_days:.0f} days")
+    if one.uses:
+        last = f", last on {one.used_at.day} {one.used_at:%b %Y}" if one.used_at else ""
+        told.append(f"{counted(one.uses, 'use')}{last}")
+    return " · ".join(told)
 
 
 NARROW = 90
@@ -266,6 +288,8 @@ def reasons(result: RecallResult) -> list[str]:
         lines.extend(why.moves)
         if why.hop_path:
             lines.append("over " + " / ".join(why.hop_path))
+        if why.ageing is not None:
+            lines.append(faded(why.ageing))
     lines.append(f"{result.memory.key} in {'/'.join(result.memory.namespace)}")
     return lines
 

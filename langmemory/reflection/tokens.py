@@ -34,6 +34,14 @@ class TokenCounter(BaseCallbackHandler):
         self.usage: Usage = {model: dict(counts) for model, counts in (before or {}).items()}
         self._lock = threading.Lock()
 
+    @property
+    def total(self) -> int:
+        """Tokens read and written, of all models."""
+        with self._lock:
+            return int(
+                sum(one["input_tokens"] + one["output_tokens"] for one in self.usage.values())
+            )
+
     def on_llm_end(self, response: LLMResult, **_: Any) -> None:
         """Take one answer."""
         for generation in response.generations[0][:1]:

@@ -7,6 +7,7 @@ import logging
 import os
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final, Generic, Literal, Self, TypeVar
 
 from langgraph.store.base import Op, Result, TTLConfig
@@ -247,7 +248,8 @@ class MemoryStore(StoreFace):
         journal's files tell. That they were forgotten stays in the history, under a
         sealed key; neither a client that sends a message again nor an import brings them back. It cannot
         be undone. The deleted rows are overwritten with zeros. SQLite may have left older copies of
-        them in free space, so the file is then written anew (``VACUUM``), and its bytes are searched.
+        them in free space, so the file is then written anew (``VACUUM``), and its bytes are searched. What
+        moved to the archive file comes back first, and that file is treated in the same way.
         If the process ends before that, the store that opens the file next does it, in the background.
 
         Args:
@@ -279,7 +281,9 @@ class MemoryStore(StoreFace):
     def stats(self) -> Stats:
         """Return counts and sizes of the file."""
         with self._core.engine.read() as snapshot:
-            return snapshot.stats()
+            found = snapshot.stats()
+        archive = self._core.archive
+        return replace(found, archived=archive.count(), archive_bytes=archive.bytes())
 
     def batch(self, ops: Iterable[Op]) -> list[Result]:
         """Run operations: reads first, on one snapshot, then all writes in one transaction."""

@@ -19,7 +19,7 @@ from langmemory.engines.sql.rooms.gathering import Gathering
 from langmemory.engines.sql.rooms.graph import Graph
 from langmemory.engines.sql.rooms.jobs import Jobs
 from langmemory.engines.sql.rooms.journal import StoredJournal
-from langmemory.engines.sql.rooms.lifecycle import Lifecycle
+from langmemory.engines.sql.rooms.lifecycle import Lifecycle, MaintenanceNight
 from langmemory.engines.sql.rooms.maintaining import Maintaining
 from langmemory.engines.sql.rooms.recalling import (
     RecallOptions,
@@ -34,12 +34,41 @@ from langmemory.engines.sqlite.reembedding import reembed
 from langmemory.projections.journal import Journal
 
 __all__ = [
-    "FORGET", "RECALL", "REMEMBER", "Admin", "Batch", "Changes", "Conversing", "Core", "Engine",
-    "Gathering", "Graph", "IndexConfig", "Jobs", "Lifecycle", "Maintaining",
-    "RecallOptions", "UnreadThread",
-    "ViewerAdmin", "ViewerChanges", "archived", "as_expander", "as_reranker", "batching",
-    "check_kinds", "check_min_score", "complete_forgetting", "conversing_of", "follow_up",
-    "forget_for_good", "journal_of", "open_engine", "recalling", "reembed", "remembering",
+    "FORGET",
+    "RECALL",
+    "REMEMBER",
+    "Admin",
+    "Batch",
+    "Changes",
+    "Conversing",
+    "Core",
+    "Engine",
+    "Gathering",
+    "Graph",
+    "IndexConfig",
+    "Jobs",
+    "Lifecycle",
+    "Maintaining",
+    "MaintenanceNight",
+    "RecallOptions",
+    "UnreadThread",
+    "ViewerAdmin",
+    "ViewerChanges",
+    "archived",
+    "as_expander",
+    "as_reranker",
+    "batching",
+    "check_kinds",
+    "check_min_score",
+    "complete_forgetting",
+    "conversing_of",
+    "follow_up",
+    "forget_for_good",
+    "journal_of",
+    "open_engine",
+    "recalling",
+    "reembed",
+    "remembering",
     "take_apart",
 ]  # fmt: skip
 

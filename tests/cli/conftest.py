@@ -27,7 +27,7 @@ def elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 def away_from_the_machine(patch: pytest.MonkeyPatch) -> None:
     for name in ("CONFIG", "DEBUG", "NAMESPACE"):
         patch.delenv(f"LANGMEMORY_{name}", raising=False)
-    for name in ("MEMORY_DB_PATH", "MOCK_EMBEDDINGS"):
+    for name in ("MEMORY_DB_PATH", "MEMORY_ARCHIVE_DB_PATH", "MOCK_EMBEDDINGS"):
         patch.delenv(name, raising=False)
     patch.setenv("OLLAMA_URL", CLOSED_PORT)
 

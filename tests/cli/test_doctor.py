@@ -192,15 +192,16 @@ def test_what_answers_in_ollamas_place_does_not_end_the_report(
         )
 
 
-def test_a_setting_that_does_nothing_yet_is_told(
+def test_an_archive_file_that_nothing_moved_to_is_not_told_of(
     filled: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Who sets an archive file learns that nothing moves there; the file is not made."""
-    assert "archive" not in checks(filled)
+    """Doctor says nothing of an archive before the first move, and makes no file; the memory file itself is
+    refused as its own archive."""
     monkeypatch.setenv("MEMORY_ARCHIVE_DB_PATH", "archive.db")
-    assert checks(filled)["archive"][0] == "warn"
-    assert filled("doctor").exit_code == 0
+    assert "archive" not in checks(filled)
     assert not Path("archive.db").exists()
+    monkeypatch.setenv("MEMORY_ARCHIVE_DB_PATH", "memory.db")
+    assert checks(filled)["archive"][0] == "fail"
 
 
 def test_a_journal_that_cannot_be_written_is_told(filled: Run, tmp_path: Path) -> None:
@@ -223,3 +224,12 @@ def test_a_preset_that_there_is_not_is_a_mistake_in_the_configuration(filled: Ru
     [wrong] = [check for check in report if check["state"] == "fail"]
     assert wrong["what"] == "configuration"
     assert "preset 'quick'" in wrong["found"]
+
+
+def test_a_rule_of_the_lifecycle_that_cannot_fire_is_told(filled: Run) -> None:
+    """Where facts are there and nothing was ever cited, the doctor says that demotion cannot fire."""
+    assert "lifecycle" not in checks(filled), "nothing was derived yet"
+    filled("reflect")
+    state, advice = checks(filled)["lifecycle"]
+    assert state == "warn"
+    assert "count_usage" in advice

@@ -11,8 +11,9 @@ import pytest
 
 from langmemory.changes import AddMemory, ChangeSet, Facets
 from langmemory.context.citations import Usage
-from langmemory.errors import ConfigError, MaintenanceBusyError
+from langmemory.errors import ConfigError, DatabaseError, MaintenanceBusyError
 from langmemory.graphs.maintenance import build_maintenance_graph
+from langmemory.lifecycle.policies import PolicyOptions
 from langmemory.maintenance import tasks
 from langmemory.maintenance.night import CHANGES_AT_ONCE, Night, TaskReport
 from langmemory.stores import MemoryStore
@@ -186,12 +187,12 @@ def test_a_failed_task_keeps_the_others_and_stops_graduation(
     learn(store, 1, status="approved")
 
     def broken(night: Night, report: TaskReport) -> None:
-        raise RuntimeError("the disk is on fire")
+        raise DatabaseError("The disk is on fire.")
 
     monkeypatch.setitem(tasks.TASKS, "demote", broken)  # type: ignore[arg-type]
     found = night(store)
     by_task = {report["task"]: report for report in found["reports"]}
-    assert by_task["demote"]["error"] == "RuntimeError: the disk is on fire"
+    assert by_task["demote"]["error"] == "DatabaseError: The disk is on fire."
     assert by_task["evict"]["error"] is None
     assert by_task["graduate"]["lines"] == []
     assert "demote failed" in by_task["graduate"]["refused"][0]
@@ -245,3 +246,12 @@ def test_a_damaged_file_stops_graduation(
     by_task = {report["task"]: report for report in night(store)["reports"]}
     assert "a row is lost" in by_task["health"]["error"]
     assert by_task["graduate"]["lines"] == []
+
+
+def test_the_numbers_of_the_rules_are_data(store: MemoryStore) -> None:
+    """A program sets any number of the rules without a key of the configuration."""
+    [used] = learn(store, 1, days=2)
+    cite(store, used, 3)
+    easy = PolicyOptions(guardrail_cited=3)
+    graph = build_maintenance_graph(store, now=lambda: NOW, policies=easy)
+    assert lines(graph.invoke({}), "promote")

@@ -8,13 +8,13 @@ import numpy as np
 import pytest
 
 from langmemory.changes import Change, SetStatus, UpdateMemory
-from langmemory.config import LifecycleConfig
 from langmemory.lifecycle import policies
+from langmemory.lifecycle.policies import PolicyOptions
 from langmemory.lifecycle.retention import DAY_US
 from langmemory.ports.lifecycle import Aged
 from tests.lifecycle.aged import NOW, aged
 
-CONFIG = LifecycleConfig()
+OPTIONS = PolicyOptions()
 USED = {"cited": 1, "used_at": NOW - DAY_US}
 """A memory by which use is known to be measured."""
 
@@ -40,7 +40,7 @@ def test_promotion_by_use() -> None:
             {"cited": 25, "right": 19, "priority": "guardrail"},
             {"verified": True, "priority": "guardrail"},
         ),
-        CONFIG,
+        OPTIONS,
         NOW,
     )
     assert priorities(found) == {"k0": "guardrail", "k3": "mandate", "k5": "mandate"}
@@ -50,7 +50,7 @@ def test_promotion_by_use() -> None:
 
 def test_mandates_are_capped() -> None:
     """Promotion stops at so many mandates of one owner; those of another owner count apart."""
-    few = LifecycleConfig(max_mandates=1)
+    few = PolicyOptions(max_mandates=1)
     rising = {"verified": True, "priority": "guardrail"}
     found = policies.promotions(
         aged({"priority": "mandate"}, rising, {**rising, "owner": "ada"}), few, NOW
@@ -78,20 +78,20 @@ def test_what_is_not_demoted(kept: dict[str, Any]) -> None:
     """Unused memories fall; what a person vouched for, what does not fade, the present home, what an
     application wrote, and what is in use stays."""
     old = {"days": 200}
-    found = policies.demotions(aged(old, {**old, **kept}, USED), CONFIG, NOW)
+    found = policies.demotions(aged(old, {**old, **kept}, USED), OPTIONS, NOW)
     assert priorities(found) == {"k0": "archive"}
     assert "unused for 200 days" in found[0].reason
 
 
 def test_nothing_is_demoted_where_use_is_not_measured() -> None:
     """Without a citation in the last ninety days nobody knows what is unused, and nothing falls."""
-    assert policies.demotions(aged({"days": 200}, {"days": 300}), CONFIG, NOW) == []
+    assert policies.demotions(aged({"days": 200}, {"days": 300}), OPTIONS, NOW) == []
 
 
 def test_a_night_demotes_a_twentieth_at_most() -> None:
     """Of a hundred unused memories the five least salient fall in one night."""
     many = [{"days": 200, "importance": n / 100} for n in range(100)]
-    found = policies.demotions(aged(*many, USED), CONFIG, NOW)
+    found = policies.demotions(aged(*many, USED), OPTIONS, NOW)
     assert list(priorities(found)) == ["k0", "k1", "k2", "k3", "k4"]
 
 
@@ -99,7 +99,7 @@ def test_a_demoted_memory_rises_when_it_is_used_again() -> None:
     """A citation after a demotion brings the memory back into prompts."""
     fallen = {"days": 300, "priority": "archive"}
     found = policies.promotions(
-        aged(fallen, {**fallen, **USED}, {**fallen, **USED, "kind": "archival"}), CONFIG, NOW
+        aged(fallen, {**fallen, **USED}, {**fallen, **USED, "kind": "archival"}), OPTIONS, NOW
     )
     assert priorities(found) == {"k1": "reference"}
 
@@ -128,8 +128,8 @@ def test_eviction_keeps_what_must_stay() -> None:
     memories = [{"days": 400, "importance": 0.0, **one} for one in kept]
     going = [{"days": 10, "status": "superseded"}, {"days": 300, "importance": 0.1}, {"days": 1}]
     filler = [{"days": 1, "importance": 0.9}] * 52
-    config = LifecycleConfig(max_facts=57)
-    found = policies.evictions(aged(*memories, *going, *filler), config, NOW)
+    options = PolicyOptions(max_facts=57)
+    found = policies.evictions(aged(*memories, *going, *filler), options, NOW)
     assert archived(found) == ["k5", "k6", "k7"]
     assert "60 of at most 57" in found[0].reason
     assert "salience" in found[0].reason
@@ -138,15 +138,15 @@ def test_eviction_keeps_what_must_stay() -> None:
 def test_eviction_takes_a_twentieth_at_most() -> None:
     """However far a namespace is over its limit, one night evicts a twentieth of it."""
     many = [{"days": n} for n in range(100)]
-    assert len(policies.evictions(aged(*many), LifecycleConfig(max_facts=10), NOW)) == 5
+    assert len(policies.evictions(aged(*many), PolicyOptions(max_facts=10), NOW)) == 5
 
 
 def test_corrections_and_confirmed_facts_have_reserved_places() -> None:
     """A tenth of ``max_facts`` is kept for them, however little salient they are."""
     reserved = [{"days": 900, "importance": 0.0, "corrects": True} for _ in range(3)]
     many = [{"days": n % 50, "importance": 0.6} for n in range(60)]
-    config = LifecycleConfig(max_facts=20)
-    order = policies.eviction_order(aged(*reserved, *many), config, NOW)
+    options = PolicyOptions(max_facts=20)
+    order = policies.eviction_order(aged(*reserved, *many), options, NOW)
     assert set(order.tolist()).isdisjoint(range(2)), "two places are reserved"
     assert 2 in order or len(order) == 60
 
@@ -154,9 +154,9 @@ def test_corrections_and_confirmed_facts_have_reserved_places() -> None:
 def test_rules_that_cannot_fire_are_named() -> None:
     """A threshold that no memory reaches though many were cited is told with both figures."""
     memories = aged(*[{"cited": 12, "relevance": 0.3, "loaded": 20} for _ in range(3)])
-    [told] = policies.unreachable_rules(memories, CONFIG)
+    [told] = policies.unreachable_rules(memories, OPTIONS)
     assert "guardrail_relevance is 0.7" in told
     assert "0.30" in told
-    assert any("Demotion" in one for one in policies.unreachable_rules(aged({}), CONFIG))
-    assert list(policies.unreachable_rules(aged(), CONFIG)) == []
-    assert isinstance(policies.eviction_order(aged(), CONFIG, NOW), np.ndarray)
+    assert any("Demotion" in one for one in policies.unreachable_rules(aged({}), OPTIONS))
+    assert list(policies.unreachable_rules(aged(), OPTIONS)) == []
+    assert isinstance(policies.eviction_order(aged(), OPTIONS, NOW), np.ndarray)

@@ -27,6 +27,7 @@ from langmemory.changes import (
     UnlinkEntities,
 )
 from langmemory.engines.sqlite.file.connection import Database
+from langmemory.graphs import build_maintenance_graph
 
 NAMESPACE = ("memories", "anna")
 PACKAGE = Path(langmemory.__file__).parent
@@ -171,3 +172,21 @@ def test_a_killed_process_loses_no_follow_up(tmp_path: Path) -> None:
             [place] = [edge.object for edge in edges if edge.fact == "fact/kiel"]
             assert place.startswith("place/ulm")
             assert sum(run.id.startswith("reworded/") for run in store.changes.runs(NAMESPACE)) == 1
+
+
+def test_a_night_plans_outside_of_transactions(entered: list[str], tmp_path: Path) -> None:
+    """Whatever a night of maintenance changes was planned before the file was locked."""
+    with MemoryStore(tmp_path / "m.db") as store:
+        turn = {"role": "user", "content": "Lena lives in Oslo.", "at": "2020-01-01"}
+        [key] = store.remember(NAMESPACE, [turn], thread_id="t")
+        plan = AddMemory(
+            key="fact/1",
+            value={"text": "Lena lives in Oslo"},
+            facets=Facets(kind="semantic", status="approved", importance=0.9),
+            evidence=(key,),
+        )
+        apply(store, "learned", plan)
+        entered.clear()
+        found = build_maintenance_graph(store).invoke({})
+        assert any(report["lines"] for report in found["reports"])
+    assert entered == []

@@ -11,7 +11,7 @@ import numpy as np
 
 from langmemory.engines.sql.records.history import GONE
 from langmemory.engines.sql.records.removal import RESTORABLE
-from langmemory.engines.sql.tables.settings import read_model
+from langmemory.engines.sql.tables.settings import ARCHIVE_OF, read_model
 from langmemory.engines.sql.tables.values import leaves
 from langmemory.engines.sqlite.file.connection import Connection
 from langmemory.engines.sqlite.file.rescue import damaged_rows
@@ -37,7 +37,18 @@ def check(connection: Connection) -> list[str]:
     Reads every row once: seconds for 100,000 items. Call it on a reader, inside its snapshot.
     """
     problems: list[str] = []
-    for part in (_damaged, _pages, _rows, _keywords, _leaves, _vectors, _signs, _history, _graph):
+    for part in (
+        _damaged,
+        _pages,
+        _rows,
+        _moved,
+        _keywords,
+        _leaves,
+        _vectors,
+        _signs,
+        _history,
+        _graph,
+    ):
         try:
             problems.extend(part(connection))
         except (apsw.Error, UnicodeDecodeError, ValueError) as error:
@@ -99,6 +110,14 @@ def _keywords(connection: Connection) -> Iterator[str]:
         "rows of the keyword index belong to no item, or to one that is not to be indexed",
         "SELECT id FROM keyword_docsize "
         "WHERE id NOT IN (SELECT id FROM item WHERE index_fields IS NOT 'false')",
+    )
+
+
+def _moved(connection: Connection) -> Iterator[str]:
+    yield from _named(
+        connection,
+        "items are here and noted to be in the archive file",
+        "SELECT item FROM archived_item WHERE item IN (SELECT id FROM item)",
     )
 
 
@@ -192,8 +211,17 @@ DANGLING: Final = (
 """(table, column, the table whose id it holds)."""
 
 
+def _is_archive(connection: Connection) -> bool:
+    """Return whether the file is the archive file of another one."""
+    found = connection.execute("SELECT 1 FROM setting WHERE name = ?", (ARCHIVE_OF,)).fetchone()
+    return found is not None
+
+
 def _graph(connection: Connection) -> Iterator[str]:
+    away = _is_archive(connection)
     for table, column, target in DANGLING:
+        if away and (target == "entity" or column == "source"):
+            continue  # these stay in the memory file
         beside = target == "item" and table != "fingerprint"
         known = _KNOWN if beside else f"SELECT id FROM {target}"
         yield from _named(

@@ -40,7 +40,7 @@ def reembed(
     config: Config | None = None,
     progress: Progress = lambda done, total: None,
 ) -> ModelSetting:
-    """Move a file to another embedding model, while its old index keeps serving.
+    """Move a file, and its archive file, to another embedding model, while the old index keeps serving.
 
     New vectors are written beside the old ones in batches and take their place in one transaction
     at the end. A killed run goes on where it was; items changed meanwhile are embedded again. Stores
@@ -65,31 +65,41 @@ def reembed(
         raise ConfigError("reembed needs an embedding model; set models.embedding.")
     if "\0" not in str(path) and not os.path.exists(os.path.expanduser(path)):
         raise DatabaseError(f"{path} does not exist. Name the memory file to re-embed.")
+    found = _reembed(path, indexing, embedder.model_id, config, progress)
+    archive = config.database.archive_of(path)
+    if archive is not None and os.path.exists(archive):
+        _reembed(archive, indexing, embedder.model_id, config, progress)
+    return found
+
+
+def _reembed(
+    path: str, indexing: Indexing, model: str, config: Config, progress: Progress
+) -> ModelSetting:
     engine = Engine(path, settings=config.database)
     try:
         with engine.write() as connection:
-            _begin(connection, embedder.model_id)
+            _begin(connection, model)
             done = int(connection.execute("SELECT count(*) FROM reembed_done").fetchone()[0])
             total = int(connection.execute("SELECT count(*) FROM item").fetchone()[0])
         after = 0  # not to look through all that is done for every batch
         while True:
             with engine.read() as snapshot:
-                if _done_by_another(snapshot.connection, embedder.model_id):
+                if _done_by_another(snapshot.connection, model):
                     return read_model(snapshot.connection)
                 todo = _next(snapshot.connection, indexing, after)
             if not todo:
                 with engine.write() as connection:
-                    if _done_by_another(connection, embedder.model_id):
+                    if _done_by_another(connection, model):
                         return read_model(connection)
                     if not connection.execute(f"{_TODO} LIMIT 1").fetchone():
-                        return _swap(connection, embedder.model_id)
+                        return _swap(connection, model)
                 after = 0  # something was written meanwhile
                 continue
             after = todo[-1][0]
             drafts = [draft for _, _, draft in todo]
             indexing.embed(drafts, indexing.pending(drafts), tokens=False)
             with engine.write() as connection:
-                if _done_by_another(connection, embedder.model_id):
+                if _done_by_another(connection, model):
                     return read_model(connection)
                 # Vectors that an earlier run with the same model made at another length go.
                 dims = max(one.embedded.shape[1] for one in drafts)

@@ -9,7 +9,7 @@ a judge is asked where the words suggest it, and without one both hold.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from itertools import combinations
@@ -46,11 +46,35 @@ def groups(
         grey: facts that may repeat one that is known; they may contradict others, too.
         batch: what they were made of, where its words may say more than theirs.
     """
+    asked = {ComparableFact.of_fact(fact).key: known for fact, known, _ in grey}
+    new = [ComparableFact.of_fact(fact, batch) for fact in (*fresh, *(fact for fact, _, _ in grey))]
+    return _groups_of(new, asked, knowledge)
+
+
+def groups_of_known(facts: Sequence[KnownFact], knowledge: Knowledge) -> list[Group]:
+    """Return the known facts that contradict others which nobody compared them with, grouped for a judge.
+
+    Args:
+        facts: compared with one another and with all that is known.
+        knowledge: what is known, these facts included.
+    """
+    statements = [ComparableFact.of_known(one) for one in facts]
+    return _groups_of(statements, {}, knowledge, apart={one.key for one in statements})
+
+
+def _groups_of(
+    new: Sequence[ComparableFact],
+    asked: Mapping[str, KnownFact],
+    knowledge: Knowledge,
+    *,
+    apart: Collection[str] = (),
+) -> list[Group]:
+    """``asked`` are known facts that new ones may repeat, by key of the new one; ``apart`` the keys of those
+    that are known and told in their turn."""
     pairs: list[Pair] = []
     told: list[ComparableFact] = []
     over: dict[str, datetime] = {}
-    asked = {ComparableFact.of_fact(fact).key: known for fact, known, _ in grey}
-    new = [ComparableFact.of_fact(fact, batch) for fact in (*fresh, *(fact for fact, _, _ in grey))]
+    untold = set(apart)
     # As it happened; corrections last, because they speak of what was said.
     for statement in sorted(new, key=lambda one: (one.corrects, one.start, one.said_at, one.key)):
         near = asked.get(statement.key)
@@ -58,7 +82,7 @@ def groups(
         found: list[Pair] = []
         candidates = [
             replace(old, end=min(old.end, over.get(old.key, old.end)))
-            for old in _candidates(statement, told, knowledge)
+            for old in _candidates(statement, told, knowledge, without=apart)
         ]
         for old in candidates:
             pair = compared(statement, old)
@@ -66,7 +90,7 @@ def groups(
                 seen.add(old.key)
                 found.append(pair)
         if not found:
-            found = list(denied(statement, seen, knowledge))
+            found = list(denied(statement, seen | untold, knowledge))
             seen.update(pair.old.key for pair in found)  # whether they say the same is no question
         for pair in _few(_settled(_late(_not_of_many(found), candidates), candidates)):
             pairs.append(pair)
@@ -76,6 +100,7 @@ def groups(
         if near is not None and near.memory.key not in seen:
             pairs.append(Pair(new=statement, old=ComparableFact.of_known(near), about="duplicate"))
         told.append(statement)
+        untold.discard(statement.key)
     return list(_grouped(pairs))
 
 
@@ -192,17 +217,24 @@ def is_named(values: Iterable[str], correction: ComparableFact) -> bool:
 
 
 def _candidates(
-    new: ComparableFact, told: Iterable[ComparableFact], knowledge: Knowledge
+    new: ComparableFact,
+    told: Iterable[ComparableFact],
+    knowledge: Knowledge,
+    *,
+    without: Collection[str],
 ) -> Iterator[ComparableFact]:
-    """Facts that claim something of the same subject under a relation that concerns the new one."""
+    """Facts that claim something of the same subject under a relation that concerns the new one;
+    ``without`` are keys of others."""
     for claim in new.claims:
         concerned = _concerned(claim.relation, corrects=new.corrects)
-        for relation in concerned:
-            for known in knowledge.about(claim.subject, relation, past=True):
-                yield ComparableFact.of_known(known)
+        known = [
+            one
+            for relation in concerned
+            for one in knowledge.about(claim.subject, relation, past=True)
+        ]
         if claim.relation not in concerned:  # of many values, one may have been corrected before
-            corrections = knowledge.about(claim.subject, claim.relation, corrects=True, past=True)
-            yield from map(ComparableFact.of_known, corrections)
+            known += knowledge.about(claim.subject, claim.relation, corrects=True, past=True)
+        yield from (ComparableFact.of_known(one) for one in known if one.memory.key not in without)
         for other in told:
             if any(
                 theirs.subject == claim.subject

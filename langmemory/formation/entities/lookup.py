@@ -11,10 +11,10 @@ from langmemory.formation.entities.batch_entities import BatchEntities, EntityRe
 from langmemory.formation.entities.names import (
     MAYBE_MEANING,
     MAYBE_SPELLING,
-    SAME_SPELLING,
     alike,
     comparable,
     is_private,
+    surely_one,
     within_reach,
 )
 from langmemory.formation.entities.relationships import Fit, counts, fit, kind_of
@@ -210,8 +210,7 @@ class Lookup:
                         best = (score, entity)
         if best is not None:
             score, entity = best
-            sure = score == 1.0 or (not person and score >= SAME_SPELLING)
-            if sure:
+            if surely_one(score, person=person):
                 return self._linked(name, kind, entity)
             return self._asked(name, kind, [entity])
         return self._by_meaning(name, kind)

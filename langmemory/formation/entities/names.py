@@ -90,7 +90,7 @@ def alike(one: str, other: str, *, person: bool) -> float:
     Different numbers tell things apart ("Studio 54", "Studio 55"), and of persons every part
     of the name has to be alike: one first name with two surnames is two people.
     """
-    if _numbers(one) != _numbers(other):
+    if numbers(one) != numbers(other):
         return 0.0
     if person:
         ours, theirs = one.split(), other.split()
@@ -103,7 +103,14 @@ def alike(one: str, other: str, *, person: bool) -> float:
     return fuzz.ratio(one, other) / 100
 
 
-def _numbers(norm: str) -> list[str]:
+def surely_one(likeness: float, *, person: bool) -> bool:
+    """Whether names so alike (`alike`) are linked without a question: of persons only the same words in
+    another order."""
+    return likeness == 1.0 or (not person and likeness >= SAME_SPELLING)
+
+
+def numbers(norm: str) -> list[str]:
+    """Return the digits of each word of a name that has some: different ones tell things apart."""
     return [
         "".join(c for c in word if c.isdigit())
         for word in norm.split()

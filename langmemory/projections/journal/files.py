@@ -27,7 +27,7 @@ except ImportError:  # Windows
 
 logger = logging.getLogger("langmemory.store")
 
-_DRAFT: Final = re.compile(r"\.\d{4}-\d\d-\d\d\.md\.\d+\.\d+")
+_DRAFT: Final = re.compile(r"\.(?:\d{4}-\d\d-\d\d|MEMORY|DREAMS)\.md\.\d+\.\d+")
 """Names of pages that are being written, by process and thread."""
 
 
@@ -93,7 +93,7 @@ class JournalFiles:
     def _followed(self, pages: Iterable[Page], written: Iterable[Path]) -> Iterator[Path]:
         told = {self.folder.joinpath(*page.path): page for page in pages}
         for file, page in told.items():
-            if _write(file, render(page).encode()):
+            if write_file(file, render(page).encode(), _is_page):
                 yield file
         for file in written:
             if file not in told and _is_page(file):
@@ -116,9 +116,9 @@ def _of_days(folder: Path, days: Iterable[date]) -> Iterator[Path]:
         yield from sorted(folder.glob(f"*.private/{day}.md"))
 
 
-def _write(file: Path, text: bytes) -> bool:
-    """Whether it is different now."""
-    if file.is_file() and (file.read_bytes() == text or not _is_page(file)):
+def write_file(file: Path, text: bytes, is_ours: Callable[[Path], bool]) -> bool:
+    """Put a page in place at once, unless a file of somebody else is there; whether it is different now."""
+    if file.is_file() and (file.read_bytes() == text or not is_ours(file)):
         return False
     create_folder(file.parent)
     draft = file.with_name(f".{file.name}.{os.getpid()}.{threading.get_ident()}")

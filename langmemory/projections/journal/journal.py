@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import os
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import suppress
@@ -16,6 +17,7 @@ from langmemory.namespaces import check_namespace
 from langmemory.ports import journal as ports
 from langmemory.ports.journal import DerivedRow, JournalRows, Naming, QuestionRow, ReplacedRow
 from langmemory.projections.journal.files import JournalFiles
+from langmemory.projections.journal.memory_files import MemoryFiles
 from langmemory.projections.journal.pages import Learned, Page, Session, sessions
 from langmemory.types import Namespace
 
@@ -55,6 +57,10 @@ class Journal:
         """Whether one of these memories tells what somebody is called."""
         return self._rows.tell_names(check_namespace(namespace), keys)
 
+    def memory_files(self, folder: str | os.PathLike[str]) -> MemoryFiles:
+        """`MEMORY.md` and `DREAMS.md` in a folder of the journal."""
+        return MemoryFiles(folder, self._rows)
+
     def folders(self) -> list[Path]:
         """Where files of the journal stand, whoever had them written: what is undone, decided,
         forgotten, deleted or expired is followed in each of them."""
@@ -89,6 +95,7 @@ class Journal:
             try:
                 for namespace in days:
                     JournalFiles(folder).rewrite(self, namespace, days[namespace])
+                self.memory_files(folder).prune(days)
             except UNREACHED as error:  # what was to be deleted is deleted all the same
                 _warn(folder, error)
                 behind = True
@@ -119,6 +126,7 @@ class Journal:
             try:
                 if folder.is_dir():
                     JournalFiles(folder).rebuild(self)
+                    self.memory_files(folder).prune()
             except UNREACHED as error:
                 _warn(folder, error)
                 behind.append(folder)

@@ -84,21 +84,21 @@ def render(page: Page) -> str:
 
 
 def _session(session: Session) -> Iterator[str]:
-    yield f"## {_line(session.thread_id) or 'Elsewhere'}"
-    yield from (_line(summary) for summary in session.summaries)
+    yield f"## {line(session.thread_id) or 'Elsewhere'}"
+    yield from (line(summary) for summary in session.summaries)
     new = [one for one in session.learned if not one.instead_of]
     changed = [one for one in session.learned if one.instead_of]
     yield from _list("Learned", (_learned(one) for one in new))
     yield from _list("Changed", (_learned(one) for one in changed))
-    yield from _list("Decided", map(_line, session.decisions))
-    yield from _list("Open", map(_line, session.open_points))
-    yield from _list("To be answered", map(_line, session.questions))
+    yield from _list("Decided", map(line, session.decisions))
+    yield from _list("Open", map(line, session.open_points))
+    yield from _list("To be answered", map(line, session.questions))
 
 
 def _learned(one: Learned) -> str:
-    before = "".join(f"~~{_line(text)}~~ → " for text in one.instead_of)
+    before = "".join(f"~~{line(text)}~~ → " for text in one.instead_of)
     after = f" (until {one.until:%Y-%m-%d})" if one.until is not None else ""
-    return f"{before}{_line(one.text)}{after}{' (not confirmed)' if one.waits else ''}"
+    return f"{before}{line(one.text)}{after}{' (not confirmed)' if one.waits else ''}"
 
 
 def _list(title: str, lines: Iterable[str]) -> Iterator[str]:
@@ -118,12 +118,12 @@ _BLOCK: Final = re.compile(r"(?=#{1,6}(?: |$)|[->+*=|\[]|```|~~~|___)|\d{1,9}(?=
 """Marks at the beginning of a line that are no text."""
 
 
-def _line(text: str) -> str:
+def line(text: str) -> str:
     """Anybody's words on one line, which stay words wherever the page is shown."""
-    line = " ".join(_UNSEEN.sub("", text).split()).replace("<", "&lt;")
-    line = _LINKED.sub(r"\\", line)
-    begun = _BLOCK.match(line)
-    return line if begun is None else f"{begun[0]}\\{line[begun.end() :]}"
+    told = " ".join(_UNSEEN.sub("", text).split()).replace("<", "&lt;")
+    told = _LINKED.sub(r"\\", told)
+    begun = _BLOCK.match(told)
+    return told if begun is None else f"{begun[0]}\\{told[begun.end() :]}"
 
 
 _UNSAFE: Final = re.compile(r'[<>:"/\\|?*%~\x00-\x1f\x7f-\x9f\ud800-\udfff]|^\.|[. ]$|^ ')

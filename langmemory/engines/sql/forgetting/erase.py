@@ -302,7 +302,8 @@ def _forget_namespaces(connection: Connection, touched: Iterable[int]) -> None:
             "SELECT EXISTS (SELECT 1 FROM item WHERE namespace = ?1) "
             "OR EXISTS (SELECT 1 FROM namespace WHERE parent = ?1) "
             "OR EXISTS (SELECT 1 FROM entity WHERE namespace = ?1) "
-            "OR EXISTS (SELECT 1 FROM review WHERE namespace = ?1) OR EXISTS (SELECT 1 FROM history "
+            "OR EXISTS (SELECT 1 FROM review WHERE namespace = ?1) "
+            "OR EXISTS (SELECT 1 FROM archived_item WHERE namespace = ?1) OR EXISTS (SELECT 1 FROM history "
             "WHERE namespace = ?1 AND key IS NOT NULL AND substr(key, 1, ?2) <> ?3)",
             (namespace, len(history.SEAL), history.SEAL),
         ).fetchone()

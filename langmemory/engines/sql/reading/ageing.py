@@ -10,19 +10,24 @@ from typing import Any, Final
 
 import numpy as np
 
+from langmemory.changes import OpenReview, Option
 from langmemory.engines.sql.engine import Snapshot
-from langmemory.engines.sql.records import history, items, progress
+from langmemory.engines.sql.reading.comparing import KINDS, Comparing
+from langmemory.engines.sql.records import history, items, progress, reviews
 from langmemory.engines.sql.tables import namespaces
-from langmemory.engines.sql.tables.times import to_us
+from langmemory.engines.sql.tables.times import from_us, to_us
+from langmemory.engines.sql.tables.tree import IS_NODE
+from langmemory.lifecycle.retention import RetentionOptions, ageing
 from langmemory.ports.candidates import UNKNOWN_TIME, Floats, Ids
-from langmemory.ports.lifecycle import Aged, Times
-from langmemory.types import Kind, Memory, Namespace
+from langmemory.ports.lifecycle import Aged, Stated, Times
+from langmemory.types import Ageing, Memory, Namespace
 from langmemory.values import from_json
 
-AGEING: Final[tuple[Kind, ...]] = ("semantic", "procedural", "archival")
-"""Kinds of memory that age."""
+DAY_US: Final = 86_400_000_000
 
-_KINDS: Final = f"({', '.join(map(repr, AGEING))})"
+_WITHIN: Final = "i.namespace = ?"
+"""The condition that `AgeingView.aged` replaces where it reads only some memories."""
+_ONLY: Final = "i.id IN (SELECT value FROM carray(?))"
 
 _ROWS: Final = f"""
     SELECT i.id, i.key, i.kind, i.status, i.priority, i.owner, i.privacy, i.value ->> '$.relation',
@@ -31,27 +36,34 @@ _ROWS: Final = f"""
     i.expired_at, i.value ->> '$.when', i.value ->> '$.kept_at', u.loaded, u.referenced, u.succeeded,
     c.matched, c.relevance, c.used_at
     FROM item i LEFT JOIN usage u ON u.item = i.id LEFT JOIN citation c ON c.item = i.id
-    WHERE i.namespace = ? AND i.kind IN {_KINDS} ORDER BY i.id"""
+    WHERE {_WITHIN} AND i.kind IN {KINDS} ORDER BY i.id"""
 
 _EVIDENCE: Final = f"""
     SELECT v.item, count(*), max(coalesce(s.valid_at, s.created_at)) FROM item i
     CROSS JOIN evidence v ON v.item = i.id CROSS JOIN item s ON s.id = v.source
-    WHERE i.namespace = ? AND i.kind IN {_KINDS} GROUP BY v.item"""
+    WHERE {_WITHIN} AND i.kind IN {KINDS} GROUP BY v.item"""
 
 _MENTIONS: Final = f"""
     SELECT m.entity, m.item FROM item i CROSS JOIN mention m ON m.item = i.id
-    WHERE i.namespace = ? AND i.kind IN {_KINDS}"""
+    WHERE {_WITHIN} AND i.kind IN {KINDS}"""
+
+_MENTIONS_BESIDE: Final = f"""
+    SELECT m.entity, m.item FROM mention m CROSS JOIN item o ON o.id = m.item
+    WHERE m.entity IN (SELECT o.entity FROM item i CROSS JOIN mention o ON o.item = i.id
+    WHERE {_WITHIN} AND i.kind IN {KINDS}) AND o.kind IN {KINDS.replace("i.", "o.")}"""
+"""As `_MENTIONS`, of all memories that speak of what some speak of."""
 
 _SUPPORTS: Final = f"""
     SELECT DISTINCT v.source FROM item i CROSS JOIN evidence v ON v.source = i.id
     CROSS JOIN item d ON d.id = v.item
-    WHERE i.namespace = ? AND i.kind IN {_KINDS} AND d.status = 'active'"""
+    WHERE {_WITHIN} AND i.kind IN {KINDS} AND d.status = 'active'
+    AND NOT ({IS_NODE.format("d")})"""
 
 
-class AgeingView:
+class AgeingView(Comparing):
     """Reads of one namespace, valid while the snapshot is."""
 
-    __slots__ = ("_id", "_namespace", "_snapshot", "seq")
+    __slots__ = ("_namespace",)
 
     def __init__(self, snapshot: Snapshot, namespace: Namespace) -> None:
         self._snapshot, self._namespace = snapshot, namespace
@@ -62,18 +74,25 @@ class AgeingView:
     def namespace(self) -> Namespace:
         return self._namespace
 
-    def _ask(self, query: str, *bindings: Any) -> Iterable[Sequence[Any]]:
-        rows: Iterable[Sequence[Any]] = self._snapshot.connection.execute(query, bindings)
-        return rows
+    def aged(self, only: Ids | None = None) -> Aged:
+        """Return every derived memory, whatever its status.
 
-    def aged(self) -> Aged:
-        """Return every derived memory, whatever its status."""
-        rows = list(self._ask(_ROWS, self._id))
+        Args:
+            only: Of these ids, in whatever namespaces they are; None is all of the namespace.
+        """
+        connection = self._snapshot.connection
+
+        def ask(query: str) -> list[Sequence[Any]]:
+            if only is None:
+                return list(self._ask(query, self._id))
+            return list(self._ask(query.replace(_WITHIN, _ONLY), connection.array(only)))
+
+        rows = ask(_ROWS)
         columns = list(zip(*rows, strict=True)) if rows else [()] * 27
         n = len(rows)
         ids = np.fromiter(columns[0], np.int64, n)
         counts, told = np.zeros(n, np.int64), np.full(n, UNKNOWN_TIME)
-        found = list(self._ask(_EVIDENCE, self._id))
+        found = ask(_EVIDENCE)
         if found:
             at = np.searchsorted(ids, [row[0] for row in found])
             counts[at] = [row[1] for row in found]
@@ -113,18 +132,9 @@ class AgeingView:
             right=_numbers(columns[23]),
             relevance=(relevance / known).astype(np.float32),
             evidence=counts,
-            degree=self._degrees(ids),
-            supports=np.isin(ids, [row[0] for row in self._ask(_SUPPORTS, self._id)]),
+            degree=_degrees(ids, ask(_MENTIONS if only is None else _MENTIONS_BESIDE)),
+            supports=np.isin(ids, [row[0] for row in ask(_SUPPORTS)]),
         )
-
-    def _degrees(self, ids: Ids) -> Ids:
-        """int64[n]: how many other memories speak of what each speaks of, see `Aged.degree`."""
-        degree = np.zeros(len(ids), np.int64)
-        pairs = np.array([tuple(row) for row in self._ask(_MENTIONS, self._id)], np.int64)
-        if len(pairs):
-            _, entity, spoken = np.unique(pairs[:, 0], return_inverse=True, return_counts=True)
-            np.maximum.at(degree, np.searchsorted(ids, pairs[:, 1]), spoken[entity] - 1)
-        return degree
 
     def memories(self, ids: Ids) -> list[Memory]:
         """Return memories in the order of the ids; those that are gone are left out."""
@@ -147,6 +157,31 @@ class AgeingView:
                 found[item].append(key)
         return {item: tuple(keys) for item, keys in found.items()}
 
+    def nodes(self) -> list[Memory]:
+        """Return the summaries of the tree, in the order of their ids."""
+        rows = self._ask(
+            f"SELECT i.id FROM item i WHERE i.namespace = ? AND {IS_NODE.format('i')} ORDER BY i.id",
+            self._id,
+        )
+        return self.memories(np.array([row[0] for row in rows], np.int64))
+
+    def days(self) -> set[int]:
+        """Return the days, since 1970 UTC, on which turns were said."""
+        rows = self._ask(
+            "SELECT DISTINCT coalesce(i.valid_at, i.created_at) / ? FROM item i "
+            "WHERE i.namespace = ? AND i.kind = 'episodic'",
+            DAY_US, self._id,
+        )  # fmt: skip
+        return {int(row[0]) for row in rows}
+
+    def find(self, keys: Sequence[str]) -> Mapping[str, int]:
+        """Return the ids of those of the keys that are there."""
+        rows = self._ask(
+            "SELECT i.key, i.id FROM carray(?) c CROSS JOIN item i ON i.namespace = ? AND i.key = c.value",
+            self._snapshot.connection.text_array(tuple(dict.fromkeys(keys))), self._id,
+        ) if keys else ()  # fmt: skip
+        return dict(map(tuple, rows))
+
     def turns(self, since: int = UNKNOWN_TIME, until: int | None = None) -> Ids:
         """Return the turns said in ``[since, until)``, microseconds, in the order they were said."""
         rows = self._ask(
@@ -154,16 +189,6 @@ class AgeingView:
             "coalesce(i.valid_at, i.created_at) >= ? AND (? IS NULL OR "
             "coalesce(i.valid_at, i.created_at) < ?) ORDER BY coalesce(i.valid_at, i.created_at), i.id",
             self._id, since, until, until,
-        )  # fmt: skip
-        return np.array([row[0] for row in rows], np.int64)
-
-    def changed(self, since_seq: int) -> Ids:
-        """Return what changed after a place in the history, but for what maintenance changed itself."""
-        rows = self._ask(
-            "SELECT DISTINCT h.item FROM history h CROSS JOIN item i ON i.id = h.item "
-            "LEFT JOIN run r ON r.id = h.run WHERE h.seq > ? AND i.namespace = ? "
-            "AND (r.kind IS NULL OR r.kind <> 'maintenance') ORDER BY h.item",
-            since_seq, self._id,
         )  # fmt: skip
         return np.array([row[0] for row in rows], np.int64)
 
@@ -177,6 +202,76 @@ class AgeingView:
             "SELECT r.items FROM review r WHERE r.namespace = ? AND r.decision IS NULL", self._id
         )
         return frozenset(str(key) for row in rows for key in from_json(row[0]))
+
+    def stated(self, ids: Ids) -> Mapping[int, tuple[Stated, ...]]:
+        """Return the occasions on which each memory was stated, oldest first."""
+        found: dict[int, list[Stated]] = defaultdict(list)
+        for item, role, thread, at in self._about(
+            "SELECT v.item, s.value ->> '$.role', t.name, coalesce(s.valid_at, s.created_at) "
+            "FROM evidence v JOIN item s ON s.id = v.source LEFT JOIN thread t ON t.id = s.thread "
+            "WHERE v.item IN (SELECT value FROM carray(?)) ORDER BY s.id",
+            ids,
+        ):
+            found[item].append(Stated(f"{thread or ''} {from_us(at):%Y-%m-%d}", str(role or "")))
+        return {item: tuple(occasions) for item, occasions in found.items()}
+
+    def mentions(self, ids: Ids) -> Mapping[int, tuple[str, ...]]:
+        """Return the keys of the people and things that each memory speaks of, links followed."""
+        found: dict[int, list[str]] = defaultdict(list)
+        for item, key in self._about(
+            "SELECT DISTINCT m.item, coalesce(o.key, e.key) FROM mention m JOIN entity e "
+            "ON e.id = m.entity LEFT JOIN entity o ON o.id = e.same_as "
+            "WHERE m.item IN (SELECT value FROM carray(?)) ORDER BY 1, 2",
+            ids,
+        ):
+            found[item].append(key)
+        return {item: tuple(keys) for item, keys in found.items()}
+
+    def open_reviews(self, about: str) -> list[OpenReview]:
+        """Return the open questions about something, with the changes behind their options."""
+        connection = self._snapshot.connection
+        asked = reviews.listed(connection, self._namespace, open_only=True, viewer=None)
+        return [
+            OpenReview(
+                id=one.id,
+                about=one.about,
+                question=one.question,
+                memories=one.memories,
+                options={
+                    name: Option.validate_python(changes)
+                    for name, changes in reviews.options(connection, one.id).items()
+                },
+            )
+            for one in asked
+            if one.about == about and one.namespace == self._namespace
+        ]
+
+    def _about(self, query: str, ids: Ids) -> Iterable[Sequence[Any]]:
+        return self._ask(query, self._snapshot.connection.array(ids)) if len(ids) else ()
+
+
+def ageing_of(
+    snapshot: Snapshot, ids: Sequence[int | None], now_us: int, options: RetentionOptions
+) -> list[Ageing | None]:
+    """Return how far each of some memories has faded; None for what does not age or is not there."""
+    if all(one is None for one in ids):
+        return [None] * len(ids)
+    wanted = np.unique(np.array([one for one in ids if one is not None], np.int64))
+    aged = AgeingView(snapshot, ()).aged(wanted)
+    found = dict(zip(aged.ids.tolist(), ageing(aged, now_us, options), strict=True))
+    return [None if one is None else found.get(one) for one in ids]
+
+
+def _degrees(ids: Ids, mentions: Sequence[Sequence[Any]]) -> Ids:
+    """int64[n]: how many other memories speak of what each speaks of, see `Aged.degree`."""
+    degree = np.zeros(len(ids), np.int64)
+    pairs = np.array([tuple(row) for row in mentions], np.int64)
+    if len(pairs):
+        _, entity, spoken = np.unique(pairs[:, 0], return_inverse=True, return_counts=True)
+        known = np.isin(pairs[:, 1], ids)
+        at = np.searchsorted(ids, pairs[known, 1])
+        np.maximum.at(degree, at, spoken[entity[known]] - 1)
+    return degree
 
 
 def _texts(column: Iterable[str | None]) -> list[str]:

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any, Final
 
 import numpy as np
 
-from langmemory.config import LifecycleConfig
 from langmemory.engines.sql.background import reflected
 from langmemory.engines.sql.engine import Snapshot
 from langmemory.engines.sql.reading.ageing import AgeingView
 from langmemory.engines.sql.tables.namespaces import below, from_path
 from langmemory.lifecycle.health import FADED, WEEKS, Health
-from langmemory.lifecycle.policies import options_of, unreachable_rules
+from langmemory.lifecycle.policies import PolicyOptions, unreachable_rules
 from langmemory.lifecycle.retention import DAY_US, retention
+from langmemory.ports.lifecycle import Aged
 from langmemory.types import Namespace, Scope
 
 WEEK_US: Final = 7 * DAY_US
@@ -22,7 +23,7 @@ MOST_COUNTED: Final = 1_000_000
 
 
 def health(
-    snapshot: Snapshot, prefix: Namespace, config: LifecycleConfig, now_us: int, archive_bytes: int
+    snapshot: Snapshot, prefix: Namespace, policies: PolicyOptions, now_us: int, archive_bytes: int
 ) -> Health:
     """Return the figures of a namespace and what is below it."""
     connection = snapshot.connection
@@ -33,13 +34,10 @@ def health(
 
     facts = stale = never_shown = 0
     shown, rules = False, dict[str, None]()
-    for (path,) in connection.execute(
-        f"SELECT n.path FROM namespace n WHERE n.id IN {inside} ORDER BY n.path", labels
-    ).fetchall():
-        aged = AgeingView(snapshot, from_path(path)).aged()
-        rules |= dict.fromkeys(unreachable_rules(aged, config))
+    for aged in _aged(snapshot, prefix):
+        rules |= dict.fromkeys(unreachable_rules(aged, policies))
         holding = aged.take(aged.one_of(aged.status, "active"))
-        faded = retention(holding, now_us, options_of(config)) < FADED
+        faded = retention(holding, now_us, policies.retention) < FADED
         old = holding.created_at < now_us - 30 * DAY_US
         facts += len(holding)
         stale += int((faded & (holding.cited == 0)).sum())
@@ -93,6 +91,23 @@ def health(
         shown=shown,
         rules=tuple(rules),
     )
+
+
+def unreachable(snapshot: Snapshot, policies: PolicyOptions) -> list[str]:
+    """Return the rules that cannot fire in a namespace, each once; see
+    `policies.unreachable_rules`."""
+    found = dict[str, None]()
+    for aged in _aged(snapshot, ()):
+        found |= dict.fromkeys(unreachable_rules(aged, policies))
+    return list(found)
+
+
+def _aged(snapshot: Snapshot, prefix: Namespace) -> Iterator[Aged]:
+    inside, labels = below(prefix)
+    for (path,) in snapshot.connection.execute(
+        f"SELECT n.path FROM namespace n WHERE n.id IN {inside} ORDER BY n.path", labels
+    ).fetchall():
+        yield AgeingView(snapshot, from_path(path)).aged()
 
 
 def _growth(snapshot: Snapshot, inside: str, labels: tuple[Any, ...], now_us: int) -> list[int]:

@@ -308,6 +308,10 @@ class StoreKnowledge:
         )
         return next(iter(found), None)
 
+    def known(self, ids: Iterable[int]) -> Sequence[KnownFact]:
+        self._now()
+        return self._facts(ids)
+
     def learned_after(self, key: str, seq: int) -> bool:
         """Return whether a memory came, or came back, after this place in the history."""
         reading = self._now()

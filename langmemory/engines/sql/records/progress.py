@@ -1,8 +1,14 @@
-"""How far tasks of maintenance have come, and the lease by which one process at a time does them."""
+"""How far tasks and nights of maintenance have come, and the lease by which one process does them."""
 
 from __future__ import annotations
 
+from typing import Any, Final
+
 from langmemory.engines.sql.tables.connection import Connection
+from langmemory.values import from_json, to_json
+
+_NIGHT: Final = "night"
+"""The setting that notes the last night."""
 
 
 def reached(connection: Connection, task: str, namespace: int) -> int:
@@ -45,3 +51,17 @@ def lease_holder(connection: Connection, name: str, now_us: int) -> str | None:
         "SELECT holder FROM lease WHERE name = ? AND until >= ?", (name, now_us)
     ).fetchone()
     return None if row is None else str(row[0])
+
+
+def note_night(connection: Connection, night: dict[str, Any]) -> None:
+    """Note how far the last night has come, as JSON."""
+    connection.execute(
+        "INSERT OR REPLACE INTO setting (name, value) VALUES (?, ?)", (_NIGHT, to_json(night))
+    )
+
+
+def last_night(connection: Connection) -> dict[str, Any] | None:
+    """Return what is noted of the last night; None where there was none."""
+    row = connection.execute("SELECT value FROM setting WHERE name = ?", (_NIGHT,)).fetchone()
+    found: dict[str, Any] | None = None if row is None else from_json(row[0])
+    return found

@@ -39,7 +39,7 @@ def delete(
     if action == "delete":
         facets |= _claimed(connection, item)
         facets |= {"thread_id": thread, "position": position} if thread is not None else {}
-    _take_out(connection, item, namespace)
+    take_out(connection, item, namespace)
     forget_beside(connection, item)
     history.record(
         connection, now_us, action, item, gone_from=(namespace, key),
@@ -114,7 +114,7 @@ def remove(connection: Connection, item: int, now_us: int, *, run: str, reason: 
         f"SELECT namespace, key, value, {_THREAD}, {', '.join(KEPT)} FROM item WHERE id = ?",
         (item,),
     ).fetchone()
-    _take_out(connection, item, namespace)
+    take_out(connection, item, namespace)
     history.record(
         connection, now_us, "delete", item, gone_from=(namespace, key), before=value,
         facets={**dict(zip(KEPT, kept, strict=True)), "thread_id": thread,
@@ -189,7 +189,7 @@ def _place_in_thread(
     return {"thread": thread, "position": position}
 
 
-def _take_out(connection: Connection, item: int, namespace: int) -> None:
+def take_out(connection: Connection, item: int, namespace: int) -> None:
     """The row of an item, and what is derived from its value, goes."""
     connection.execute("DELETE FROM leaf WHERE item = ?", (item,))
     connection.delete_keywords(item)

@@ -65,6 +65,8 @@ def newest(connection: Connection, namespace: Namespace, limit: int) -> list[Run
     return [_run(row) for row in rows]
 
 
+RESTORE: Final = "restore/"
+"""Begins the ids of the runs by which somebody made an archived memory active again."""
 NIGHT: Final = "night/"
 """Begins the ids of the runs of maintenance: ``night/<night>/<task>/<n>``."""
 
@@ -90,13 +92,26 @@ def nights(connection: Connection, namespace: Namespace, limit: int) -> dict[str
     return {str(row[0]): of_night(connection, row[0]) for row in rows}
 
 
+def changes_of_night(connection: Connection, night: str, task: str, namespace: Namespace) -> int:
+    """Return how many memories a task has changed in a namespace in one night, and nobody took back."""
+    row = connection.execute(
+        "SELECT coalesce(sum(json_array_length(r.note, '$.keys')), 0) FROM run r "
+        "JOIN namespace n ON n.id = r.namespace WHERE r.id >= ? AND r.id < ? AND n.path = ? "
+        "AND r.undone_by IS NULL",
+        (f"{NIGHT}{night}/{task}/", f"{NIGHT}{night}/{task}0", to_path(namespace)),
+    ).fetchone()
+    return int(row[0])
+
+
 def undone_keys(connection: Connection, namespace: Namespace, task: str) -> set[str]:
-    """Keys of the memories that a task of maintenance changed in runs that were taken back."""
+    """Keys of the memories that a task of maintenance changed in runs that were taken back; and for what
+    archives memories, of those that somebody restored."""
     rows = connection.execute(
         "SELECT k.value FROM namespace n JOIN run r ON r.namespace = n.id "
-        "CROSS JOIN json_each(r.note, '$.keys') k WHERE n.path = ? AND r.kind = 'maintenance' "
-        "AND r.undone_by IS NOT NULL AND r.note ->> '$.task' = ?",
-        (to_path(namespace), task),
+        "CROSS JOIN json_each(r.note, '$.keys') k WHERE n.path = ?1 AND (r.kind = 'maintenance' "
+        "AND r.undone_by IS NOT NULL AND r.note ->> '$.task' = ?2 OR ?2 = 'evict' "
+        "AND r.undone_by IS NULL AND substr(r.id, 1, length(?3)) = ?3)",
+        (to_path(namespace), task, RESTORE),
     )
     return {str(row[0]) for row in rows}
 

@@ -19,9 +19,10 @@ from langmemory.engines.sql.rooms.core import Core, pages_telling_of
 from langmemory.engines.sql.rooms.recalling import RecallOptions, scope_of
 from langmemory.engines.sql.tables.connection import Connection
 from langmemory.engines.sql.tables.times import to_us
-from langmemory.engines.sql.transfer import transfer
+from langmemory.engines.sql.transfer import moving, transfer
 from langmemory.errors import ConfigError, DamagedFileError, DatabaseError
 from langmemory.lifecycle.health import Health
+from langmemory.lifecycle.policies import PolicyOptions
 from langmemory.namespaces import check_namespace
 from langmemory.pluralize import counted
 from langmemory.twins import twin
@@ -116,7 +117,7 @@ class ViewerAdmin:
     ausage = twin(usage)
 
     def delete_namespace(self, prefix: Namespace) -> int:
-        """Delete every item in a namespace and below it; how many.
+        """Delete every item in a namespace and below it, also in the archive file; how many.
 
         The history keeps what they were; the pages of the journal follow. ``()`` is refused: delete
         the file instead. Private memories of others than the ``viewer`` stay; None is the
@@ -126,6 +127,7 @@ class ViewerAdmin:
         if not prefix:
             raise ConfigError("delete_namespace(()) would empty the store; name a namespace.")
         prefix = check_namespace(prefix)
+        self._core.archive.return_all(lambda connection: moving.moved_under(connection, prefix))
         return self._core.remove_all(
             items.under(prefix, viewer=self._viewer), "delete", reason=removal.WHOLE_NAMESPACE
         )
@@ -139,7 +141,8 @@ class ViewerAdmin:
         reviews. Of a viewer only their memories and the evidence of these: nothing in the rows is, or
         once was, a private memory of somebody else. It reads in pieces, so that it does not hold up
         the file: every memory comes with its history as of one moment, what is added after the
-        export began is left out, and what changes meanwhile may be in it as before or as after. Of a
+        export began is left out, and what changes meanwhile may be in it as before or as after. What
+        moved to the archive file is in it as if it had not, read from a temporary copy of the file. Of a
         damaged file it brings out all that can be read, then raises `DamagedFileError`.
 
         Args:
@@ -153,7 +156,13 @@ class ViewerAdmin:
         state = transfer.Exporting()
         options: dict[str, Any] = {"history": history, "state": state}
         try:
-            yield from transfer.export_rows(self._reading, prefix, self._viewer, **options)
+            with self._core.archive.whole(prefix) as (copy, missing):
+                reading = self._reading if copy is None else lambda: nullcontext(copy)
+                yield from transfer.export_rows(reading, prefix, self._viewer, **options)
+            if missing is not None:
+                raise DamagedFileError(
+                    f"All that is in the memory file was brought out. {missing}.", ()
+                )
             return
         except DatabaseError as error:
             rescued = self._core.engine.rescued(error)
@@ -199,6 +208,7 @@ class Admin(ViewerAdmin):
             with self._core.engine.write() as connection:
                 self._core.claim_model(connection, writes)
                 places = {(one.namespace, one.key) for one in writes}
+                self._core.archive.bring_back_named(connection, places)
                 pages = pages_telling_of(connection, places)
                 changed += transfer.write_rows(connection, batch, writes, now_us(), since)
                 pages |= pages_telling_of(connection, places)
@@ -216,13 +226,16 @@ class Admin(ViewerAdmin):
         self._core.write_pending()
         at = now_us() if now is None else to_us(now)
         with self._core.engine.read() as snapshot:
-            return health(snapshot, prefix, self._core.config.lifecycle, at, archive_bytes=0)
+            policies = PolicyOptions.of(self._core.config.lifecycle)
+            size = self._core.archive.bytes()
+            return health(snapshot, prefix, policies, at, archive_bytes=size)
 
     ahealth = twin(health)
 
     def check(self) -> list[str]:
-        """Return what is inconsistent in the file, one line for each; none where all is well."""
-        return self._core.engine.check()
+        """Return what is inconsistent in the file, in its archive file, and between the two, one line for
+        each; none where all is well."""
+        return [*self._core.engine.check(), *self._core.archive.check()]
 
     def unread_threads(self, prefix: Namespace = ()) -> list[UnreadThread]:
         """Return conversations with turns that no reflection has read, the oldest turn first.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Awaitable, Sequence
 
 from langgraph.store.base import GetOp, Result
 
@@ -41,9 +41,11 @@ def steps(core: Core, batch: Batch) -> Steps[list[Result]]:
             known = core.searching.embed(queries) if vectors is None else vectors
             operations.read(batch, core.engine, core.searching, known)
 
-        only_gets = all(isinstance(op, GetOp) for _, op in batch.reads)
-        workers = core.workers
-        yield Wait(read, lambda: (workers.look_up if only_gets else workers.read)(read))
+        def in_thread() -> Awaitable[None]:
+            only_gets = all(isinstance(op, GetOp) for _, op in batch.reads)
+            return (core.workers.look_up if only_gets else core.workers.read)(read)
+
+        yield Wait(read, in_thread)
     if batch.puts or batch.refreshed:
         pages, follows = yield from _written(core, batch, writes)
         if pages:
@@ -102,6 +104,7 @@ def _write(
     now = now_us()
     pages: Pages = set()
     follows = False
+    core.archive.bring_back_named(connection, ((op.namespace, op.key) for op in batch.puts))
     gone = _gone(connection, batch)
     planned.check(connection, gone)
     if writes:

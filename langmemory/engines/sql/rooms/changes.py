@@ -50,6 +50,7 @@ from langmemory.engines.sql.rooms.following import (
 )
 from langmemory.engines.sql.tables import namespaces
 from langmemory.engines.sql.tables.connection import Connection
+from langmemory.engines.sql.transfer import moving
 from langmemory.errors import ChangeError
 from langmemory.formation.contradiction.comparable import ComparableFact
 from langmemory.formation.planning.catch_up import catch_up
@@ -83,18 +84,18 @@ class ViewerChanges:
         A viewer is not told of what is, or once was, a private memory of somebody else.
         """
         namespace = check_namespace(namespace)
-        with self._core.engine.read() as snapshot:
-            # A key of another type was made a string by `put`, too.
-            return history.of_item(snapshot.connection, namespace, str(key), self._viewer)
+        key = str(key)  # one of another type was made a string by `put`, too
+        with self._core.archive.in_place(namespace, key, self._viewer) as connection:
+            return history.of_item(connection, namespace, key, self._viewer)
 
     ahistory = twin(history)
 
     def evidence(self, namespace: Namespace, key: str) -> list[Memory]:
         """Return what a memory was derived from and the viewer may read, oldest first."""
         namespace = check_namespace(namespace)
-        with self._core.engine.read() as snapshot:
-            ids = standing.evidence(snapshot.connection, namespace, key, viewer=self._viewer)
-            return shown(snapshot.connection, ids, self._viewer)
+        with self._core.archive.in_place(namespace, key, None) as connection:
+            ids = standing.evidence(connection, namespace, key, viewer=self._viewer)
+            return shown(connection, ids, self._viewer)
 
     def reviews(self, namespace: Namespace = (), *, open_only: bool = True) -> list[Review]:
         """Return questions for a person or a deep model, oldest first. A viewer gets only questions
@@ -196,9 +197,40 @@ class Changes(ViewerChanges):
         follow_up(core)
         check_namespace(change_set.namespace, written=True)
         with core.engine.read() as snapshot:
-            drafted = applying.draft(core.indexing, snapshot.connection, change_set)
-            going = _going(snapshot.connection, change_set)
-            back = Reinstatement.of(core, snapshot.connection, going) if going else NOTHING
+            moved = _moved(snapshot.connection, change_set)
+        if moved and dry_run:
+            return self._rehearsed(lambda copy: self._apply_in(copy, change_set, moved))
+        if moved:
+            core.archive.return_all(lambda connection: _moved(connection, change_set))
+        with core.engine.read() as snapshot:
+            drafted, write = self._drafted(snapshot.connection, change_set)
+        if dry_run:
+            if any(isinstance(one, PARTING) for one in change_set.changes):
+                return self._rehearsed(write)
+            with core.engine.write() as connection, dry_run_savepoint(connection):
+                return replace(write(connection)[0], dry_run=True)
+        core.complete(list(drafted.writes.values()))
+        with core.engine.write() as connection:
+            applied, pages = write(connection)
+        core.follow(pages)
+        return _together(applied, follow_up(core))
+
+    def _apply_in(
+        self, copy: Connection, change_set: ChangeSet, moved: Sequence[int]
+    ) -> tuple[Applied, Pages]:
+        """Apply a change set that names moved memories in a copy of the file."""
+        self._core.archive.bring_back(copy, moved)
+        _, write = self._drafted(copy, change_set)
+        return write(copy)
+
+    def _drafted(
+        self, connection: Connection, change_set: ChangeSet
+    ) -> tuple[applying.Drafted, Callable[[Connection], tuple[Applied, Pages]]]:
+        """Return the items that a change set writes, and what writes all of it in a transaction."""
+        core = self._core
+        drafted = applying.draft(core.indexing, connection, change_set)
+        going = _going(connection, change_set)
+        back = Reinstatement.of(core, connection, going) if going else NOTHING
 
         def write(connection: Connection) -> tuple[Applied, Pages]:
             follows: tuple[Change, ...] = ()
@@ -213,16 +245,7 @@ class Changes(ViewerChanges):
                 links.note(connection, applied.run_id, runs.FOLLOWS + applied.run_id)
             return applied, pages
 
-        if dry_run:
-            if any(isinstance(one, PARTING) for one in change_set.changes):
-                return self._rehearsed(write)
-            with core.engine.write() as connection, dry_run_savepoint(connection):
-                return replace(write(connection)[0], dry_run=True)
-        core.complete(list(drafted.writes.values()))
-        with core.engine.write() as connection:
-            applied, pages = write(connection)
-        core.follow(pages)
-        return _together(applied, follow_up(core))
+        return drafted, write
 
     @UNDO
     def undo(self, run_id: str, *, dry_run: bool = False) -> Applied:
@@ -250,19 +273,37 @@ class Changes(ViewerChanges):
     def _undo_once(self, run_id: str, dry_run: bool) -> Applied:
         core = self._core
         follow_up(core)
-        with core.engine.read() as snapshot:  # the runs that follow from it first, newest first
-            following = runs.following(snapshot.connection, run_id)
-            undoing = [
-                Undoing.of(core.indexing, snapshot.connection, one, without=following)
-                for one in (*following, run_id)
-            ]
         if dry_run:
-            return self._rehearsed(lambda one: self._undo(one, undoing))
+            return self._rehearsed(lambda connection: self._undo_in(connection, run_id))
+        with core.engine.read() as snapshot:
+            every = (*runs.following(snapshot.connection, run_id), run_id)
+        returned = core.archive.return_touched(every)
+        with core.engine.read() as snapshot:
+            undoing = self._undoing(snapshot.connection, run_id)
         core.complete([write for one in undoing for write in one.drafts.values()])
         with core.engine.write() as connection:
             applied, pages = self._undo(connection, undoing)
         core.follow(pages)
+        applied = replace(applied, lines=(*_returned(returned), *applied.lines))
         return _together(applied, follow_up(core))
+
+    def _undo_in(self, copy: Connection, run_id: str) -> tuple[Applied, Pages]:
+        """Undo a run in a copy of the file."""
+        archive = self._core.archive
+        every = (*runs.following(copy, run_id), run_id)
+        moved = sorted({item for one in every for item in archive.touched_by(one)})
+        returned = archive.keys(copy, moved)
+        archive.bring_back(copy, moved)
+        applied, pages = self._undo(copy, self._undoing(copy, run_id))
+        return replace(applied, lines=(*_returned(returned), *applied.lines)), pages
+
+    def _undoing(self, connection: Connection, run_id: str) -> list[Undoing]:
+        """Return the undo of the runs that follow from a run, newest first, and of itself."""
+        following = runs.following(connection, run_id)
+        return [
+            Undoing.of(self._core.indexing, connection, one, without=following)
+            for one in (*following, run_id)
+        ]
 
     def _undo(self, connection: Connection, undoing: Sequence[Undoing]) -> tuple[Applied, Pages]:
         *following, first = undoing
@@ -490,6 +531,18 @@ def _going(connection: Connection, change_set: ChangeSet) -> list[int]:
     return existing(connection, change_set.namespace, sorted(keys))
 
 
+def _moved(connection: Connection, change_set: ChangeSet) -> list[int]:
+    """Return the items that a change set names and that are in the archive file."""
+    if not moving.any_moved(connection) or runs.find(connection, change_set.run_id) is not None:
+        return []
+    keys = applying.concerned(connection, change_set)
+    return moving.moved_named(connection, [(change_set.namespace, key) for key in keys])
+
+
+def _returned(keys: Sequence[str]) -> list[str]:
+    return [f"bring back {key} from the archive file" for key in keys]
+
+
 def _following(
     connection: Connection, change_set: ChangeSet, back: Reinstatement
 ) -> tuple[Change, ...]:
@@ -531,6 +584,10 @@ def dry_run_savepoint(connection: Connection) -> Iterator[None]:
     finally:
         if connection.in_transaction:  # unless SQLite gave it up
             connection.execute("ROLLBACK TO dry_run; RELEASE dry_run")
+
+
+ARCHIVED_MARKS: Final = ("status", "archived_at", "archived_because")
+"""What the value of a memory that was put away says beside the rest."""
 
 
 def archived(value: Mapping[str, Any], reason: str) -> dict[str, Any]:

@@ -24,6 +24,7 @@ from langmemory.engines.sql.reading.searching import Searching, now_us
 from langmemory.engines.sql.records import items, removal, usage
 from langmemory.engines.sql.records.items import Write
 from langmemory.engines.sql.records.usage import UsageCounts
+from langmemory.engines.sql.rooms.archive import Archive
 from langmemory.engines.sql.rooms.workers import Workers
 from langmemory.engines.sql.scope.filters import Condition
 from langmemory.engines.sql.tables.connection import Connection
@@ -64,6 +65,7 @@ class Core:
     __slots__ = (
         "accesses",
         "already_shown",
+        "archive",
         "config",
         "counts",
         "engine",
@@ -113,6 +115,13 @@ class Core:
         self.expander, self.reranker, self.redactor = expander, reranker, redactor
         self.accesses, self.already_shown, self.counts = AccessLog(), ShownLog(), UsageCounts()
         self.engine = open_engine(settings.path if path is None else path, settings)
+        durable = settings.model_copy(update={"synchronous": "full"})
+        self.archive = Archive(
+            self.engine,
+            lambda file: open_engine(file, durable),
+            settings.archive_of(self.engine.path),
+            self.indexing,
+        )
         self.journal = journal(self.engine)
         self.workers = Workers(self.engine)
         try:
@@ -135,6 +144,7 @@ class Core:
     def close(self) -> None:
         """Stop the threads and close the file."""
         self.workers.close()
+        self.archive.close()
         self.engine.close()
 
     def write_pending(self) -> None:

@@ -11,7 +11,6 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Final, Literal
 
-from langmemory.engines.sql.engine import Engine
 from langmemory.engines.sql.forgetting import erase, residue
 from langmemory.engines.sql.forgetting.erasure_scope import ErasureScope
 from langmemory.engines.sql.forgetting.residue import Residue
@@ -30,6 +29,7 @@ from langmemory.engines.sql.scope.ownership import visible_to
 from langmemory.engines.sql.tables.connection import Connection
 from langmemory.engines.sql.tables.namespaces import find
 from langmemory.engines.sql.tables.settings import newest_forgetting, note_remaining, remaining
+from langmemory.engines.sql.transfer import moving
 from langmemory.engines.sql.writing import verbatim
 from langmemory.errors import ClosedStoreError, ConfigError, DatabaseError, ForgettingError
 from langmemory.languages import is_unspaced
@@ -102,9 +102,10 @@ class Forgetting:
             namespace=namespace, owner=owner, entities=entities, keys=named, everything=everything
         )
 
-    def preview(self, engine: Engine) -> Forgotten:
+    def preview(self, core: Core) -> Forgotten:
         """Return what would go: tried on a copy of the file, so that nobody's write waits for it."""
-        with engine.copy() as connection:
+        with core.engine.copy() as connection:
+            core.archive.bring_back(connection, moving.moved_under(connection, self.namespace))
             going = self._scope(connection)
             samples = _samples(connection, going, self.owner)
             known = residue.said_by_others(connection, going.every, going.past)
@@ -112,9 +113,12 @@ class Forgetting:
             return replace(done, samples=samples, dry_run=True)
 
     def forget(self, core: Core) -> tuple[Forgotten, Residue]:
-        """Forget; memories that what goes had superseded hold again."""
+        """Forget; memories that what goes had superseded hold again. What moved to the archive file from the
+        namespace, or below it, comes back first: it is looked through as everything else."""
         engine = core.engine
         follow_up(core)
+        core.archive.return_all(lambda connection: moving.moved_under(connection, self.namespace))
+        core.archive.sweep()
         with engine.read() as snapshot:  # much is read for it: nobody's write is to wait
             foreseen, seq = self._scope(snapshot.connection), history.newest(snapshot.connection)
             known = residue.said_by_others(snapshot.connection, foreseen.every, foreseen.past)
@@ -122,6 +126,8 @@ class Forgetting:
         with engine.write() as connection:
             if follow_ups.pending(connection):
                 raise OutdatedPlanError("Another change is not complete. Forget again.")
+            if moving.moved_under(connection, self.namespace):
+                raise OutdatedPlanError("Memories moved to the archive file. Forget again.")
             going = self._scope(connection)
             planned.check(connection, going.alive)
             if (going.every, going.past) == (foreseen.every, foreseen.past):
@@ -136,24 +142,31 @@ class Forgetting:
 
     def purge(
         self,
-        engine: Engine,
+        core: Core,
         done: Forgotten,
         left: Residue,
         purge: Literal["now", "later"],
     ) -> Forgotten:
-        """Clear the file of what was forgotten, and look whether it is gone.
+        """Clear the file, and its archive file, of what was forgotten, and look whether it is gone.
 
         Raises:
             ForgettingError: See `MemoryStore.forget`.
         """
+        engine = core.engine
         try:
+            archive = core.archive.opened()
             if purge == "later":
-                engine.erase_keywords()
-                engine.empty_wal()
+                for one in (engine, archive):
+                    if one is not None:
+                        one.erase_keywords()
+                        one.empty_wal()
                 return done
             with engine.read() as snapshot:
                 words = left.needles(snapshot.connection)
             purged, emptied = engine.purge_if_sound()
+            if archive is not None:
+                written_anew, empty = archive.purge_if_sound()
+                purged, emptied = purged and written_anew, emptied and empty
             if emptied and purged:
                 with engine.write() as connection:
                     note_remaining(connection, "copies", done.run_id)
@@ -162,6 +175,10 @@ class Forgetting:
                 with engine.read() as snapshot:
                     words = residue.unsaid(snapshot.connection, words)
                 looked, places = engine.leftovers(words)
+            if archive is not None:
+                with archive.read() as snapshot:  # others there may have said the same
+                    words = residue.unsaid(snapshot.connection, words)
+                places = [*places, *archive.leftovers(words)[1]]
         except DatabaseError as error:
             raise ForgettingError(
                 f"The memories are gone, but {engine.path} could not be cleared and looked "
@@ -221,16 +238,19 @@ class Forgetting:
         return done, left
 
 
-def make_up(engine: Engine) -> bool:
-    """Do to the file what an earlier forgetting did not come to: it was killed, the disk was full, or
-    somebody was reading. Whether nothing is left but the journal; that it follows is the caller's."""
+def make_up(core: Core) -> bool:
+    """Do to the file, and its archive file, what an earlier forgetting did not come to: it was killed, the
+    disk was full, or somebody was reading. Return whether nothing is left but the
+    journal, which the caller lets follow."""
+    engine, archive = core.engine, core.archive.opened()
     with engine.write() as connection:  # waits for another process, which may be forgetting now
         left, run = remaining(connection), newest_forgetting(connection)
     if left is None:
         return False
     if left == "copies":
         return engine.empty_wal()
-    emptied = engine.purge()
+    core.archive.sweep()
+    emptied = engine.purge() and (archive is None or archive.purge())
     if emptied:
         with engine.write() as connection:
             note_remaining(connection, "copies", run)
@@ -312,10 +332,10 @@ def forget_for_good(
     if purge not in ("now", "later"):
         raise ConfigError(f"purge is {purge!r}; pass 'now' or 'later'.")
     if dry_run:
-        return forgetting.preview(core.engine)
+        return forgetting.preview(core)
     try:
         done, left = planned_again(lambda: forgetting.forget(core))
-        forgotten = forgetting.purge(core.engine, done, left, purge)
+        forgotten = forgetting.purge(core, done, left, purge)
     finally:  # the memories are gone, even where the file could not be purged
         core.already_shown = ShownLog()
         core.counts = UsageCounts()
@@ -343,7 +363,7 @@ def complete_forgetting(core: Core) -> None:
     try:
         with core.engine.read() as snapshot:
             run = newest_forgetting(snapshot.connection)
-        if make_up(core.engine) and not core.journal.rebuild():
+        if make_up(core) and not core.journal.rebuild():
             _note_forgotten(core, run)
     except (DatabaseError, ClosedStoreError) as error:  # the next one to open it tries again
         why = type(error.__cause__ or error).__name__

@@ -6,14 +6,26 @@ from collections.abc import Collection, Iterator, Sequence
 from datetime import date
 from pathlib import Path
 
-from langmemory.engines.sql.background import journal
+import numpy as np
+
+from langmemory.engines.sql.background import dreams, journal
 from langmemory.engines.sql.engine import Engine
-from langmemory.engines.sql.records import standing
+from langmemory.engines.sql.reading.ageing import AgeingView
+from langmemory.engines.sql.records import items, standing
 from langmemory.engines.sql.rooms.core import existing
-from langmemory.engines.sql.tables import settings
+from langmemory.engines.sql.tables import namespaces, settings
+from langmemory.engines.sql.tables.connection import Connection
 from langmemory.engines.sql.writing.naming import Names
-from langmemory.ports.journal import Learned, Pages
+from langmemory.lifecycle.retention import salience
+from langmemory.ports.journal import DreamRow, Learned, Pages, Remembered, RememberedRow
 from langmemory.types import Namespace
+
+MOST_REMEMBERED = 500
+"""Memories, the most salient, from which a page is made."""
+LONGEST = 300
+"""Characters; a longer text is no line of a page."""
+CORE = "core"
+"""Last label of the namespace of core blocks."""
 
 
 class StoredJournal:
@@ -69,3 +81,69 @@ class StoredJournal:
     def unmark(self, newest: int) -> None:
         with self._engine.write() as connection:
             journal.unmark(connection, newest)
+
+    def remembered(self, prefix: Namespace, now_us: int) -> Iterator[Remembered]:
+        with self._engine.read() as snapshot:
+            connection = snapshot.connection
+            for path in namespaces.with_memories(connection, prefix):
+                if path[-1] == CORE:
+                    continue
+                aged = AgeingView(snapshot, path).aged()
+                may = aged.one_of(aged.status, "active") & ~aged.one_of(aged.priority, "archive")
+                aged = aged.take(may & aged.one_of(aged.kind, "semantic", "procedural"))
+                order = np.lexsort((aged.ids, -salience(aged, now_us)))[:MOST_REMEMBERED]
+                names: dict[str | None, Names] = {}
+                rows = []
+                for one in items.memories(connection, aged.ids[order]):
+                    text = one.value.get("text", one.value.get("content"))
+                    if not isinstance(text, str) or len(text) > LONGEST:
+                        continue
+                    reader = (one.owner or "") if one.privacy == "private" else ""
+                    named = names.setdefault(reader, Names(connection, reader))
+                    statement = "rule" if one.kind == "procedural" else one.value.get("fact_kind")
+                    rows.append(
+                        RememberedRow(
+                            one.key,
+                            named.told(path, one.owner, one.value, text),
+                            str(statement or ""),
+                            one.owner,
+                            one.privacy,
+                        )
+                    )
+                yield Remembered(namespace=path, core=_core(connection, path), rows=rows)
+
+    def holding(
+        self, namespace: Namespace, keys: Sequence[str], owner: str | None
+    ) -> frozenset[str]:
+        with self._engine.read() as snapshot:
+            connection = snapshot.connection
+            found = items.memories(connection, np.array(existing(connection, namespace, keys), int))
+        return frozenset(
+            one.key
+            for one in found
+            if one.status == "active"
+            and (one.owner or "" if one.privacy == "private" else None) == owner
+        )
+
+    def core(self, namespace: Namespace) -> dict[str, str]:
+        with self._engine.read() as snapshot:
+            return _core(snapshot.connection, namespace)
+
+    def dreaming(self) -> list[Namespace]:
+        with self._engine.read() as snapshot:
+            return dreams.namespaces(snapshot.connection)
+
+    def dreamt(self, namespace: Namespace) -> list[DreamRow]:
+        with self._engine.read() as snapshot:
+            return dreams.rows(snapshot.connection, namespace)
+
+
+def _core(connection: Connection, namespace: Namespace) -> dict[str, str]:
+    """Core blocks that say something, by label."""
+    place = namespaces.find(connection, (*namespace, CORE))
+    rows = connection.execute(
+        "SELECT key, value ->> '$.content' FROM item WHERE namespace = ? AND kind = 'core' "
+        "AND privacy <> 'private' ORDER BY key",
+        (place or 0,),
+    )
+    return {str(key): str(content) for key, content in rows if content}

@@ -2,51 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+import secrets
+from collections.abc import Sequence
+from dataclasses import dataclass, field, fields
 from datetime import datetime
 
 import numpy as np
 
 from langmemory.arguments import whole_number
-from langmemory.engines.sql.reading.ageing import AgeingView
+from langmemory.changes import Change, ChangeSet, Facets, SetStatus, UpdateMemory
+from langmemory.engines.sql.reading.ageing import AgeingView, ageing_of
 from langmemory.engines.sql.reading.searching import now_us
-from langmemory.engines.sql.records import runs
-from langmemory.engines.sql.rooms.changes import Changes
+from langmemory.engines.sql.records import items, runs
+from langmemory.engines.sql.rooms.changes import ARCHIVED_MARKS, Changes
 from langmemory.engines.sql.rooms.core import Core
 from langmemory.engines.sql.tables.times import to_us
+from langmemory.engines.sql.transfer import moving
 from langmemory.errors import ChangeError
-from langmemory.lifecycle.policies import options_of
-from langmemory.lifecycle.retention import (
-    TemporalClass,
-    age_days,
-    classes,
-    half_life_days,
-    retention,
-    salience,
-    salience_parts,
-)
+from langmemory.lifecycle.policies import PolicyOptions
+from langmemory.lifecycle.retention import ageing, salience
 from langmemory.namespaces import check_namespace
 from langmemory.twins import twin
-from langmemory.types import Applied, Memory, Namespace, Run
+from langmemory.types import Ageing, Applied, Memory, Namespace, Run
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Retained:
-    """How much is left of one derived memory."""
+class Retained(Ageing):
+    """A derived memory, and how far it has faded."""
 
     memory: Memory
-    temporal_class: TemporalClass
-    retention: float
-    """0..1: `lifecycle.retention.retention`."""
-    salience: float
-    """0..1: `lifecycle.retention.salience`."""
-    parts: Mapping[str, float]
-    """The parts of salience by name, 0..1 each."""
-    age_days: float
-    """Since it was last said, confirmed or cited."""
-    half_life_days: float
-    """Infinite for what does not fade."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -58,6 +42,11 @@ class MaintenanceNight:
     """When its first run was applied."""
     runs: tuple[Run, ...]
     """In the order in which they were applied."""
+
+    @property
+    def changes(self) -> int:
+        """How many memories it changed."""
+        return sum(len(run.note.get("keys", ())) for run in self.runs)
 
     @property
     def undone(self) -> bool:
@@ -95,7 +84,7 @@ class Lifecycle:
         namespace, limit = check_namespace(namespace), whole_number("limit", limit)
         self._core.write_pending()
         at = now_us() if now is None else to_us(now)
-        options = options_of(self._core.config.lifecycle)
+        options = PolicyOptions.of(self._core.config.lifecycle).retention
         with self._core.engine.read() as snapshot:
             view = AgeingView(snapshot, namespace)
             aged = view.aged()
@@ -104,23 +93,77 @@ class Lifecycle:
             order = np.argsort(scores, kind="stable")[:limit]
             aged, scores = aged.take(order), scores[order]
             found = {one.id: one for one in view.memories(aged.ids)}
-        parts = salience_parts(aged, at, options)
-        left, ages = retention(aged, at, options), age_days(aged, at)
-        days, kinds = half_life_days(aged, options), classes(aged)
         return [
-            Retained(
-                memory=found[item],
-                temporal_class=kinds[place],
-                retention=round(float(left[place]), 4),
-                salience=round(float(scores[place]), 4),
-                parts={name: round(float(part[place]), 4) for name, part in parts.items()},
-                age_days=round(float(ages[place]), 2),
-                half_life_days=float(days[place]),
-            )
-            for place, item in enumerate(aged.ids.tolist())
+            Retained(memory=found[item], **{one.name: getattr(of, one.name) for one in fields(of)})
+            for item, of in zip(aged.ids.tolist(), ageing(aged, at, options), strict=True)
         ]
 
     aretention = twin(retention)
+
+    def ageing(
+        self, places: Sequence[tuple[Namespace, str]], *, now: datetime | None = None
+    ) -> list[Ageing | None]:
+        """Return how far each of some memories has faded; None for what does not age, such as a turn, or is
+        not there.
+
+        Args:
+            places: Namespace and key of each.
+            now: By which time; None is now.
+        """
+        self._core.write_pending()
+        at = now_us() if now is None else to_us(now)
+        options = PolicyOptions.of(self._core.config.lifecycle).retention
+        with self._core.engine.read() as snapshot:
+            ids = [items.find(snapshot.connection, *place) for place in places]
+            return ageing_of(snapshot, ids, at, options)
+
+    aageing = twin(ageing)
+
+    def restore(self, namespace: Namespace, key: str, *, reason: str = "restored") -> Applied:
+        """Make an archived memory active again, be it in the memory file or in the archive file, in a run
+        that can be undone. No night archives it again.
+
+        Args:
+            namespace: Exactly this one.
+            key: Of the memory.
+            reason: Why, for the record.
+
+        Raises:
+            ChangeError: There is no such memory, or it is not archived.
+            DatabaseError: It moved to an archive file that is not there.
+        """
+        namespace = check_namespace(namespace)
+        core = self._core
+        core.archive.return_all(lambda one: moving.moved_named(one, [(namespace, key)]))
+        with core.engine.read() as snapshot:
+            item = items.find(snapshot.connection, namespace, key)
+            found = [] if item is None else items.memories(snapshot.connection, np.array([item]))
+        if not found:
+            raise ChangeError(
+                f"There is no memory {key!r} in {namespace}. `langmemory search --archive` finds "
+                "archived ones."
+            )
+        memory = found[0]
+        if memory.status != "archived":
+            raise ChangeError(
+                f"{key} is {memory.status}, not archived: there is nothing to restore."
+            )
+        value = {name: told for name, told in memory.value.items() if name not in ARCHIVED_MARKS}
+        change: Change = SetStatus(key=key, status="active")
+        if value != memory.value:
+            change = UpdateMemory(key=key, value=value, facets=Facets(status="active"))
+        return Changes(core, None).apply(
+            ChangeSet(
+                namespace=namespace,
+                run_id=f"{runs.RESTORE}{secrets.token_hex(8)}",
+                kind="correction",
+                reason=reason,
+                changes=(change,),
+                note={"keys": [key]},
+            )
+        )
+
+    arestore = twin(restore)
 
     def nights(self, namespace: Namespace = (), *, limit: int = 20) -> list[MaintenanceNight]:
         """Return nights that changed memory in a namespace or below it, the newest first."""

@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import os
+import socket
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
 
 from langmemory.engines.sql.reading.ageing import AgeingView
 from langmemory.engines.sql.reading.searching import now_us
-from langmemory.engines.sql.records import progress, runs
+from langmemory.engines.sql.records import items, progress, runs
+from langmemory.engines.sql.rooms.core import existing
 from langmemory.engines.sql.rooms.gathering import OpenStore
 from langmemory.engines.sql.tables import namespaces
-from langmemory.errors import MaintenanceBusyError
-from langmemory.types import Namespace
+from langmemory.engines.sql.writing.naming import Names
+from langmemory.errors import DatabaseError, MaintenanceBusyError
+from langmemory.types import Memory, Namespace
 
 LEASE = "maintenance"
 """The lease of whoever maintains a file."""
@@ -31,15 +38,8 @@ class Maintaining:
         Args:
             prefix: By whole labels; ``()`` is the whole store.
         """
-        within, bindings = namespaces.below(prefix)
         with self._core.engine.read() as snapshot:
-            rows = snapshot.connection.execute(
-                f"SELECT n.path FROM namespace n WHERE n.id IN {within} AND EXISTS "
-                "(SELECT 1 FROM item i WHERE i.namespace = n.id AND i.kind <> 'working') "
-                "ORDER BY n.path",
-                bindings,
-            ).fetchall()
-        return [namespaces.from_path(row[0]) for row in rows]
+            return namespaces.with_memories(snapshot.connection, prefix)
 
     @contextmanager
     def view(self, namespace: Namespace) -> Iterator[AgeingView]:
@@ -55,14 +55,94 @@ class Maintaining:
             if found is not None:
                 progress.advance(connection, task, found, seq)
 
+    def shown(self, namespace: Namespace, keys: Sequence[str]) -> dict[str, tuple[Memory, str]]:
+        """Return memories of a namespace by key, each with its text as people read it."""
+        with self._core.engine.read() as snapshot:
+            connection = snapshot.connection
+            ids = np.array(existing(connection, namespace, keys), np.int64)
+            found = {}
+            for one in items.memories(connection, ids):
+                text = str(one.value.get("text", one.value.get("content", "")))
+                reader = (one.owner or "") if one.privacy == "private" else ""
+                named = Names(connection, reader).told(namespace, one.owner, one.value, text)
+                found[one.key] = (one, named)
+            return found
+
     def optimise(self) -> dict[str, float]:
         """Do what keeps the database fast and small; return what was found and done, by name."""
         return self._core.engine.optimise()
+
+    @property
+    def has_archive(self) -> bool:
+        """Whether memories can move anywhere: not from a file in memory."""
+        return self._core.archive.path is not None
+
+    def movable(self, namespace: Namespace, keys: Sequence[str]) -> list[str]:
+        """Return those of some archived memories that may move to the archive file: no turns, nothing with a
+        TTL, and nothing that a memory in the memory file was derived from."""
+        return self._core.archive.movable(namespace, keys)
+
+    def move(
+        self,
+        namespace: Namespace,
+        keys: Sequence[str],
+        *,
+        run_id: str,
+        reason: str,
+        note: dict[str, Any],
+    ) -> list[str]:
+        """Move archived memories to the archive file in one transaction and a run of its own; return the
+        keys of those that moved, see `movable`.
+
+        Raises:
+            DatabaseError: The archive file is another memory file's, or cannot be written.
+        """
+        return self._core.archive.move(namespace, keys, run_id=run_id, reason=reason, note=note)
+
+    def sweep_archive(self) -> int:
+        """Delete copies from the archive file that a killed process left there; how many.
+
+        Raises:
+            DatabaseError: Memories moved there, and it is not there any more.
+        """
+        if missing := self._core.archive.missing():
+            raise DatabaseError(missing)
+        return self._core.archive.sweep()
+
+    def check_archive(self) -> list[str]:
+        """Return what is inconsistent in the archive file, and between the two, one line each."""
+        return self._core.archive.check()
+
+    def leftovers(self) -> int:
+        """Return how many copies in the archive file are read by nobody: the next night deletes them."""
+        return self._core.archive.leftovers()
+
+    def texts(self, namespace: Namespace, keys: Sequence[str]) -> dict[str, str]:
+        """Return what memories of a namespace say, by key; those that are not there are left out."""
+        with self._core.engine.read() as snapshot:
+            found = (items.find(snapshot.connection, namespace, key) for key in keys)
+            ids = np.array([one for one in found if one is not None], np.int64)
+            return {one.key: one.text for one in items.memories(snapshot.connection, ids)}
 
     def runs_of(self, night: str) -> list[str]:
         """Return the ids of the runs of a night."""
         with self._core.engine.read() as snapshot:
             return [run.id for run in runs.of_night(snapshot.connection, night)]
+
+    def changes_of_night(self, night: str, task: str, namespace: Namespace) -> int:
+        """Return how many memories a task has changed in a namespace in one night."""
+        with self._core.engine.read() as snapshot:
+            return runs.changes_of_night(snapshot.connection, night, task, namespace)
+
+    def last_night(self) -> dict[str, Any] | None:
+        """Return what `note_night` noted last."""
+        with self._core.engine.read() as snapshot:
+            return progress.last_night(snapshot.connection)
+
+    def note_night(self, night: dict[str, Any]) -> None:
+        """Note how far a night has come, so that it goes on if the process ends."""
+        with self._core.engine.write() as connection:
+            progress.note_night(connection, night)
 
     def undone_keys(self, namespace: Namespace, task: str) -> set[str]:
         """Return the keys of the memories that a task changed in runs that a person took back."""
@@ -81,12 +161,30 @@ class Maintaining:
             if progress.take_lease(connection, LEASE, holder, now, until):
                 return
             other = progress.lease_holder(connection, LEASE, now)
+            if other is not None and _has_ended(other):
+                progress.give_back_lease(connection, LEASE, other)
+                progress.take_lease(connection, LEASE, holder, now, until)
+                return
         raise MaintenanceBusyError(
             f"{self._core.path} is being maintained by {other}. Wait until it has finished; the lease of a "
-            f"process that ended is free after {seconds:.0f} s."
+            f"process that ended on another machine is free after {seconds:.0f} s."
         )
 
     def give_back_lease(self, holder: str) -> None:
         """Give the lease back."""
         with self._core.engine.write() as connection:
             progress.give_back_lease(connection, LEASE, holder)
+
+
+def _has_ended(holder: str) -> bool:
+    """Return whether a holder ``host:pid`` was a process of this machine, and is no more."""
+    host, _, pid = holder.rpartition(":")
+    if os.name != "posix" or host != socket.gethostname() or not pid.isdigit():
+        return False
+    try:
+        os.kill(int(pid), 0)
+    except ProcessLookupError:
+        return True
+    except PermissionError:  # it lives, as another user
+        return False
+    return False

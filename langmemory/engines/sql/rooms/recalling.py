@@ -11,13 +11,17 @@ from typing import TYPE_CHECKING, Any, Final, TypedDict, get_args
 
 from langmemory.arguments import check_time, whole_number
 from langmemory.context.tokens import count_text
+from langmemory.engines.sql.engine import Engine, Snapshot
 from langmemory.engines.sql.reading import operations
+from langmemory.engines.sql.reading.ageing import ageing_of
 from langmemory.engines.sql.reading.as_of import AsOfSource, EarlierTexts
 from langmemory.engines.sql.reading.searching import now_us
 from langmemory.engines.sql.reading.source import SnapshotSource
 from langmemory.engines.sql.rooms.core import Core
+from langmemory.engines.sql.tables.times import to_us
 from langmemory.engines.sql.writing.naming import Names, unnumbered
-from langmemory.errors import ConfigError
+from langmemory.errors import ConfigError, DatabaseError
+from langmemory.lifecycle.policies import PolicyOptions
 from langmemory.namespaces import check_namespace
 from langmemory.ports.candidates import CandidateSource, Floats
 from langmemory.recall import pipeline
@@ -43,6 +47,7 @@ from langmemory.types import (
     RecallResult,
     Scope,
     Status,
+    Trace,
 )
 
 if TYPE_CHECKING:
@@ -84,6 +89,9 @@ class RecallOptions(TypedDict, total=False):
     """Return the best results whose texts fit into so many tokens (LangChain's approximate count)."""
     preset: str | None
     """``fast``, ``balanced``, ``thorough`` or one of the configuration; None is the configured one."""
+    include_archive: bool
+    """Also what is archived, be it in the memory file or moved to the archive file; ranked with the rest,
+    by score. With ``known_at`` also what was believed then and has moved since."""
     granularity: Granularity
     """``"turn"`` (default), or ``"session"``: the best turn of each session, which is what was said
     in one thread on one day."""
@@ -152,6 +160,8 @@ def scope_of(
     statuses: tuple[Status, ...] = ("active",)
     if options.get("as_of") is not None:
         statuses = ("active", "superseded")
+    if options.get("include_archive"):
+        statuses = (*statuses, "archived")
     return Scope(
         namespace=namespace,
         filter=options.get("filter"),
@@ -174,7 +184,13 @@ def steps(
     operations.check_query(query)
 
     def recalled(asked: str, vectors: Mapping[str, Floats | None]) -> Recall:
-        found = _recall(core, viewer, asked, namespace, options, vectors.get(asked))
+        vector = vectors.get(asked)
+        found = _recall(core, core.engine, viewer, asked, namespace, options, vector)
+        if options.get("include_archive"):
+            found = _with_archive(core, viewer, asked, namespace, options, vector, found)
+        _note(core, options, found)
+        if viewer is not None:
+            found = _with_memories(found, unnumbered)
         return replace(found, query=query)
 
     def at_once() -> Recall:
@@ -193,12 +209,14 @@ def steps(
 
 def _recall(
     core: Core,
+    engine: Engine,
     viewer: str | None,
     query: str,
     namespace: Namespace,
     options: RecallOptions,
     vector: Floats | None,
 ) -> Recall:
+    """Recall from the memory file, or from its archive file."""
     namespace = check_namespace(namespace, may_be_empty=True)
     if unknown := options.keys() - RecallOptions.__annotations__.keys():
         raise ConfigError(
@@ -220,21 +238,24 @@ def _recall(
         raise ConfigError(
             f"granularity is {granularity!r}; allowed are {', '.join(get_args(Granularity))}."
         )
-    if scope.as_of is not None or scope.known_at is not None:  # what has ended since is an answer
+    archived = bool(options.get("include_archive"))
+    if (
+        scope.as_of is not None or scope.known_at is not None or archived
+    ):  # what has ended is an answer
         preset = preset.model_copy(update={"stale_factor": 1.0})
     explain = options.get("explain", False)
     alive_at_us, exact = core.searching.alive_at_us(), core.searching.exact
     past = None
     if scope.known_at is not None:
         past = EarlierTexts.read(
-            core.engine, core.indexing, scope, query, alive_at_us=alive_at_us,
+            engine, core.indexing, scope, query, alive_at_us=alive_at_us,
             semantic=vector is not None,
         )  # fmt: skip
     models = AskedOutside(core.expander, core.reranker)
     running = True
     while running:
         degraded: tuple[str, ...] = ()
-        with core.engine.read() as snapshot:
+        with engine.read() as snapshot:
             if vector is None and core.indexing.semantic and query.strip():
                 degraded = ("embedder failed: keywords only",)
             elif vector is not None and (why := core.searching.incomparable(snapshot)):
@@ -267,16 +288,61 @@ def _recall(
             if budget is not None:
                 found = within(found, budget)
             if past is None:
+                if explain:
+                    found = _with_ageing(core, snapshot, found, now)
                 names = Names(snapshot.connection, viewer)
                 found = _with_memories(found, names.shown)
         running = models.ask()
-    found = models.timed(found)
-    if thread_id:
+    return models.timed(found)
+
+
+def _note(core: Core, options: RecallOptions, found: Recall) -> None:
+    """Note what was recalled."""
+    if thread_id := options.get("thread_id"):
         shown = [(one.memory.namespace, one.memory.key) for one in found.results]
         core.already_shown.note(thread_id, shown)
     if core.accesses.record([result.memory.id for result in found.results], now_us()):
         core.write_later(core.write_accesses)
-    return found if viewer is None else _with_memories(found, unnumbered)
+
+
+def _with_archive(
+    core: Core,
+    viewer: str | None,
+    query: str,
+    namespace: Namespace,
+    options: RecallOptions,
+    vector: Floats | None,
+    found: Recall,
+) -> Recall:
+    """Return what was recalled from the memory file with what the archive file has, by score."""
+    try:
+        archive, missing = core.archive.opened(), core.archive.missing()
+    except DatabaseError as error:
+        archive, missing = None, str(error)
+    if archive is None:
+        return replace(found, trace=_degraded(found.trace, (missing,) if missing else ()))
+    depth = find_preset(options.get("preset"), core.config).depth
+    budget = options.get("budget_tokens")
+    limit = options.get("limit", 10 if budget is None else depth)
+    # Copies that a killed process left there are not told of.
+    more: RecallOptions = {**options, "limit": limit + core.archive.leftovers()}
+    there = _recall(core, archive, viewer, query, namespace, more, vector)
+    wanted = core.archive.known([one.memory.id for one in there.results])
+    wanted -= {one.memory.id for one in found.results}
+    moved = [one for one in there.results if one.memory.id in wanted]
+    results = list(found.results)
+    for one in moved:  # each file's own order stays
+        later = (n for n, other in enumerate(results) if other.score < one.score)
+        results.insert(next(later, len(results)), one)
+    degraded = (f"archive: {one}" for one in there.trace.degraded)
+    found = replace(
+        found, results=tuple(results[:limit]), trace=_degraded(found.trace, tuple(degraded))
+    )
+    return found if budget is None else within(found, budget)
+
+
+def _degraded(trace: Trace, more: tuple[str, ...]) -> Trace:
+    return replace(trace, degraded=(*trace.degraded, *more))
 
 
 def within(recall: Recall, budget_tokens: int) -> Recall:
@@ -320,6 +386,21 @@ def as_reranker(model: BaseDocumentCompressor | BaseChatModel | Reranker | None)
     if isinstance(model, BaseChatModel):
         return chat_model_reranker(model)
     return model
+
+
+def _with_ageing(core: Core, snapshot: Snapshot, recall: Recall, now: datetime) -> Recall:
+    """Return an explained recall with how far its results have faded, at a moment."""
+    options = PolicyOptions.of(core.config.lifecycle).retention
+    ids = [one.memory.id for one in recall.results]
+    results = [
+        one
+        if one.explanation is None
+        else replace(one, explanation=replace(one.explanation, ageing=faded))
+        for one, faded in zip(
+            recall.results, ageing_of(snapshot, ids, to_us(now), options), strict=True
+        )
+    ]
+    return replace(recall, results=tuple(results))
 
 
 def _with_memories(recall: Recall, change: Callable[[Memory], Memory]) -> Recall:

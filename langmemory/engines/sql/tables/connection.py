@@ -103,6 +103,10 @@ class Connection(Protocol):
         for each)."""
         ...
 
+    def read_vectors(self, item: int) -> tuple[Floats, Sequence[bytes | None]]:
+        """Return the vectors of an item, float32[n, dims], and the cache key, or None, of each."""
+        ...
+
     def delete_vectors(self, item: int, namespace: int) -> None:
         """Take the vectors of an item out of the vector index."""
         ...

@@ -72,6 +72,17 @@ def ids_below(connection: Connection, namespace: Namespace) -> list[int]:
     return [int(row[0]) for row in connection.execute(f"SELECT id FROM {query}", bindings)]
 
 
+def with_memories(connection: Connection, namespace: Namespace) -> list[Namespace]:
+    """Return the namespaces in a prefix that hold memories, in alphabetical order."""
+    query, bindings = below(namespace)
+    rows = connection.execute(
+        f"SELECT n.path FROM namespace n WHERE n.id IN {query} AND EXISTS (SELECT 1 FROM item i "
+        "WHERE i.namespace = n.id AND i.kind <> 'working') ORDER BY n.path",
+        bindings,
+    )
+    return [from_path(row[0]) for row in rows]
+
+
 def inside(column: str, namespace: Namespace) -> tuple[str, Bindings]:
     """As ``column IN below(namespace)``, asked of one row after the other: where few rows are asked
     about, or most namespaces are below, it is not worth while to look all of these up first."""

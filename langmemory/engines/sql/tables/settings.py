@@ -8,6 +8,11 @@ from typing import Final, Literal, get_args
 
 from langmemory.engines.sql.tables.connection import Connection
 
+ARCHIVE_IDENTITY: Final = "archive identity"
+"""Setting of a memory file by which its archive file knows it; there since the first move."""
+ARCHIVE_OF: Final = "archive of"
+"""Setting of an archive file: the identity of its memory file."""
+
 _JOURNAL: Final = "journal "
 """Begins the name of a setting whose value is a folder."""
 

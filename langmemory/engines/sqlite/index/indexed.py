@@ -32,6 +32,9 @@ class IndexedConnection(Connection):
     ) -> None:
         vectors.write(self, rows, fresh=fresh)
 
+    def read_vectors(self, item: int) -> tuple[Floats, Sequence[bytes | None]]:
+        return vectors.of_item(self, item)
+
     def delete_vectors(self, item: int, namespace: int) -> None:
         vectors.delete(self, item, namespace)
 

@@ -101,6 +101,16 @@ def _delete_vectors(connection: Connection, item: int) -> list[int]:
     ]
 
 
+def of_item(connection: Connection, item: int) -> tuple[Floats, list[bytes | None]]:
+    """Return the vectors of an item, float32[n, dims], and the cache key, or None, of each."""
+    first = item << SLOT_BITS
+    rows = connection.execute(
+        "SELECT id, e, hash FROM vector WHERE id >= ? AND id < ? ORDER BY id",
+        (first, first + MAX_VECTORS),
+    ).fetchall()
+    return unpack([row[:2] for row in rows])[1], [row[2] for row in rows]
+
+
 def cached(connection: Connection, hashes: Sequence[bytes]) -> dict[bytes, Floats]:
     """Return the vectors already in the file, by cache key."""
     rows = connection.execute(

@@ -1,0 +1,1 @@
+"""Consolidation: what changed is gathered, themes are found in it, and checked operations follow."""

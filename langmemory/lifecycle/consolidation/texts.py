@@ -1,0 +1,134 @@
+"""Texts that a model wrote: whether they may stand in memory beside what they were made from."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from langmemory.context.escape import one_line
+from langmemory.formation.wording import Wording, singular, wording
+from langmemory.languages import LANGUAGES, Topic, detect_language, is_unspaced, primary
+from langmemory.languages.spelling import normalised_text
+from langmemory.languages.tables import NEVER
+
+MAX_CHARACTERS: Final = 400
+"""Of an insight."""
+SUPPORTED: Final = 0.5
+"""Share of the telling words of a text that its sources must have."""
+_MARKUP: Final = re.compile(r"[<>{}\[\]|`]|https?:|www\.|\S@\S|\(unchanged|\.{3}|…")
+_SENTENCES: Final = re.compile(r"(?<=[.!?。！？])\s*")
+_BEGINNING: Final = 3
+"""Letters that an ending may have: "lives" and "lived" are one word."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True, eq=False)
+class OrderWords:
+    """Regular expressions, whatever the case."""
+
+    orders: re.Pattern[str] = NEVER
+    """Orders to a model that reads a memory, instead of words about somebody."""
+
+
+_ORDERS: Final = Topic(OrderWords, "orders")
+
+
+def harmful(text: str, sources: Iterable[str] = ()) -> str | None:
+    """Return why a text may not be shown or stored at all; None where it may.
+
+    Args:
+        text: As the model wrote it.
+        sources: Texts whose own markup and addresses it may repeat.
+    """
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return "half a character"
+    if one_line(text) != " ".join(text.split(" ")).strip():
+        return "control characters, markup, or a role"
+    said = "\n".join(sources)
+    if any(found[0] not in said for found in _MARKUP.finditer(text)):
+        return "markup or an address that no source has"
+    if _ORDERS.everywhere.orders.search(text):
+        return "an order to the model"
+    return None
+
+
+def language_of(text: str) -> str:
+    """Return the language that a text is written in; BCP 47."""
+    return detect_language(text).code
+
+
+def sentences(text: str) -> list[str]:
+    """Return the sentences of a text, normalised."""
+    return [one for part in _SENTENCES.split(text) if (one := normalised_text(part))]
+
+
+def copied(text: str, others: Iterable[str]) -> bool:
+    """Whether every sentence of a text stands in others already."""
+    known = {normalised_text(other) for other in others}
+    known |= {sentence for other in known for sentence in sentences(other)}
+    return all(one in known for one in sentences(text))
+
+
+def unsupported(
+    text: str, language: str, sources: Sequence[str], *, counts: Collection[int] = ()
+) -> str | None:
+    """Return what of a text no source supports; None where they support enough of it.
+
+    Numbers, dates and names must all stand in a source; of the other telling words `SUPPORTED`.
+
+    Args:
+        text: The text.
+        language: Of the text and its sources.
+        sources: Texts that it was made from.
+        counts: Numbers that may be said all the same: of sources, of conversations.
+    """
+    own = wording(text, language)
+    theirs = [wording(source, language) for source in sources]
+    known = frozenset[str]().union(*(one.words | one.dates | one.numbers for one in theirs))
+    if own.numbers - known - {str(count) for count in counts}:
+        return "a number that no source has"
+    days, known_days = _days(own, language), {day for one in theirs for day in _days(one, language)}
+    if days - known_days:
+        return "a date that no source has"
+    if missing_words(own.names, known):
+        return "a name that no source has"
+    telling = own.words - own.numbers - days
+    missing = missing_words(telling, known | known_days)
+    if not own.words or len(missing) > (1 - SUPPORTED) * len(telling):
+        return "words that no source supports"
+    return None
+
+
+def turned_round(text: str, language: str, sources: Sequence[str]) -> bool:
+    """Whether a text denies what all of its sources say, or says what all of them deny."""
+    told = {wording(source, language).negated for source in sources}
+    return len(told) == 1 and wording(text, language).negated not in told
+
+
+def missing_words(words: Iterable[str], known: Collection[str]) -> set[str]:
+    """Return the words that are not among others, endings aside."""
+    beginnings = {_begun(word) for word in known}
+    return {word for word in words if word not in known and _begun(word) not in beginnings}
+
+
+def telling_words(text: str, language: str) -> frozenset[str]:
+    """Return the words of a text that say something, with its numbers and dates."""
+    found = wording(text, language)
+    return found.words | found.numbers | found.dates
+
+
+def _begun(word: str) -> str:
+    if word.isdigit() or is_unspaced(word):
+        return word
+    return word[: max(_BEGINNING, len(word) - _BEGINNING)]
+
+
+def _days(found: Wording, language: str) -> set[str]:
+    """Weekdays, months and seasons, also in the plural."""
+    known = LANGUAGES.get(primary(language)) or LANGUAGES["en"]
+    calendar = {*known.times.months, *known.times.day_names, *known.times.seasons}
+    named = {word for word in found.words if word in calendar or singular(word) in calendar}
+    return {singular(word) for word in found.dates | named if len(word) > _BEGINNING}

@@ -1,0 +1,84 @@
+"""Changes of a night as sentences for people."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Final
+
+from langmemory.changes import (
+    AddMemory,
+    Change,
+    Invalidate,
+    Merge,
+    OpenReview,
+    RemoveMemory,
+    SetStatus,
+    Supersede,
+    UpdateMemory,
+    WithdrawReview,
+)
+
+PRIORITIES: Final = {
+    "mandate": "promoted to mandate",
+    "guardrail": "promoted to guardrail",
+    "reference": "brought back",
+    "archive": "put away",
+}
+STATUSES: Final = {"archived": "archived", "active": "active now", "approved": "approved"}
+LONGEST: Final = 100
+"""Characters of a memory's text that a sentence quotes."""
+
+
+def sentences(changes: Sequence[Change], texts: Mapping[str, str]) -> list[str]:
+    """Return a sentence for each change that a person is told of, as in "put away: 'Ada likes tea.' (unused
+    for 120 days)".
+
+    Args:
+        changes: Of one namespace.
+        texts: By key, what the memories said before.
+    """
+    return list(_each(changes, texts))
+
+
+def quoted(text: str) -> str:
+    """Return a text on one line in quotes, its beginning where it is long."""
+    text = " ".join(text.split())
+    if len(text) > LONGEST:
+        text = text[:LONGEST].rsplit(" ", 1)[0] + " …"
+    return f"'{text}'"
+
+
+def _each(changes: Sequence[Change], texts: Mapping[str, str]) -> Iterator[str]:
+    added = {
+        one.key: str(one.value.get("text", "")) for one in changes if isinstance(one, AddMemory)
+    }
+
+    def text_of(key: str) -> str:
+        return quoted(texts.get(key) or added.get(key) or key)
+
+    for one in changes:
+        why = f" ({one.reason})" if one.reason else ""
+        match one:
+            case AddMemory():
+                yield f"learned: {text_of(one.key)}{why}"
+            case UpdateMemory() if one.facets.priority is not None:
+                yield f"{PRIORITIES[one.facets.priority]}: {text_of(one.key)}{why}"
+            case UpdateMemory():
+                yield f"changed: {text_of(one.key)}{why}"
+            case SetStatus():
+                yield f"{STATUSES.get(one.status, one.status)}: {text_of(one.key)}{why}"
+            case Supersede():
+                yield f"superseded: {text_of(one.key)} by {text_of(one.by)}{why}"
+            case Invalidate():
+                yield f"no longer true: {text_of(one.key)}{why}"
+            case RemoveMemory():
+                yield f"deleted: {text_of(one.key)}{why}"
+            case Merge():
+                others = ", ".join(map(text_of, one.others))
+                yield f"merged: {others} into {text_of(one.key)}{why}"
+            case OpenReview():
+                yield f"asked: {one.question}"
+            case WithdrawReview():
+                yield f"withdrawn: a question{why}"
+            case _:  # of the graph, and what was read: the changes in full tell them
+                continue

@@ -1,0 +1,180 @@
+"""`MEMORY.md` and `DREAMS.md` as files in the folder of the journal."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
+from pathlib import Path
+
+from langmemory.ports.journal import JournalRows, Remembered
+from langmemory.projections.journal import dreams_page, memory_page
+from langmemory.projections.journal.files import write_file
+from langmemory.projections.journal.memory_page import Edits, MemoryPage, MemoryPageError
+from langmemory.types import Namespace
+
+
+class MemoryFiles:
+    """The pages of a folder. They are written whole and put in place at once, and never over an edit that
+    was not taken up.
+
+    Args:
+        folder: Of the journal.
+        rows: What they are written from.
+    """
+
+    def __init__(self, folder: str | os.PathLike[str], rows: JournalRows) -> None:
+        self.folder = Path(folder).expanduser().absolute()
+        self._rows = rows
+
+    def write(
+        self, prefix: Namespace = (), *, budget_tokens: int, now_us: int
+    ) -> tuple[int, list[Path]]:
+        """Make the pages of the namespaces in a prefix what memory holds.
+
+        Returns:
+            How many files are different, and those left as they are because a person edited them.
+        """
+        changed, edited = 0, list[Path]()
+        for found in self._rows.remembered(prefix, now_us):
+            told = set[Path]()
+            for page in memory_pages(found):
+                file = self.folder.joinpath(*page.path)
+                told.add(file)
+                if is_edited(file):
+                    edited.append(file)
+                else:
+                    changed += self._put(file, memory_page.render(page, budget_tokens))
+            for file in self._of(found.namespace, memory_page.NAME):
+                if file not in told and _is_ours(file) and not is_edited(file):
+                    self._remove(file)
+                    changed += 1
+            changed += self._dreams(found.namespace)
+        if changed:
+            self._rows.keep(self.folder)
+        return changed, edited
+
+    def prune(self, namespaces: Iterable[Namespace] | None = None) -> None:
+        """Take lines out of the pages that tell of what is gone, edited or not.
+
+        Args:
+            namespaces: Of these; None is all that have files.
+        """
+        if namespaces is None:
+            files: Iterable[Path] = sorted(self.folder.rglob(memory_page.NAME))
+            told = [one for one in self.folder.rglob(dreams_page.NAME) if _is_ours(one)]
+            dreams = self._rows.dreaming() if told else []
+            for file in told:  # of namespaces that are gone, too
+                self._remove(file)
+        else:
+            names = list(namespaces)
+            files = [file for one in names for file in self._of(one, memory_page.NAME)]
+            dreams = [one for one in names if self._of(one, dreams_page.NAME)]
+        for file in files:
+            if not _is_ours(file):
+                continue
+            text = _text(file)
+            try:
+                written = memory_page.written_of(text)
+            except MemoryPageError:
+                self._put(file, memory_page.pruned(text, (), {}))
+                continue
+            keys = [key for key, _ in written.lines.values()]
+            holding = self._rows.holding(written.namespace, keys, written.owner)
+            core = self._rows.core(written.namespace) if written.core else {}
+            self._put(file, memory_page.pruned(text, holding, core))
+            left = memory_page.edits_of(_text(file))
+            if not (left or left.written.lines or left.written.core):
+                self._remove(file)
+        for namespace in dreams:
+            self._dreams(namespace)
+
+    def edits(
+        self, prefix: Namespace = ()
+    ) -> Iterator[tuple[Path, bytes, Edits | MemoryPageError]]:
+        """Yield the pages of namespaces in a prefix that a person edited: the file, what was read of it, and
+        how it was edited."""
+        here = self.folder.joinpath(*memory_page.path_of(prefix, None, ""))
+        for file in sorted(here.rglob(memory_page.NAME)):
+            if not _is_ours(file):
+                continue
+            read = file.read_bytes()
+            try:
+                found = memory_page.edits_of(read.decode("utf-8", "replace"))
+            except MemoryPageError as error:
+                yield file, read, error
+                continue
+            where = memory_page.path_of(found.written.namespace, found.written.owner)
+            if self.folder.joinpath(*where) != file:
+                elsewhere = "it was written for another folder. Move it back."
+                yield file, read, MemoryPageError(elsewhere)
+            elif found:
+                yield file, read, found
+
+    def _dreams(self, namespace: Namespace) -> int:
+        rows = self._rows.dreamt(namespace)
+        told, changed = set[Path](), 0
+        for page in dreams_page.pages(namespace, rows):
+            file = self.folder.joinpath(*page.path)
+            told.add(file)
+            changed += self._put(file, dreams_page.render(page))
+        for file in self._of(namespace, dreams_page.NAME):
+            if file not in told and _is_ours(file):
+                self._remove(file)
+                changed += 1
+        return changed
+
+    def _of(self, namespace: Namespace, name: str) -> list[Path]:
+        """The files of a namespace: everybody's, and those of single owners."""
+        here = self.folder.joinpath(*memory_page.path_of(namespace, None, ""))
+        found = [here / name, *sorted(here.glob(f"*.private/{name}"))]
+        return [file for file in found if file.is_file()]
+
+    def _remove(self, file: Path) -> None:
+        """Remove a page, and the folders that are empty then."""
+        file.unlink(missing_ok=True)
+        with suppress(OSError):  # somebody else's file is in one
+            for folder in file.parents:
+                if folder == self.folder:
+                    break
+                folder.rmdir()
+
+    def _put(self, file: Path, text: str) -> int:
+        return int(write_file(file, text.encode(), _is_ours))
+
+
+def memory_pages(found: Remembered) -> Iterator[MemoryPage]:
+    """Yield a page for everybody in a namespace, and one for each owner of private memories."""
+    private: dict[str, list[int]] = {}
+    shared = []
+    for place, row in enumerate(found.rows):
+        if row.privacy == "private":
+            private.setdefault(row.owner or "", []).append(place)
+        else:
+            shared.append(row)
+    if shared or found.core:
+        yield MemoryPage(namespace=found.namespace, owner=None, core=found.core, rows=shared)
+    for owner, places in private.items():
+        rows = [found.rows[place] for place in places]
+        yield MemoryPage(namespace=found.namespace, owner=owner, rows=rows)
+
+
+def is_edited(file: Path) -> bool:
+    """Whether a page is there and is not as it was written; also one that cannot be read."""
+    if not file.is_file():
+        return False
+    try:
+        return bool(memory_page.edits_of(_text(file)))
+    except MemoryPageError:
+        return True
+
+
+def _is_ours(file: Path) -> bool:
+    return file.is_file() and _text(file).splitlines()[1:2] in (
+        [memory_page.MARK],
+        [dreams_page.MARK],
+    )
+
+
+def _text(file: Path) -> str:
+    return file.read_text("utf-8", errors="replace")
