@@ -10,8 +10,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from langmemory.config import LifecycleConfig
-from langmemory.lifecycle.policies import eviction_order
+from langmemory.lifecycle.policies import PolicyOptions, eviction_order
 from langmemory.lifecycle.retention import salience
 from langmemory.ports.candidates import UNKNOWN_TIME
 from langmemory.ports.lifecycle import Aged
@@ -42,7 +41,7 @@ Order = Callable[[Aged, Situation], NDArray[np.int64]]
 
 
 def _ours(aged: Aged, at: Situation) -> NDArray[np.int64]:
-    return eviction_order(aged, LifecycleConfig(max_facts=max(at.keep, 1)), at.now)
+    return eviction_order(aged, PolicyOptions(max_facts=at.keep), at.now)
 
 
 def _ours_without_use(aged: Aged, at: Situation) -> NDArray[np.int64]:

@@ -15,7 +15,6 @@ from typing import Final, Literal
 import numpy as np
 
 from langmemory.changes import ChangeSet, SetStatus
-from langmemory.engines.sql.tables.times import to_us
 from langmemory.evals.corpus import APART, Conversation, Corpus, Question
 from langmemory.evals.evaluation import Progress, within
 from langmemory.evals.forgetting import KEEP_ALL, ORDERS, RANDOM, SEEDS, Situation, going
@@ -144,7 +143,7 @@ class AgeingSystem(FactsSystem):
                         "discovery_tokens": 0,
                         "matched": int(right),
                         "relevance": one.score if right else 0.0,
-                        "cited_at_us": to_us(at),
+                        "cited_at_us": _microseconds(at),
                     }
                     if right
                     else {
@@ -298,7 +297,10 @@ def _ask(
                 archived = gone[name, budget, seed]
                 left = aged.take(np.array([key not in archived for key in aged.keys], np.bool_))
                 situation = Situation(
-                    now=to_us(due[0][0]), keep=round(budget * len(aged)), needed=wanted, seed=seed
+                    now=_microseconds(due[0][0]),
+                    keep=round(budget * len(aged)),
+                    needed=wanted,
+                    seed=seed,
                 )
                 archived.update(going(order, left, situation))
                 run = f"{exam.name}/{name}/{budget}/{seed}/{due[0][1].id}"
@@ -337,6 +339,11 @@ def _answer(
     figures[WRONG] = _share([went for went, _ in facts])
     figures[WRONG_TIMELESS] = _share([went for went, timeless in facts if timeless])
     return Answer(question=question, figures={name: figures[name] for name in FIGURES})
+
+
+def _microseconds(moment: datetime) -> int:
+    """Since 1970 UTC."""
+    return (moment - EPOCH) // timedelta(microseconds=1)
 
 
 def _share(flags: Sequence[bool]) -> float | None:
