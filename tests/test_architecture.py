@@ -36,7 +36,7 @@ BESIDE = {("tools", "nodes"), ("middleware", "nodes"), ("middleware", "tools"),
           ("cli", "evals"), ("cli", "templates"),
           ("reflection", "nodes"), ("maintenance", "reflection"), ("formation", "context"),
           ("context", "recall"), ("context", "formation"), ("lifecycle", "formation"),
-          ("lifecycle", "context")}  # fmt: skip
+          ("lifecycle", "context"), ("lifecycle", "recall")}  # fmt: skip
 """(importer, imported) within one layer."""
 
 SQL = PACKAGE / "engines" / "sql"

@@ -14,6 +14,7 @@ from langmemory.maintenance.consolidating import consolidate
 from langmemory.maintenance.night import Night, TaskReport, planned_again
 from langmemory.maintenance.noting import notes
 from langmemory.maintenance.sentences import quoted
+from langmemory.maintenance.summarising import summarise
 from langmemory.ports.lifecycle import Aged, LifecycleView
 from langmemory.types import Namespace
 
@@ -140,6 +141,7 @@ TASKS: Final[Mapping[str, Task]] = {
     "archive": archive,
     "notes": notes,
     "consolidate": consolidate,
+    "summarise": summarise,
     "optimise": optimise,
     "graduate": by_rule(
         "approved memories",

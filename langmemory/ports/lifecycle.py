@@ -160,6 +160,18 @@ class LifecycleView(Protocol):
         """Return the keys of what each memory was derived from, oldest first."""
         ...
 
+    def nodes(self) -> list[Memory]:
+        """Return the summaries of the tree, in the order of their ids. `aged` has none of them."""
+        ...
+
+    def days(self) -> set[int]:
+        """Return the days, since 1970 UTC, on which turns were said."""
+        ...
+
+    def find(self, keys: Sequence[str]) -> Mapping[str, int]:
+        """Return the ids of those of the keys that are there."""
+        ...
+
     def turns(self, since: int = UNKNOWN_TIME, until: int | None = None) -> Ids:
         """Return the turns said in ``[since, until)``, microseconds, in the order they were said."""
         ...

@@ -185,6 +185,29 @@ def test_what_was_said_is_reflected(client: SyncLangGraphClient, project: Path) 
     assert again["runs"] == []
 
 
+def test_a_night_of_maintenance_is_served(client: SyncLangGraphClient, project: Path) -> None:
+    """The server runs the maintenance graph: a dry run changes nothing, a night changes what it told, with a
+    report for each task, and the changes can be taken back."""
+    place = ["memories", "hanna"]
+    client.store.put_item(
+        place, "tea", {"text": "Hanna drinks tea.", "status": "approved", "kind": "semantic"}
+    )
+    namespace = {"namespace": place}
+    planned: Any = client.runs.wait(None, "maintenance", input={**namespace, "dry_run": True})
+    by_task = {report["task"]: report for report in planned["reports"]}
+    assert next(iter(by_task)) == "health"
+    assert not any(report["error"] for report in planned["reports"])
+    assert by_task["graduate"]["told"] == [
+        "active now: 'Hanna drinks tea.' (approved, and nothing objected)"
+    ]
+    with MemoryStore(project / "memory.db") as store:
+        assert store.lifecycle.nights(tuple(place)) == []
+        done: Any = client.runs.wait(None, "maintenance", input=namespace)
+        [night] = store.lifecycle.nights(tuple(place))
+        assert night.id == done["night"]
+        assert len(store.lifecycle.undo(night.id).applied) == len(night.runs) == 1
+
+
 def waiting(path: Path, user: str) -> list[Job]:
     """The jobs in the server's memory file that are for this person, once there is one: the chat does
     not wait until they are written."""

@@ -188,7 +188,7 @@ def test_nothing_moves_too_early_or_where_it_is_needed(store: MemoryStore) -> No
         )
     )  # fmt: skip
     put_away(store, first, second, turn)
-    assert lines(night(store), "archive") == [], "archived only now"
+    assert lines(night(store, tasks=["archive"]), "archive") == [], "archived only now"
     assert lines(move(store), "archive") == [f"move {second} to the archive file"]
     put_away(store, "summary/1")
     assert len(lines(move(store), "archive")) == 2, "first what was derived, then its source"

@@ -180,7 +180,7 @@ def test_a_killed_night_goes_on(path: Path, store: MemoryStore) -> None:
         assert lines(found, "demote") == [], "half of ten were demoted before the end"
         [only] = again.lifecycle.nights()
         assert only.id == found["night"]
-        assert first == {run.id for run in only.runs}
+        assert first == {run.id for run in only.runs if "/summarise/" not in run.id}
         with Maintaining(again).view(ADA) as view:
             assert sum(one == "archive" for one in view.aged().priority) == 5
         assert night(again, hours=2, policies=FEW)["night"] != found["night"], "it is finished"

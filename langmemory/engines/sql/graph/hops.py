@@ -15,6 +15,7 @@ from langmemory.engines.sql.graph import graph
 from langmemory.engines.sql.scope.ownership import visible_to
 from langmemory.engines.sql.scope.scopes import CompiledScope
 from langmemory.engines.sql.tables.connection import Connection
+from langmemory.engines.sql.tables.tree import IS_NODE
 from langmemory.ports.candidates import Floats, Ids
 
 HUB: Final = 64
@@ -160,7 +161,8 @@ def outdated(connection: Connection, scope: CompiledScope, items: Ids) -> Ids:
     seen = visible_to(scope.scope.viewer)
     rows = connection.execute(
         "SELECT v.source FROM carray(?) c CROSS JOIN evidence v ON v.source = c.value "
-        f"CROSS JOIN item i ON i.id = v.item WHERE {seen.sql} GROUP BY v.source "
+        f"CROSS JOIN item i ON i.id = v.item WHERE {seen.sql} AND NOT ({IS_NODE.format('i')}) "
+        "GROUP BY v.source "
         "HAVING max(i.status = 'superseded') AND NOT max(i.status = 'active')",
         (connection.array(items.tolist()), *seen.bindings),
     )
@@ -203,7 +205,7 @@ def _evidence(connection: Connection, scope: CompiledScope, asked: Any) -> list[
         f"WHERE {where} UNION ALL "
         f"SELECT v.source, i.id, 1{scope.value_column} FROM carray(?) c "
         "CROSS JOIN evidence v ON v.source = c.value CROSS JOIN item i ON i.id = v.item "
-        f"WHERE {where}",
+        f"AND NOT ({IS_NODE.format('i')}) WHERE {where}",
         (asked, *bindings, asked, *bindings),
     )
     return scope.passing(rows)

@@ -16,11 +16,14 @@ from langmemory.engines.sql.reading.comparing import KINDS, Comparing
 from langmemory.engines.sql.records import history, items, progress, reviews
 from langmemory.engines.sql.tables import namespaces
 from langmemory.engines.sql.tables.times import from_us, to_us
+from langmemory.engines.sql.tables.tree import IS_NODE
 from langmemory.lifecycle.retention import RetentionOptions, ageing
 from langmemory.ports.candidates import UNKNOWN_TIME, Floats, Ids
 from langmemory.ports.lifecycle import Aged, Stated, Times
 from langmemory.types import Ageing, Memory, Namespace
 from langmemory.values import from_json
+
+DAY_US: Final = 86_400_000_000
 
 _WITHIN: Final = "i.namespace = ?"
 """The condition that `AgeingView.aged` replaces where it reads only some memories."""
@@ -47,13 +50,14 @@ _MENTIONS: Final = f"""
 _MENTIONS_BESIDE: Final = f"""
     SELECT m.entity, m.item FROM mention m CROSS JOIN item o ON o.id = m.item
     WHERE m.entity IN (SELECT o.entity FROM item i CROSS JOIN mention o ON o.item = i.id
-    WHERE {_WITHIN} AND i.kind IN {KINDS}) AND o.kind IN {KINDS}"""
+    WHERE {_WITHIN} AND i.kind IN {KINDS}) AND o.kind IN {KINDS.replace("i.", "o.")}"""
 """As `_MENTIONS`, of all memories that speak of what some speak of."""
 
 _SUPPORTS: Final = f"""
     SELECT DISTINCT v.source FROM item i CROSS JOIN evidence v ON v.source = i.id
     CROSS JOIN item d ON d.id = v.item
-    WHERE {_WITHIN} AND i.kind IN {KINDS} AND d.status = 'active'"""
+    WHERE {_WITHIN} AND i.kind IN {KINDS} AND d.status = 'active'
+    AND NOT ({IS_NODE.format("d")})"""
 
 
 class AgeingView(Comparing):
@@ -152,6 +156,31 @@ class AgeingView(Comparing):
             for item, key in rows:
                 found[item].append(key)
         return {item: tuple(keys) for item, keys in found.items()}
+
+    def nodes(self) -> list[Memory]:
+        """Return the summaries of the tree, in the order of their ids."""
+        rows = self._ask(
+            f"SELECT i.id FROM item i WHERE i.namespace = ? AND {IS_NODE.format('i')} ORDER BY i.id",
+            self._id,
+        )
+        return self.memories(np.array([row[0] for row in rows], np.int64))
+
+    def days(self) -> set[int]:
+        """Return the days, since 1970 UTC, on which turns were said."""
+        rows = self._ask(
+            "SELECT DISTINCT coalesce(i.valid_at, i.created_at) / ? FROM item i "
+            "WHERE i.namespace = ? AND i.kind = 'episodic'",
+            DAY_US, self._id,
+        )  # fmt: skip
+        return {int(row[0]) for row in rows}
+
+    def find(self, keys: Sequence[str]) -> Mapping[str, int]:
+        """Return the ids of those of the keys that are there."""
+        rows = self._ask(
+            "SELECT i.key, i.id FROM carray(?) c CROSS JOIN item i ON i.namespace = ? AND i.key = c.value",
+            self._snapshot.connection.text_array(tuple(dict.fromkeys(keys))), self._id,
+        ) if keys else ()  # fmt: skip
+        return dict(map(tuple, rows))
 
     def turns(self, since: int = UNKNOWN_TIME, until: int | None = None) -> Ids:
         """Return the turns said in ``[since, until)``, microseconds, in the order they were said."""

@@ -10,6 +10,7 @@ import numpy as np
 
 from langmemory.engines.sql.engine import Snapshot
 from langmemory.engines.sql.graph import graph
+from langmemory.engines.sql.tables.tree import IS_NODE
 from langmemory.languages.spelling import normalised_text
 from langmemory.ports.candidates import Ids
 from langmemory.ports.lifecycle import NamedEntity, News
@@ -18,7 +19,7 @@ from langmemory.types import Kind
 AGEING: Final[tuple[Kind, ...]] = ("semantic", "procedural", "archival")
 """Kinds of memory that age."""
 
-KINDS: Final = f"({', '.join(map(repr, AGEING))})"
+KINDS: Final = f"({', '.join(map(repr, AGEING))}) AND NOT {IS_NODE.format('i')}"
 
 
 class Comparing:

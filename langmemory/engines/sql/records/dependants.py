@@ -10,6 +10,7 @@ from langmemory.engines.sql.graph import graph_rows
 from langmemory.engines.sql.records import runs
 from langmemory.engines.sql.records.removal import RESTORABLE
 from langmemory.engines.sql.tables.connection import Connection
+from langmemory.engines.sql.tables.tree import IS_NODE
 
 
 class Dependant(NamedTuple):
@@ -32,7 +33,12 @@ _ON_ENTITY: Final = (
 def on_items(connection: Connection, run: str, added: Mapping[int, str]) -> Iterator[Dependant]:
     """Yield the rows of other runs that rest on the items a run added: {id: key}, of one namespace."""
     for item, key in added.items():
-        for (other,) in connection.execute("SELECT run FROM evidence WHERE source = ?", (item,)):
+        # A summary of the tree is made anew without what is taken out.
+        for (other,) in connection.execute(
+            "SELECT v.run FROM evidence v LEFT JOIN item i ON i.id = v.item "
+            f"WHERE v.source = ? AND NOT coalesce({IS_NODE.format('i')}, FALSE)",
+            (item,),
+        ):
             if other != run:
                 yield Dependant(other, f"takes {key} as evidence")
     here = "(SELECT namespace FROM run WHERE id = ?1)"

@@ -202,11 +202,19 @@ def resting_on(
     """Return the keys of what is made of these items of an owner alone, and is not private yet."""
     sources = connection.array({item for key in keys if (item := find(connection, namespace, key))})
     rows = connection.execute(
-        "SELECT DISTINCT i.key FROM evidence v JOIN item i ON i.id = v.item "
+        "SELECT DISTINCT i.key, i.id FROM evidence v JOIN item i ON i.id = v.item "
         "WHERE v.source IN (SELECT value FROM carray(?1)) AND i.privacy <> 'private' "
         "AND (i.owner = ?2 OR i.kind = 'archival') "
         "AND (i.kind = 'archival' OR NOT EXISTS (SELECT 1 FROM evidence w JOIN item s ON s.id = w.source "
         "WHERE w.item = i.id AND w.source NOT IN (SELECT value FROM carray(?1))))",
         (sources, owner),
+    ).fetchall()
+    # A summary retells all its sources, and is retold by those above it.
+    above = connection.execute(
+        "WITH RECURSIVE retold (id) AS (SELECT value FROM carray(?1) UNION "
+        "SELECT i.id FROM retold r CROSS JOIN evidence v ON v.source = r.id "
+        "CROSS JOIN item i ON i.id = v.item WHERE i.kind = 'archival' AND i.privacy <> 'private') "
+        "SELECT i.key FROM retold r JOIN item i ON i.id = r.id WHERE i.kind = 'archival' ORDER BY i.id",
+        (connection.array([row[1] for row in rows]),),
     )
-    return [str(row[0]) for row in rows]
+    return list(dict.fromkeys([str(row[0]) for row in (*rows, *above)]))

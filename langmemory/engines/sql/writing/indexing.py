@@ -110,6 +110,8 @@ class Indexing:
             check_keys(plain)  # what an object became may nest deeper
         text = readable_text(plain)
         fact = is_fact(plain)
+        if index is None and is_node(key, plain):
+            index = False
         if body_of is not None:
             texts = self._parts((text,)) if self.embedder is not None else ()
             body: str | None = body_of(text)
@@ -412,6 +414,13 @@ def turn_body(speaker: str, at: datetime, text: str) -> str:
 def is_fact(value: Mapping[str, Any]) -> bool:
     """Return whether a value is what reflection derived: one sentence under ``text``, whatever else."""
     return isinstance(value.get("fact_kind"), str) and isinstance(value.get("text"), str)
+
+
+def is_node(key: str, value: Mapping[str, Any]) -> bool:
+    """Return whether a value is a summary of the tree, which is found by what it retells alone: its words and
+    vectors would stand beside theirs in every search."""
+    begins = key.startswith(("summary/", "theme/"))
+    return begins and "digest" in value and isinstance(value.get("sentences"), list)
 
 
 def fact_body(value: Mapping[str, Any]) -> str:
