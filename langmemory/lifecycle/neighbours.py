@@ -11,6 +11,12 @@ from langmemory.ports.candidates import Floats, Ids
 
 BLOCK: Final = 128
 """Memories multiplied with all others at once: 50 MB of cosines at 100,000 of them."""
+HEAD: Final = 64
+"""Dimensions by which most pairs are ruled out."""
+FEW: Final = 0.02
+"""Share of pairs left, below which they are computed one by one."""
+ROUNDING: Final = 1e-4
+"""Of float32 products and of vectors that are not quite of length 1."""
 
 
 def neighbours(
@@ -26,13 +32,30 @@ def neighbours(
         least: Cosine from which one is near, -1..1.
         most: So many for each.
     """
+    bounds, limits = _bounded(vectors), _bounded(others)
     for start in range(0, len(ids), BLOCK):
-        cosines = vectors[start : start + BLOCK] @ others.T
-        for row in np.flatnonzero(cosines.max(axis=1, initial=-1.0) >= least):
-            item = int(ids[start + row])
-            near = np.flatnonzero(cosines[row] >= least)
+        block = slice(start, start + BLOCK)
+        may_be = bounds[block] @ limits.T >= least - ROUNDING
+        exact = None if may_be.mean() < FEW else vectors[block] @ others.T
+        for row in range(len(may_be)):
+            item, vector = int(ids[start + row]), vectors[start + row]
+            near = np.flatnonzero(may_be[row])
             near = near[among[near] != item]
-            best = near[np.argsort(-cosines[row][near], kind="stable")[:most]]
+            if not len(near):
+                continue
+            cosines = others[near] @ vector if exact is None else exact[row, near]
+            order = np.argsort(-cosines, kind="stable")[:most]
             yield from (
-                (item, int(among[place]), float(cosines[row, place])) for place in best.tolist()
+                (item, int(among[near[place]]), float(cosines[place]))
+                for place in order.tolist()
+                if cosines[place] >= least
             )
+
+
+def _bounded(vectors: Floats) -> Floats:
+    """float32[n, HEAD + 1]: the first dimensions and the length of the rest. The product of two is never
+    less than their cosine (Cauchy and Schwarz), at a quarter of the work; embedders that put most of
+    their variance first leave few pairs to compute."""
+    head = vectors[:, :HEAD]
+    rest = np.sqrt(np.maximum(0.0, 1.0 - np.einsum("nd,nd->n", head, head)))
+    return np.concatenate([head, rest[:, None]], axis=1, dtype=np.float32)

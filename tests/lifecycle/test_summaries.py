@@ -13,7 +13,7 @@ from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import AIMessage, BaseMessage
 from langchain_core.outputs import ChatGeneration, ChatResult
 
-from langmemory.changes import AddEntity, AddMemory, ChangeSet, Facets
+from langmemory.changes import AddEntity, AddMemory, ChangeSet, Facets, SetStatus
 from langmemory.graphs.maintenance import build_maintenance_graph
 from langmemory.stores import MemoryStore
 from langmemory.types import Namespace
@@ -268,6 +268,20 @@ def test_groups_of_facts_have_themes(store: MemoryStore) -> None:
         learn(other, 4)
         night(other)
         assert "organ" in nodes(other)["theme/klara"]
+
+
+def test_archived_facts_leave_the_summaries(store: MemoryStore) -> None:
+    """A fact that a night put away stands in no summary after the next one, so that it may move."""
+    learn(store, 4)
+    night(store)
+    put_away = SetStatus(key="fact/2", status="archived")
+    store.changes.apply(
+        ChangeSet(
+            namespace=ADA, run_id="evict", kind="maintenance", reason="test", changes=(put_away,)
+        )
+    )
+    night(store)
+    assert not any("church 2" in text for text in nodes(store).values())
 
 
 def test_recall_of_other_questions_is_as_without_the_tree(store: MemoryStore) -> None:
