@@ -93,6 +93,14 @@ def eval_command(
             help='Once more, with every question asked before and answered "I don\'t know."',
         ),
     ] = False,
+    lifecycle: Annotated[
+        bool,
+        typer.Option(
+            "--lifecycle",
+            help="What recall loses where a policy archives 25, 50 or 75 % of the derived memories: "
+            "ours against random, oldest first and others.",
+        ),
+    ] = False,
     json_file: Annotated[
         Path | None,
         typer.Option("--json", metavar="FILE", help="Write all figures to this file."),
@@ -142,6 +150,11 @@ def eval_command(
     for file in (json_file, png, reliability):
         if file and not file.absolute().parent.is_dir():  # said before the evaluation, not after
             raise typer.BadParameter(f"there is no folder {file.parent} to write {file.name} to")
+    if lifecycle:
+        if system or preset or ablate or asked_before or png or reliability or rankings:
+            raise typer.BadParameter("--lifecycle takes DATA, --limit-questions and --json alone")
+        _forgetting(data, limit_questions, json_file)
+        return
     names = [str(name) for name in system or SystemName]
     if ablate and names[0] != SystemName.langmemory:
         raise typer.BadParameter(
@@ -189,6 +202,29 @@ def eval_command(
         plot(report, png)
     if reliability:
         plot_reliability(report, reliability)
+
+
+def _forgetting(data: Path | None, limit_questions: int | None, json_file: Path | None) -> None:
+    """Compare orders of forgetting."""
+    import json
+
+    from langmemory.cli.screen import Screen
+    from langmemory.evals import SAMPLE, load
+    from langmemory.evals.lifecycle import evaluate_lifecycle
+    from langmemory.evals.lifecycle_report import lifecycle_report, render_lifecycle
+
+    with _reading(data):
+        corpus = load(data or SAMPLE, limit_questions=limit_questions)
+    if corpus.kind == "documents":
+        raise typer.BadParameter("--lifecycle needs conversations; these are documents")
+    with _progress() as progress:
+        report = lifecycle_report(corpus, evaluate_lifecycle(corpus, progress=progress))
+    console = Screen()
+    console.width = max(console.width, 110)
+    console.print(render_lifecycle(report))
+    if json_file:
+        text = json.dumps(report.to_json(), indent=2, ensure_ascii=False)
+        json_file.write_text(text + "\n", encoding="utf-8")
 
 
 REPORT_BEGINS = '{\n  "corpus"'

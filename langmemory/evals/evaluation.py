@@ -156,7 +156,7 @@ def _ask(
         milliseconds = (perf_counter() - started) * 1000
         name = sessions[question.conversation].__getitem__ if sessions else str
         ranking = _distinct(name(turn) for one in found for turn in one.turns)[: max(DEPTHS)]
-        read = {name(turn) for one in _within(found, BUDGET_TOKENS) for turn in one.turns}
+        read = {name(turn) for one in within(found, BUDGET_TOKENS) for turn in one.turns}
         yield Outcome(
             question=question.id,
             category=question.category,
@@ -168,7 +168,7 @@ def _ask(
         )
 
 
-def _within(found: Sequence[Found], budget_tokens: int) -> Iterator[Found]:
+def within(found: Sequence[Found], budget_tokens: int) -> Iterator[Found]:
     """The best results, up to the first that is too long for what is left."""
     left = budget_tokens
     for one in found:

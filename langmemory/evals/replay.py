@@ -7,7 +7,7 @@ that, so that everything behind the model runs as it does with one; elsewhere th
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from langchain_core.callbacks import CallbackManagerForLLMRun
@@ -22,7 +22,7 @@ from langmemory.evals.systems import Found, spoken
 from langmemory.formation.judging import StructuralJudge
 from langmemory.graphs.reflection import build_reflection_graph
 from langmemory.stores.rooms import Gathering
-from langmemory.types import Namespace
+from langmemory.types import Namespace, RecallResult
 
 WHOLE_SESSION = 1_000_000
 """Tokens of a batch: each session is read at once, as the notes were taken."""
@@ -82,6 +82,12 @@ class FactsSystem(MemorySystem):
         Raises:
             LangMemoryError: The model was asked more than once for a session.
         """
+        read = self.reader(conversation)
+        for number, session in enumerate(conversation.sessions):
+            read(number, session)
+
+    def reader(self, conversation: Conversation) -> Callable[[int, Session], None]:
+        """Return what reads one remembered session, given its place in the conversation."""
         namespace = self._keys.namespace(conversation.id)
         model = ReplayModel()
         noted = any(session.observations for session in conversation.sessions)
@@ -92,20 +98,26 @@ class FactsSystem(MemorySystem):
             batch_tokens=WHOLE_SESSION,
             journal=False,
         )
-        for number, session in enumerate(conversation.sessions):
+
+        def read(number: int, session: Session) -> None:
             model.turn_to(session)
+            before = model.calls
             graph.invoke({"namespace": list(namespace), "thread_id": f"thread{number}"})
-        if model.calls > len(conversation.sessions):
-            raise LangMemoryError(
-                f"{model.calls} model calls for {len(conversation.sessions)} sessions: at most one "
-                "for each is allowed."
-            )
+            if model.calls > before + 1:
+                raise LangMemoryError(
+                    f"{model.calls - before} model calls for a session: at most one is allowed."
+                )
+
+        return read
 
     def search(self, question: Question, k: int) -> list[Found]:
         namespace = self._keys.namespace(question.conversation)
+        return self._found(namespace, self._recalled(question, k))
+
+    def _found(self, namespace: Namespace, results: Sequence[RecallResult]) -> list[Found]:
         found = []
         with Gathering(self._store).knowledge(namespace) as known:
-            for one in self._recalled(question, k):
+            for one in results:
                 fact = known.by_key(one.memory.key)
                 keys = (one.memory.key,) if fact is None else fact.evidence
                 text = spoken(one.speaker, one.text) if fact is None else one.text

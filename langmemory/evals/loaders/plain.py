@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Mapping
+from dataclasses import replace
 from datetime import UTC, datetime
 from math import inf
 from pathlib import Path
@@ -38,7 +39,7 @@ def load_jsonl(path: Path) -> Corpus:
 
     A question may have a `label`: "answerable", "idle", "general" or "foreign" (see `Label`), and
     `evidence` may be empty; what a prompt gets that has none is reported. `rivals` (or `stale`) lists
-    turns that must not stand before the evidence.
+    turns that must not stand before the evidence, and `asked_at` (ISO 8601) is when it is asked.
     """
     sessions: dict[str, list[Session]] = defaultdict(list)
     asked: list[tuple[str, Mapping[str, Any]]] = []
@@ -116,6 +117,10 @@ def _jsonl_question(
             f"{where}: 'rivals' (or 'stale') must be a list of ids of turns of {name!r}, not {rivals!r}"
         )
     try:
+        at = datetime.fromisoformat(row["asked_at"]) if row.get("asked_at") else None
+    except (TypeError, ValueError) as error:
+        raise ImportFormatError(f"{where}: 'asked_at' must be ISO 8601: {error}") from None
+    try:
         if isinstance(evidence, str):
             evidence = [evidence]
         if not isinstance(evidence, dict):
@@ -127,7 +132,7 @@ def _jsonl_question(
         raise ImportFormatError(
             f"{where}: 'evidence' must be a list of turn ids, or map them to gains above 0: {error}"
         ) from None
-    return Question.resolve(
+    question = Question.resolve(
         id=f"{name}/{number}",
         conversation=name,
         text=row["question"],
@@ -137,3 +142,4 @@ def _jsonl_question(
         label=label,
         rivals=tuple(rivals),
     )
+    return replace(question, at=at.replace(tzinfo=at.tzinfo or UTC)) if at else question
