@@ -41,7 +41,7 @@ ANSWER_TOKENS = 200
 
 
 def demo() -> None:
-    """Try it on ten months of talk: recall, facts, undo, a prompt."""
+    """Try it on ten months of talk: recall, facts, undo, a prompt, a year that passes."""
     from langmemory.cli.screen import Screen
     from langmemory.config import Config, load_config
     from langmemory.stores import MemoryStore
@@ -58,6 +58,7 @@ def demo() -> None:
             know(store, console)
             reopen(store, console, path)
             talk(store, console, config)
+            age(store, console)
     seconds = time.perf_counter() - started
     console.print()
     console.rule(style="dim")
@@ -190,6 +191,14 @@ def talk(store: MemoryStore, console: Screen, config: Config) -> None:
             f"\n{' '.join(example_answer().split())}",
         )
     )
+
+
+def age(store: MemoryStore, console: Screen) -> None:
+    """Let a year pass over what was learned."""
+    from langmemory.cli.demo_year import pass_a_year
+
+    _heading(console, 6, "Age", "a year passes, with a night of maintenance each quarter")
+    pass_a_year(store, NAMESPACE, console)
 
 
 def ollama_model(config: Config) -> ChatOllama | None:

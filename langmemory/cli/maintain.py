@@ -28,6 +28,7 @@ VERBS = {
     "active": "green",
     "approved": "green",
     "learned": "green",
+    "summarised": "green",
     "put away": "yellow",
     "archived": "yellow",
     "moved": "yellow",

@@ -60,7 +60,8 @@ def _each(changes: Sequence[Change], texts: Mapping[str, str]) -> Iterator[str]:
         why = f" ({one.reason})" if one.reason else ""
         match one:
             case AddMemory():
-                yield f"learned: {text_of(one.key)}{why}"
+                verb = "summarised" if one.facets.kind == "archival" else "learned"
+                yield f"{verb}: {text_of(one.key)}{why}"
             case UpdateMemory() if one.facets.priority is not None:
                 yield f"{PRIORITIES[one.facets.priority]}: {text_of(one.key)}{why}"
             case UpdateMemory():

@@ -71,7 +71,7 @@ def demo(cwd: Path, **environment: str) -> str:
 
 
 def test_the_demo_tells_its_story_without_a_model(tmp_path: Path) -> None:
-    """Piped at 80 columns, without Ollama: import, answers, knowledge, second process, context."""
+    """Piped at 80 columns, without Ollama: import, answers, knowledge, second process, context, a year."""
     shown = demo(tmp_path, COLUMNS="80", OLLAMA_URL=CLOSED_PORT)
     assert "\x1b" not in shown
     for line in shown.splitlines():
@@ -98,6 +98,13 @@ def test_the_demo_tells_its_story_without_a_model(tmp_path: Path) -> None:
     assert picture.read_bytes().startswith(b"\x89PNG")
     assert "the same 3 memories in the same order" in shown
     assert "hazelnuts" in shown.split("Chat")[-1]
+    year = " ".join(shown.partition("6  Age")[2].split())
+    for words in (
+        "1.00 timeless Emil is allergic to hazelnuts.", "promoted to mandate 'Emil is allergic",
+        "put away 'Lena takes cello lessons.' (unused for", "Does it still matter?", "summarised '",
+        "MEMORY.md, ", "- Lena takes cello lessons.", "memory is the same as before.",
+    ):  # fmt: skip
+        assert words in year
     assert list(tmp_path.iterdir()) == []
 
 

@@ -75,11 +75,13 @@ def test_maintain_shows_sentences_and_verbose_the_changes(
         return " ".join(result.stdout.split())
 
     assert "no night has changed it yet" in shown("health")
-    plain = shown("maintain", "--dry-run")
+    plain = shown("maintain", "--dry-run", "--task", "promote")
     assert f"promoted to guardrail 'Ada likes number {used}' (cited 12 times" in plain
     assert "priority=guardrail" not in plain
     assert "1 change planned; nothing was changed." in plain
-    assert f"update {used} priority=guardrail" in shown("maintain", "--verbose")
+    assert f"update {used} priority=guardrail" in shown(
+        "maintain", "--verbose", "--task", "promote"
+    )
     assert "changed by night █ 1 in the last" in shown("health")
 
 
@@ -88,7 +90,7 @@ def test_a_night_counts_its_changes(store: MemoryStore) -> None:
     learn(store, 1)
     [used] = learn(store, 1, days=2)
     cite(store, used, 12)
-    found = night(store)
+    found = night(store, tasks=["promote", "demote"])
     [told] = store.lifecycle.nights()
     assert told.changes == len(lines(found, "promote")) + len(lines(found, "demote")) == 2
     assert told.at.year >= NOW.year
