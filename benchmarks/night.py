@@ -44,7 +44,7 @@ def build(path: Path, memories: int) -> None:
             )
 
 
-def use(path: Path, until: Event, results: Any) -> None:
+def use(path: Path, ready: Event, until: Event, results: Any) -> None:
     """Put, get and search until told to stop; send the milliseconds of each put with its time."""
     writes = []
     with MemoryStore(path, index=False) as store:
@@ -56,6 +56,7 @@ def use(path: Path, until: Event, results: Any) -> None:
             store.get(("night",), f"m{number}")
             store.search(("night",), query=WORDS[number % len(WORDS)], limit=10)
             number += 1
+            ready.set()
             time.sleep(PAUSE_SECONDS)
     results.put(writes)
 
@@ -72,9 +73,10 @@ def main(memories: int) -> None:
         building.join()
         print(f"built {memories:,} memories in {time.monotonic() - began:.0f} s")
         context = multiprocessing.get_context("spawn")
-        stop, results = context.Event(), context.Queue()
-        other = context.Process(target=use, args=(path, stop, results))
+        ready, stop, results = context.Event(), context.Event(), context.Queue()
+        other = context.Process(target=use, args=(path, ready, stop, results))
         other.start()
+        ready.wait()
         time.sleep(QUIET_SECONDS)
         with MemoryStore(path, index=False) as store:
             night_began = time.time()
