@@ -23,7 +23,7 @@ def test_a_moved_memory_is_found_and_restored(run: Run, tmp_path: Path) -> None:
     settings.write_text(json.dumps({"lifecycle": {"archive_after_days": 0}}))
     result = run("maintain", "--task", "archive")
     assert result.exit_code == 0, result.output
-    assert "move tea to the archive file" in result.output
+    assert "moved to the archive file" in result.output
     assert "green tea" not in run("search", "green tea").output
     assert "green tea" in run("search", "--archive", "green tea").output
     assert "1 memory" in run("stats").output

@@ -49,6 +49,9 @@ KEPT_WAL_BYTES = 256 << 20
 """Bytes that stay of a WAL that grew beside a long read, or in a very large transaction, once it has been
 written back: else a server that is never closed keeps it at its largest."""
 
+_TEMPORARY_FOLDER: Final = threading.RLock()
+"""Held while the folder of temporary files is another one: SQLite has one for the whole process."""
+
 
 def schema_sql() -> str:
     """Return the current schema, whole."""
@@ -616,7 +619,7 @@ class Database:
             return self.empty_wal()
 
     def _vacuum(self) -> None:
-        with self._write_lock, clear_errors(self.path):
+        with self._write_lock, _TEMPORARY_FOLDER, clear_errors(self.path):
             self.check_usable()
             self._writer.pragma("temp_store", "file")  # the copy may not fit into memory
             # Nor into the system's folder for such files, which a container may not even write to.
@@ -625,7 +628,8 @@ class Database:
                 self._writer.pragma("temp_store_directory", os.path.dirname(self.file))
                 self._writer.execute("VACUUM")
             finally:
-                self._writer.pragma("temp_store_directory", before)
+                # One that was removed meanwhile is refused: then SQLite looks for one by itself.
+                self._writer.pragma("temp_store_directory", before if os.path.isdir(before) else "")
                 self._writer.pragma("temp_store", "memory")
                 self._writer.pragma("shrink_memory")
 
