@@ -12,7 +12,7 @@ from langmemory.stores.rooms import Maintaining
 from tests.durability.archives import ADA, FACTS, fill, move_until_killed, open_store, word
 from tests.seeds import examples
 
-KILLS = int(os.environ.get("LANGMEMORY_KILLS", examples(300, first=10)))
+KILLS = int(os.environ.get("LANGMEMORY_KILLS", examples(60, first=10)))
 SECONDS = 1.2
 """Of work, within which a process is killed: three rounds or so."""
 
