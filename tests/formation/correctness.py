@@ -148,7 +148,7 @@ class TableJudge:
             number: self.table.get((pair.new.text, pair.old.text), "unclear")
             for number, pair in enumerate(group.open, start=1)
         }
-        return decided(group, found, model_calls=bool(group.open))
+        return replace(decided(group, found), model_calls=int(bool(group.open)))
 
     async def ajudge(self, group: Group) -> Verdicts:
         return self.judge(group)
