@@ -368,10 +368,6 @@ class LifecycleConfig(Section):
     memory_page_tokens: int = Field(
         default=1_500, ge=100, description="Tokens that `MEMORY.md` may have, approximately."
     )
-    journal: Literal["distilled", "full"] = Field(
-        default="distilled",
-        description="What stays of a month of the journal once it is over: its themes, or all pages.",
-    )
     notes: bool = Field(
         default=False,
         description="Give new memories keywords, tags and links to their nearest.",
