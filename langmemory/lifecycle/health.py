@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import Final, Literal
 
 from langmemory.pluralize import counted
@@ -71,22 +71,22 @@ class Finding:
 def _findings(one: Health) -> Iterator[Finding]:
     if one.unread_turns > 200:
         yield _warn(
-            f"{counted(one.unread_turns, 'turn')} wait for reflection",
+            f"{counted(one.unread_turns, 'turn')} not yet reflected on",
             "Run `langmemory worker`, or `langmemory reflect`.",
         )
     if one.without_evidence:
         yield _warn(
-            f"{counted(one.without_evidence, 'fact')} have no source left",
+            f"{counted(one.without_evidence, 'fact')} without any source left",
             "`langmemory list --kind semantic` shows them; archive what nobody can vouch for.",
         )
     if one.duplicates:
         yield _warn(
-            f"{counted(one.duplicates, 'fact')} say what another one says",
+            f"{counted(one.duplicates, 'fact')} with the text of another one",
             "Run `langmemory maintain --task duplicates`.",
         )
     if one.reviews > 20 or one.contradictions:
         yield _warn(
-            f"{counted(one.reviews, 'review')} are open, {one.contradictions} about contradictions",
+            f"{counted(one.reviews, 'open review')}, {one.contradictions} about contradictions",
             "`langmemory reviews` shows and decides them.",
         )
     if one.facts and one.stale / one.facts > 0.5:
@@ -102,7 +102,7 @@ def _findings(one: Health) -> Iterator[Finding]:
     if one.without_vector:
         yield Finding(
             state="fail",
-            what=f"{counted(one.without_vector, 'memory', 'memories')} have no vector",
+            what=f"{counted(one.without_vector, 'memory', 'memories')} without a vector",
             advice="Run `langmemory reembed`.",
         )
     for rule in one.rules:
@@ -116,6 +116,4 @@ def _warn(what: str, advice: str) -> Finding:
 
 def as_json(one: Health) -> Mapping[str, object]:
     """Return the figures and findings as plain JSON."""
-    from dataclasses import asdict
-
     return {**asdict(one), "findings": [asdict(finding) for finding in one.findings()]}

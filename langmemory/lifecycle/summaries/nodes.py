@@ -9,6 +9,7 @@ from datetime import UTC, date, datetime
 from typing import Any, Final, Literal
 
 from langmemory.changes import AddMemory, Facets, UpdateMemory
+from langmemory.pluralize import counted, memories
 from langmemory.types import Memory
 
 Level = Literal["day", "week", "month", "year", "theme"]
@@ -124,7 +125,7 @@ def written(
         privacy="shared" if reader is None else "private",
     )
     key = key_of(level, name, reader)
-    reason = f"{len(sentences)} sentences from {len(children)} memories, by {by}"
+    reason = f"{counted(len(sentences), 'sentence')} from {memories(len(children))}, by {by}"
     if known is None:
         return AddMemory(
             key=key, value=value, facets=facets, evidence=tuple(children), reason=reason
