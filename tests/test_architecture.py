@@ -16,7 +16,9 @@ ROOT = Path(__file__).parents[1]
 PACKAGE = ROOT / "langmemory"
 
 LAYERS: tuple[frozenset[str], ...] = (
-    frozenset({"errors", "events", "files", "ids", "labels", "timestamps", "pluralize", "twins"}),
+    frozenset(
+        {"errors", "events", "files", "ids", "labels", "timestamps", "pacing", "pluralize", "twins"}
+    ),
     frozenset({"types", "languages", "redaction", "values", "arguments"}),
     frozenset({"config", "changes", "namespaces"}),
     frozenset({"ports", "embeddings", "chat_models", "schemas", "subgraph"}),

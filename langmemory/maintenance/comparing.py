@@ -6,8 +6,6 @@ from collections.abc import Callable
 from contextlib import ExitStack
 from typing import Final
 
-from langchain_core.callbacks import get_usage_metadata_callback
-
 from langmemory.changes import Change
 from langmemory.formation.contradiction.pairs import Group
 from langmemory.formation.judging import ModelJudge, StructuralJudge, Verdicts
@@ -112,10 +110,8 @@ def _judged(night: Night, report: TaskReport, group: Group) -> Verdicts:
     """Let the model decide what structure leaves open, once for a group."""
     if not group.open or not night.may_ask(report) or night.model is None:
         return StructuralJudge().judge(group)
-    with get_usage_metadata_callback() as used:
-        found = ModelJudge(night.model).judge(group)
+    found = ModelJudge(night.model).judge(group)
     report.model_calls += found.model_calls
-    report.tokens += sum(one["total_tokens"] for one in used.usage_metadata.values())
     report.refused += [one for one in (found.failure, found.problem) if one is not None]
     return found
 

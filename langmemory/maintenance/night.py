@@ -20,6 +20,7 @@ from langmemory.config import LifecycleConfig
 from langmemory.errors import StalePlanError
 from langmemory.lifecycle.policies import PolicyOptions
 from langmemory.maintenance.sentences import sentences
+from langmemory.pacing import in_steps
 from langmemory.pluralize import counted
 from langmemory.reflection.tokens import TokenCounter
 from langmemory.stores import MemoryStore
@@ -88,6 +89,10 @@ class Night:
     counter: TokenCounter = field(default_factory=TokenCounter)
     """Counts what models take while a task runs."""
     _deadline: float = field(default=0.0, init=False)
+    _numbers: Iterator[int] = field(default_factory=lambda: count(1), init=False)
+    """Of the runs of the task under way."""
+    _earlier: frozenset[str] | None = field(default=None, init=False)
+    """Ids of the runs that this night had made before it was interrupted; read when first needed."""
 
     @property
     def config(self) -> LifecycleConfig:
@@ -110,6 +115,7 @@ class Night:
     def begin(self, task: str) -> TaskReport:
         """Begin a task: its budget starts now."""
         self._deadline = time.monotonic() + self.config.task_seconds
+        self._numbers = count(1)
         return TaskReport(task=task)
 
     def check_budget(self, report: TaskReport) -> None:
@@ -174,17 +180,14 @@ class Night:
             report.refused.append(
                 f"{counted(left, 'change')} that were taken back after another night"
             )
-        took = 0.0
-        for start in range(0, len(planned), CHANGES_AT_ONCE):
+        for some in in_steps(planned, CHANGES_AT_ONCE):
             self.check_budget(report)
-            time.sleep(took)
-            began = time.monotonic()
             change_set = ChangeSet(
                 namespace=namespace,
                 run_id=self.next_run(report),
                 kind="maintenance",
                 reason=reason,
-                changes=tuple(some := planned[start : start + CHANGES_AT_ONCE]),
+                changes=tuple(some),
                 note={
                     "night": self.id,
                     "task": report.task,
@@ -196,16 +199,16 @@ class Night:
             keys = sorted({key for one in some for key in (*keys_of(one), *_others(one))})
             told = sentences(some, self.room.texts(namespace, keys))
             applied = self.store.changes.apply(change_set, dry_run=self.dry_run)
-            took = time.monotonic() - began
             report.runs.append(applied.run_id)
             report.lines += applied.lines
             report.told += told
 
     def next_run(self, report: TaskReport) -> str:
         """Return a run id that no earlier attempt at this night used."""
-        known = {*self.room.runs_of(self.id), *report.runs}
-        ids = (f"night/{self.id}/{report.task}/{n}" for n in count(1))
-        return next(one for one in ids if one not in known)
+        if self._earlier is None:
+            self._earlier = frozenset(self.room.runs_of(self.id))
+        ids = (f"night/{self.id}/{report.task}/{n}" for n in self._numbers)
+        return next(one for one in ids if one not in self._earlier)
 
 
 def keys_of(change: Change) -> set[str]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Final
 
-from langchain_core.callbacks import get_usage_metadata_callback
 from langchain_core.messages import HumanMessage, SystemMessage
 from pydantic import ValidationError
 
@@ -62,16 +61,14 @@ def _asked(night: Night, report: TaskReport, shown: _Shown) -> Mapping[int, Writ
         for number, (memory, beside) in enumerate(shown, start=1)
     )
     try:
-        with get_usage_metadata_callback() as used:
-            answered = asker.ask(
-                Question(messages=(SystemMessage(prompt("notes")), HumanMessage(told)), read=_read)
-            )
+        answered = asker.ask(
+            Question(messages=(SystemMessage(prompt("notes")), HumanMessage(told)), read=_read)
+        )
     except (ExtractionError, ModelUnavailableError) as error:
         report.model_calls += getattr(error, "model_calls", 0) or 1
         report.refused.append(f"notes by rule: {error}")
         return {}
     report.model_calls += answered.calls
-    report.tokens += sum(one["total_tokens"] for one in used.usage_metadata.values())
     found = {
         one.memory - 1: one
         for one in answered.value

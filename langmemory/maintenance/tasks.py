@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Mapping
 from typing import Final
 
@@ -15,6 +14,7 @@ from langmemory.maintenance.night import Night, TaskReport, planned_again
 from langmemory.maintenance.noting import notes
 from langmemory.maintenance.sentences import quoted
 from langmemory.maintenance.summarising import summarise
+from langmemory.pacing import in_steps
 from langmemory.ports.lifecycle import Aged, LifecycleView
 from langmemory.types import Namespace
 
@@ -91,20 +91,15 @@ def _move_all(night: Night, report: TaskReport, namespace: Namespace) -> bool:
         going = policies.moves(view.aged(), view.people_asked(), night.policies, night.now_us)
     undone = night.room.undone_keys(namespace, report.task)
     going = night.room.movable(namespace, [key for key in going if key not in undone])
-    took_seconds = 0.0
-    for start in range(0, len(going), MOVED_AT_ONCE):
+    for some in in_steps(going, MOVED_AT_ONCE):
         night.check_budget(report)
-        some = going[start : start + MOVED_AT_ONCE]
         texts = night.room.texts(namespace, some)
         if not night.dry_run:
-            time.sleep(took_seconds)
-            began = time.monotonic()
             run_id = night.next_run(report)
             some = night.room.move(
                 namespace, some, run_id=run_id, reason="archived long ago",
                 note={"night": night.id, "task": report.task},
             )  # fmt: skip
-            took_seconds = time.monotonic() - began
             report.runs += [run_id] if some else []
         report.lines += [f"move {key} to the archive file" for key in some]
         report.told += [f"moved to the archive file: {quoted(texts.get(key, key))}" for key in some]

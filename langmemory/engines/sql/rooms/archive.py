@@ -11,7 +11,6 @@ from __future__ import annotations
 import os
 import secrets
 import threading
-import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, Final
@@ -26,6 +25,7 @@ from langmemory.engines.sql.tables.settings import ARCHIVE_IDENTITY, ARCHIVE_OF,
 from langmemory.engines.sql.transfer import moving
 from langmemory.engines.sql.writing.indexing import Indexing
 from langmemory.errors import DatabaseError
+from langmemory.pacing import in_steps
 from langmemory.pluralize import memories
 from langmemory.types import Namespace
 
@@ -197,7 +197,7 @@ class Archive:
             away = moving.moved(snapshot.connection)
         left = [int(row[0]) for row in rows if int(row[0]) not in away]
         swept: list[int] = []
-        for some in _in_steps(left):
+        for some in in_steps(left, AT_ONCE):
             with self._engine.write() as main:  # nobody is moving anything meanwhile
                 gone = sorted({*some} - {*moving.moved_among(main, some)})
                 with archive.write() as connection, archive.erasing(connection):
@@ -235,7 +235,7 @@ class Archive:
         with self._engine.read() as snapshot:
             found = find(snapshot.connection)
         count = 0
-        for some in _in_steps(found):
+        for some in in_steps(found, AT_ONCE):
             with self._engine.write() as connection:
                 count += len(self.bring_back(connection, moving.moved_among(connection, some)))
         if count:
@@ -358,12 +358,3 @@ class Archive:
         """Return those of the items that moved, and are no copies that a killed process left."""
         with self._engine.read() as snapshot:
             return set(moving.moved_among(snapshot.connection, ids))
-
-
-def _in_steps(ids: Sequence[int]) -> Iterator[Sequence[int]]:
-    """Yield `AT_ONCE` ids at a time, after as long a pause as the last ones took: others write then."""
-    for start in range(0, len(ids), AT_ONCE):
-        began = time.monotonic()
-        yield ids[start : start + AT_ONCE]
-        if start + AT_ONCE < len(ids):
-            time.sleep(time.monotonic() - began)
