@@ -325,9 +325,12 @@ class RecallNode(MemoryNode):
                 ),
             ]
         )
+        results = answer.recall.results
+        if answer.recall.trace.by_time:  # the block is filled with the best first
+            results = tuple(sorted(results, key=lambda one: -one.score))
         fresh = [
             entry_of(result.memory, result.score, result.parts)
-            for result in answer.recall.results
+            for result in results
             if result.memory.priority != "archive"  # found by searching only
         ]
         now = _once([*always, *fresh])

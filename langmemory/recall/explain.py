@@ -187,7 +187,7 @@ def _fields(one: ResultExplanation | Trace) -> Json:
     for name, value in found.items():
         if isinstance(value, Ageing):
             found[name] = ageing_json(value)
-        elif value is not None and not isinstance(value, str):
+        elif value is not None and not isinstance(value, str | bool):
             found[name] = dict(value) if isinstance(value, Mapping) else list(value)
     return found
 
@@ -303,6 +303,8 @@ def _facts(trace: Trace) -> list[str]:
         shown = {n: value for n, value in trace.intent.items() if value and n != "spelling"}
         known = {n: " ".join(map(str, v)) if isinstance(v, list) else v for n, v in shown.items()}
         lines.append("understood: " + ", ".join(f"{n} {value}" for n, value in known.items()))
+    if trace.by_time:
+        lines.append("in the order of time")
     if trace.expansions:
         lines.append("also looked for: " + " ".join(trace.expansions))
     if trace.candidates:

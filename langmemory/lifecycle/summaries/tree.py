@@ -20,7 +20,6 @@ from langmemory.lifecycle.summaries.abstracts import Ask, abstract
 from langmemory.lifecycle.summaries.extracts import Unit, extract, unit_of
 from langmemory.lifecycle.summaries.nodes import (
     BELOW,
-    Level,
     day_of,
     digest_of,
     is_whole,
@@ -32,7 +31,7 @@ from langmemory.lifecycle.summaries.nodes import (
     written,
 )
 from langmemory.lifecycle.summaries.themes import communities
-from langmemory.ports.candidates import Floats
+from langmemory.ports.candidates import Floats, Level
 from langmemory.ports.lifecycle import Aged, LifecycleView
 from langmemory.types import Memory
 
