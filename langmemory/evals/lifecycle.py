@@ -160,18 +160,23 @@ class AgeingSystem(FactsSystem):
             )
         return cited
 
-    def aged(self, conversation: Conversation) -> tuple[Aged, dict[str, tuple[str, ...]]]:
-        """Return the derived memories that are not archived, and by key the turns that each rests on."""
+    def aged(
+        self, conversation: Conversation
+    ) -> tuple[Aged, dict[str, tuple[str, ...]], dict[str, str]]:
+        """Return the derived memories that are not archived, and by key the turns that each rests on and what
+        it says."""
         self._store.admin.usage()  # writes the counts
         namespace = self._keys.namespace(conversation.id)
         with Maintaining(self._store).view(namespace) as view:
             aged = view.aged()
             aged = aged.take(~aged.one_of(aged.status, "archived"))
             evidence = view.evidence(aged.ids)
-        return aged, {
+            texts = {one.key: one.text for one in view.memories(aged.ids)}
+        turns = {
             key: self._keys.turns(namespace, evidence.get(one, ()))
             for key, one in zip(aged.keys, aged.ids.tolist(), strict=True)
         }
+        return aged, turns, texts
 
     def archive(self, conversation: Conversation, keys: Sequence[str], run: str) -> None:
         """Archive memories in one run."""
@@ -313,7 +318,7 @@ class _Examination:
 
         ``gone`` holds what a policy archived at an earlier time of the conversation; that stays so.
         """
-        aged, turns = system.aged(conversation)
+        aged, turns, texts = system.aged(conversation)
         exam, nothing = self.exam, frozenset[str]()
         # Policies that archived the same give the same answers, which are asked for once.
         answers = {nothing: [_answer(system, one, at, aged, turns, nothing) for at, one in due]}
@@ -329,6 +334,7 @@ class _Examination:
                     now=_microseconds(due[0][0]),
                     keep=round(budget * len(aged)),
                     needed=wanted,
+                    texts=texts,
                     seed=seed,
                 )
                 archived.update(going(order, left, situation))

@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from langmemory.changes import Change, Facets, OpenReview, RemoveMemory, SetStatus, UpdateMemory
 from langmemory.config import LifecycleConfig
 from langmemory.formation.relations.vocabulary import BY_NAME
+from langmemory.lifecycle.novelty import novelty
 from langmemory.lifecycle.retention import (
     DAY_US,
     RETENTION,
@@ -30,6 +31,7 @@ from langmemory.lifecycle.retention import (
     salience,
     salience_parts,
 )
+from langmemory.ports.candidates import Floats
 from langmemory.ports.lifecycle import Aged, Flags, LifecycleView
 
 DECAY: Final = "decay"
@@ -187,15 +189,19 @@ def graduations(
     return found
 
 
-def eviction_order(aged: Aged, options: PolicyOptions, now: int) -> NDArray[np.int64]:
+def eviction_order(aged: Aged, options: PolicyOptions, score: Floats) -> NDArray[np.int64]:
     """int64[m]: places of the memories that may be evicted, the first to go first.
 
-    Superseded facts go before active ones, then the least salient. Never evicted are what is pinned,
+    Superseded facts go before active ones, then those of the lowest score. Never evicted are what is pinned,
     mandates, timeless facts, what an active memory was derived from, and what an application or a person
     wrote. Corrections and confirmed facts have places of their own: only when they fill more than
-    ``reserved_share`` of ``max_facts`` the least salient of them compete with the others.
+    ``reserved_share`` of ``max_facts`` those of the lowest score compete with the others.
+
+    Args:
+        aged: Derived memories.
+        options: The numbers of the rule.
+        score: float32[n]: what each is worth, salience × novelty.
     """
-    score = salience(aged, now, options.retention)
     ended = aged.one_of(aged.status, "superseded")
     timeless = _timeless(aged)
     may_go = (
@@ -214,26 +220,31 @@ def eviction_order(aged: Aged, options: PolicyOptions, now: int) -> NDArray[np.i
     return found
 
 
-def evictions(aged: Aged, options: PolicyOptions, now: int, already: int = 0) -> list[Change]:
+def evictions(
+    view: LifecycleView, aged: Aged, options: PolicyOptions, now: int, already: int = 0
+) -> list[Change]:
     """Return what is archived because a namespace has more than ``max_facts`` derived memories; ``already``
     is how many were this night."""
-    counted = int((~aged.one_of(aged.status, "archived")).sum())
+    standing = aged.take(~aged.one_of(aged.status, "archived"))
+    counted = len(standing)
     if options.max_facts is None or counted <= options.max_facts:
         return []
-    going = eviction_order(aged, options, now)[
-        : min(counted - options.max_facts, _most(aged, options, already))
-    ]
-    parts = salience_parts(aged, now, options.retention)
-    score = salience(aged, now, options.retention)
+    said = {one.id: one.text for one in view.memories(standing.ids)}
+    new = novelty(standing, [said[item] for item in standing.ids.tolist()])
+    score = salience(standing, now, options.retention)
+    parts = salience_parts(standing, now, options.retention)
+    going = eviction_order(standing, options, score * new)
+    most = min(counted - options.max_facts, _most(aged, options, already))
     return [
         SetStatus(
-            key=aged.keys[place],
+            key=standing.keys[place],
             status="archived",
-            reason=f"evicted, {counted} of at most {options.max_facts}: salience {score[place]:.2f} ("
+            reason=f"evicted, {counted} of at most {options.max_facts}: novelty {new[place]:.2f}, "
+            f"salience {score[place]:.2f} ("
             + ", ".join(f"{name} {part[place]:.2f}" for name, part in parts.items())
             + ")",
         )
-        for place in going.tolist()
+        for place in going[:most].tolist()
     ]
 
 
@@ -329,7 +340,7 @@ def unreachable_rules(aged: Aged, options: PolicyOptions) -> Iterator[str]:
         )
     counted = len(aged)
     if options.max_facts is not None and counted > options.max_facts:
-        evictable = len(eviction_order(aged, options, 0))
+        evictable = len(eviction_order(aged, options, salience(aged, 0)))
         if evictable < counted - options.max_facts:
             yield (
                 f"lifecycle.max_facts is {options.max_facts} and a namespace has {counted} derived "

@@ -130,7 +130,7 @@ TASKS: Final[Mapping[str, Task]] = {
     "evict": by_rule(
         "more memories than max_facts",
         lambda night, view, aged: policies.evictions(
-            aged, night.policies, night.now_us, night.already("evict", view.namespace)
+            view, aged, night.policies, night.now_us, night.already("evict", view.namespace)
         ),
     ),
     "archive": archive,

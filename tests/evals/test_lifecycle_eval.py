@@ -132,7 +132,7 @@ def test_ours_lets_no_timeless_fact_go(exam: Exam) -> None:
     """An active birthday stays whatever the budget; without one in the exam there is no figure."""
     assert all(one.figures[WRONG_TIMELESS] is None for one in exam.answers[OURS, 0.25])
     some = aged({"temporal_class": "timeless", "days": 900}, {"relation": "bought"})
-    at = Situation(now=NOW, keep=0, needed=frozenset())
+    at = Situation(now=NOW, keep=0, needed=frozenset(), texts={"k0": "", "k1": ""})
     assert going(ORDERS[OURS], some, at) == ("k1",)
 
 

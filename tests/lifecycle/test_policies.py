@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -9,12 +10,30 @@ import pytest
 
 from langmemory.changes import Change, SetStatus, UpdateMemory
 from langmemory.lifecycle import policies
+from langmemory.lifecycle.novelty import novelty
 from langmemory.lifecycle.policies import PolicyOptions
-from langmemory.lifecycle.retention import DAY_US
+from langmemory.lifecycle.retention import DAY_US, salience
+from langmemory.ports.candidates import Ids
 from langmemory.ports.lifecycle import Aged
 from tests.lifecycle.aged import NOW, aged
 
 OPTIONS = PolicyOptions()
+
+
+class Texts:
+    """The part of a view that evictions read: what memories say, in the order of their ids from 1."""
+
+    def __init__(self, *texts: str) -> None:
+        self._texts = texts
+
+    def memories(self, ids: Ids) -> list[Any]:
+        said = dict(enumerate(self._texts, start=1))
+        return [SimpleNamespace(id=one, text=said.get(one, "")) for one in ids.tolist()]
+
+
+NOTHING: Any = Texts()
+"""Says nothing."""
+
 USED = {"cited": 1, "used_at": NOW - DAY_US}
 """A memory by which use is known to be measured."""
 
@@ -129,7 +148,7 @@ def test_eviction_keeps_what_must_stay() -> None:
     going = [{"days": 10, "status": "superseded"}, {"days": 300, "importance": 0.1}, {"days": 1}]
     filler = [{"days": 1, "importance": 0.9}] * 52
     options = PolicyOptions(max_facts=57)
-    found = policies.evictions(aged(*memories, *going, *filler), options, NOW)
+    found = policies.evictions(NOTHING, aged(*memories, *going, *filler), options, NOW)
     assert archived(found) == ["k5", "k6", "k7"]
     assert "60 of at most 57" in found[0].reason
     assert "salience" in found[0].reason
@@ -138,7 +157,26 @@ def test_eviction_keeps_what_must_stay() -> None:
 def test_eviction_takes_a_twentieth_at_most() -> None:
     """However far a namespace is over its limit, one night evicts a twentieth of it."""
     many = [{"days": n} for n in range(100)]
-    assert len(policies.evictions(aged(*many), PolicyOptions(max_facts=10), NOW)) == 5
+    assert len(policies.evictions(NOTHING, aged(*many), PolicyOptions(max_facts=10), NOW)) == 5
+
+
+def test_eviction_prefers_what_later_memories_say_again() -> None:
+    """Of facts that are as salient the one goes first whose words a later fact has, and the reason says
+    how new each is."""
+    texts = ["Ida plays the viola.", "Ida keeps bees.", "Ida still plays the viola."]
+    memories = aged(*[{"days": 30 - place} for place in range(3)])
+    view: Any = Texts(*texts)
+    [gone] = policies.evictions(view, memories, PolicyOptions(max_facts=2), NOW)
+    assert archived([gone]) == ["k0"]
+    assert "novelty 0." in (gone.reason or "")
+    order = policies.eviction_order(
+        memories, OPTIONS, salience(memories, NOW) * novelty(memories, texts)
+    )
+    assert order.tolist() == [0, 1, 2]
+    backwards = aged(*[{"days": 30 + place} for place in range(3)])
+    assert (
+        novelty(backwards, texts)[2] < novelty(backwards, texts)[1] < novelty(backwards, texts)[0]
+    )
 
 
 def test_corrections_and_confirmed_facts_have_reserved_places() -> None:
@@ -146,7 +184,8 @@ def test_corrections_and_confirmed_facts_have_reserved_places() -> None:
     reserved = [{"days": 900, "importance": 0.0, "corrects": True} for _ in range(3)]
     many = [{"days": n % 50, "importance": 0.6} for n in range(60)]
     options = PolicyOptions(max_facts=20)
-    order = policies.eviction_order(aged(*reserved, *many), options, NOW)
+    memories = aged(*reserved, *many)
+    order = policies.eviction_order(memories, options, salience(memories, NOW))
     assert set(order.tolist()).isdisjoint(range(2)), "two places are reserved"
     assert 2 in order or len(order) == 60
 
@@ -159,4 +198,4 @@ def test_rules_that_cannot_fire_are_named() -> None:
     assert "0.30" in told
     assert any("Demotion" in one for one in policies.unreachable_rules(aged({}), OPTIONS))
     assert list(policies.unreachable_rules(aged(), OPTIONS)) == []
-    assert isinstance(policies.eviction_order(aged(), OPTIONS, NOW), np.ndarray)
+    assert isinstance(policies.eviction_order(aged(), OPTIONS, np.zeros(0, np.float32)), np.ndarray)
