@@ -23,7 +23,7 @@ from langmemory.errors import ConfigError, MaintenanceBusyError
 from langmemory.lifecycle.policies import PolicyOptions
 from langmemory.maintenance.night import BudgetSpentError, Night, TaskReport
 from langmemory.maintenance.tasks import TASKS
-from langmemory.namespaces import check_namespace
+from langmemory.namespaces import check_labels, check_namespace
 from langmemory.nodes.node import run_of
 from langmemory.reflection.failures import reason
 from langmemory.reflection.tokens import counting
@@ -142,7 +142,9 @@ def _begin(
     night_of: NightOf,
 ) -> dict[str, Any]:
     """Take the lease, and give the night its id."""
-    within = list(check_namespace(state.get("namespace") or (), may_be_empty=True))
+    given = state.get("namespace") or []
+    check_labels(given)
+    within = list(check_namespace(tuple(given), may_be_empty=True))
     begun: MaintenanceState = {
         "within": within, "dry": bool(state.get("dry_run")), "reports": [], "done": [],
     }  # fmt: skip
