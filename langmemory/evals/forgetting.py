@@ -44,8 +44,10 @@ Order = Callable[[Aged, Situation], NDArray[np.int64]]
 
 
 def _ours(aged: Aged, at: Situation) -> NDArray[np.int64]:
-    score = salience(aged, at.now) * novelty(aged, [at.texts[key] for key in aged.keys])
-    return eviction_order(aged, PolicyOptions(max_facts=at.keep), score)
+    options = PolicyOptions(max_facts=at.keep)
+    new = novelty(aged, [at.texts[key] for key in aged.keys])
+    score = salience(aged, at.now) + np.float32(options.novelty_weight) * new
+    return eviction_order(aged, options, score)
 
 
 def _ours_without_use(aged: Aged, at: Situation) -> NDArray[np.int64]:

@@ -169,9 +169,7 @@ def test_eviction_prefers_what_later_memories_say_again() -> None:
     [gone] = policies.evictions(view, memories, PolicyOptions(max_facts=2), NOW)
     assert archived([gone]) == ["k0"]
     assert "novelty 0." in (gone.reason or "")
-    order = policies.eviction_order(
-        memories, OPTIONS, salience(memories, NOW) * novelty(memories, texts)
-    )
+    order = policies.eviction_order(memories, OPTIONS, novelty(memories, texts))
     assert order.tolist() == [0, 1, 2]
     backwards = aged(*[{"days": 30 + place} for place in range(3)])
     assert (
