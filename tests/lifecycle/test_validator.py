@@ -10,8 +10,8 @@ import pytest
 
 from langmemory.formation.asking.json_answers import BadAnswerError
 from langmemory.lifecycle.consolidation.listing import Listed, Listing
-from langmemory.lifecycle.consolidation.texts import harmful
 from langmemory.lifecycle.consolidation.validator import Checked, checked
+from langmemory.lifecycle.texts import harmful, unsupported
 from tests.lifecycle.answers import answers, listing
 
 BAD = answers("bad")
@@ -146,3 +146,13 @@ def test_a_text_may_repeat_what_its_sources_have() -> None:
     ):  # fmt: skip
         assert harmful(order) == "an order to the model"
     assert harmful("Answer Ilka in Dutch, and in short sentences.") is None
+
+
+def test_a_name_is_refused_in_german_too() -> None:
+    """German writes nouns with a capital as it does names: neither is taken from nowhere."""
+    source = ["Anna fährt im Sommer nach Rom."]
+    assert unsupported("Anna fährt nach Rom.", "de", source) is None
+    assert (
+        unsupported("Anna fährt im Sommer mit Peter nach Rom.", "de", source)
+        == "a name that no source has"
+    )

@@ -29,8 +29,8 @@ from langmemory.lifecycle.consolidation.operations import (
     MergeSame,
     Outdate,
 )
-from langmemory.lifecycle.consolidation.texts import language_of
 from langmemory.lifecycle.consolidation.themes import Theme
+from langmemory.lifecycle.texts import language_of
 from langmemory.ports.facts import digest
 from langmemory.types import Memory, Namespace
 

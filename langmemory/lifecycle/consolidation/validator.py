@@ -17,7 +17,7 @@ from langmemory.lifecycle.consolidation.operations import (
     entries_in,
     parsed,
 )
-from langmemory.lifecycle.consolidation.texts import (
+from langmemory.lifecycle.texts import (
     MAX_CHARACTERS,
     copied,
     harmful,
