@@ -61,16 +61,16 @@ def language_of(text: str) -> str:
     return detect_language(text).code
 
 
-def sentences(text: str) -> list[str]:
-    """Return the sentences of a text, normalised."""
-    return [one for part in _SENTENCES.split(text) if (one := normalised_text(part))]
+def sentences(text: str) -> dict[str, str]:
+    """Return the sentences of a text as they stand, by how they are compared."""
+    return {one: part for part in _SENTENCES.split(text) if (one := normalised_text(part))}
 
 
 def copied(text: str, others: Iterable[str]) -> bool:
     """Whether every sentence of a text stands in others already."""
     known = {normalised_text(other) for other in others}
-    known |= {sentence for other in known for sentence in sentences(other)}
-    return all(one in known for one in sentences(text))
+    known = known.union(*map(sentences, known))
+    return known.issuperset(sentences(text))
 
 
 def unsupported(
