@@ -14,6 +14,7 @@ from langchain_core.messages import BaseMessage
 from langchain_ollama import ChatOllama
 
 from langmemory.changes import AddMemory, ChangeSet, Facets, OpenReview
+from langmemory.errors import ChangeError
 from langmemory.graphs.maintenance import build_maintenance_graph
 from langmemory.stores import MemoryStore
 from langmemory.types import Namespace
@@ -271,6 +272,60 @@ def test_core_blocks_are_only_proposed(store: MemoryStore) -> None:
     item = store.get((*ILKA, "core"), "task")
     assert item is not None
     assert (item.value["content"], item.value["version"]) == (texts[1], 2)
+
+
+def proposing(text: str) -> ScriptedModel:
+    """A model that proposes a text for the block ``task``."""
+    plan = TOLD["memories"][10]["text"]
+    core = {"op": "core", "block": "task", "text": text, "sources": [plan], "reason": "known"}
+    return ScriptedModel(otherwise=answering(core))
+
+
+def test_a_block_is_proposed_for_again_after_a_proposal_was_taken_back(store: MemoryStore) -> None:
+    """What was taken back with its night is not proposed again; another text for the same block is."""
+    learn_ilka(store)
+    task = TOLD["core"]["task"]
+    rejected, other = f"{task} Ilka plans to travel on 12 June.", f"{task} Ilka travels on 12 June."
+    store.lifecycle.undo(night(store, proposing(rejected))["night"])
+    assert store.changes.reviews(ILKA) == []
+    for day, text, questions in ((1, rejected, 0), (2, other, 1), (3, rejected, 1)):
+        at = datetime(2026, 3, day, tzinfo=UTC)
+        learn(store, f"{TOLD['memories'][10]['text']} Truly.", at, fact_kind="plan")
+        night(store, proposing(text))
+        asked = store.changes.reviews(ILKA)
+        assert [other in one.question for one in asked] == [True] * questions
+
+
+def test_an_accepted_proposal_writes_over_no_edit(store: MemoryStore) -> None:
+    """A block that a person edited since a text was proposed for it stays; the next night withdraws it."""
+    learn_ilka(store)
+    place, text = (*ILKA, "core"), f"{TOLD['core']['task']} Ilka plans to travel on 12 June."
+    night(store, proposing(text))
+    [review] = store.changes.reviews(ILKA)
+    block = store.get(place, "task")
+    assert block is not None
+    edited = {**block.value, "content": "Ask Ilka about Ghent.", "version": 2}
+    store.put(place, "task", edited, index=False)
+    with pytest.raises(ChangeError, match="'task' changed"):
+        store.changes.decide(review.id, "write")
+    kept = store.get(place, "task")
+    assert kept is not None
+    assert kept.value == edited
+    learn(store, "Ilka plans to take the train.", NOW, fact_kind="plan")
+    night(store, ScriptedModel(otherwise=answering()))
+    assert store.changes.reviews(ILKA) == []
+
+
+def test_a_new_block_that_a_person_wrote_meanwhile_stays(store: MemoryStore) -> None:
+    """The same of a block that there was not when its text was proposed."""
+    learn_ilka(store)
+    place = (*ILKA, "core")
+    store.delete(place, "task")
+    night(store, proposing("Ilka travels to Ghent on 12 June."))
+    [review] = store.changes.reviews(ILKA)
+    store.put(place, "task", {"kind": "core", "content": "Ask.", "version": 1}, index=False)
+    with pytest.raises(ChangeError, match="'task' changed"):
+        store.changes.decide(review.id, "write")
 
 
 @pytest.mark.parametrize(

@@ -135,20 +135,22 @@ def folded(
     Args:
         namespace: Of the questions.
         asked: Open questions about lines for core blocks.
-        undone: Keys that earlier consolidations were about that a person took back.
+        undone: Ids of questions that a person took back with the night that asked them.
     """
     by_block: dict[tuple[str, str | None, str | None], list[OpenReview]] = defaultdict(list)
     for one in asked:
-        lines = _lines(one)
-        if lines and undone.isdisjoint(one.memories):
+        if lines := _lines(one):
             facets = lines[0].facets
             by_block[str(lines[0].value.get("block")), facets.owner, facets.privacy].append(one)
     for (block, _, _), found in by_block.items():
         if len(found) < 2:
             continue
         lines = list({line.key: line for one in found for line in _lines(one)}.values())
+        id = f"core/{digest(*namespace, *(line.key for line in lines))}"
+        if id in undone:
+            continue
         yield OpenReview(
-            id=f"core/{digest(*namespace, *(line.key for line in lines))}",
+            id=id,
             about="core",
             question=f"Should the block {block!r} always say: "
             + " / ".join(str(line.value["text"]) for line in lines),
