@@ -69,7 +69,7 @@ def _one(
     undone = night.room.undone_keys(namespace, TASK)
     by_rules: list[Change] = [
         *rules.folded(namespace, found.suggestions, undone),
-        *rules.merges(found.themes),
+        *rules.habits(found.themes),
         *rules.rules(found.gathered, found.corrections, found.asked),
     ]
     if not by_rules and not len(found.gathered.changed):

@@ -138,18 +138,17 @@ def test_a_habit_stated_in_three_conversations_is_one_memory(store: MemoryStore)
     assert any("stated in 3 conversations" in line for line in report["lines"])
 
 
-def test_rules_merge_only_what_is_said_in_the_same_words(store: MemoryStore) -> None:
-    """Exact paraphrases become one; other words, numbers, days and owners stay apart."""
-    at = [datetime(2026, 1, day, tzinfo=UTC) for day in range(1, 9)]
+def test_copies_are_merged_by_duplicates_and_not_again_by_consolidation(store: MemoryStore) -> None:
+    """Exact paraphrases become one by the task for them; other numbers and owners stay apart."""
+    at = [datetime(2026, 1, day, tzinfo=UTC) for day in range(1, 5)]
     learn(store, "Piet's birthday is 14 May.", at[0], fact_kind="fact")
     learn(store, "Piet's birthday is on 14 May.", at[1], fact_kind="fact")
     learn(store, "Piet's birthday is on 15 May.", at[2], fact_kind="fact")
     learn(store, "Piet's birthday is on 14 May.", at[3], fact_kind="fact", owner="piet")
-    learn(store, "Ilka went to choir practice.", at[4], fact_kind="event")
-    learn(store, "Ilka went to choir practice.", at[5], fact_kind="event")
-    report = night(store)
-    merged = [line for line in report["lines"] if line.startswith("merge")]
-    assert len(merged) == len(report["lines"]) == 1
+    assert night(store)["lines"] == []
+    [line] = night(store, tasks=["duplicates"])["lines"]
+    assert line.startswith("merge")
+    assert line.startswith("merge")
 
 
 def test_three_corrections_ask_for_a_rule(store: MemoryStore) -> None:

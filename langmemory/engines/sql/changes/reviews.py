@@ -152,9 +152,13 @@ def check_answers(connection: Connection, change_set: ChangeSet) -> None:
         if asked is None:  # as `decide` says
             continue
         for change in change_set.changes:
-            replaces = isinstance(change, UpdateMemory) and change.value is not None
-            begins = isinstance(change, AddMemory) and change.facets.kind == "core"
-            item = items.find(connection, namespace, change.key) if replaces or begins else None
+            match change:
+                case UpdateMemory() if change.value is not None:
+                    item = items.find(connection, namespace, change.key)
+                case AddMemory() if change.facets.kind == "core":
+                    item = items.find(connection, namespace, change.key)
+                case _:
+                    item = None
             if item is None:
                 continue
             [memory] = items.memories(connection, np.array([item]))
