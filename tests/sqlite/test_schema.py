@@ -252,7 +252,7 @@ def test_words_that_are_written_otherwise_today_are_read_anew(
     changes = raw.execute("SELECT count(*) FROM word_change").get
     raw.execute(
         "DROP TABLE follow_up; DROP TABLE stale_page; DROP TABLE citation; DROP TABLE lease; "
-        "DROP TABLE progress; DROP TABLE archived_item"
+        "DROP TABLE progress; DROP TABLE archived_item; DROP TABLE token"
     )
     raw.pragma("user_version", version)
     raw.close()
