@@ -45,7 +45,9 @@ class PolicyOptions:
     guardrail_cited: int = 10
     """Citations from which a memory of priority ``reference`` becomes a ``guardrail``."""
     guardrail_relevance: float = 0.7
-    """Mean relevance, 0..1, that these citations must have had."""
+    """Mean relevance, 0..1, that these citations must have had: each a share of the best match in its prompt.
+    Of the facts that answer a question 66 % (``changes.jsonl``) and 89 % (``two-years.jsonl``) reach 0.7, of
+    others 35 and 48 %. Of the signals' sum itself 12 and 10 % did: nothing was ever promoted."""
     mandate_cited: int = 25
     """Citations from which a ``guardrail`` becomes a ``mandate``."""
     mandate_right: int = 20
@@ -79,7 +81,7 @@ class PolicyOptions:
     def of(cls, config: LifecycleConfig) -> PolicyOptions:
         """Return the numbers that a configuration asks for."""
         return cls(
-            retention=RetentionOptions(half_life_days=config.half_life_days),
+            retention=RetentionOptions.of(config.half_life_days),
             unused_days=config.unused_days,
             max_facts=config.max_facts,
             archive_after_days=config.archive_after_days,
@@ -316,6 +318,12 @@ def unreachable_rules(aged: Aged, options: PolicyOptions) -> Iterator[str]:
         yield (
             f"PolicyOptions.guardrail_relevance is {options.guardrail_relevance} and no memory has a mean "
             f"relevance above {relevant:.2f}, though {enough} were cited often enough. Lower it."
+        )
+    if enough and not aged.right.any():
+        yield (
+            "Promotion to mandate cannot fire by use: answers were cited and none was ever counted as right. "
+            "Run the chat graph with a checkpointer, which shows it the next message, or pass `succeeded` to "
+            "store.admin.count_usage."
         )
     if options.mandate_right > options.mandate_cited:
         yield (

@@ -125,7 +125,9 @@ def written(
         privacy="shared" if reader is None else "private",
     )
     key = key_of(level, name, reader)
-    reason = f"{counted(len(sentences), 'sentence')} from {memories(len(children))}, by {by}"
+    below = BELOW.get(level)
+    of = counted(len(children), below) if below else memories(len(children))
+    reason = f"{counted(len(sentences), 'sentence')} from {of}, by {by}"
     if known is None:
         return AddMemory(
             key=key, value=value, facets=facets, evidence=tuple(children), reason=reason
