@@ -398,34 +398,6 @@ class TracingConfig(Section):
     )
 
 
-class ServerConfig(Section):
-    """`langmemory serve`."""
-
-    host: str = Field(default="127.0.0.1", min_length=1, description="The address it listens on.")
-    port: int = Field(default=8765, ge=0, le=65_535, description="0 takes any that is free.")
-    allowed_hosts: list[str] = Field(
-        default_factory=list,
-        description="Names by which clients reach it, besides those of this machine itself, as they "
-        "stand in the `Host` header, without the port: `memory.example.com`.",
-    )
-    require_token: bool = Field(
-        default=False,
-        description="Refuse requests without a token also from this machine itself.",
-    )
-    requests_per_second: float = Field(
-        default=1_000, gt=0, description="Requests of one token, on average over some seconds."
-    )
-    body_limit_bytes: int = Field(
-        default=MIB, ge=1_024, description="Bytes of the body of a request, at most."
-    )
-    import_limit_bytes: int = Field(
-        default=1_024 * MIB, ge=1_024, description="Bytes of a file that is imported, at most."
-    )
-    body_timeout_seconds: float = Field(
-        default=30, gt=0, description="Seconds a client may take to send 64 KiB of a body."
-    )
-
-
 class Config(Section):
     """All settings. `Config()` is the defaults; `load_config` reads file and environment."""
 
@@ -439,7 +411,6 @@ class Config(Section):
     privacy: PrivacyConfig = PrivacyConfig()
     journal: JournalConfig = JournalConfig()
     tracing: TracingConfig = TracingConfig()
-    server: ServerConfig = ServerConfig()
 
 
 ENVIRONMENT: dict[str, tuple[str, str]] = {

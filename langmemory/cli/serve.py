@@ -16,13 +16,11 @@ from langmemory.errors import ConfigError, with_extra
 def serve(
     target: Target,
     host: Annotated[
-        str | None,
-        typer.Option("--host", metavar="ADDRESS", help="Where to listen; else 127.0.0.1."),
-    ] = None,
+        str, typer.Option("--host", metavar="ADDRESS", help="Where to listen.")
+    ] = "127.0.0.1",
     port: Annotated[
-        int | None,
-        typer.Option("--port", metavar="N", min=0, max=65_535, help="Which port; else 8765."),
-    ] = None,
+        int, typer.Option("--port", metavar="N", min=0, max=65_535, help="Which port.")
+    ] = 8765,
     allow_host: Annotated[
         list[str] | None,
         typer.Option(
@@ -58,12 +56,11 @@ def serve(
     except ImportError as error:
         raise ConfigError(f"The server needs {error.name}: {with_extra('server')}") from error
     from langmemory.server.access import LOCAL, Grant
+    from langmemory.server.settings import ServerSettings
 
-    given = {"host": host, "port": port, "require_token": require_token or None}
-    config = target.config()
-    changed = {name: value for name, value in given.items() if value is not None}
-    hosts = [*config.server.allowed_hosts, *(allow_host or ())]
-    settings = config.server.model_copy(update={**changed, "allowed_hosts": hosts})
+    settings = ServerSettings(
+        host=host, port=port, allowed_hosts=tuple(allow_host or ()), require_token=require_token
+    )
     place = target.namespace()
     local = Grant(
         id=LOCAL.id, viewer=viewer, namespaces=(place,) if place else (), scope=LOCAL.scope

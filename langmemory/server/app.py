@@ -12,12 +12,12 @@ from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Mount, Route, Router
 
-from langmemory.config import ServerConfig
 from langmemory.server.access import LOCAL, Grant
 from langmemory.server.api import ROUTES
 from langmemory.server.auth import Doorkeeper
 from langmemory.server.routes import PREFIX
 from langmemory.server.service import Endpoint, Guard, Service
+from langmemory.server.settings import ServerSettings
 from langmemory.stores import MemoryStore
 
 OpenStore = Callable[[], AbstractAsyncContextManager[MemoryStore]]
@@ -26,7 +26,7 @@ OpenStore = Callable[[], AbstractAsyncContextManager[MemoryStore]]
 def create_app(
     store: MemoryStore | OpenStore | None = None,
     *,
-    settings: ServerConfig | None = None,
+    settings: ServerSettings | None = None,
     local: Grant | None = LOCAL,
     mounted: bool = False,
 ) -> Starlette:
@@ -35,14 +35,13 @@ def create_app(
     Args:
         store: An open store, which stays open; or what opens one for as long as the application runs.
             None opens the configured file, as LangGraph's server does.
-        settings: None takes those of the store's configuration, or the defaults.
+        settings: None takes the defaults.
         local: What somebody at this machine may do without a token.
         mounted: It runs inside another server, such as LangGraph's (``http.app`` in langgraph.json). It
             then has no routes but below ``/api/v1/memory`` and ``/memory``, always asks for a token, and
             leaves names of hosts to the server around it.
     """
-    if settings is None:
-        settings = store.config.server if isinstance(store, MemoryStore) else ServerConfig()
+    settings = settings or ServerSettings()
     doorkeeper = Doorkeeper.of(settings, local=local)
     if mounted:
         doorkeeper = replace(doorkeeper, local=None, hosts=None)

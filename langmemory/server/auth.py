@@ -16,9 +16,9 @@ from urllib.parse import urlsplit
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import HTTPConnection
 
-from langmemory.config import ServerConfig
 from langmemory.server.access import LOCAL, Grant
 from langmemory.server.problems import Problem
+from langmemory.server.settings import ServerSettings
 from langmemory.stores import MemoryStore
 
 LOCAL_NAMES: Final = frozenset({"localhost", "127.0.0.1", "::1"})
@@ -36,7 +36,7 @@ class Doorkeeper:
     """Names by which the server is reached; None: any, since something before it checks them."""
 
     @classmethod
-    def of(cls, settings: ServerConfig, *, local: Grant | None = LOCAL) -> Doorkeeper:
+    def of(cls, settings: ServerSettings, *, local: Grant | None = LOCAL) -> Doorkeeper:
         """Return the doorkeeper of a server that listens by itself."""
         open_to_all = not _is_local(settings.host)
         names = LOCAL_NAMES | {name.lower() for name in settings.allowed_hosts}

@@ -20,7 +20,6 @@ from starlette.requests import HTTPConnection, Request
 from starlette.responses import Response, StreamingResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from langmemory.config import ServerConfig
 from langmemory.events import Event
 from langmemory.server.access import Access, Grant
 from langmemory.server.auth import Doorkeeper
@@ -29,6 +28,7 @@ from langmemory.server.metrics import Metrics
 from langmemory.server.problems import Problem, invalid, problem_of
 from langmemory.server.replay import Replays
 from langmemory.server.routes import Route, takes_several
+from langmemory.server.settings import ServerSettings
 from langmemory.server.tags import is_known, tag_of, tags_in
 from langmemory.stores import MemoryStore
 from langmemory.wire import adapter, to_bytes
@@ -51,7 +51,7 @@ HEADERS: Final = (
 class Service:
     """What all routes of one server share."""
 
-    settings: ServerConfig
+    settings: ServerSettings
     doorkeeper: Doorkeeper
     metrics: Metrics = field(default_factory=Metrics)
     replays: Replays = field(default_factory=Replays)

@@ -10,8 +10,8 @@ from typing import Final
 import uvicorn
 from starlette.applications import Starlette
 
-from langmemory.config import ServerConfig
 from langmemory.errors import ConfigError
+from langmemory.server.settings import ServerSettings
 
 GRACE_SECONDS: Final = 10
 """What is under way may take so long when the server stops."""
@@ -19,7 +19,7 @@ CONNECTIONS: Final = 4_096
 """More at a time are answered with 503: each open event stream is one."""
 
 
-def listen(settings: ServerConfig) -> socket.socket:
+def listen(settings: ServerSettings) -> socket.socket:
     """Return a socket that listens where the settings say.
 
     Raises:

@@ -13,8 +13,8 @@ pytest.importorskip("uvicorn", reason='the extra "server" is not installed')
 
 import httpx
 
-from langmemory.config import ServerConfig
 from langmemory.server.app import create_app
+from langmemory.server.settings import ServerSettings
 from langmemory.stores import MemoryStore
 from langmemory.types import Namespace, TokenScope
 
@@ -26,7 +26,7 @@ HERE, ELSEWHERE = "127.0.0.1", "203.0.113.7"
 async def serving(
     store: MemoryStore,
     *,
-    settings: ServerConfig | None = None,
+    settings: ServerSettings | None = None,
     address: str = HERE,
     token: str | None = None,
     **options: Any,

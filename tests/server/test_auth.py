@@ -9,7 +9,7 @@ import pytest
 
 from tests.server.client import API, ELSEWHERE, problem, serving, token_of
 
-from langmemory.config import ServerConfig  # isort: skip
+from langmemory.server.settings import ServerSettings  # isort: skip
 from langmemory.errors import ConfigError  # isort: skip
 from langmemory.stores import MemoryStore  # isort: skip
 
@@ -37,7 +37,7 @@ async def test_what_a_proxy_passes_on_is_not_from_here(
     store: MemoryStore, headers: dict[str, str]
 ) -> None:
     """Behind a proxy on the same machine nobody is let in without a token."""
-    settings = ServerConfig(allowed_hosts=["memory.example.com"])
+    settings = ServerSettings(allowed_hosts=("memory.example.com",))
     async with serving(store, settings=settings) as client:
         assert problem(await client.post(f"{API}/recall", headers=headers, **ASK)) == "unauthorized"
 
@@ -45,14 +45,14 @@ async def test_what_a_proxy_passes_on_is_not_from_here(
 @pytest.mark.parametrize(
     ("settings", "address", "mounted"),
     [
-        (ServerConfig(), ELSEWHERE, False),
-        (ServerConfig(require_token=True), "127.0.0.1", False),
-        (ServerConfig(host="0.0.0.0"), "127.0.0.1", False),
-        (ServerConfig(), "127.0.0.1", True),
+        (ServerSettings(), ELSEWHERE, False),
+        (ServerSettings(require_token=True), "127.0.0.1", False),
+        (ServerSettings(host="0.0.0.0"), "127.0.0.1", False),
+        (ServerSettings(), "127.0.0.1", True),
     ],
 )
 async def test_everybody_else_needs_a_token(
-    store: MemoryStore, settings: ServerConfig, address: str, mounted: bool
+    store: MemoryStore, settings: ServerSettings, address: str, mounted: bool
 ) -> None:
     """From elsewhere, where it is asked for, on a server open to all and inside another one, no request
     gets in without a token, and each does with one."""

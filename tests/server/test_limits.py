@@ -9,7 +9,7 @@ import pytest
 
 from tests.server.client import API, problem, serving, token_of
 
-from langmemory.config import ServerConfig  # isort: skip
+from langmemory.server.settings import ServerSettings  # isort: skip
 from langmemory.server.limits import RateLimit  # isort: skip
 from langmemory.server.problems import Problem  # isort: skip
 from langmemory.stores import MemoryStore  # isort: skip
@@ -41,7 +41,7 @@ async def test_a_slow_body_is_refused(store: MemoryStore) -> None:
         yield b"{"
         await asyncio.sleep(60)
 
-    async with serving(store, settings=ServerConfig(body_timeout_seconds=0.05)) as client:
+    async with serving(store, settings=ServerSettings(body_timeout_seconds=0.05)) as client:
         headers = {"Content-Type": "application/json"}
         late = await client.post(f"{API}/recall", content=slow(), headers=headers)
     assert (late.status_code, problem(late)) == (408, "too-slow")
