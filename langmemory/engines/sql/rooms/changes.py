@@ -429,7 +429,8 @@ class Changes(ViewerChanges):
             by: Who decided, for the record.
 
         Raises:
-            ChangeError: No such review or option, or it was decided already.
+            ChangeError: No such review or option, it was decided already, or what the option would
+                write over changed since it was asked.
         """
         return self.apply(self._decision(review_id, option, by))
 
