@@ -212,9 +212,10 @@ class Night:
 
 
 def keys_of(change: Change) -> set[str]:
-    """Return the keys of the memories that a change is about."""
+    """Return the keys of the memories that a change is about; of a suggestion for a core block its id: once
+    that was taken back, another one may be made for the block."""
     if isinstance(change, OpenReview):
-        return set(change.memories)
+        return {change.id} if change.about == "core" else set(change.memories)
     key = getattr(change, "key", None)
     return {key, *getattr(change, "others", ())} if key else set()
 
