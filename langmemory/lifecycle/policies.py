@@ -61,6 +61,9 @@ class PolicyOptions:
     """Days without a use, or a mention, after which a derived memory gets the priority ``archive``."""
     unused_cited: int = 5
     """Citations from which a memory is kept all the same."""
+    unused_novelty: float = 0.8
+    """Novelty, 0..1, from which a memory is kept all the same. Without this bound (1) demotion lowers what
+    blocks of prompts hold of the evidence, see decision 041."""
     max_facts: int | None = None
     """Derived memories that a namespace may keep; None means no limit."""
     most_at_once: float = 0.05
@@ -128,16 +131,19 @@ def promotions(aged: Aged, options: PolicyOptions, now: int) -> list[Change]:
     return found
 
 
-def demotions(aged: Aged, options: PolicyOptions, now: int, already: int = 0) -> list[Change]:
-    """Return falls in priority to ``archive``: derived memories that nobody used or mentioned for long,
-    the least salient first, at most ``most_at_once``.
+def demotions(
+    view: LifecycleView, aged: Aged, options: PolicyOptions, now: int, already: int = 0
+) -> list[Change]:
+    """Return falls in priority to ``archive``: derived memories that nobody used or mentioned for long
+    and whose words later ones say again, the least salient first, at most ``most_at_once``.
 
     What is pinned, confirmed or timeless stays, what says how things are until something else is said
     (home, work, partner), and what an application or a person wrote. Where nothing was cited within
     ``unused_days``, use is not measured, and nothing is demoted for want of it.
 
     Args:
-        aged: Derived memories.
+        view: Of the namespace.
+        aged: Its derived memories.
         options: The numbers of the rule.
         now: Microseconds since 1970 UTC.
         already: So many of the namespace were demoted this night.
@@ -145,7 +151,7 @@ def demotions(aged: Aged, options: PolicyOptions, now: int, already: int = 0) ->
     ages = age_days(aged, now)
     if not _use_is_measured(aged, options, now):
         return []
-    idle = np.flatnonzero(
+    idle = (
         _believed(aged)
         & aged.one_of(aged.priority, "reference", "guardrail")
         & (aged.evidence > 0)
@@ -154,15 +160,19 @@ def demotions(aged: Aged, options: PolicyOptions, now: int, already: int = 0) ->
         & ~_kept(aged)
         & ~_single(aged)
     )
+    if not idle.any():
+        return []
+    new = _novelty(view, aged)
     score = salience(aged, now, options.retention)
-    going = idle[np.argsort(score[idle], kind="stable")][: _most(aged, options, already)]
+    places = np.flatnonzero(idle & (new < options.unused_novelty))
+    going = places[np.argsort(score[places], kind="stable")][: _most(aged, options, already)]
     return [
         _with_priority(
             aged,
             place,
             "archive",
             f"unused for {ages[place]:.0f} days, cited {aged.cited[place]} times, "
-            f"salience {score[place]:.2f}",
+            f"salience {score[place]:.2f}, novelty {new[place]:.2f}",
         )
         for place in going.tolist()
     ]
@@ -234,8 +244,7 @@ def evictions(
     counted = len(standing)
     if options.max_facts is None or counted <= options.max_facts:
         return []
-    said = {one.id: one.text for one in view.memories(standing.ids)}
-    new = novelty(standing, [said[item] for item in standing.ids.tolist()])
+    new = _novelty(view, standing)
     score = salience(standing, now, options.retention)
     parts = salience_parts(standing, now, options.retention)
     going = eviction_order(standing, options, score + np.float32(options.novelty_weight) * new)
@@ -365,6 +374,16 @@ def unreachable_rules(aged: Aged, options: PolicyOptions) -> Iterator[str]:
 
 def _most(aged: Aged, options: PolicyOptions, already: int) -> int:
     return max(0, max(1, int(len(aged) * options.most_at_once)) - already)
+
+
+def _novelty(view: LifecycleView, aged: Aged) -> Floats:
+    """float32[n]: `novelty` among those that are not archived; 1 for these."""
+    standing = ~aged.one_of(aged.status, "archived")
+    said = {one.id: one.text for one in view.memories(aged.ids[standing])}
+    found = np.ones(len(aged), np.float32)
+    texts = [said[item] for item in aged.ids[standing].tolist()]
+    found[standing] = novelty(aged.take(standing), texts)
+    return found
 
 
 def _single(aged: Aged) -> Flags:

@@ -127,7 +127,7 @@ TASKS: Final[Mapping[str, Task]] = {
     "demote": by_rule(
         "unused memories",
         lambda night, view, aged: policies.demotions(
-            aged, night.policies, night.now_us, night.already("demote", view.namespace)
+            view, aged, night.policies, night.now_us, night.already("demote", view.namespace)
         ),
     ),
     "evict": by_rule(

@@ -33,6 +33,8 @@ class Texts:
 
 NOTHING: Any = Texts()
 """Says nothing."""
+SAME: Any = Texts(*["Vera likes rooibos tea."] * 200)
+"""Says the same again and again."""
 
 USED = {"cited": 1, "used_at": NOW - DAY_US}
 """A memory by which use is known to be measured."""
@@ -97,20 +99,28 @@ def test_what_is_not_demoted(kept: dict[str, Any]) -> None:
     """Unused memories fall; what a person vouched for, what does not fade, the present home, what an
     application wrote, and what is in use stays."""
     old = {"days": 200}
-    found = policies.demotions(aged(old, {**old, **kept}, USED), OPTIONS, NOW)
+    found = policies.demotions(SAME, aged(old, {**old, **kept}, USED), OPTIONS, NOW)
     assert priorities(found) == {"k0": "archive"}
     assert "unused for 200 days" in found[0].reason
 
 
 def test_nothing_is_demoted_where_use_is_not_measured() -> None:
     """Without a citation in the last ninety days nobody knows what is unused, and nothing falls."""
-    assert policies.demotions(aged({"days": 200}, {"days": 300}), OPTIONS, NOW) == []
+    assert policies.demotions(SAME, aged({"days": 200}, {"days": 300}), OPTIONS, NOW) == []
+
+
+def test_what_nothing_else_says_is_not_demoted() -> None:
+    """Of two memories that nobody used the one is put away whose words a later memory has."""
+    view: Any = Texts("Ida keeps bees.", "Ida plays the viola.", "Ida still plays the viola.")
+    found = policies.demotions(view, aged({"days": 200}, {"days": 300}, USED), OPTIONS, NOW)
+    assert priorities(found) == {"k1": "archive"}
+    assert "novelty 0." in (found[0].reason or "")
 
 
 def test_a_night_demotes_a_twentieth_at_most() -> None:
     """Of a hundred unused memories the five least salient fall in one night."""
     many = [{"days": 200, "importance": n / 100} for n in range(100)]
-    found = policies.demotions(aged(*many, USED), OPTIONS, NOW)
+    found = policies.demotions(SAME, aged(*many, USED), OPTIONS, NOW)
     assert list(priorities(found)) == ["k0", "k1", "k2", "k3", "k4"]
 
 
