@@ -97,6 +97,7 @@ def written(
     children: Sequence[str],
     digest: str,
     by: str,
+    refused: bool = False,
 ) -> AddMemory | UpdateMemory:
     """Return the change that makes a node what it is to be.
 
@@ -105,6 +106,7 @@ def written(
         evidence: Keys that it rests on now.
         days: First and last day that it covers.
         by: ``rules`` or ``model``.
+        refused: Whether a model was asked, and nothing that it answered could be used.
     """
     value: dict[str, Any] = {
         "text": "\n".join(one.text for one in sentences),
@@ -117,6 +119,7 @@ def written(
         "digest": digest,
         "by": by,
         "reader": reader,
+        **({"refused": True} if refused else {}),
     }
     facets = Facets(
         kind="archival",
