@@ -114,6 +114,18 @@ class ViewerChanges:
 
     areviews = twin(reviews)
 
+    def review(self, review_id: str) -> Review | None:
+        """Return one question, open or not; None where there is none, or it is about what the viewer may
+        not read."""
+        with self._core.engine.read() as snapshot:
+            found = reviews.find(snapshot.connection, review_id)
+        if found is None or self._viewer is None:
+            return found
+        known = self.reviews(found.namespace, open_only=False)
+        return next((one for one in known if one.id == review_id), None)
+
+    areview = twin(review)
+
     @REMOVE
     def remove(self, namespace: Namespace, key: str, *, reason: str) -> Applied:
         """Delete a memory in a run of its own, for whoever decides in a person's stead: unlike what
@@ -353,6 +365,13 @@ class Changes(ViewerChanges):
             return runs.newest(snapshot.connection, namespace, whole_number("limit", limit))
 
     aruns = twin(runs)
+
+    def run(self, run_id: str) -> Run | None:
+        """Return one run; None where there is none."""
+        with self._core.engine.read() as snapshot:
+            return runs.find(snapshot.connection, run_id)
+
+    arun = twin(run)
 
     def read_again(
         self, namespace: Namespace = (), *, thread_id: str | None = None, run_id: str | None = None
