@@ -73,6 +73,8 @@ class DreamRow(NamedTuple):
     reason: str
     owner: str | None
     privacy: str
+    summary_of: str = ""
+    """Of a summary, what it covers: ``day 2026-05-03``."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

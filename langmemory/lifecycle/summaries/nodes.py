@@ -99,6 +99,7 @@ def written(
     children: Sequence[str],
     digest: str,
     by: str,
+    refused: bool = False,
 ) -> AddMemory | UpdateMemory:
     """Return the change that makes a node what it is to be.
 
@@ -107,6 +108,7 @@ def written(
         evidence: Keys that it rests on now.
         days: First and last day that it covers.
         by: ``rules`` or ``model``.
+        refused: Whether a model was asked, and nothing that it answered could be used.
     """
     value: dict[str, Any] = {
         "text": "\n".join(one.text for one in sentences),
@@ -119,6 +121,7 @@ def written(
         "digest": digest,
         "by": by,
         "reader": reader,
+        **({"refused": True} if refused else {}),
     }
     facets = Facets(
         kind="archival",
@@ -127,7 +130,9 @@ def written(
         privacy="shared" if reader is None else "private",
     )
     key = key_of(level, name, reader)
-    reason = f"{counted(len(sentences), 'sentence')} from {memories(len(children))}, by {by}"
+    below = BELOW.get(level)
+    of = counted(len(children), below) if below else memories(len(children))
+    reason = f"{counted(len(sentences), 'sentence')} from {of}, by {by}"
     if known is None:
         return AddMemory(
             key=key, value=value, facets=facets, evidence=tuple(children), reason=reason

@@ -91,6 +91,15 @@ class Edits:
     def __bool__(self) -> bool:
         return bool(self.changed or self.removed or self.added or self.core)
 
+    def within(self, others: Edits) -> bool:
+        """Return whether all of these are among others."""
+        return (
+            self.changed.items() <= others.changed.items()
+            and set(self.removed) <= set(others.removed)
+            and set(self.added) <= set(others.added)
+            and self.core.items() <= others.core.items()
+        )
+
     def digest_of(self, key: str) -> str:
         """Return the digest of the text that was written for a memory; ``""`` where none was."""
         return next((told for one, told in self.written.lines.values() if one == key), "")

@@ -105,6 +105,8 @@ def _write(
     pages: Pages = set()
     follows = False
     core.archive.bring_back_named(connection, ((op.namespace, op.key) for op in batch.puts))
+    for (namespace, key), updated_at in batch.expected.items():
+        items.check_unchanged(connection, namespace, key, updated_at, viewer=batch.viewer)
     gone = _gone(connection, batch)
     planned.check(connection, gone)
     if writes:

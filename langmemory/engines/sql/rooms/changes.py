@@ -114,6 +114,18 @@ class ViewerChanges:
 
     areviews = twin(reviews)
 
+    def review(self, review_id: str) -> Review | None:
+        """Return one question, open or not; None where there is none, or it is about what the viewer may
+        not read."""
+        with self._core.engine.read() as snapshot:
+            found = reviews.find(snapshot.connection, review_id)
+        if found is None or self._viewer is None:
+            return found
+        known = self.reviews(found.namespace, open_only=False)
+        return next((one for one in known if one.id == review_id), None)
+
+    areview = twin(review)
+
     @REMOVE
     def remove(self, namespace: Namespace, key: str, *, reason: str) -> Applied:
         """Delete a memory in a run of its own, for whoever decides in a person's stead: unlike what
@@ -354,6 +366,13 @@ class Changes(ViewerChanges):
 
     aruns = twin(runs)
 
+    def run(self, run_id: str) -> Run | None:
+        """Return one run; None where there is none."""
+        with self._core.engine.read() as snapshot:
+            return runs.find(snapshot.connection, run_id)
+
+    arun = twin(run)
+
     def read_again(
         self, namespace: Namespace = (), *, thread_id: str | None = None, run_id: str | None = None
     ) -> list[Run]:
@@ -410,7 +429,8 @@ class Changes(ViewerChanges):
             by: Who decided, for the record.
 
         Raises:
-            ChangeError: No such review or option, or it was decided already.
+            ChangeError: No such review or option, it was decided already, or what the option would
+                write over changed since it was asked.
         """
         return self.apply(self._decision(review_id, option, by))
 
