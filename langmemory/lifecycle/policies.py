@@ -62,8 +62,8 @@ class PolicyOptions:
     most_at_once: float = 0.05
     """Share of a namespace's derived memories that one night demotes, or evicts, at most, 0..1."""
     reserved_share: float = 0.1
-    """Share of ``max_facts`` that is kept for corrections and what a person confirmed, before salience
-    counts, 0..1."""
+    """Share of ``max_facts`` that is kept for corrections, what a person confirmed and what took the place
+    of another, before salience counts, 0..1."""
     archive_after_days: float | None = None
     """Days after which an archived memory moves to the archive file; None never moves any."""
     review_below: float = 0.1
@@ -192,8 +192,9 @@ def eviction_order(aged: Aged, options: PolicyOptions, now: int) -> NDArray[np.i
 
     Superseded facts go before active ones, then the least salient. Never evicted are what is pinned,
     mandates, timeless facts, what an active memory was derived from, and what an application or a person
-    wrote. Corrections and confirmed facts have places of their own: only when they fill more than
-    ``reserved_share`` of ``max_facts`` the least salient of them compete with the others.
+    wrote. Corrections, confirmed facts and what took the place of another have places of their own: only
+    when they fill more than ``reserved_share`` of ``max_facts`` the least salient of them compete with the
+    others.
     """
     score = salience(aged, now, options.retention)
     ended = aged.one_of(aged.status, "superseded")
@@ -206,7 +207,7 @@ def eviction_order(aged: Aged, options: PolicyOptions, now: int) -> NDArray[np.i
         & ~aged.one_of(aged.priority, "mandate")
         & ~(timeless & ~ended)
     )
-    reserved = np.flatnonzero(may_go & (aged.verified | aged.corrects))
+    reserved = np.flatnonzero(may_go & ~ended & (aged.verified | aged.corrects | aged.replaces))
     places = int((options.max_facts or 0) * options.reserved_share)
     may_go[reserved[np.argsort(-score[reserved], kind="stable")][:places]] = False
     order = np.lexsort((aged.ids, score, ~ended))

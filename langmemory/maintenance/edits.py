@@ -33,7 +33,7 @@ EDIT: Final = "edit"
 FEW: Final = 3
 MOST_REMOVED: Final = 0.25
 """Share of the lines of a page, and `FEW` at least, that are archived without a question when they go."""
-_CLAIMS: Final = ("subject", "relation", "object", "when")
+_CLAIMS: Final = ("subject", "relation", "object", "when", "temporal_class")
 """Of a value: what its text claimed, which the words of a person take the place of."""
 
 
