@@ -69,8 +69,8 @@ class PolicyOptions:
     most_at_once: float = 0.05
     """Share of a namespace's derived memories that one night demotes, or evicts, at most, 0..1."""
     reserved_share: float = 0.1
-    """Share of ``max_facts`` that is kept for corrections and what a person confirmed, before salience
-    counts, 0..1."""
+    """Share of ``max_facts`` that is kept for corrections, what a person confirmed and what took the place
+    of another, before salience counts, 0..1."""
     novelty_weight: float = 0.5
     """How much novelty counts beside salience for the order of eviction. Of 0, 0.25 and 0.5 the best on the
     tuning conversations in every column of decision 041."""
@@ -209,8 +209,9 @@ def eviction_order(aged: Aged, options: PolicyOptions, score: Floats) -> NDArray
 
     Superseded facts go before active ones, then those of the lowest score. Never evicted are what is pinned,
     mandates, timeless facts, what an active memory was derived from, and what an application or a person
-    wrote. Corrections and confirmed facts have places of their own: only when they fill more than
-    ``reserved_share`` of ``max_facts`` those of the lowest score compete with the others.
+    wrote. Corrections, confirmed facts and what took the place of another have places of their own: only
+    when they fill more than ``reserved_share`` of ``max_facts`` those of the lowest score compete with the
+    others.
 
     Args:
         aged: Derived memories.
@@ -227,7 +228,7 @@ def eviction_order(aged: Aged, options: PolicyOptions, score: Floats) -> NDArray
         & ~aged.one_of(aged.priority, "mandate")
         & ~(timeless & ~ended)
     )
-    reserved = np.flatnonzero(may_go & (aged.verified | aged.corrects))
+    reserved = np.flatnonzero(may_go & ~ended & (aged.verified | aged.corrects | aged.replaces))
     places = int((options.max_facts or 0) * options.reserved_share)
     may_go[reserved[np.argsort(-score[reserved], kind="stable")][:places]] = False
     order = np.lexsort((aged.ids, score, ~ended))

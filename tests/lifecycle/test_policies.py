@@ -187,15 +187,26 @@ def test_eviction_prefers_what_later_memories_say_again() -> None:
     )
 
 
-def test_corrections_and_confirmed_facts_have_reserved_places() -> None:
-    """A tenth of ``max_facts`` is kept for them, however little salient they are."""
-    reserved = [{"days": 900, "importance": 0.0, "corrects": True} for _ in range(3)]
+@pytest.mark.parametrize("why", ["corrects", "verified", "replaces"])
+def test_corrections_and_what_replaces_have_reserved_places(why: str) -> None:
+    """A tenth of ``max_facts`` is kept for what was corrected, confirmed, or took the place of another,
+    however little salient it is."""
+    reserved = [{"days": 900, "importance": 0.0, why: True} for _ in range(3)]
     many = [{"days": n % 50, "importance": 0.6} for n in range(60)]
     options = PolicyOptions(max_facts=20)
     memories = aged(*reserved, *many)
     order = policies.eviction_order(memories, options, salience(memories, NOW))
     assert set(order.tolist()).isdisjoint(range(2)), "two places are reserved"
     assert 2 in order or len(order) == 60
+
+
+def test_what_was_replaced_has_no_reserved_place() -> None:
+    """Of three homes the one in the middle took the place of the first, and gave way: it goes first."""
+    homes = [{"replaces": True, "status": "superseded", "importance": 0.9}, {"replaces": True}]
+    options = PolicyOptions(max_facts=10)
+    memories = aged(*homes)
+    order = policies.eviction_order(memories, options, salience(memories, NOW))
+    assert order.tolist() == [0]
 
 
 def test_rules_that_cannot_fire_are_named() -> None:
