@@ -138,7 +138,7 @@ def demotions(aged: Aged, options: PolicyOptions, now: int, already: int = 0) ->
         already: So many of the namespace were demoted this night.
     """
     ages = age_days(aged, now)
-    if not (aged.used_at > now - options.unused_days * DAY_US).any():
+    if not _use_is_measured(aged, options, now):
         return []
     idle = np.flatnonzero(
         _believed(aged)
@@ -259,7 +259,10 @@ def decay_reviews(
     view: LifecycleView, aged: Aged, options: PolicyOptions, now: int, already: int = 0
 ) -> list[Change]:
     """Return questions whether important memories that have nearly faded may go: delete, extend or pin;
-    ``already`` is how many were asked this night."""
+    ``already`` is how many were asked this night. As with `demotions`, nothing is asked where use is not
+    measured: what nobody counts may be in use every day."""
+    if not _use_is_measured(aged, options, now):
+        return []
     left = retention(aged, now, options.retention)
     fading = (
         _believed(aged)
@@ -332,7 +335,8 @@ def unreachable_rules(aged: Aged, options: PolicyOptions) -> Iterator[str]:
         )
     if len(aged) and not cited:
         yield (
-            "Demotion cannot fire: no citation was counted, so that unused memories are not known. Use "
+            "Demotion cannot fire, and nobody is asked about fading memories: no citation was counted, so "
+            "that unused memories are not known. Use "
             "RememberNode or MemoryMiddleware, or pass counts to store.admin.count_usage."
         )
     counted = len(aged)
@@ -366,6 +370,11 @@ def _timeless(aged: Aged) -> Flags:
 def _kept(aged: Aged) -> Flags:
     """bool[n]: what neither fades nor is put away by itself."""
     return aged.pinned | aged.verified | _timeless(aged)
+
+
+def _use_is_measured(aged: Aged, options: PolicyOptions, now: int) -> bool:
+    """Whether anything was cited within ``unused_days``."""
+    return bool((aged.used_at > now - options.unused_days * DAY_US).any())
 
 
 def _in_use(aged: Aged, place: int, options: PolicyOptions, now: int) -> bool:

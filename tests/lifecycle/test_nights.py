@@ -126,6 +126,21 @@ def test_a_night_promotes_and_demotes_with_reasons(store: MemoryStore) -> None:
     )
 
 
+def test_nobody_is_asked_about_fading_memories_where_use_is_not_measured(
+    store: MemoryStore,
+) -> None:
+    """Without a citation "unused" says nothing: a person is asked once use is counted, and health says so."""
+    learn(store, 1, days=900, importance=0.9)
+    assert lines(night(store, tasks=["reviews"]), "reviews") == []
+    told = [one.what + one.advice for one in store.admin.health(now=NOW).findings()]
+    assert any("nobody is asked about fading memories" in one for one in told)
+    cite(store, learn(store, 1, days=2)[0], 1)
+    [line] = lines(night(store, tasks=["reviews"]), "reviews")
+    assert line.startswith("review decay/")
+    told = [one.what + one.advice for one in store.admin.health(now=NOW).findings()]
+    assert not any("fading memories" in one for one in told)
+
+
 def test_undo_of_a_night_gives_the_same_export(store: MemoryStore) -> None:
     """Whatever a night changed, taking it back leaves what was known before."""
     learn(store, 30, importance=0.8)

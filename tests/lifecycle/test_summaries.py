@@ -380,3 +380,28 @@ def test_a_dry_run_writes_no_summaries(store: MemoryStore) -> None:
     say(store, *SAID)
     assert night(store, dry_run=True)["lines"]
     assert not nodes(store)
+
+
+def test_what_no_model_answered_is_asked_again(store: MemoryStore) -> None:
+    """A model that cannot be reached is asked once a night; what the rules wrote in its place is written by
+    the model when it answers, and what it was refused is not asked again."""
+    say(store, "I baked bread with rye flour in Bremen.")
+    say(store, "I repaired the old wooden boat in Kiel.", day=1)
+
+    def unreachable(prompt: str) -> str:
+        raise ConnectionError("refused")
+
+    down = Scripted(answer=unreachable)
+    first = night(store, down)
+    assert down.calls == 1
+    assert "the model failed (ConnectionError)" in first["refused"][0]
+    assert first["lines"]
+    second = night(store, down)
+    assert (second["lines"], down.calls) == ([], 2)
+
+    up = Scripted(answer=lambda _: json.dumps({"sentences": [{"text": "Bread.", "sources": [1]}]}))
+    third = night(store, up)
+    assert third["lines"]
+    assert up.calls
+    asked = up.calls
+    assert (night(store, up)["lines"], up.calls) == ([], asked)
