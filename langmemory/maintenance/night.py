@@ -129,12 +129,16 @@ class Night:
             raise BudgetSpentError(f"{report.task} has used its {self.config.task_seconds:.0f} s")
 
     def may_ask(self, report: TaskReport) -> bool:
-        """Return whether there is a model that the task may ask once more. Where its calls or tokens are
-        spent, the report says ``unfinished``."""
+        """Return whether there is a model that the task may ask once more. Where its calls, tokens or seconds
+        are spent, the report says ``unfinished``."""
         if self.model is None:
             return False
         report.tokens = max(report.tokens, self.counter.total)
-        spent = report.model_calls >= self.config.task_model_calls or report.tokens >= TASK_TOKENS
+        spent = (
+            report.model_calls >= self.config.task_model_calls
+            or report.tokens >= TASK_TOKENS
+            or time.monotonic() > self._deadline
+        )
         report.unfinished = report.unfinished or spent
         return not spent
 

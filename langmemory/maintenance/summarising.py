@@ -46,7 +46,10 @@ def asked(night: Night, report: TaskReport, prompt: str) -> str | None:
     try:
         answer = str(night.model.invoke(prompt).text)
     except Exception as error:  # whatever a provider raises: the rules do without
-        report.refused.append(f"the model failed: {type(error).__name__}")
+        night.model = None  # not asked again in this task
+        report.refused.append(
+            f"the model failed ({type(error).__name__}): the rules write the rest, and the next night asks again"
+        )
         return None
     report.tokens += count_text(prompt) + count_text(answer)
     return answer

@@ -174,7 +174,7 @@ class ViewerAdmin:
                 yield from transfer.export_rows(reading, prefix, self._viewer, **options)
             if missing is not None:
                 raise DamagedFileError(
-                    f"All that is in the memory file was brought out. {missing}.", ()
+                    f"All that is in the memory file was brought out. {missing.rstrip('.')}.", ()
                 )
             return
         except DatabaseError as error:
