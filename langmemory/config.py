@@ -372,6 +372,11 @@ class LifecycleConfig(Section):
     memory_page_tokens: int = Field(
         default=1_500, ge=100, description="Tokens that `MEMORY.md` may have, approximately."
     )
+    journal: Literal["distilled", "full"] = Field(
+        default="distilled",
+        description="What stands in the journal for a month that is over: one page with its summary and "
+        "themes, with its days in `archive/`, or its days.",
+    )
     notes: bool = Field(
         default=False,
         description="Give new memories keywords, tags and links to their nearest.",

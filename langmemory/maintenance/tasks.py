@@ -10,6 +10,7 @@ from langmemory.errors import DatabaseError
 from langmemory.lifecycle import policies
 from langmemory.maintenance.comparing import contradictions, duplicates
 from langmemory.maintenance.consolidating import consolidate
+from langmemory.maintenance.journaling import journal
 from langmemory.maintenance.night import Night, TaskReport, planned_again
 from langmemory.maintenance.noting import notes
 from langmemory.maintenance.sentences import quoted
@@ -140,6 +141,7 @@ TASKS: Final[Mapping[str, Task]] = {
     "notes": notes,
     "consolidate": consolidate,
     "summarise": summarise,
+    "journal": journal,
     "optimise": optimise,
     "graduate": by_rule(
         "approved memories",

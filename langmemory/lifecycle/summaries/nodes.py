@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from typing import Any, Final, Literal
@@ -16,6 +16,8 @@ Level = Literal["day", "week", "month", "year", "theme"]
 LEVELS: Final[tuple[Level, ...]] = ("day", "week", "month", "year", "theme")
 """In the order in which they are built. Weeks and months are built from days, since a week may lie in two
 months; years from months."""
+SENTENCES: Final[Mapping[Level, int]] = {"day": 6, "week": 8, "month": 10, "year": 12, "theme": 10}
+"""Sentences of a node at most."""
 BELOW: Final[dict[Level, Level]] = {"week": "day", "month": "day", "year": "month"}
 
 

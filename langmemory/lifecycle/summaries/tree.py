@@ -21,6 +21,7 @@ from langmemory.lifecycle.summaries.abstracts import Ask, abstract
 from langmemory.lifecycle.summaries.extracts import Unit, extract, unit_of
 from langmemory.lifecycle.summaries.nodes import (
     BELOW,
+    SENTENCES,
     Level,
     day_of,
     digest_of,
@@ -38,9 +39,6 @@ from langmemory.ports.lifecycle import Aged, LifecycleView
 from langmemory.types import Memory
 
 TASK: Final = "summarise"
-SENTENCES: Final[Mapping[Level, int]] = {"day": 6, "week": 8, "month": 10, "year": 12, "theme": 10}
-"""Sentences of a node at most."""
-
 EPOCH: Final = date(1970, 1, 1)
 
 Reader = str | None

@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from langmemory.ports.journal import RememberedRow
-from langmemory.projections.journal.pages import file_name, line
+from langmemory.projections.journal.pages import folders_of, line
 from langmemory.types import Namespace
 
 NAME: Final = "MEMORY.md"
@@ -107,10 +107,7 @@ class Edits:
 
 def path_of(namespace: Namespace, owner: str | None, name: str = NAME) -> tuple[str, ...]:
     """Return folders and file name of a page beside those of the journal."""
-    folders = [file_name(label) for label in namespace]
-    if owner is not None:
-        folders.append(f"{file_name(owner)}.private")
-    return (*folders, name)
+    return (*folders_of(namespace, owner), name)
 
 
 def digest(text: str) -> str:

@@ -10,7 +10,7 @@ from langmemory.engines.sql.reading import operations
 from langmemory.engines.sql.reading.operations import Batch
 from langmemory.engines.sql.reading.searching import now_us
 from langmemory.engines.sql.records import items, write_access
-from langmemory.engines.sql.rooms.core import Core, checked_ttl, pages_telling_of, remove
+from langmemory.engines.sql.rooms.core import Core, checked_ttl, pages_of, pages_telling_of, remove
 from langmemory.engines.sql.rooms.following import (
     ATTEMPTS,
     NOTHING,
@@ -119,7 +119,7 @@ def _write(
         if written.reworded:
             note_reworded(connection, written.reworded, now)
             follows = True
-        pages |= pages_telling_of(connection, places)
+        pages |= pages_telling_of(connection, places) | pages_of(connection, written.replaced)
     pages |= remove(connection, gone, now, "delete")
     pages |= reinstate(connection, planned)
     if batch.refreshed:
