@@ -190,8 +190,8 @@ class Ageing:
     """The parts of salience by name, 0..1 each."""
     age_days: float
     """Since it was last said, confirmed or cited."""
-    half_life_days: float
-    """Infinite for what does not fade."""
+    half_life_days: float | None
+    """Infinite for what does not fade, which in JSON is null."""
     uses: int
     """Citations; one that proved right counts twice."""
     used_at: datetime | None

@@ -9,9 +9,10 @@ from dataclasses import replace
 from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
-from starlette.responses import PlainTextResponse, Response
+from starlette.responses import HTMLResponse, JSONResponse, PlainTextResponse, Response
 from starlette.routing import Mount, Route, Router
 
+from langmemory.server import openapi
 from langmemory.server.access import LOCAL, Grant
 from langmemory.server.api import ROUTES
 from langmemory.server.auth import Doorkeeper
@@ -53,9 +54,12 @@ def create_app(
             yield
 
     api = [
-        Route(one.path, Endpoint(service, one), methods=[one.method])
-        for routes in ROUTES
-        for one in routes.declared
+        *_documentation(),
+        *(
+            Route(one.path, Endpoint(service, one), methods=[one.method])
+            for routes in ROUTES
+            for one in routes.declared
+        ),
     ]
     status = _status_routes(service)
     app = Starlette(
@@ -88,6 +92,24 @@ def _opener(store: MemoryStore | OpenStore | None) -> OpenStore:
 
         return open_store
     return store
+
+
+def _documentation() -> list[Route]:
+    """Return what describes the API. It says nothing of memory, so it needs no token."""
+    headers = {
+        "Content-Security-Policy": "default-src 'none'; style-src 'self'; frame-ancestors 'none'"
+    }
+
+    async def described(_: Request) -> Response:
+        return JSONResponse(openapi.document(ROUTES))
+
+    async def shown(_: Request) -> Response:
+        return HTMLResponse(openapi.page(ROUTES), headers=headers)
+
+    async def style(_: Request) -> Response:
+        return Response(openapi.STYLE, media_type="text/css")
+
+    return [Route("/openapi.json", described), Route("/docs", shown), Route("/docs.css", style)]
 
 
 def _status_routes(service: Service) -> list[Route]:

@@ -75,6 +75,7 @@ KINDS: Final[tuple[tuple[type[Exception], int, str], ...]] = (
     (errors.OwnershipError, 403, "ownership"),
     (errors.EntityNameError, 404, "not-found"),
     (errors.ChangedMeanwhileError, 412, "changed-meanwhile"),
+    (errors.StalePlanError, 412, "changed-meanwhile"),
     (errors.ImportFormatError, 422, "import-format"),
     (errors.ChangeError, 409, "conflict"),
     (errors.MaintenanceBusyError, 409, "conflict"),

@@ -51,7 +51,7 @@ from langmemory.engines.sql.rooms.following import (
 from langmemory.engines.sql.tables import namespaces
 from langmemory.engines.sql.tables.connection import Connection
 from langmemory.engines.sql.transfer import moving
-from langmemory.errors import ChangeError
+from langmemory.errors import ChangedMeanwhileError, ChangeError
 from langmemory.formation.contradiction.comparable import ComparableFact
 from langmemory.formation.planning.catch_up import catch_up
 from langmemory.formation.planning.consequences import consequences, dependants
@@ -127,7 +127,9 @@ class ViewerChanges:
     areview = twin(review)
 
     @REMOVE
-    def remove(self, namespace: Namespace, key: str, *, reason: str) -> Applied:
+    def remove(
+        self, namespace: Namespace, key: str, *, reason: str, updated_at: datetime | None = None
+    ) -> Applied:
         """Delete a memory in a run of its own, for whoever decides in a person's stead: unlike what
         `delete` took out, it is there again, with all that stood beside it, when the run is undone.
 
@@ -135,8 +137,18 @@ class ViewerChanges:
             namespace: Exactly this one.
             key: Of the memory; where there is none, nothing happens and no run is recorded.
             reason: Why, for the record.
+            updated_at: `Memory.updated_at` as it was read; None removes whatever is there by now.
+
+        Raises:
+            ChangedMeanwhileError: It was changed since it was read.
         """
-        return self._correct("remove", namespace, key, reason, lambda _: RemoveMemory(key=key))
+
+        def going(memory: Memory) -> Change:
+            if updated_at not in (None, memory.updated_at):
+                raise ChangedMeanwhileError(f"{key!r} in {namespace} was changed. Read it again.")
+            return RemoveMemory(key=key)
+
+        return self._correct("remove", namespace, key, reason, going)
 
     aremove = twin(remove)
 
@@ -166,6 +178,7 @@ class ViewerChanges:
         with self._core.engine.read() as snapshot:
             item = items.find(snapshot.connection, namespace, key, viewer=self._viewer)
             found = [] if item is None else items.memories(snapshot.connection, np.array([item]))
+            seen = history.newest(snapshot.connection)
         if not found:
             return Applied(run_id=run_id, lines=(f"there is no {key}",))
         change_set = ChangeSet(
@@ -174,6 +187,7 @@ class ViewerChanges:
             kind="correction",
             reason=reason,
             changes=(change(found[0]),),
+            planned_at=seen,
         )
         return Changes(self._core, None).apply(change_set)
 
