@@ -33,7 +33,7 @@ EDIT: Final = "edit"
 FEW: Final = 3
 MOST_REMOVED: Final = 0.25
 """Share of the lines of a page, and `FEW` at least, that are archived without a question when they go."""
-_CLAIMS: Final = ("subject", "relation", "object", "when", "temporal_class")
+_CLAIMS: Final = ("subject", "relation", "object", "when")
 """Of a value: what its text claimed, which the words of a person take the place of."""
 
 
@@ -98,7 +98,7 @@ def take_edits(
 
 
 def _nothing_newer(file: Path, taken: Edits) -> bool:
-    """Return whether a page has no edits but those taken up. Lines of what they archived left it."""
+    """Return whether a page has no edits but those taken up; lines of what they archived left it."""
     try:
         return edits_of(file.read_text("utf-8", "replace")).within(taken)
     except FileNotFoundError:
