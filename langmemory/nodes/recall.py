@@ -274,6 +274,7 @@ class RecallNode(MemoryNode):
             limit=self.limit,
             viewer=viewer_of(self.viewer, scope),
             exclude=_keys(window, scope).union(discarded_branches),
+            include_demoted=False,
             min_score=self.min_score,
             kinds=self.kinds,
             preset=self.preset,
@@ -328,11 +329,7 @@ class RecallNode(MemoryNode):
         results = answer.recall.results
         if answer.recall.trace.by_time:  # the block is filled with the best first
             results = tuple(sorted(results, key=lambda one: -one.score))
-        fresh = [
-            entry_of(result.memory, result.score, result.parts)
-            for result in results
-            if result.memory.priority != "archive"  # found by searching only
-        ]
+        fresh = [entry_of(result.memory, result.score, result.parts) for result in results]
         now = _once([*always, *fresh])
         earlier = [] if shifted else _still(question, answer.standing)
         recalled = _once([*now, *earlier])[: len(always) + self.limit]
