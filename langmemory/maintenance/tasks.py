@@ -113,9 +113,7 @@ TASKS: Final[Mapping[str, Task]] = {
     "contradictions": contradictions,
     "reviews": by_rule(
         "fading memories that are asked about",
-        lambda night, view, aged: policies.decay_reviews(
-            view, aged, night.policies, night.now_us, night.already("reviews", view.namespace)
-        ),
+        lambda night, view, aged: policies.decay_reviews(view, aged, night.policies, night.now_us),
     ),
     "promote": by_rule(
         "priorities by use",
