@@ -32,7 +32,7 @@ def _summarise(night: Night, report: TaskReport, namespace: Namespace, level: Le
             changes, reached = planning.changes(), view.seq
         night.apply(report, namespace, changes, reason=f"summaries: {level}", planned_at=reached)
 
-    planned_again(plan)
+    planned_again(report, plan)
     return reached
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Final
 
 from langmemory.changes import Change
@@ -38,7 +39,7 @@ def by_rule(reason: str, rule: Rule) -> Task:
             night.apply(report, namespace, changes, reason=reason, planned_at=planned_at)
 
         for namespace in night.namespaces(report):
-            planned_again(lambda namespace=namespace: plan(namespace))  # type: ignore[misc]
+            planned_again(report, partial(plan, namespace))
 
     return task
 
