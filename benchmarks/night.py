@@ -80,7 +80,7 @@ def main(memories: int) -> None:
         time.sleep(QUIET_SECONDS)
         with MemoryStore(path, index=False) as store:
             night_began = time.time()
-            found = build_maintenance_graph(store).invoke({"night": "measured"})
+            found = build_maintenance_graph(store).invoke({})
             night_ended = time.time()
         stop.set()
         writes = results.get()

@@ -325,17 +325,21 @@ class PrivacyConfig(Section):
     )
 
 
+Ages = Literal["default", "habitual", "episodic", "semantic", "procedural", "archival", "resource"]
+"""Temporal classes that fade, and kinds of derived memories. No derived memory is of kind ``episodic``."""
+HalfLife = Annotated[float, Field(gt=0, le=36_500)]
+
+
 class LifecycleConfig(Section):
     """How memory ages. The other numbers of the rules are those of
     `langmemory.lifecycle.policies.PolicyOptions`, which a program sets."""
 
-    half_life_days: float = Field(
+    half_life_days: HalfLife | dict[Ages, HalfLife] = Field(
         default=60,
-        gt=0,
-        le=36_500,
         description="Days after which half of the retention of an unused memory is left. Each use adds "
         "15 %, a person's confirmation doubles it; timeless facts (birthdays, kin, allergies) and pinned "
-        "memories keep all, plans and visits fade twice as fast once they are over.",
+        "memories keep all, plans and visits fade twice as fast once they are over. An object names the days "
+        'of some classes and kinds: `{"default": 60, "episodic": 30, "procedural": 365}`.',
     )
     unused_days: float = Field(
         default=90,
@@ -367,6 +371,11 @@ class LifecycleConfig(Section):
     )
     memory_page_tokens: int = Field(
         default=1_500, ge=100, description="Tokens that `MEMORY.md` may have, approximately."
+    )
+    journal: Literal["distilled", "full"] = Field(
+        default="distilled",
+        description="What stands in the journal for a month that is over: one page with its summary and "
+        "themes, with its days in `archive/`, or its days.",
     )
     notes: bool = Field(
         default=False,
@@ -544,7 +553,10 @@ def _describe(schema: Mapping[str, Any]) -> str:
         return ", ".join(json.dumps(value) for value in schema["enum"])
     words = [str(schema.get("type", "object" if "$ref" in schema else "any value"))]
     if isinstance(schema.get("additionalProperties"), dict):
-        words = [f"object of {_describe(schema['additionalProperties'])}s"]
+        values = _describe(schema["additionalProperties"])
+        words = ["object of objects" if values == "object" else f"object; each value a {values}"]
+        if "enum" in (keys := schema.get("propertyNames", {})):
+            words.append(f"keys {_describe(keys)}")
     low, high = schema.get("minimum"), schema.get("maximum")
     above = schema.get("exclusiveMinimum")
     if above is not None:

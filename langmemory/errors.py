@@ -62,6 +62,10 @@ class OwnershipError(LangMemoryError, PermissionError):
     """A viewer may not write this: it would touch a private memory of somebody else."""
 
 
+class ChangedMeanwhileError(LangMemoryError):
+    """A memory is not any more what the writer last read; nothing was written. Read it again."""
+
+
 class ForgettingError(LangMemoryError):
     """The memories are gone from memory, but the file may still hold bytes of it; the
     message says where and why. Forget it again."""

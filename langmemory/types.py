@@ -190,8 +190,8 @@ class Ageing:
     """The parts of salience by name, 0..1 each."""
     age_days: float
     """Since it was last said, confirmed or cited."""
-    half_life_days: float
-    """Infinite for what does not fade."""
+    half_life_days: float | None
+    """Infinite for what does not fade, which in JSON is null."""
     uses: int
     """Citations; one that proved right counts twice."""
     used_at: datetime | None
@@ -470,3 +470,22 @@ class MemoryUsage:
     """Tokens that showing it cost in all."""
     discovery_tokens: int
     """The tokens it stands for: those that finding it out took, if its value says, else those of its text."""
+
+
+TokenScope = Literal["read", "write", "admin"]
+"""What a token allows: to read; to write, too; to do everything, such as forgetting and undoing."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class AccessToken:
+    """A token for the server, as far as it is stored. Its secret is not."""
+
+    id: str
+    """The part of the token that is no secret; names it in lists and logs."""
+    viewer: str | None
+    """On whose behalf it reads and writes; None is the application, which sees everything."""
+    namespaces: tuple[Namespace, ...]
+    """What it reaches, each a prefix by whole labels; none is the whole file."""
+    scope: TokenScope
+    created_at: datetime
+    expires_at: datetime | None

@@ -21,7 +21,7 @@ LAYERS: tuple[frozenset[str], ...] = (
     ),
     frozenset({"types", "languages", "redaction", "values", "arguments"}),
     frozenset({"config", "changes", "namespaces"}),
-    frozenset({"ports", "embeddings", "chat_models", "schemas", "subgraph"}),
+    frozenset({"ports", "embeddings", "chat_models", "schemas", "subgraph", "wire"}),
     frozenset({"recall", "formation", "lifecycle", "context"}),
     frozenset({"messages", "projections"}),
     frozenset({"engines"}),
@@ -35,7 +35,7 @@ LAYERS: tuple[frozenset[str], ...] = (
 """A part may import from parts of lower layers only, and from none beside it, but for `BESIDE`."""
 
 BESIDE = {("tools", "nodes"), ("middleware", "nodes"), ("middleware", "tools"),
-          ("cli", "evals"), ("cli", "templates"),
+          ("cli", "evals"), ("cli", "templates"), ("cli", "server"),
           ("reflection", "nodes"), ("maintenance", "reflection"), ("formation", "context"),
           ("context", "recall"), ("context", "formation"), ("lifecycle", "formation"),
           ("lifecycle", "context"), ("lifecycle", "recall")}  # fmt: skip

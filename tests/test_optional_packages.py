@@ -16,7 +16,15 @@ from langmemory import MemoryStore, build_chat_graph
 from langmemory.cli import app
 from langmemory.evals.figure import plot
 
-OPTIONAL = ("langchain", "langchain.chat_models", "matplotlib", "matplotlib.figure", "networkx")
+SERVER = ("starlette", "starlette.applications", "uvicorn")
+OPTIONAL = (
+    *SERVER,
+    "langchain",
+    "langchain.chat_models",
+    "matplotlib",
+    "matplotlib.figure",
+    "networkx",
+)
 
 
 @pytest.fixture(autouse=True)
@@ -44,12 +52,21 @@ def drawing() -> None:
     plot(cast("Any", SimpleNamespace(systems=[SimpleNamespace(outcomes=[1])])), Path("x.png"))
 
 
+def serving() -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        for name in [one for one in sys.modules if one.startswith("langmemory.server")]:
+            patch.delitem(sys.modules, name)
+        ran = CliRunner().invoke(app, ["serve", "--port", "0"])
+    raise RuntimeError(ran.stderr.strip())
+
+
 NEEDED: dict[str, tuple[str, Callable[[], object]]] = {
     "embedder": ("agents", lambda: MemoryStore("m.db", index={"embed": "openai:x", "dims": 8})),
     "chat model": ("agents", lambda: build_chat_graph("openai:x")),
     "middleware": ("agents", middleware),
     "graph": ("graph", subgraph),
     "plot": ("evals", drawing),
+    "server": ("server", serving),
 }
 
 

@@ -35,9 +35,11 @@ from langmemory.cli.restore import restore
 from langmemory.cli.reviews import reviews
 from langmemory.cli.runs import runs, undo
 from langmemory.cli.search import search
+from langmemory.cli.serve import serve
 from langmemory.cli.stats import stats
 from langmemory.cli.target import DbOption, NamespaceOption, Target, with_target
 from langmemory.cli.terminal import say
+from langmemory.cli.token import token
 from langmemory.cli.usage import usage
 from langmemory.cli.worker import worker
 
@@ -95,6 +97,7 @@ COMMANDS: dict[str, dict[str, Callable[..., None] | typer.Typer]] = {
         "jobs": jobs,
         "maintain": maintain,
     },
+    "Serve it": {"serve": serve, "token": token},
     "Check and measure": {
         "doctor": doctor,
         "health": health,

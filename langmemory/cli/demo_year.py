@@ -22,6 +22,8 @@ CITED = "What are the twins allergic to?"
 FADED = 3
 TOLD = {"promote": 2, "demote": 2, "reviews": 1, "consolidate": 1, "summarise": 1}
 """How many sentences of a task are shown."""
+MONTH, MONTH_LINES = "2026-07", 5
+"""A month of the sample, and the lines of its page that are shown."""
 PAGE = 5
 """Lines that are shown of what is new on, and gone from, `MEMORY.md`."""
 
@@ -63,6 +65,9 @@ def pass_a_year(store: MemoryStore, namespace: Namespace, console: Screen) -> No
         for line in told.get(task, ())[:most]:
             table.add_row(Text(f"  {task}", "dim"), sentence(line))
     console.print(table)
+    console.print(Text(f"\nThe journal's page of {MONTH}, in short", "bold"))
+    for line in _month(store, namespace):
+        console.print(Text(f"  {line}", no_wrap=True, overflow="ellipsis"))
     after = _page(store, namespace)
     console.print(
         Text.assemble(
@@ -81,6 +86,17 @@ def pass_a_year(store: MemoryStore, namespace: Namespace, console: Screen) -> No
     )
     same = "the same as before" if _known(store) == before else "not the same"
     console.print(f"\nThe nights were taken back, {runs} runs: memory is {same}.")
+
+
+def _month(store: MemoryStore, namespace: Namespace) -> list[str]:
+    """Return the figures, themes and changes of the page of a month."""
+    from langmemory.projections.journal.month_page import render
+
+    lines = [
+        line for page in store.journal.month(namespace, MONTH) for line in render(page).splitlines()
+    ]
+    shown = (line for line in lines[2:] if " facts on " in line or "→" in line)
+    return [line.lstrip("# -") for line in shown][:MONTH_LINES]
 
 
 def _page(store: MemoryStore, namespace: Namespace) -> list[str]:

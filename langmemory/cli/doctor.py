@@ -277,8 +277,9 @@ def _archive(config: Config) -> Iterator[Check]:
     try:
         path = config.database.archive_of(config.database.path)
         with closing(MemoryStore(config.database.path, config=config, index=False)) as store:
-            problems, stats = Maintaining(store).check_archive(), store.stats()
-            left = 0 if problems else Maintaining(store).leftovers()
+            file, stats = Maintaining(store).archive, store.stats()
+            problems = file.check()
+            left = 0 if problems else file.leftovers()
     except LangMemoryError as error:
         yield Check(state="fail", what="archive", found=_line(error))
         return

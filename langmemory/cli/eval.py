@@ -101,6 +101,15 @@ def eval_command(
             "ours against random, oldest first and others.",
         ),
     ] = False,
+    budget: Annotated[
+        list[float] | None,
+        typer.Option(
+            metavar="PERCENT",
+            min=1,
+            max=99,
+            help="With --lifecycle: the share that is kept; repeatable. Default: 75, 50 and 25.",
+        ),
+    ] = None,
     json_file: Annotated[
         Path | None,
         typer.Option("--json", metavar="FILE", help="Write all figures to this file."),
@@ -152,9 +161,13 @@ def eval_command(
             raise typer.BadParameter(f"there is no folder {file.parent} to write {file.name} to")
     if lifecycle:
         if system or preset or ablate or asked_before or png or reliability or rankings:
-            raise typer.BadParameter("--lifecycle takes DATA, --limit-questions and --json alone")
-        _forgetting(data, limit_questions, json_file)
+            raise typer.BadParameter(
+                "--lifecycle takes DATA, --budget, --limit-questions and --json alone"
+            )
+        _forgetting(data, budget, limit_questions, json_file)
         return
+    if budget:
+        raise typer.BadParameter("--budget is how much --lifecycle keeps: add --lifecycle")
     names = [str(name) for name in system or SystemName]
     if ablate and names[0] != SystemName.langmemory:
         raise typer.BadParameter(
@@ -204,13 +217,18 @@ def eval_command(
         plot_reliability(report, reliability)
 
 
-def _forgetting(data: Path | None, limit_questions: int | None, json_file: Path | None) -> None:
+def _forgetting(
+    data: Path | None,
+    budget: list[float] | None,
+    limit_questions: int | None,
+    json_file: Path | None,
+) -> None:
     """Compare orders of forgetting."""
     import json
 
     from langmemory.cli.screen import Screen
     from langmemory.evals import SAMPLE, load
-    from langmemory.evals.lifecycle import evaluate_lifecycle
+    from langmemory.evals.lifecycle import BUDGETS, evaluate_lifecycle
     from langmemory.evals.lifecycle_report import lifecycle_report, render_lifecycle
 
     with _reading(data):
@@ -218,7 +236,9 @@ def _forgetting(data: Path | None, limit_questions: int | None, json_file: Path 
     if corpus.kind == "documents":
         raise typer.BadParameter("--lifecycle needs conversations; these are documents")
     with _progress() as progress:
-        report = lifecycle_report(corpus, evaluate_lifecycle(corpus, progress=progress))
+        budgets = [percent / 100 for percent in budget] if budget else BUDGETS
+        exams = evaluate_lifecycle(corpus, budgets=budgets, progress=progress)
+    report = lifecycle_report(corpus, exams)
     console = Screen()
     console.width = max(console.width, 110)
     console.print(render_lifecycle(report))

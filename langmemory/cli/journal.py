@@ -54,12 +54,13 @@ def journal(
 ) -> None:
     """Show the journal of a day, or write its files anew.
 
-    The files follow the memory: what is undone, deleted or forgotten leaves them.
+    The files follow the memory: what is undone, deleted or forgotten leaves them. A month that is over is one
+    page, with its days in archive/ (see lifecycle.journal).
     """
     from rich.markdown import Markdown
 
     from langmemory.cli.screen import Screen
-    from langmemory.projections.journal import JournalFiles, Page, render
+    from langmemory.projections.journal import JournalFiles, Page, distilled_through, render
 
     if path is not None and not (rebuild or edits):
         raise typer.BadParameter("--path goes with --rebuild or --take-edits.")
@@ -73,10 +74,14 @@ def journal(
             if edits:
                 _take_edits(store, folder, as_json)
                 return
+            now = datetime.now(UTC)
+            through = distilled_through(store.config.lifecycle.journal, now)
+            store.journal.distil(through=through)
             different = JournalFiles(folder).rebuild(store.journal)
+            store.journal.follow()  # in other folders
             changed, edited = store.journal.memory_files(folder).write(
                 budget_tokens=store.config.lifecycle.memory_page_tokens,
-                now_us=int(datetime.now(UTC).timestamp() * 1_000_000),
+                now_us=int(now.timestamp() * 1_000_000),
             )
             different += changed
             for file in edited:

@@ -79,6 +79,7 @@ def maintain(
         from langmemory.graphs.maintenance import build_maintenance_graph
 
         prefix = list((target.labels and target.namespace()) or ())
+        target.note_unknown(store, tuple(prefix))
         graph = build_maintenance_graph(store, tasks=task)
         found: dict[str, Any] = graph.invoke({"namespace": prefix, "dry_run": dry_run})
     if as_json:
@@ -106,10 +107,9 @@ def show_night(
             said.append(Text(f"… and {left:,} more (--verbose)", "dim"))
         if verbose:
             said += [Text(line, "dim") for line in report["lines"]]
-        figures = {name: n for name, n in report["figures"].items() if n}
+        figures = [figure(name, count) for name, count in report["figures"].items() if count]
         if figures:
-            told = (f"{name.replace('_', ' ')} {n:,.6g}" for name, n in figures.items())
-            said.append(Text(" · ".join(told), "dim"))
+            said.append(Text(" · ".join(figures), "dim"))
         said += [Text.assemble(("advice  ", "yellow"), one) for one in report["advice"]]
         said += [Text.assemble(("not done  ", "yellow"), one) for one in report["refused"]]
         if report["model_calls"]:
@@ -126,6 +126,13 @@ def show_night(
         console.print(table)
     if quiet and not only:
         console.print(Text(f"nothing to do: {', '.join(quiet)}", "dim"))
+
+
+def figure(name: str, count: float) -> str:
+    """Return a figure of a task with its name, such as ``file 1.2 MB``."""
+    if name.endswith("_bytes"):
+        return f"{name.removesuffix('_bytes')} {count / 1e6:,.1f} MB"
+    return f"{name.replace('_', ' ')} {count:,.10g}"
 
 
 def sentence(told: str) -> Text:
@@ -194,6 +201,7 @@ def health(
 
     with target.open(vectors=False) as store:
         prefix = (target.labels and target.namespace()) or ()
+        target.note_unknown(store, prefix)
         found = store.admin.health(prefix)
         nights = store.lifecycle.nights(prefix, limit=NIGHTS)
     findings = found.findings()
@@ -208,7 +216,10 @@ def health(
             ("without source", f"{found.without_evidence:,}"),
             ("duplicates", f"{found.duplicates:,}"),
             ("open reviews", f"{found.reviews:,}, {found.contradictions:,} on contradictions"),
-            ("people and things", f"{found.entities:,}, {found.entities_without_facts:,} unknown"),
+            (
+                "people and things",
+                f"{found.entities:,}, {found.entities_without_facts:,} without a fact",
+            ),
             ("without vector", f"{found.without_vector:,}"),
             ("archived", f"{found.archived:,} here, {found.moved:,} in the archive file"),
             (
@@ -220,14 +231,13 @@ def health(
         ):
             table.add_row(Text(name, "dim"), Text(shown))
         console.print(table)
+        advised = facts_table(WHOLE, FOLD)
         for finding in findings:
-            console.print(
-                Text.assemble(
-                    (f"{finding.state}  ", "bold red" if finding.state == "fail" else "yellow"),
-                    f"{finding.what}.\n",
-                    (f"      → {finding.advice}", "dim"),
-                )
+            advised.add_row(
+                Text(finding.state, "bold red" if finding.state == "fail" else "yellow"),
+                Text.assemble(f"{finding.what}.\n", (f"→ {finding.advice}", "dim")),
             )
+        console.print(advised)
         if not findings:
             say("All is well.")
     if any(finding.state == "fail" for finding in findings):

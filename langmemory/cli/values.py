@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from datetime import date, datetime, time, timedelta
+from datetime import UTC, date, datetime, time, timedelta
 from enum import StrEnum
 from pathlib import Path
 from typing import get_args
@@ -43,6 +43,20 @@ def until(text: str) -> datetime:
     """Return the end of a day, or a time as it is written."""
     at = moment(text)
     return at + timedelta(days=1) if DAY.fullmatch(text.strip()) else at
+
+
+def expiry(text: str) -> datetime:
+    """The end of a day, a time, or so many hours or days from now."""
+    span = re.fullmatch(r"(\d{1,6})\s*([hd])", text.strip())
+    if span is not None:
+        amount = timedelta(hours=int(span[1])) if span[2] == "h" else timedelta(days=int(span[1]))
+        return datetime.now(UTC) + amount
+    try:
+        return until(text)
+    except typer.BadParameter:
+        raise typer.BadParameter(
+            f"{text!r} is no day and no span; write it as 2026-12-31, 12h or 30d."
+        ) from None
 
 
 def kind(text: str) -> Kind:

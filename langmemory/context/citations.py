@@ -48,7 +48,7 @@ class Usage(TypedDict):
     matched: NotRequired[int]
     """Citations whose relevance is known."""
     relevance: NotRequired[float]
-    """The sum of these, 0..1 each."""
+    """The sum of these, 0..1 each: how well it matched the query, as a share of the best match shown."""
     cited_at_us: NotRequired[int]
     """When an answer cited it last, microseconds since 1970 UTC; when the counts are noted, if left out."""
 
@@ -66,10 +66,13 @@ def usage(answer: str | Iterable[BaseMessage], block: MemoryBlock) -> list[Usage
     """Return what one answer, in one message or several, says about each memory of its block."""
     ids = _ids_cited(answer) if isinstance(answer, str) else _ids_of(answer)
     referenced = set(_of_ids(ids, block))
-    return [_used(entry, (entry.namespace, entry.key) in referenced) for entry in block.entries]
+    best = max((entry.relevance or 0.0 for entry in block.entries), default=0.0)
+    return [
+        _used(entry, (entry.namespace, entry.key) in referenced, best) for entry in block.entries
+    ]
 
 
-def _used(entry: Disclosed, referenced: bool) -> Usage:
+def _used(entry: Disclosed, referenced: bool, best: float) -> Usage:
     used = Usage(
         namespace=list(entry.namespace),
         key=entry.key,
@@ -79,8 +82,8 @@ def _used(entry: Disclosed, referenced: bool) -> Usage:
         read_tokens=entry.read_tokens,
         discovery_tokens=entry.discovery_tokens,
     )
-    if referenced and entry.relevance is not None:
-        used |= {"matched": 1, "relevance": entry.relevance}
+    if referenced and entry.relevance is not None and best > 0:
+        used |= {"matched": 1, "relevance": entry.relevance / best}
     return used
 
 

@@ -10,6 +10,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
+from itertools import product
 from typing import Final, Literal
 
 import numpy as np
@@ -17,7 +18,7 @@ import numpy as np
 from langmemory.changes import ChangeSet, SetStatus
 from langmemory.evals.corpus import APART, Conversation, Corpus, Question
 from langmemory.evals.evaluation import Progress, within
-from langmemory.evals.forgetting import KEEP_ALL, ORDERS, RANDOM, SEEDS, Situation, going
+from langmemory.evals.forgetting import KEEP_ALL, ORDERS, RANDOM, SEEDS, Order, Situation, going
 from langmemory.evals.metrics import BUDGET_TOKENS, WITHIN_BUDGET, leads
 from langmemory.evals.replay import FactsSystem
 from langmemory.evals.systems import Found, spoken
@@ -193,6 +194,8 @@ def evaluate_lifecycle(
     corpus: Corpus,
     *,
     exams: Sequence[ExamName] = ("later", "mixed"),
+    budgets: Sequence[float] = BUDGETS,
+    orders: Mapping[str, Order] = ORDERS,
     system: Callable[[], AgeingSystem] = AgeingSystem,
     progress: Progress | None = None,
 ) -> list[Exam]:
@@ -201,27 +204,35 @@ def evaluate_lifecycle(
     Args:
         corpus: Dialogues; sessions without a time are taken in their order.
         exams: See `ExamName`.
+        budgets: Shares of the derived memories that are kept, 0..1.
+        orders: Which memories go first, by the name of the policy.
         system: Opens a fresh one for each conversation.
-        progress: Told the exam's name, conversations examined so far, and conversations in all.
+        progress: Told the exam's name, questions asked so far, and questions in all.
     """
     found = []
     for name in exams:
         exam = Exam(name=name)
-        for number, conversation in enumerate(corpus.conversations):
-            if progress:
-                progress(name, number, len(corpus.conversations))
-            asked = [
+        asked = {
+            conversation.id: [
                 one
                 for one in corpus.scored
                 if one.conversation == conversation.id and one.category not in APART
             ]
+            for conversation in corpus.conversations
+        }
+        examination = _Examination(
+            exam=exam,
+            budgets=budgets,
+            orders=orders,
+            progress=progress,
+            questions=sum(map(len, asked.values())),
+        )
+        for conversation in corpus.conversations:
             opened = system()
             try:
-                _examine(exam, opened, conversation, asked)
+                examination.examine(opened, conversation, asked[conversation.id])
             finally:
                 opened.close()
-        if progress:
-            progress(name, len(corpus.conversations), len(corpus.conversations))
         found.append(exam)
     return found
 
@@ -251,47 +262,65 @@ def _times(conversation: Conversation) -> list[datetime]:
     ]
 
 
-def _examine(
-    exam: Exam, system: AgeingSystem, conversation: Conversation, questions: Sequence[Question]
-) -> None:
-    """Replay one conversation; ask each question once all was said that came before it."""
-    accesses, exams = parted(exam.name, conversation, questions)
-    needed = frozenset(turn for _, one in exams for turn in one.evidence)
-    gone: dict[tuple[str, float, int], set[str]] = defaultdict(set)
-    times = _times(conversation)
-    for number in system.told(conversation):
-        until = times[number] if number < len(times) else None
-        while accesses and (until is None or accesses[0][0] < until):
-            at, question = accesses.pop(0)
-            exam.cited += system.cite(question, at)
-            exam.accesses += 1
-        due: list[tuple[datetime, Question]] = []
-        while exams and (until is None or exams[0][0] < until):
-            due.append(exams.pop(0))
-        if due:
-            _ask(exam, system, conversation, due, needed, gone)
-    exam.derived += len(system.aged(conversation)[0])
+@dataclass(kw_only=True, slots=True)
+class _Examination:
+    """One exam in progress."""
 
+    exam: Exam
+    budgets: Sequence[float]
+    orders: Mapping[str, Order]
+    progress: Progress | None
+    questions: int
+    asked: int = 0
 
-def _ask(
-    exam: Exam,
-    system: AgeingSystem,
-    conversation: Conversation,
-    due: Sequence[tuple[datetime, Question]],
-    needed: frozenset[str],
-    gone: dict[tuple[str, float, int], set[str]],
-) -> None:
-    """Ask some questions of everything, and of what each policy has left at each budget.
+    def examine(
+        self, system: AgeingSystem, conversation: Conversation, questions: Sequence[Question]
+    ) -> None:
+        """Replay one conversation; ask each question once all was said that came before it."""
+        accesses, exams = parted(self.exam.name, conversation, questions)
+        needed = frozenset(turn for _, one in exams for turn in one.evidence)
+        gone: dict[tuple[str, float, int], set[str]] = defaultdict(set)
+        times = _times(conversation)
+        for number in system.told(conversation):
+            until = times[number] if number < len(times) else None
+            while accesses and (until is None or accesses[0][0] < until):
+                at, question = accesses.pop(0)
+                self.exam.cited += system.cite(question, at)
+                self.exam.accesses += 1
+                self._count(1)
+            due: list[tuple[datetime, Question]] = []
+            while exams and (until is None or exams[0][0] < until):
+                due.append(exams.pop(0))
+            if due:
+                self._ask(system, conversation, due, needed, gone)
+                self._count(len(due))
+        self.exam.derived += len(system.aged(conversation)[0])
 
-    ``gone`` holds what a policy archived at an earlier time of the conversation; that stays so.
-    """
-    aged, turns = system.aged(conversation)
-    for at, question in due:
-        exam.answers[KEEP_ALL, 1.0].append(_answer(system, question, at, aged, turns, frozenset()))
-    exam.kept[KEEP_ALL, 1.0].append(1.0)
-    wanted = frozenset(key for key, one in turns.items() if not needed.isdisjoint(one))
-    for name, order in ORDERS.items():
-        for budget in BUDGETS:
+    def _count(self, asked: int) -> None:
+        self.asked += asked
+        if self.progress:
+            self.progress(self.exam.name, self.asked, self.questions)
+
+    def _ask(
+        self,
+        system: AgeingSystem,
+        conversation: Conversation,
+        due: Sequence[tuple[datetime, Question]],
+        needed: frozenset[str],
+        gone: dict[tuple[str, float, int], set[str]],
+    ) -> None:
+        """Ask some questions of everything, and of what each policy has left at each budget.
+
+        ``gone`` holds what a policy archived at an earlier time of the conversation; that stays so.
+        """
+        aged, turns = system.aged(conversation)
+        exam, nothing = self.exam, frozenset[str]()
+        # Policies that archived the same give the same answers, which are asked for once.
+        answers = {nothing: [_answer(system, one, at, aged, turns, nothing) for at, one in due]}
+        exam.answers[KEEP_ALL, 1.0] += answers[nothing]
+        exam.kept[KEEP_ALL, 1.0].append(1.0)
+        wanted = frozenset(key for key, one in turns.items() if not needed.isdisjoint(one))
+        for (name, order), budget in product(self.orders.items(), self.budgets):
             rounds = []
             for seed in range(SEEDS if name == RANDOM else 1):
                 archived = gone[name, budget, seed]
@@ -303,11 +332,14 @@ def _ask(
                     seed=seed,
                 )
                 archived.update(going(order, left, situation))
-                run = f"{exam.name}/{name}/{budget}/{seed}/{due[0][1].id}"
-                system.archive(conversation, sorted(archived), run)
-                rounds.append([_answer(system, one, at, aged, turns, archived) for at, one in due])
-                system.undo(run)
-                exam.kept[name, budget].append(1 - len(archived) / max(len(aged), 1))
+                same = frozenset(archived)
+                if same not in answers:
+                    run = f"{exam.name}/{name}/{budget}/{seed}/{due[0][1].id}"
+                    system.archive(conversation, sorted(same), run)
+                    answers[same] = [_answer(system, one, at, aged, turns, same) for at, one in due]
+                    system.undo(run)
+                rounds.append(answers[same])
+                exam.kept[name, budget].append(1 - len(same) / max(len(aged), 1))
             exam.answers[name, budget] += [_mean(one) for one in zip(*rounds, strict=True)]
 
 
@@ -317,7 +349,7 @@ def _answer(
     at: datetime,
     aged: Aged,
     turns: Mapping[str, tuple[str, ...]],
-    archived: set[str] | frozenset[str],
+    archived: frozenset[str],
 ) -> Answer:
     figures: dict[str, float | None] = {}
     evidence = question.evidence.keys()

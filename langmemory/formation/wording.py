@@ -25,7 +25,8 @@ class Wording:
     dates: frozenset[str]
     """Names of months, weekdays and seasons."""
     names: frozenset[str]
-    """Words with a capital that is not the sentence's."""
+    """Words with a capital that is not the sentence's. None in German, which writes all nouns so: there they
+    tell nothing that the words do not."""
     negated: bool
     """An odd number of negations."""
 
@@ -109,22 +110,21 @@ def wording(text: str, language: str = "en") -> Wording:
         words=frozenset(content),
         numbers=frozenset(numbers),
         dates=frozenset(word for word in words if word in dated),
-        names=frozenset(_names(plain, nouns=known is not None and known.code == "de")) - dated,
+        names=frozenset[str]()
+        if known is not None and known.code == "de"
+        else capitalised(plain) - dated,
         negated=negations % 2 == 1,
     )
 
 
-def _names(text: str, *, nouns: bool) -> set[str]:
-    """Words with a capital, but for those that begin a sentence. German writes all nouns so: there
-    they tell nothing that the words do not."""
-    if nouns:
-        return set()
+def capitalised(text: str) -> frozenset[str]:
+    """Return the words with a capital, but for those that begin a sentence: names, and in German nouns."""
     found: set[str] = set()
     for match in _CAPITAL.finditer(text):
         before = text[: match.start()].rstrip(" \"'“”„(¿¡")
         if match[0][0].isupper() and before and before[-1] not in ".!?:;\n":
             found.add(singular(_folded(match[0].casefold())))
-    return found
+    return frozenset(found)
 
 
 @cache

@@ -8,11 +8,11 @@ from collections.abc import Callable, Iterable
 from dataclasses import asdict
 from datetime import UTC, datetime
 from functools import partial
-from operator import add
 from typing import Annotated, Any, Final, TypedDict
 
 from langchain_core.language_models import BaseChatModel
 from langchain_core.runnables import RunnableConfig, RunnableLambda
+from langgraph.channels import EphemeralValue
 from langgraph.graph import END, START, StateGraph
 from langgraph.graph.state import CompiledStateGraph
 from langgraph.store.base import BaseStore
@@ -23,6 +23,7 @@ from langmemory.errors import ConfigError, MaintenanceBusyError
 from langmemory.lifecycle.policies import PolicyOptions
 from langmemory.maintenance.night import BudgetSpentError, Night, TaskReport
 from langmemory.maintenance.tasks import TASKS
+from langmemory.namespaces import check_labels, check_namespace
 from langmemory.nodes.node import run_of
 from langmemory.reflection.failures import reason
 from langmemory.reflection.tokens import counting
@@ -40,14 +41,12 @@ LAST: Final = "graduate"
 
 
 class MaintenanceInput(TypedDict, total=False):
-    """The input of a night; everything may be left out."""
+    """The input of a night; everything may be left out. It holds for one night: the next one of the same
+    thread begins without it."""
 
-    namespace: list[str]
+    namespace: Annotated[list[str], EphemeralValue]
     """Only namespaces in this one, by whole labels."""
-    night: str
-    """Its id. None makes one, or takes that of the night that was interrupted less than `RESUME_HOURS` ago in
-    the same namespace: tasks that it had done are not done again."""
-    dry_run: bool
+    dry_run: Annotated[bool, EphemeralValue]
     """Tell what would change, and change nothing."""
 
 
@@ -55,12 +54,24 @@ class MaintenanceOutput(TypedDict):
     """The result of a night."""
 
     night: str
+    """Its id: a new one, or that of the night of the same namespaces that was interrupted less than
+    `RESUME_HOURS` ago. Tasks that it had done are not done again."""
     reports: list[dict[str, Any]]
     """A `TaskReport` for each task, as plain JSON."""
 
 
+def _reported(known: list[dict[str, Any]], new: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Add the report of a task; none at all begins a new night."""
+    return [*known, *new] if new else []
+
+
 class MaintenanceState(MaintenanceInput, total=False):
-    reports: Annotated[list[dict[str, Any]], add]
+    night: str
+    within: list[str]
+    """The namespace of the input."""
+    dry: bool
+    """Whether the night only tells what would change."""
+    reports: Annotated[list[dict[str, Any]], _reported]
     done: list[str]
     """Tasks that were done before the night was interrupted."""
 
@@ -131,21 +142,26 @@ def _begin(
     night_of: NightOf,
 ) -> dict[str, Any]:
     """Take the lease, and give the night its id."""
-    night = night_of(state, config)
+    given = state.get("namespace") or []
+    check_labels(given)
+    within = list(check_namespace(tuple(given), may_be_empty=True))
+    begun: MaintenanceState = {
+        "within": within, "dry": bool(state.get("dry_run")), "reports": [], "done": [],
+    }  # fmt: skip
+    night = night_of(begun, config)
     if night.dry_run:
-        return {"night": night.id, "reports": [], "done": []}
+        return {**begun, "night": night.id}
     night.take_lease()
     noted = night.room.last_night() or {"finished": True}
     resumed = (
         not noted["finished"]
-        and noted["prefix"] == list(night.prefix)
-        and state.get("night") in (None, noted["id"])
+        and noted["prefix"] == within
         and night.now_us - noted["at"] < RESUME_HOURS * 3_600_000_000
     )
     if not resumed:
-        noted = {"id": night.id, "prefix": list(night.prefix), "at": night.now_us, "done": []}
+        noted = {"id": night.id, "prefix": within, "at": night.now_us, "done": []}
         night.room.note_night({**noted, "finished": False})
-    return {"night": noted["id"], "reports": [], "done": noted["done"]}
+    return {**begun, "night": noted["id"], "done": noted["done"]}
 
 
 def _task(
@@ -238,14 +254,14 @@ def _night(
             f"Maintenance needs a MemoryStore, and runs with a {type(store).__name__}. Pass "
             "store=MemoryStore(…) to build_maintenance_graph, or compile the graph with one."
         )
-    options: dict[str, Any] = {"prefix": tuple(state.get("namespace") or ())}
+    options: dict[str, Any] = {"prefix": tuple(state["within"])}
     if night := state.get("night"):
         options["id"] = night
     return Night(
         store=store,
         model=model,
         now=now or (lambda: datetime.now(UTC)),
-        dry_run=bool(state.get("dry_run")),
+        dry_run=state["dry"],
         given_policies=policies,
         **options,
     )

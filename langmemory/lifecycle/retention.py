@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from typing import Final, get_args
+from typing import Any, Final, get_args
 
 import numpy as np
 
@@ -19,6 +19,8 @@ from langmemory.types import Ageing, TemporalClass
 
 DAY_US: Final = 86_400_000_000
 
+FACTORS: Final[Mapping[str, float]] = {"episodic": 0.5, "procedural": 2.0, "archival": 4.0}
+"""Half-lives by temporal class and by kind, as multiples; of others 1."""
 CLASSES: Final[tuple[TemporalClass, ...]] = get_args(TemporalClass)
 _BY_FACT_KIND: Final[Mapping[str, TemporalClass]] = {"event": "episodic", "plan": "episodic"}
 
@@ -32,16 +34,25 @@ class RetentionOptions:
     """Days after which half of an unused memory is left."""
     per_use: float = 0.15
     """Share of a half-life that each use adds. A use is a citation; one that proved right counts twice."""
+    per_retrieval: float = 0.0
+    """Share of a half-life that each prompt adds in which a memory stood, cited or not."""
+    per_near_miss: float = 0.0
+    """By what share a memory fades faster for each prompt in which it stood and was not cited."""
     verified_factor: float = 2.0
     """How many times as long a memory lasts that a person confirmed."""
-    class_factors: Mapping[str, float] = field(
-        default_factory=lambda: {"habitual": 1.0, "episodic": 0.5}
-    )
-    """Half-lives by temporal class, as multiples; timeless facts do not fade."""
-    kind_factors: Mapping[str, float] = field(
-        default_factory=lambda: {"procedural": 2.0, "archival": 4.0}
-    )
-    """Half-lives by kind of memory, as multiples."""
+    factors: Mapping[str, float] = field(default_factory=dict)
+    """Half-lives by temporal class and by kind, as multiples, which go before `FACTORS`; timeless facts do
+    not fade."""
+
+    @classmethod
+    def of(cls, days: float | Mapping[Any, float]) -> RetentionOptions:
+        """Return the options for half-lives in days: one for all, or by class and kind, of which
+        ``default`` are those of all others."""
+        if not isinstance(days, Mapping):
+            return cls(half_life_days=days)
+        default = days.get("default", cls().half_life_days)
+        factors = {name: one / default for name, one in days.items() if name != "default"}
+        return cls(half_life_days=default, factors=factors)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -96,11 +107,12 @@ def classes(aged: Aged) -> list[TemporalClass]:
 def half_life_days(aged: Aged, options: RetentionOptions = RETENTION) -> Floats:
     """float32[n]: days after which half of each memory is left; infinite for what does not fade."""
     uses = aged.cited + aged.right
-    days = options.half_life_days * (1 + options.per_use * uses)
+    strengthened = 1 + options.per_use * uses + options.per_retrieval * aged.loaded
+    missed = np.maximum(aged.loaded - aged.cited, 0)
+    days = options.half_life_days * strengthened / (1 + options.per_near_miss * missed)
     days = np.where(aged.verified, days * options.verified_factor, days)
-    days = days * _factors(aged.kind, options.kind_factors)
-    ageing = {"timeless": np.inf, **options.class_factors}
-    days = days * _factors(classes(aged), ageing)
+    factors = {**FACTORS, **options.factors, "timeless": np.inf}
+    days = days * _factors(aged.kind, factors) * _factors(classes(aged), factors)
     found: Floats = np.where(aged.pinned, np.inf, days).astype(np.float32)
     return found
 

@@ -69,7 +69,7 @@ def _one(
     undone = night.room.undone_keys(namespace, TASK)
     by_rules: list[Change] = [
         *rules.folded(namespace, found.suggestions, undone),
-        *rules.merges(found.themes),
+        *rules.habits(found.themes),
         *rules.rules(found.gathered, found.corrections, found.asked),
     ]
     if not by_rules and not len(found.gathered.changed):
@@ -163,7 +163,8 @@ def _propose(
 ) -> None:
     """Ask whether core blocks are to say something else, in their own namespace."""
     place = (*namespace, "core")
+    undone = night.room.undone_keys(place, TASK)
     with night.room.view(place) as view:
-        planned = list(deep.proposals(core, blocks, view.open_reviews("core"), place))
+        planned = list(deep.proposals(core, blocks, view.open_reviews("core"), place, undone))
         seq = view.seq
     night.apply(report, place, planned, reason=REASON, planned_at=seq)

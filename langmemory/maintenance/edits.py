@@ -22,7 +22,7 @@ from langmemory.changes import (
 from langmemory.languages import detect_language
 from langmemory.pluralize import counted
 from langmemory.ports.facts import digest
-from langmemory.projections.journal.memory_page import Edits, MemoryPageError
+from langmemory.projections.journal.memory_page import Edits, MemoryPageError, edits_of
 from langmemory.projections.journal.memory_page import digest as line_digest
 from langmemory.stores import MemoryStore
 from langmemory.stores.rooms import Maintaining
@@ -66,7 +66,7 @@ def take_edits(
     """
     taken = TakenEdits()
     files = store.journal.memory_files(folder)
-    for file, read, edits in list(files.edits(prefix)):
+    for file, edits in list(files.edits(prefix)):
         if isinstance(edits, MemoryPageError):
             taken.refused.append(f"{file}: {edits}")
             continue
@@ -87,14 +87,24 @@ def take_edits(
                 )
                 taken.lines += store.changes.apply(change_set).lines
         taken.files.append(file)
-        if file.read_bytes() == read:  # else the next one takes up what was edited meanwhile
-            file.unlink()
+        if _nothing_newer(file, edits):  # else the next one takes up what was edited meanwhile
+            file.unlink(missing_ok=True)
             files.write(
                 written.namespace,
                 budget_tokens=store.config.lifecycle.memory_page_tokens,
                 now_us=int(now.timestamp() * 1_000_000),
             )
     return taken
+
+
+def _nothing_newer(file: Path, taken: Edits) -> bool:
+    """Return whether a page has no edits but those that were taken up. Lines of what they archived left it."""
+    try:
+        return edits_of(file.read_text("utf-8", "replace")).within(taken)
+    except FileNotFoundError:
+        return True
+    except MemoryPageError:
+        return False
 
 
 def _changes(store: MemoryStore, edits: Edits, now: datetime) -> Iterator[Change]:

@@ -129,12 +129,16 @@ class Night:
             raise BudgetSpentError(f"{report.task} has used its {self.config.task_seconds:.0f} s")
 
     def may_ask(self, report: TaskReport) -> bool:
-        """Return whether there is a model that the task may ask once more. Where its calls or tokens are
-        spent, the report says ``unfinished``."""
+        """Return whether there is a model that the task may ask once more. Where its calls, tokens or seconds
+        are spent, the report says ``unfinished``."""
         if self.model is None:
             return False
         report.tokens = max(report.tokens, self.counter.total)
-        spent = report.model_calls >= self.config.task_model_calls or report.tokens >= TASK_TOKENS
+        spent = (
+            report.model_calls >= self.config.task_model_calls
+            or report.tokens >= TASK_TOKENS
+            or time.monotonic() > self._deadline
+        )
         report.unfinished = report.unfinished or spent
         return not spent
 
@@ -212,9 +216,10 @@ class Night:
 
 
 def keys_of(change: Change) -> set[str]:
-    """Return the keys of the memories that a change is about."""
+    """Return the keys of the memories that a change is about; of a suggestion for a core block its id: once
+    that was taken back, another one may be made for the block."""
     if isinstance(change, OpenReview):
-        return set(change.memories)
+        return {change.id} if change.about == "core" else set(change.memories)
     key = getattr(change, "key", None)
     return {key, *getattr(change, "others", ())} if key else set()
 

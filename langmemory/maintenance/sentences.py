@@ -59,9 +59,11 @@ def _each(changes: Sequence[Change], texts: Mapping[str, str]) -> Iterator[str]:
     for one in changes:
         why = f" ({one.reason})" if one.reason else ""
         match one:
+            case AddMemory() | UpdateMemory() if one.facets.kind == "archival" and one.value:
+                period = f"{one.value.get('level')} {one.value.get('period')}"
+                yield f"summarised: {period}, {quoted(str(one.value.get('text')))}{why}"
             case AddMemory():
-                verb = "summarised" if one.facets.kind == "archival" else "learned"
-                yield f"{verb}: {text_of(one.key)}{why}"
+                yield f"learned: {text_of(one.key)}{why}"
             case UpdateMemory() if one.facets.priority is not None:
                 yield f"{PRIORITIES[one.facets.priority]}: {text_of(one.key)}{why}"
             case UpdateMemory():

@@ -15,6 +15,10 @@ def summarise(night: Night, report: TaskReport) -> None:
         reached = [_summarise(night, report, namespace, level) for level in LEVELS]
         if not night.dry_run:
             night.room.advance(tree.TASK, namespace, reached[0])
+    if night.dry_run and report.lines:
+        report.refused.append(
+            "summaries of what these belong to: they are planned once these stand"
+        )
 
 
 def _summarise(night: Night, report: TaskReport, namespace: Namespace, level: Level) -> int:
@@ -44,7 +48,10 @@ def asked(night: Night, report: TaskReport, prompt: str) -> str | None:
     try:
         answer = str(night.model.invoke(prompt).text)
     except Exception as error:  # whatever a provider raises: the rules do without
-        report.refused.append(f"the model failed: {type(error).__name__}")
+        night.model = None  # not asked again in this task
+        report.refused.append(
+            f"the model failed ({type(error).__name__}): the rules write the rest, and the next night asks again"
+        )
         return None
     report.tokens += count_text(prompt) + count_text(answer)
     return answer

@@ -11,6 +11,7 @@ from langmemory.errors import DatabaseError
 from langmemory.lifecycle import policies
 from langmemory.maintenance.comparing import contradictions, duplicates
 from langmemory.maintenance.consolidating import consolidate
+from langmemory.maintenance.journaling import journal
 from langmemory.maintenance.night import Night, TaskReport, planned_again
 from langmemory.maintenance.noting import notes
 from langmemory.maintenance.sentences import quoted
@@ -76,10 +77,13 @@ def archive(night: Night, report: TaskReport) -> None:
     Raises:
         DatabaseError: The archive file is another memory file's, or not where memories moved to.
     """
-    if night.policies.archive_after_days is None or not night.room.has_archive:
+    file = night.room.archive
+    if night.policies.archive_after_days is None or file.path is None:
         return
+    if missing := file.missing():
+        raise DatabaseError(missing)
     if not night.dry_run:
-        report.figures["swept"] = night.room.sweep_archive()
+        report.figures["swept"] = file.sweep()
     for namespace in night.namespaces(report):
         moved = True
         while moved:  # what a memory was derived from can go once that has gone
@@ -91,13 +95,13 @@ def _move_all(night: Night, report: TaskReport, namespace: Namespace) -> bool:
     with night.room.view(namespace) as view:
         going = policies.moves(view.aged(), view.people_asked(), night.policies, night.now_us)
     undone = night.room.undone_keys(namespace, report.task)
-    going = night.room.movable(namespace, [key for key in going if key not in undone])
+    going = night.room.archive.movable(namespace, [key for key in going if key not in undone])
     for some in in_steps(going, MOVED_AT_ONCE):
         night.check_budget(report)
         texts = night.room.texts(namespace, some)
         if not night.dry_run:
             run_id = night.next_run(report)
-            some = night.room.move(
+            some = night.room.archive.move(
                 namespace, some, run_id=run_id, reason="archived long ago",
                 note={"night": night.id, "task": report.task},
             )  # fmt: skip
@@ -136,6 +140,7 @@ TASKS: Final[Mapping[str, Task]] = {
     "notes": notes,
     "consolidate": consolidate,
     "summarise": summarise,
+    "journal": journal,
     "optimise": optimise,
     "graduate": by_rule(
         "approved memories",

@@ -8,7 +8,8 @@ from datetime import date, datetime
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
-from langmemory.types import Namespace
+from langmemory.ports.candidates import Floats
+from langmemory.types import Memory, Namespace
 
 Pages = set[tuple[Namespace, str]]
 """Pages of the journal: namespaces and days, ISO 8601."""
@@ -32,6 +33,7 @@ class DerivedRow(NamedTuple):
 class ReplacedRow(NamedTuple):
     """A fact that gave way to another."""
 
+    key: str
     by: str
     value: dict[str, Any]
     owner: str | None
@@ -71,6 +73,8 @@ class DreamRow(NamedTuple):
     reason: str
     owner: str | None
     privacy: str
+    summary_of: str = ""
+    """Of a summary, what it covers: ``day 2026-05-03``."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -92,6 +96,12 @@ class Naming(Protocol):
     ) -> str:
         """Return a text of a stored value with the name of whom it is about."""
 
+    def of(self, namespace: Namespace, owner: str | None) -> str | None:
+        """Return what somebody said they are called; None where they did not."""
+
+    def of_entity(self, namespace: Namespace, entity: str) -> str | None:
+        """Return what an entity is called whose name is somebody's id; None where it is not."""
+
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Learned:
@@ -103,6 +113,32 @@ class Learned:
     questions: Sequence[QuestionRow]
     names: Callable[[str | None], Naming]
     """Names as an owner reads them; None is everybody."""
+
+
+class Spoken(NamedTuple):
+    """A person or thing that a fact speaks of."""
+
+    entity: str
+    """Its key, links followed."""
+    names: tuple[str, ...]
+    """What it is called, the usual name first."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class MonthRows:
+    """All that the journal tells of one month of a namespace."""
+
+    learned: Learned
+    nodes: Mapping[str | None, Memory]
+    """The month's node of the tree of summaries, by whose alone it is; None is everybody's."""
+    retold: Mapping[str, Memory]
+    """What the nodes retell, by key."""
+    vectors: Mapping[str, Floats]
+    """float32[dims] by key, of unit length, of what was learned."""
+    evidence: Mapping[str, tuple[str, ...]]
+    """Keys of the turns that each was learned from."""
+    spoken: Mapping[str, tuple[Spoken, ...]]
+    """What each fact speaks of."""
 
 
 class JournalRows(Protocol):
@@ -134,6 +170,16 @@ class JournalRows(Protocol):
     def dreamt(self, namespace: Namespace) -> list[DreamRow]:
         """Return what nights that stand changed in a namespace, the newest first."""
 
+    def month(self, namespace: Namespace, month: str) -> MonthRows | None:
+        """Return what was learned in a month, YYYY-MM, from one snapshot; None where nothing was."""
+
+    def distilled(self) -> Mapping[Namespace, str]:
+        """Return the last month that is distilled, YYYY-MM, of each namespace that has any."""
+
+    def distil(self, prefix: Namespace, through: str | None, *, dry_run: bool) -> Pages:
+        """Note in one transaction that the namespaces in a prefix are distilled up to a month, YYYY-MM;
+        mark, and return, the days whose pages are elsewhere then. None: no month is distilled."""
+
     def days(self, namespace: Namespace, keys: Sequence[str]) -> set[date]:
         """Return the days whose pages tell of these memories."""
 
@@ -156,7 +202,7 @@ class JournalRows(Protocol):
 class Projection(Protocol):
     """Files beside a store that follow what it holds."""
 
-    def follow(self) -> None:
+    def follow(self) -> object:
         """Bring up to date what transactions have marked."""
 
     def rebuild(self) -> list[Path] | None:

@@ -192,9 +192,13 @@ def _fields(one: ResultExplanation | Trace) -> Json:
     return found
 
 
+ENDLESS = (None, float("inf"))
+"""Half-lives of what does not fade: as it is computed, and as it is read from JSON."""
+
+
 def ageing_json(one: Ageing) -> Json:
     """Return the figures as JSON; a half-life without an end is null."""
-    endless = one.half_life_days == float("inf")
+    endless = one.half_life_days in ENDLESS
     used_at = None if one.used_at is None else one.used_at.isoformat()
     shown = {"half_life_days": None if endless else one.half_life_days, "used_at": used_at}
     return {**asdict(one), "parts": dict(one.parts), **shown}
@@ -203,7 +207,7 @@ def ageing_json(one: Ageing) -> Json:
 def faded(one: Ageing) -> str:
     """Return how far a memory has faded, on one line."""
     told = [f"retention {one.retention:.2f}, salience {one.salience:.2f}", one.temporal_class]
-    if one.half_life_days != float("inf"):
+    if one.half_life_days not in ENDLESS:
         told.append(f"half-life {one.half_life_days:.0f} days")
     if one.uses:
         last = f", last on {one.used_at.day} {one.used_at:%b %Y}" if one.used_at else ""

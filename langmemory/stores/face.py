@@ -8,6 +8,7 @@ one.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 from datetime import datetime
 from typing import NoReturn, Unpack
 
@@ -124,6 +125,26 @@ class StoreFace(BaseStore):
 
     def _taken_apart(self, ops: Iterable[Op]) -> Batch:
         return take_apart(ops, self._viewer)
+
+    def put_if(self, put: PutOp, *, updated_at: datetime | None) -> None:
+        """Put or delete an item, if it still is what the caller read.
+
+        Args:
+            put: The operation; without a value it deletes.
+            updated_at: `Item.updated_at` as it was read; None: there is no such item yet.
+
+        Raises:
+            ChangedMeanwhileError: It was changed meanwhile; nothing was written.
+        """
+        led(batching.steps(self._core, self._expecting(put, updated_at)))
+
+    async def aput_if(self, put: PutOp, *, updated_at: datetime | None) -> None:
+        """`put_if` without blocking the event loop."""
+        await aled(batching.steps(self._core, self._expecting(put, updated_at)))
+
+    def _expecting(self, put: PutOp, updated_at: datetime | None) -> Batch:
+        batch = self._taken_apart([put])
+        return replace(batch, expected={(tuple(put.namespace), put.key): updated_at})
 
     # Memory.
 

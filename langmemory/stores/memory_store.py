@@ -27,6 +27,7 @@ from langmemory.stores.rooms import (
     IndexConfig,
     Jobs,
     Lifecycle,
+    Tokens,
     as_expander,
     as_reranker,
     complete_forgetting,
@@ -221,6 +222,11 @@ class MemoryStore(StoreFace):
     def admin(self) -> Admin:
         """The file as a whole: listing, export and import, deleting namespaces, checks, usage."""
         return Admin(self._core, None)
+
+    @property
+    def tokens(self) -> Tokens:
+        """The tokens of those who reach the file through the server."""
+        return Tokens(self._core.engine)
 
     @property
     def journal(self) -> Journal:

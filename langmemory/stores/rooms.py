@@ -28,6 +28,7 @@ from langmemory.engines.sql.rooms.recalling import (
     check_kinds,
     check_min_score,
 )
+from langmemory.engines.sql.rooms.tokens import Tokens
 from langmemory.engines.sql.writing.indexing import IndexConfig
 from langmemory.engines.sqlite import Engine as SqliteEngine
 from langmemory.engines.sqlite.reembedding import reembed
@@ -51,6 +52,7 @@ __all__ = [
     "Maintaining",
     "MaintenanceNight",
     "RecallOptions",
+    "Tokens",
     "UnreadThread",
     "ViewerAdmin",
     "ViewerChanges",

@@ -101,7 +101,7 @@ def test_the_demo_tells_its_story_without_a_model(tmp_path: Path) -> None:
     year = " ".join(shown.partition("6  Age")[2].split())
     for words in (
         "1.00 timeless Emil is allergic to hazelnuts.", "promoted to mandate 'Emil is allergic",
-        "put away 'Lena takes cello lessons.' (unused for", "Does it still matter?", "summarised '",
+        "put away 'Lena takes cello lessons.' (unused for", "Does it still matter?", "summarised: ",
         "MEMORY.md, ", "- Lena takes cello lessons.", "memory is the same as before.",
     ):  # fmt: skip
         assert words in year

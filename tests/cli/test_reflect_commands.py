@@ -234,6 +234,22 @@ def test_the_journal_is_shown_and_written(reflected: Run, tmp_path: Path) -> Non
     assert reflected("journal", "--rebuild", "--path", folder).stdout.startswith("Changed 0 files")
 
 
+def test_rebuilding_the_journal_distils_months(run: Run, tmp_path: Path) -> None:
+    """--rebuild writes a page for each month that is over, with its days in the archive, and says the same
+    the second time."""
+    talk, folder = tmp_path / "talk.jsonl", tmp_path / "pages"
+    said = {"role": "user", "name": "Ada", "content": "I live in Oslo.", "at": "2024-05-02"}
+    talk.write_text(json.dumps(said))
+    run("import", talk, "-n", "memories/ada")
+    run("reflect")
+    run("journal", "--rebuild", "--path", folder)
+    here = folder / "memories" / "ada"
+    assert "Ada lives in Oslo. ([2 May])" in (here / "2024-05.md").read_text(encoding="utf-8")
+    assert (here / "archive" / "2024-05" / "2024-05-02.md").is_file()
+    again = run("journal", "--rebuild", "--path", folder).stdout
+    assert again.startswith("Changed 0 files")
+
+
 def test_a_journal_of_several_people_says_whose_it_is(run: Run, tmp_path: Path) -> None:
     """Each page of a file of several namespaces stands under its own."""
     talk = tmp_path / "talk.jsonl"

@@ -47,7 +47,7 @@ def test_moves_survive_kills(tmp_path: Path) -> None:
         pid = killed(move_until_killed, path, seed, SECONDS)
         with open_store(path) as store:
             away = found_once(store, pid, seed, keys)
-            copies += Maintaining(store).leftovers() > 0
+            copies += Maintaining(store).archive.leftovers() > 0
             moved += away
             for n in range(seed % 7, FACTS, 7):
                 found = store.recall(word(n), ADA, include_archive=True, limit=FACTS)

@@ -9,7 +9,6 @@ import pytest
 
 from tests.formation.cases.retracted import BYSTANDERS, FLATTENED, MADE, MEANT, NATURAL, Retraction
 from tests.formation.retold import Line, Retelling, told
-from tests.seeds import seeds
 
 ENDS_OR_ASKS = 0.95
 ENDS_OTHERS = 0.02
@@ -27,7 +26,8 @@ def beside(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
-@pytest.mark.parametrize("half", seeds(list(HALVES), first=1))
+@pytest.mark.thorough  # rules play the same retractions in test_rule_retractions.py
+@pytest.mark.parametrize("half", list(HALVES))
 def test_what_is_taken_back_ends_or_is_asked_about(
     half: str, beside: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -115,6 +115,71 @@ def test_what_takes_nothing_back_ends_nothing(name: str) -> None:
     assert over(*NOTHING_ENDS[name]) == []
 
 
+AT_HOME = {
+    "en": ("I'm married to Marek.", "My friend Ben plays chess.", "I live with Mia.",
+           "We have a dog named Rex.", "My sister Ida lives in Bonn."),
+    "de": ("Ich bin mit Marek verheiratet.", "Wir haben einen Hund namens Rex.",
+           "Meine Schwester Ida wohnt in Bonn."),
+    "es": ("Estoy casada con Marek.", "Tenemos un perro llamado Rex.",
+           "Mi hermana Ida vive en Sevilla."),
+    "zh": ("我老公叫小明。", "我们有一只狗叫乐乐。", "我妹妹小芳住在北京。"),
+}  # fmt: skip
+EVERY_DAY = {
+    "en": (
+        "Marek passed!", "Marek passed his driving test.", "I passed my Portuguese exam.",
+        "Marek passed on the offer.", "Rex passed his obedience test.", "Ida passed her exam.",
+        "Marek is dead tired.", "Ida did not make it to the party.", "I didn't make it to yoga.",
+        "I was hit by a cyclist.", "Marek died of laughter.", "Marek lost the fight.",
+        "I left Marek a note.", "I left Marek at the station.", "Marek left me a note.",
+        "Marek left me speechless.", "Marek left for work.", "We are done.",
+        "Marek and I split the bill.", "We separated the eggs.", "Mia left for work.",
+        "Mia left at seven.", "I dropped Ben at the station.", "I left Ben a message.",
+        "I buried Marek in work.", "I lost Marek in the crowd.", "Marek is not my biggest fan.",
+    ),
+    "de": (
+        "Marek hat bestanden!", "Marek ist gestern früh ins Bett gegangen.",
+        "Marek hat das Haus verlassen.", "Marek hat Ulm verlassen.", "Wir haben den Müll getrennt.",
+        "Marek ist vor Lachen gestorben.", "Wir sind getrennt hingefahren.",
+        "Ich habe mit dem Rauchen Schluss gemacht.", "Marek ist nicht mein Koch.",
+        "Die Hochzeit ist vorbei und war schön.",
+    ),
+    "es": (
+        "Marek está muerto de cansancio.", "Marek murió de risa.", "Marek se fue a trabajar.",
+        "Nos dejamos las llaves en casa.", "Terminamos la mudanza.", "Cortamos el césped.",
+        "Rompimos un plato.", "Marek me dejó una nota.", "Terminé con Marek la pintura.",
+        "Marek no es mi fan.", "No estoy con Marek ahora.",
+    ),
+    "zh": ("小明走了。", "小明累死了。", "我们分开坐。", "乐乐跑了一圈。", "乐乐丢了球。"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("code", EVERY_DAY)
+def test_what_people_do_every_day_ends_neither_a_marriage_nor_a_life(code: str) -> None:
+    """Exams passed, notes left, rubbish separated and people dead tired end nothing, and ask nothing."""
+    ended = {one: back for one in EVERY_DAY[code] if (back := over(*AT_HOME[code], one))}
+    assert ended == {}
+
+
+@pytest.mark.parametrize(
+    ("told_before", "back"),
+    [
+        ("I'm married to Tom.", "Tom passed away in March."),
+        ("I'm married to Tom.", "Tom left me for a colleague."),
+        ("I'm married to Tom.", "Tom and I are through."),
+        ("Ich bin mit Tom verheiratet.", "Ich bin verwitwet."),
+        ("Ich bin mit Tom verheiratet.", "Tom hat mich verlassen."),
+        ("Ich bin mit Tom verheiratet.", "Tom ist im Mai gestorben."),
+        ("Estoy casada con Tom.", "Tom me ha dejado."),
+        ("Estoy casada con Tom.", "Soy viuda."),
+        ("Estoy casada con Tom.", "Tom murió de cáncer."),
+        ("我老公叫小明。", "小明去世了。"),
+    ],
+)
+def test_what_ends_a_marriage_ends_it(told_before: str, back: str) -> None:
+    """Deaths and separations are read, said in few words."""
+    assert over(told_before, back) != []
+
+
 @pytest.mark.parametrize(
     ("told_before", "back"),
     [

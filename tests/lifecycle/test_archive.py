@@ -373,7 +373,7 @@ def test_a_write_to_a_moved_memory_is_an_update(store: MemoryStore) -> None:
     assert store.stats().archived == 0
     assert store.admin.check() == []
     move(store)
-    assert Maintaining(store).leftovers() == 0, "the next night sweeps what they left there"
+    assert Maintaining(store).archive.leftovers() == 0, "the next night sweeps what they left there"
 
 
 def test_forgetting_erases_in_both_files(store: MemoryStore, path: Path) -> None:
@@ -435,7 +435,7 @@ def test_a_deleted_namespace_is_deleted_in_both_files(store: MemoryStore) -> Non
     assert store.admin.delete_namespace(ADA) == len(keys) + 1
     assert store.stats().archived == 0
     assert store.changes.history(ADA, keys[0])[-1].action == "delete"
-    assert Maintaining(store).leftovers() == 0
+    assert Maintaining(store).archive.leftovers() == 0
 
 
 def test_a_missing_archive_file_is_told(store: MemoryStore, path: Path) -> None:
@@ -524,7 +524,7 @@ def test_a_copy_that_a_killed_move_left_is_not_read(store: MemoryStore) -> None:
     archive = store._core.archive
     with store._core.engine.write() as connection:  # as `restore`, killed before it swept
         archive.bring_back_named(connection, [(ADA, first)])
-    assert Maintaining(store).leftovers() == 1
+    assert Maintaining(store).archive.leftovers() == 1
     assert store.admin.check() == []
     found = store.recall("green tea", ADA, include_archive=True, kinds=["semantic"])
     assert [one.memory.key for one in found].count(first) == 1
@@ -532,7 +532,7 @@ def test_a_copy_that_a_killed_move_left_is_not_read(store: MemoryStore) -> None:
     assert [one.state for one in _archive(settings)] == ["warn"]
     store.changes.undo(f"evict/memories.ada.{first}")
     move(store)
-    assert Maintaining(store).leftovers() == 0
+    assert Maintaining(store).archive.leftovers() == 0
     assert store.admin.check() == []
 
 

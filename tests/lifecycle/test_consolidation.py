@@ -14,6 +14,7 @@ from langchain_core.messages import BaseMessage
 from langchain_ollama import ChatOllama
 
 from langmemory.changes import AddMemory, ChangeSet, Facets, OpenReview
+from langmemory.errors import ChangeError
 from langmemory.graphs.maintenance import build_maintenance_graph
 from langmemory.stores import MemoryStore
 from langmemory.types import Namespace
@@ -137,18 +138,17 @@ def test_a_habit_stated_in_three_conversations_is_one_memory(store: MemoryStore)
     assert any("stated in 3 conversations" in line for line in report["lines"])
 
 
-def test_rules_merge_only_what_is_said_in_the_same_words(store: MemoryStore) -> None:
-    """Exact paraphrases become one; other words, numbers, days and owners stay apart."""
-    at = [datetime(2026, 1, day, tzinfo=UTC) for day in range(1, 9)]
+def test_copies_are_merged_by_duplicates_and_not_again_by_consolidation(store: MemoryStore) -> None:
+    """Exact paraphrases become one by the task for them; other numbers and owners stay apart."""
+    at = [datetime(2026, 1, day, tzinfo=UTC) for day in range(1, 5)]
     learn(store, "Piet's birthday is 14 May.", at[0], fact_kind="fact")
     learn(store, "Piet's birthday is on 14 May.", at[1], fact_kind="fact")
     learn(store, "Piet's birthday is on 15 May.", at[2], fact_kind="fact")
     learn(store, "Piet's birthday is on 14 May.", at[3], fact_kind="fact", owner="piet")
-    learn(store, "Ilka went to choir practice.", at[4], fact_kind="event")
-    learn(store, "Ilka went to choir practice.", at[5], fact_kind="event")
-    report = night(store)
-    merged = [line for line in report["lines"] if line.startswith("merge")]
-    assert len(merged) == len(report["lines"]) == 1
+    assert night(store)["lines"] == []
+    [line] = night(store, tasks=["duplicates"])["lines"]
+    assert line.startswith("merge")
+    assert line.startswith("merge")
 
 
 def test_three_corrections_ask_for_a_rule(store: MemoryStore) -> None:
@@ -271,6 +271,60 @@ def test_core_blocks_are_only_proposed(store: MemoryStore) -> None:
     item = store.get((*ILKA, "core"), "task")
     assert item is not None
     assert (item.value["content"], item.value["version"]) == (texts[1], 2)
+
+
+def proposing(text: str) -> ScriptedModel:
+    """A model that proposes a text for the block ``task``."""
+    plan = TOLD["memories"][10]["text"]
+    core = {"op": "core", "block": "task", "text": text, "sources": [plan], "reason": "known"}
+    return ScriptedModel(otherwise=answering(core))
+
+
+def test_a_block_is_proposed_for_again_after_a_proposal_was_taken_back(store: MemoryStore) -> None:
+    """What was taken back with its night is not proposed again; another text for the same block is."""
+    learn_ilka(store)
+    task = TOLD["core"]["task"]
+    rejected, other = f"{task} Ilka plans to travel on 12 June.", f"{task} Ilka travels on 12 June."
+    store.lifecycle.undo(night(store, proposing(rejected))["night"])
+    assert store.changes.reviews(ILKA) == []
+    for day, text, questions in ((1, rejected, 0), (2, other, 1), (3, rejected, 1)):
+        at = datetime(2026, 3, day, tzinfo=UTC)
+        learn(store, f"{TOLD['memories'][10]['text']} Truly.", at, fact_kind="plan")
+        night(store, proposing(text))
+        asked = store.changes.reviews(ILKA)
+        assert [other in one.question for one in asked] == [True] * questions
+
+
+def test_an_accepted_proposal_writes_over_no_edit(store: MemoryStore) -> None:
+    """A block that a person edited since a text was proposed for it stays; the next night withdraws it."""
+    learn_ilka(store)
+    place, text = (*ILKA, "core"), f"{TOLD['core']['task']} Ilka plans to travel on 12 June."
+    night(store, proposing(text))
+    [review] = store.changes.reviews(ILKA)
+    block = store.get(place, "task")
+    assert block is not None
+    edited = {**block.value, "content": "Ask Ilka about Ghent.", "version": 2}
+    store.put(place, "task", edited, index=False)
+    with pytest.raises(ChangeError, match="'task' changed"):
+        store.changes.decide(review.id, "write")
+    kept = store.get(place, "task")
+    assert kept is not None
+    assert kept.value == edited
+    learn(store, "Ilka plans to take the train.", NOW, fact_kind="plan")
+    night(store, ScriptedModel(otherwise=answering()))
+    assert store.changes.reviews(ILKA) == []
+
+
+def test_a_new_block_that_a_person_wrote_meanwhile_stays(store: MemoryStore) -> None:
+    """The same of a block that there was not when its text was proposed."""
+    learn_ilka(store)
+    place = (*ILKA, "core")
+    store.delete(place, "task")
+    night(store, proposing("Ilka travels to Ghent on 12 June."))
+    [review] = store.changes.reviews(ILKA)
+    store.put(place, "task", {"kind": "core", "content": "Ask.", "version": 1}, index=False)
+    with pytest.raises(ChangeError, match="'task' changed"):
+        store.changes.decide(review.id, "write")
 
 
 @pytest.mark.parametrize(

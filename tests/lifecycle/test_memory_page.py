@@ -78,6 +78,15 @@ def test_a_night_writes_what_memory_holds(store: MemoryStore, folder: Path) -> N
     assert "- New: Ilka goes to choir practice on Tuesdays. (three Tuesdays)" in dreams
 
 
+def test_dreams_tell_what_a_summary_covers(store: MemoryStore, folder: Path) -> None:
+    """`DREAMS.md` names the day, month or year of each summary."""
+    learn_ilka(store)
+    night(store, tasks=["summarise"])
+    dreams = page(folder, name="DREAMS.md").read_text("utf-8")
+    assert "- Summary of year 20" in dreams
+    assert "- New:" not in dreams
+
+
 def test_private_memories_stand_on_a_page_of_their_owner(store: MemoryStore, folder: Path) -> None:
     """What is private stands on no page that others read, in neither of the two files."""
     learn_ilka(store)
@@ -148,6 +157,7 @@ def test_a_deleted_line_archives_and_a_new_one_is_remembered(
     line = line_of(page(folder), TEXTS["m4"])
     edit(page(folder), (line, "- Ilka plays the viola.\n"))
     take(store, folder)
+    assert "viola. ^" in line_of(page(folder), "viola"), "the page was written anew"
     [gone] = [one for one in items(store, "fact/") if one["key"] == "fact/m4"]
     [new] = items(store, "note/")
     assert gone["status"] == "archived"

@@ -8,6 +8,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from langchain_core.runnables import RunnableConfig
+from langgraph.checkpoint.memory import InMemorySaver
+from langgraph.store.base import InvalidNamespaceError
 
 from langmemory.changes import AddMemory, ChangeSet, Facets
 from langmemory.context.citations import Usage
@@ -123,6 +126,21 @@ def test_a_night_promotes_and_demotes_with_reasons(store: MemoryStore) -> None:
     )
 
 
+def test_nobody_is_asked_about_fading_memories_where_use_is_not_measured(
+    store: MemoryStore,
+) -> None:
+    """Without a citation "unused" says nothing: a person is asked once use is counted, and health says so."""
+    learn(store, 1, days=900, importance=0.9)
+    assert lines(night(store, tasks=["reviews"]), "reviews") == []
+    told = [one.what + one.advice for one in store.admin.health(now=NOW).findings()]
+    assert any("nobody is asked about fading memories" in one for one in told)
+    cite(store, learn(store, 1, days=2)[0], 1)
+    [line] = lines(night(store, tasks=["reviews"]), "reviews")
+    assert line.startswith("review decay/")
+    told = [one.what + one.advice for one in store.admin.health(now=NOW).findings()]
+    assert not any("fading memories" in one for one in told)
+
+
 def test_undo_of_a_night_gives_the_same_export(store: MemoryStore) -> None:
     """Whatever a night changed, taking it back leaves what was known before."""
     learn(store, 30, importance=0.8)
@@ -226,6 +244,41 @@ def test_health_tells_figures_and_next_steps(store: MemoryStore) -> None:
         assert empty.admin.health().findings() == []
 
 
+def test_what_is_not_embedded_on_purpose_lacks_no_vector(store: MemoryStore) -> None:
+    """Summaries, items without an index and items without text are not told to lack a vector."""
+    learn(store, 3)
+    store.put(("notes",), "hidden", {"text": "not to be found"}, index=False)
+    store.put(("notes",), "empty", {"text": ""})
+    assert lines(night(store), "summarise")
+    assert store.admin.health().without_vector == 0
+
+
+def test_each_night_of_a_thread_is_a_night_of_its_own(store: MemoryStore) -> None:
+    """A night that runs in the thread of an earlier one, as in Studio, has an id, reports and an input of its
+    own: a failure of the last one keeps nothing from graduating, and a dry run does not stay one."""
+    learn(store, 1, status="approved")
+    graph = build_maintenance_graph(store, now=lambda: NOW, checkpointer=InMemorySaver())
+    config: RunnableConfig = {"configurable": {"thread_id": "nights"}}
+
+    def broken(night: Night, report: TaskReport) -> None:
+        raise DatabaseError("The disk is on fire.")
+
+    first = graph.invoke({"namespace": ["memories"], "dry_run": True}, config)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setitem(tasks.TASKS, "demote", broken)  # type: ignore[arg-type]
+        second = graph.invoke({}, config)
+    third = graph.invoke({}, config)
+    assert len({found["night"] for found in (first, second, third)}) == 3
+    assert [len(found["reports"]) for found in (first, second, third)] == [len(tasks.TASKS)] * 3
+    assert lines(third, "graduate")
+
+
+def test_a_night_refuses_a_namespace_that_is_a_string(store: MemoryStore) -> None:
+    """A string as namespace is an error that names it, not a night over nothing."""
+    with pytest.raises(InvalidNamespaceError, match="'memories' is a string"):
+        night(store, namespace="memories")
+
+
 def test_a_night_keeps_the_file_in_order(store: MemoryStore) -> None:
     """A night checks the file, tells its figures, and merges what single writes left behind."""
     learn(store, 5)
@@ -260,6 +313,8 @@ def test_the_numbers_of_the_rules_are_data(store: MemoryStore) -> None:
 def test_no_more_questions_wait_than_max_reviews(store: MemoryStore) -> None:
     """Night after night without an answer leaves the questions of the first; an answer makes room for one."""
     learn(store, 9, days=400, importance=0.9)
+    [used] = learn(store, 1, days=2)
+    cite(store, used, 1)
     night(store, tasks=["reviews"])
     first = {one.id for one in store.changes.reviews(ADA)}
     assert len(first) == PolicyOptions().max_reviews

@@ -153,10 +153,13 @@ def test_corrections_and_confirmed_facts_have_reserved_places() -> None:
 
 def test_rules_that_cannot_fire_are_named() -> None:
     """A threshold that no memory reaches though many were cited is told with both figures."""
-    memories = aged(*[{"cited": 12, "relevance": 0.3, "loaded": 20} for _ in range(3)])
+    cited = {"cited": 12, "right": 12, "relevance": 0.3, "loaded": 20}
+    memories = aged(*[cited for _ in range(3)])
     [told] = policies.unreachable_rules(memories, OPTIONS)
     assert "guardrail_relevance is 0.7" in told
     assert "0.30" in told
+    never_right = aged({**cited, "right": 0, "relevance": 0.9})
+    assert "mandate cannot fire" in " ".join(policies.unreachable_rules(never_right, OPTIONS))
     assert any("Demotion" in one for one in policies.unreachable_rules(aged({}), OPTIONS))
     assert list(policies.unreachable_rules(aged(), OPTIONS)) == []
     assert isinstance(policies.eviction_order(aged(), OPTIONS, NOW), np.ndarray)

@@ -10,6 +10,7 @@ import pytest
 from langmemory.lifecycle.retention import (
     DAY_US,
     WEIGHTS,
+    RetentionOptions,
     age_days,
     classes,
     half_life_days,
@@ -101,3 +102,24 @@ def test_nothing_at_all_has_no_retention() -> None:
     nothing = aged()
     assert retention(nothing, NOW).tolist() == salience(nothing, NOW).tolist() == []
     assert classes(nothing) == []
+
+
+def test_factors_by_class_and_kind_and_prompts_as_options() -> None:
+    """Half-lives by class and kind are options, and so is whether standing in a prompt counts: for a memory,
+    or, where it was not cited, against it. What is not named keeps its factor; timeless facts never fade."""
+    memories = aged(
+        {"kind": "procedural"}, {"temporal_class": "episodic"}, {"temporal_class": "timeless"},
+        {"loaded": 10, "cited": 0},
+    )  # fmt: skip
+
+    def days(**options: Any) -> list[float]:
+        return [
+            float(one) for one in half_life_days(memories, RetentionOptions(**options)).round(3)
+        ]
+
+    assert days() == [120, 30, math.inf, 60]
+    assert days(factors={"procedural": 1, "habitual": 3}) == [180, 30, math.inf, 180]
+    by_name = RetentionOptions.of({"default": 90, "procedural": 365, "episodic": 30})
+    assert half_life_days(memories, by_name).round(3).tolist() == [365, 30, math.inf, 90]
+    assert days(per_retrieval=0.1) == [120, 30, math.inf, 120]
+    assert days(per_near_miss=0.1) == [120, 30, math.inf, 30]

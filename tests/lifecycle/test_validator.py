@@ -10,9 +10,9 @@ import pytest
 
 from langmemory.formation.asking.json_answers import BadAnswerError
 from langmemory.lifecycle.consolidation.listing import Listed, Listing
-from langmemory.lifecycle.consolidation.texts import harmful
 from langmemory.lifecycle.consolidation.validator import Checked, checked
-from tests.lifecycle.answers import answers, listing
+from langmemory.lifecycle.texts import harmful, unsupported
+from tests.lifecycle.answers import TOLD, answers, listing
 
 BAD = answers("bad")
 GOOD = answers("good")
@@ -146,3 +146,22 @@ def test_a_text_may_repeat_what_its_sources_have() -> None:
     ):  # fmt: skip
         assert harmful(order) == "an order to the model"
     assert harmful("Answer Ilka in Dutch, and in short sentences.") is None
+
+
+def test_a_core_block_takes_no_name_that_no_source_has() -> None:
+    """Its sentences are checked as an insight is, names included."""
+    task = TOLD["core"]["task"]
+    core = {"op": "core", "block": "task", "sources": ["m11"]}
+    told = f"{task} Ilka plans to travel on 12 June"
+    assert check({**core, "text": f"{told}."}).accepted
+    assert "a name that no source has" in check({**core, "text": f"{told} with Donald."}).refused[0]
+
+
+def test_a_name_is_refused_in_german_too() -> None:
+    """German writes nouns with a capital as it does names: neither is taken from nowhere."""
+    source = ["Anna fährt im Sommer nach Rom."]
+    assert unsupported("Anna fährt nach Rom.", "de", source) is None
+    assert (
+        unsupported("Anna fährt im Sommer mit Peter nach Rom.", "de", source)
+        == "a name that no source has"
+    )

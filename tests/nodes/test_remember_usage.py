@@ -102,3 +102,13 @@ async def test_the_store_keeps_the_totals_of_all_threads(say: Say, store: Memory
     assert dog.loaded == sum(one["loaded"] for one in counted)
     assert dog.read_tokens == sum(one["read_tokens"] for one in counted)
     assert dog.discovery_tokens == counted[-1]["discovery_tokens"]
+
+
+async def test_relevance_of_a_citation_is_a_share_of_the_best_match(
+    store: MemoryStore, say: Say
+) -> None:
+    """A cited memory that matched the question best is wholly relevant, whatever scores are."""
+    store.put(ANNA, "walk", {"text": "Anna's brother walks a dog at noon."})
+    state = await say({}, "What is my dog called?", f"Bello {LABEL}.")
+    [used] = [one for one in state["memory_usage"] if one["key"] == "dog"]
+    assert used["relevance"] == used["matched"] == 1

@@ -36,8 +36,7 @@ from langmemory.config import Config
 from langmemory.formation.rules import RuleExtractor
 from langmemory.graphs.reflection import build_reflection_graph
 from langmemory.ports.facts import Extraction, SessionSummary
-from langmemory.projections.journal import JournalFiles
-from langmemory.projections.journal import files as journal
+from langmemory.projections.journal import Journal, JournalFiles
 from langmemory.projections.journal.pages import MARK, Learned, Page, Session, file_name, render
 from tests.stores.test_scale import steps
 
@@ -394,17 +393,17 @@ def test_what_is_deleted_while_a_page_is_written_leaves_it(
     told(store)
     key = key_of(store, "Katrin lives")
     shutil.rmtree(folder)
-    rendered = journal.render
+    written = Journal.written
     with MemoryStore(tmp_path / "memory.db") as other:
 
-        def late(page: Page) -> str:
-            text = rendered(page)
+        def late(self: Journal, *args: Any, **given: Any) -> dict[tuple[str, ...], str]:
+            found = written(self, *args, **given)
             if other.get(LENA, key) is not None:
                 folder.mkdir(exist_ok=True)
                 other.delete(LENA, key)
-            return text
+            return found
 
-        monkeypatch.setattr(journal, "render", late)
+        monkeypatch.setattr(Journal, "written", late)
         JournalFiles(folder).rebuild(store.journal)
     assert "Bremen" not in "".join(files(folder).values())
 

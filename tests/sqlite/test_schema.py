@@ -252,7 +252,7 @@ def test_words_that_are_written_otherwise_today_are_read_anew(
     changes = raw.execute("SELECT count(*) FROM word_change").get
     raw.execute(
         "DROP TABLE follow_up; DROP TABLE stale_page; DROP TABLE citation; DROP TABLE lease; "
-        "DROP TABLE progress; DROP TABLE archived_item"
+        "DROP TABLE progress; DROP TABLE archived_item; DROP TABLE token"
     )
     raw.pragma("user_version", version)
     raw.close()
@@ -270,8 +270,10 @@ def test_damaged_page_is_a_clear_error(tmp_path: Path) -> None:
             PutOp(("a",), f"k{n}", {"text": f"number {n} " + "x" * 300}) for n in range(300)
         )
     pages = bytearray(path.read_bytes())
-    for page in range(70, 90):
-        pages[page * 4096 : page * 4096 + 64] = b"\xff" * 64
+    starts = range(0, len(pages), 4096)
+    with_values = [start for start in starts if b"x" * 300 in pages[start : start + 4096]]
+    for start in with_values[:20]:
+        pages[start : start + 64] = b"\xff" * 64
     path.write_bytes(pages)
     store = MemoryStore(path, index=False)
     with pytest.raises(DatabaseError, match=r"damaged .*Run `langmemory doctor`"):

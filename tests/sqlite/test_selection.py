@@ -254,7 +254,7 @@ def test_a_file_of_the_version_before(tmp_path: Path) -> None:
         "DROP INDEX item_class; DROP INDEX item_reader; DROP INDEX item_created; "
         "DROP TABLE word_change; DROP TABLE follow_up; DROP TABLE stale_page; "
         "DROP TABLE citation; DROP TABLE lease; "
-        "DROP TABLE progress; DROP TABLE archived_item"
+        "DROP TABLE progress; DROP TABLE archived_item; DROP TABLE token"
     )
     raw.pragma("user_version", 4)
     raw.close()

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
@@ -29,8 +30,8 @@ from langmemory.lifecycle.consolidation.operations import (
     MergeSame,
     Outdate,
 )
-from langmemory.lifecycle.consolidation.texts import language_of
 from langmemory.lifecycle.consolidation.themes import Theme
+from langmemory.lifecycle.texts import language_of
 from langmemory.ports.facts import digest
 from langmemory.types import Memory, Namespace
 
@@ -172,6 +173,7 @@ def proposals(
     blocks: Mapping[str, Block],
     open_now: Iterable[OpenReview],
     namespace: Namespace,
+    undone: AbstractSet[str],
 ) -> Iterator[Change]:
     """Yield the questions whether core blocks are to say something else; the last one for each block. They
     are asked in the namespace of the blocks, and take the place of those that are open.
@@ -181,8 +183,13 @@ def proposals(
         blocks: Core blocks by label.
         open_now: Open questions in the namespace of the blocks.
         namespace: Of the blocks.
+        undone: Ids of proposals that a person took back with the night that made them.
     """
-    wanted = {one.block: (one, listing) for one, listing in operations}
+    wanted = {
+        one.block: (one, listing)
+        for one, listing in operations
+        if _proposal_id(namespace, one) not in undone
+    }
     for asked in open_now:
         for label, block in blocks.items():
             version = _proposed_version(asked, label)
@@ -206,7 +213,7 @@ def proposals(
             else AddMemory(key=label, value=value, facets=Facets(kind="core"))
         )
         yield OpenReview(
-            id=f"core/{digest(*namespace, label, str(block.version), one.text)}",
+            id=_proposal_id(namespace, one),
             about="core",
             question=f"Should the block {label!r} say: {one.text.strip()}\n(because of: "
             f"{' / '.join(told)})",
@@ -214,6 +221,10 @@ def proposals(
             options={"write": (write,), "leave": ()},
             reason=_because(one.reason, "proposed"),
         )
+
+
+def _proposal_id(namespace: Namespace, one: CoreText) -> str:
+    return f"core/{digest(*namespace, one.block, normalised_text(one.text))}"
 
 
 def _proposed_version(question: OpenReview, label: str) -> int | None:

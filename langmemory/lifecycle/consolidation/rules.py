@@ -33,52 +33,47 @@ ALL: Final = "add all"
 """Option of a question that several suggestions for a core block became."""
 
 
-def merges(themes: Iterable[Theme]) -> Iterator[Change]:
-    """Yield what becomes one memory: exact paraphrases; and preferences and habits, however they were
-    worded, that were stated in `HABIT_SESSIONS` conversations, which then say how often."""
+def habits(themes: Iterable[Theme]) -> Iterator[Change]:
+    """Yield what becomes one habit: preferences and habits that were stated in `HABIT_SESSIONS`
+    conversations, however they were worded, with how often. Copies of anything else are merged before,
+    by the task ``duplicates``."""
     for theme in themes:
-        for same in _saying_the_same(theme.memories):
+        for same in _claiming_the_same(theme.memories):
             keep = max(same, key=lambda one: (len(one.sessions), -one.memory.id))
-            others = [one for one in same if one is not keep]
             sessions = frozenset[str]().union(*(one.sessions for one in same))
-            often = (
-                len(sessions) >= HABIT_SESSIONS
-                and _is_habitual(keep)
-                and keep.said_by not in ("assistant", "tool")
-            )
-            if not often:  # of other statements only those in the same words are one
-                others = [one for one in others if one.wording.words == keep.wording.words]
-            value = keep.memory.value
-            if often and value.get("stated") != len(sessions):
+            if len(sessions) < HABIT_SESSIONS:
+                continue
+            if keep.memory.value.get("stated") != len(sessions):
                 yield UpdateMemory(
                     key=keep.memory.key,
-                    value={**value, "fact_kind": "habit", "stated": len(sessions)},
+                    value={**keep.memory.value, "fact_kind": "habit", "stated": len(sessions)},
                     reason=f"stated in {len(sessions)} conversations",
                 )
-            others = [one for one in others if not (one.memory.pinned or one.memory.verified)]
+            others = [
+                one.memory.key
+                for one in same
+                if one is not keep and not (one.memory.pinned or one.memory.verified)
+            ]
             if others:
                 yield Merge(
                     key=keep.memory.key,
-                    others=tuple(one.memory.key for one in others),
+                    others=tuple(others),
                     reason=f"they say the same, in {counted(len(sessions), 'conversation')}",
                 )
 
 
-def _is_habitual(one: Listed) -> bool:
-    return one.statement in _HABITUAL or one.relation in _HABITS
-
-
-def _saying_the_same(memories: Sequence[Listed]) -> list[list[Listed]]:
-    """Memories that claim the same of the same, or say it in the same words; events on different days
-    are different events."""
+def _claiming_the_same(memories: Sequence[Listed]) -> list[list[Listed]]:
+    """Preferences and habits of people that claim the same, or say it in the same words."""
     groups: dict[tuple[object, ...], list[Listed]] = defaultdict(list)
     for one in memories:
+        happened = one.statement in ("event", "plan")
+        habitual = one.statement in _HABITUAL or one.relation in _HABITS
+        if happened or not habitual or one.said_by in ("assistant", "tool"):
+            continue
         value, words = one.memory.value, one.wording
-        day = one.memory.at.date() if one.statement in ("event", "plan") else None
         claim = (value.get("subject"), value.get("relation"), value.get("object"))
-        about = claim if _is_habitual(one) and all(claim) else tuple(sorted(words.words))
-        statement = "habit" if _is_habitual(one) else one.statement
-        kind = (one.memory.kind, statement, one.said_by, day)
+        about = claim if all(claim) else tuple(sorted(words.words))
+        kind = (one.memory.kind, one.said_by)
         groups[(*kind, words.negated, words.numbers, words.dates, about)].append(one)
     return list(groups.values())
 
@@ -135,20 +130,22 @@ def folded(
     Args:
         namespace: Of the questions.
         asked: Open questions about lines for core blocks.
-        undone: Keys that earlier consolidations were about that a person took back.
+        undone: Ids of questions that a person took back with the night that asked them.
     """
     by_block: dict[tuple[str, str | None, str | None], list[OpenReview]] = defaultdict(list)
     for one in asked:
-        lines = _lines(one)
-        if lines and undone.isdisjoint(one.memories):
+        if lines := _lines(one):
             facets = lines[0].facets
             by_block[str(lines[0].value.get("block")), facets.owner, facets.privacy].append(one)
     for (block, _, _), found in by_block.items():
         if len(found) < 2:
             continue
         lines = list({line.key: line for one in found for line in _lines(one)}.values())
+        id = f"core/{digest(*namespace, *(line.key for line in lines))}"
+        if id in undone:
+            continue
         yield OpenReview(
-            id=f"core/{digest(*namespace, *(line.key for line in lines))}",
+            id=id,
             about="core",
             question=f"Should the block {block!r} always say: "
             + " / ".join(str(line.value["text"]) for line in lines),

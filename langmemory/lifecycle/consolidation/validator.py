@@ -17,7 +17,7 @@ from langmemory.lifecycle.consolidation.operations import (
     entries_in,
     parsed,
 )
-from langmemory.lifecycle.consolidation.texts import (
+from langmemory.lifecycle.texts import (
     MAX_CHARACTERS,
     copied,
     harmful,
@@ -251,9 +251,9 @@ def _about_core(one: CoreText, sources: Sequence[Listed], listing: Listing) -> I
         yield f"it loses {len(lost) / len(words):.0%} of the block"
     if copied(one.text, [before]):
         yield "its text says nothing new"
-    kept = set(sentences(before))
-    for sentence in sentences(one.text):
-        if sentence not in kept:
+    kept = sentences(before)
+    for compared, sentence in sentences(one.text).items():
+        if compared not in kept:
             yield from _about_text(sentence, sources, [before, *texts])
             said = telling_words(sentence, language)
             if (

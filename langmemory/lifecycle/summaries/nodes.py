@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from typing import Any, Final, Literal
@@ -16,6 +16,8 @@ Level = Literal["day", "week", "month", "year", "theme"]
 LEVELS: Final[tuple[Level, ...]] = ("day", "week", "month", "year", "theme")
 """In the order in which they are built. Weeks and months are built from days, since a week may lie in two
 months; years from months."""
+SENTENCES: Final[Mapping[Level, int]] = {"day": 6, "week": 8, "month": 10, "year": 12, "theme": 10}
+"""Sentences of a node at most."""
 BELOW: Final[dict[Level, Level]] = {"week": "day", "month": "day", "year": "month"}
 
 
@@ -97,6 +99,7 @@ def written(
     children: Sequence[str],
     digest: str,
     by: str,
+    refused: bool = False,
 ) -> AddMemory | UpdateMemory:
     """Return the change that makes a node what it is to be.
 
@@ -105,6 +108,7 @@ def written(
         evidence: Keys that it rests on now.
         days: First and last day that it covers.
         by: ``rules`` or ``model``.
+        refused: Whether a model was asked, and nothing that it answered could be used.
     """
     value: dict[str, Any] = {
         "text": "\n".join(one.text for one in sentences),
@@ -117,6 +121,7 @@ def written(
         "digest": digest,
         "by": by,
         "reader": reader,
+        **({"refused": True} if refused else {}),
     }
     facets = Facets(
         kind="archival",
@@ -125,7 +130,9 @@ def written(
         privacy="shared" if reader is None else "private",
     )
     key = key_of(level, name, reader)
-    reason = f"{counted(len(sentences), 'sentence')} from {memories(len(children))}, by {by}"
+    below = BELOW.get(level)
+    of = counted(len(children), below) if below else memories(len(children))
+    reason = f"{counted(len(sentences), 'sentence')} from {of}, by {by}"
     if known is None:
         return AddMemory(
             key=key, value=value, facets=facets, evidence=tuple(children), reason=reason

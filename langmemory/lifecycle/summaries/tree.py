@@ -1,7 +1,8 @@
 """Planning of summaries: which nodes of a level are to be written, rewritten or removed.
 
 A node keeps a digest of its children. Days are looked at where something changed since the task came by;
-the levels above wherever the digest of what is below differs.
+the levels above wherever the digest of what is below differs. What rules wrote because no model answered is
+looked at again when there is one.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from langmemory.lifecycle.summaries.abstracts import Ask, abstract
 from langmemory.lifecycle.summaries.extracts import Unit, extract, unit_of
 from langmemory.lifecycle.summaries.nodes import (
     BELOW,
+    SENTENCES,
     Level,
     day_of,
     digest_of,
@@ -37,9 +39,6 @@ from langmemory.ports.lifecycle import Aged, LifecycleView
 from langmemory.types import Memory
 
 TASK: Final = "summarise"
-SENTENCES: Final[Mapping[Level, int]] = {"day": 6, "week": 8, "month": 10, "year": 12, "theme": 10}
-"""Sentences of a node at most."""
-
 EPOCH: Final = date(1970, 1, 1)
 
 Reader = str | None
@@ -63,6 +62,8 @@ class Planning:
     undone: Collection[str] = ()
     refused: list[str] = field(default_factory=list)
     _nodes: dict[str, Memory] = field(init=False)
+    _unanswered: bool = field(default=False, init=False)
+    """Whether a model could not be reached, or may not be asked any more."""
     _evidence: Mapping[int, tuple[str, ...]] = field(init=False)
 
     def __post_init__(self) -> None:
@@ -98,6 +99,11 @@ class Planning:
         touched |= self.view.days() - {
             (day - EPOCH).days for day in have
         }  # summaries were forgotten
+        touched |= {
+            (date.fromisoformat(str(one.value["period"])) - EPOCH).days
+            for one in self._of("day")
+            if self._waits(one)
+        }
         found: list[Change] = []
         for day in sorted(touched):
             turns = self.view.turns(day * DAY_US, (day + 1) * DAY_US)
@@ -225,7 +231,22 @@ class Planning:
             known is not None
             and known.value["digest"] == digest
             and is_whole(known, self._evidence.get(known.id, ()))
+            and not self._waits(known)
         )
+
+    def _waits(self, node: Memory) -> bool:
+        """Return whether a node was written by rules because no model answered, and one may be asked now."""
+        return (
+            self.ask is not None
+            and not self._unanswered
+            and node.value["by"] == "rules"
+            and not node.value.get("refused")
+        )
+
+    def _asked(self, prompt: str) -> str | None:
+        answer = None if self.ask is None or self._unanswered else self.ask(prompt)
+        self._unanswered = answer is None
+        return answer
 
     def _node(
         self,
@@ -240,18 +261,23 @@ class Planning:
         key = key_of(level, name, reader)
         known = self._nodes.get(key)
         limit = SENTENCES[level]
-        sentences, by = extract(units, limit), "rules"
+        sentences, by, refused = extract(units, limit), "rules", False
         if not sentences:
             reason = "nothing is left that it retells"
             return [] if known is None else [RemoveMemory(key=key, reason=reason)]
         if self.ask is not None:
-            told = abstract(units, sentences, limit, self.ask, self.refused)
+            waited = known is not None and known.value["digest"] == digest and self._waits(known)
+            told = abstract(units, sentences, limit, self._asked, self.refused)
+            if waited and self._unanswered:
+                return []
+            refused = told is None and not self._unanswered
             sentences, by = (told, "model") if told else (sentences, by)
         evidence = self._evidence.get(known.id, ()) if known is not None else ()
         return [
             written(
                 known, evidence, level=level, name=name, reader=reader, days=days,
                 sentences=sentences, children=children, digest=digest, by=by,
+                refused=refused,
             )
         ]  # fmt: skip
 

@@ -58,7 +58,12 @@ def _lines(rows: Sequence[DreamRow]) -> Iterator[str]:
 def _line(row: DreamRow) -> str:
     before = f"~~{line(row.before)}~~ → " if row.before and row.before != row.text else ""
     because = f" ({line(row.reason)})" if row.reason else ""
-    return f"- {_TOLD.get(row.action, row.action)}: {before}{line(row.text)}{because}"
+    what = (
+        f"Summary of {line(row.summary_of)}"
+        if row.summary_of
+        else _TOLD.get(row.action, row.action)
+    )
+    return f"- {what}: {before}{line(row.text)}{because}"
 
 
 def pages(namespace: Namespace, rows: Iterable[DreamRow]) -> Iterator[DreamsPage]:

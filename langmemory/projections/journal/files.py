@@ -1,4 +1,4 @@
-"""The journal as files: one Markdown page a day, written whole and put in place at once."""
+"""The journal as files: Markdown pages of days and months, written whole and put in place at once."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ import os
 import re
 import shutil
 import threading
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from datetime import date
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO, Final
 
 from langmemory.files import create_file, create_folder
-from langmemory.projections.journal.pages import MARK, Page, file_name, render
+from langmemory.projections.journal.pages import ARCHIVE, MARK, archived, folders_of
 from langmemory.types import Namespace
 
 if TYPE_CHECKING:
@@ -27,12 +27,12 @@ except ImportError:  # Windows
 
 logger = logging.getLogger("langmemory.store")
 
-_DRAFT: Final = re.compile(r"\.(?:\d{4}-\d\d-\d\d|MEMORY|DREAMS)\.md\.\d+\.\d+")
+_DRAFT: Final = re.compile(r"\.(?:\d{4}-\d\d(?:-\d\d)?|MEMORY|DREAMS)\.md\.\d+\.\d+")
 """Names of pages that are being written, by process and thread."""
 
 
 class JournalFiles:
-    """One Markdown file a day, in a folder for each namespace: what `Journal.pages` says.
+    """Markdown files of days and months, in a folder for each namespace: what `Journal.written` says.
 
     Files are written whole and put in place at once. Only files that begin as pages do are ever
     overwritten or removed. The store keeps in mind where they are (`Journal.folders`).
@@ -58,45 +58,48 @@ class JournalFiles:
         """Make these days of a namespace what the store says, also where that is nothing; how many
         files are different."""
 
-        def pages() -> list[Page]:
-            found = journal.pages(namespace, days=days)
-            return [page for page in found if page.namespace == namespace]
-
-        here = self.folder.joinpath(*map(file_name, namespace))
-        _remove_left((*here.glob(".*"), *here.glob("*.private/.*")))
-        return self._follow(pages, lambda: _of_days(here, days))
+        here = self.folder.joinpath(*folders_of(namespace, None))
+        places = ("", "*.private/", f"{ARCHIVE}/*/", f"*.private/{ARCHIVE}/*/")
+        _remove_left(draft for place in places for draft in here.glob(f"{place}.*"))
+        return self._follow(
+            lambda: journal.written(namespace, days=days), lambda: _of_days(here, days)
+        )
 
     def rebuild(self, journal: Journal) -> int:
         """Make the folder what the store says, also where that is nothing; how many files are
         different."""
 
-        def pages() -> list[Page]:
-            found = journal.pages()
+        def told() -> dict[tuple[str, ...], str]:
+            found = journal.written()
             if found:
                 journal.keep(self.folder)
             return found
 
         for draft in _remove_left(list(self.folder.rglob(".*"))):
             self._tidy(draft.parent)
-        return self._follow(pages, lambda: sorted(self.folder.rglob("*.md")))
+        return self._follow(told, lambda: sorted(self.folder.rglob("*.md")))
 
     def _follow(
-        self, pages: Callable[[], list[Page]], written: Callable[[], Iterable[Path]]
+        self,
+        told: Callable[[], Mapping[tuple[str, ...], str]],
+        written: Callable[[], Iterable[Path]],
     ) -> int:
         """Write pages and remove the others of those written, until nothing is different any more:
         other processes delete and write, too, and the last to write must not write what was."""
         different: set[Path] = set()
-        while changed := set(self._followed(pages(), written())):
+        while changed := set(self._followed(told(), written())):
             different |= changed
         return len(different)
 
-    def _followed(self, pages: Iterable[Page], written: Iterable[Path]) -> Iterator[Path]:
-        told = {self.folder.joinpath(*page.path): page for page in pages}
-        for file, page in told.items():
-            if write_file(file, render(page).encode(), _is_page):
+    def _followed(
+        self, told: Mapping[tuple[str, ...], str], written: Iterable[Path]
+    ) -> Iterator[Path]:
+        files = {self.folder.joinpath(*path): text for path, text in told.items()}
+        for file, text in files.items():
+            if write_file(file, text.encode(), _is_page):
                 yield file
         for file in written:
-            if file not in told and _is_page(file):
+            if file not in files and _is_page(file):
                 file.unlink(missing_ok=True)
                 self._tidy(file.parent)
                 yield file
@@ -110,10 +113,13 @@ class JournalFiles:
 
 
 def _of_days(folder: Path, days: Iterable[date]) -> Iterator[Path]:
-    """Files that pages of these days may stand in, everybody's and those of single owners."""
-    for day in days:
-        yield folder / f"{day}.md"
-        yield from sorted(folder.glob(f"*.private/{day}.md"))
+    """Files that pages of these days and their months may stand in, everybody's and those of single
+    owners."""
+    names = {f"{day}.md" for day in days} | {"/".join(archived(day)) for day in days}
+    names |= {f"{day:%Y-%m}.md" for day in days}
+    for name in sorted(names):
+        yield folder / name
+        yield from sorted(folder.glob(f"*.private/{name}"))
 
 
 def write_file(file: Path, text: bytes, is_ours: Callable[[Path], bool]) -> bool:

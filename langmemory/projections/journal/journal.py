@@ -4,27 +4,27 @@ from __future__ import annotations
 
 import logging
 import os
-from collections import defaultdict
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Collection, Sequence
 from contextlib import suppress
-from datetime import date
-from itertools import groupby
+from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
-from typing import Any, Final
+from typing import Final, Literal
 
 from langmemory.errors import ClosedStoreError, DatabaseError
 from langmemory.namespaces import check_namespace
-from langmemory.ports import journal as ports
-from langmemory.ports.journal import DerivedRow, JournalRows, Naming, QuestionRow, ReplacedRow
+from langmemory.ports.journal import JournalRows
+from langmemory.projections.journal import month_page
+from langmemory.projections.journal.days import pages_of
 from langmemory.projections.journal.files import JournalFiles
 from langmemory.projections.journal.memory_files import MemoryFiles
-from langmemory.projections.journal.pages import Learned, Page, Session, sessions
+from langmemory.projections.journal.month_page import MonthPage
+from langmemory.projections.journal.months import month_page as of_month
+from langmemory.projections.journal.pages import Page, render
 from langmemory.types import Namespace
 
 logger = logging.getLogger("langmemory.store")
 
-QUOTED_CHARACTERS: Final = 120
-"""Of each fact that a question is about."""
 UNREACHED: Final = (OSError, DatabaseError, ClosedStoreError)
 """Why files cannot follow: of theirs, or because the store cannot be read any more."""
 
@@ -47,7 +47,68 @@ class Journal:
         """
         prefix = check_namespace(prefix, may_be_empty=True)
         chosen = None if days is None else {day.isoformat() for day in days}
-        return [page for found in self._rows.learned(prefix, chosen) for page in _pages(found)]
+        return [page for found in self._rows.learned(prefix, chosen) for page in pages_of(found)]
+
+    def written(
+        self, namespace: Namespace | None = None, *, days: Collection[date] | None = None
+    ) -> dict[tuple[str, ...], str]:
+        """Return the files of the journal, as folders and name with their text: a page for each day, in the
+        archive where its month is distilled, and a page for each such month.
+
+        Args:
+            namespace: Exactly this one; None is all.
+            days: Only these, and their months; None is all.
+        """
+        through = self._rows.distilled()
+        files: dict[tuple[str, ...], str] = {}
+        months: dict[tuple[Namespace, str], None] = {}
+        if namespace is not None and days is not None:
+            touched = sorted({f"{day:%Y-%m}" for day in days})
+            last = through.get(namespace, "")
+            months = {(namespace, one): None for one in touched if one <= last}
+        for page in self.pages(namespace or (), days=days):
+            if namespace not in (None, page.namespace):
+                continue
+            month = f"{page.day:%Y-%m}"
+            is_distilled = month <= through.get(page.namespace, "")
+            files[page.archived if is_distilled else page.path] = render(page)
+            if is_distilled:
+                months[page.namespace, month] = None
+        for namespace, month in months:
+            for distilled in self.month(namespace, month):
+                files[distilled.path] = month_page.render(distilled)
+        return files
+
+    def month(self, namespace: Namespace, month: str) -> list[MonthPage]:
+        """Return what a month came to, for everybody and for each owner of private memories.
+
+        Args:
+            month: YYYY-MM.
+        """
+        rows = self._rows.month(check_namespace(namespace), month)
+        if rows is None:
+            return []
+        by_owner: dict[str | None, list[Page]] = defaultdict(list)
+        for page in pages_of(rows.learned):
+            by_owner[page.owner].append(page)
+        return [of_month(rows, month, owner, pages) for owner, pages in by_owner.items()]
+
+    def distil(
+        self, prefix: Namespace = (), *, through: str | None, dry_run: bool = False
+    ) -> dict[tuple[Namespace, str], int]:
+        """Let one page stand for each month up to this one, and move its days to the archive; the store's
+        memories stay as they are, and the files follow by `follow`.
+
+        Args:
+            prefix: By whole labels; ``()`` is the whole store.
+            through: YYYY-MM, see `distilled_through`; None moves the days of every month back.
+
+        Returns:
+            The months of namespaces that are concerned, with their days.
+        """
+        prefix = check_namespace(prefix, may_be_empty=True)
+        days = self._rows.distil(prefix, through, dry_run=dry_run)
+        return dict(sorted(Counter((namespace, day[:7]) for namespace, day in days).items()))
 
     def days(self, namespace: Namespace, keys: Sequence[str]) -> set[date]:
         """The days whose pages tell of these memories."""
@@ -71,8 +132,9 @@ class Journal:
         if folder not in self.folders():
             self._rows.keep(folder)
 
-    def follow(self) -> None:
-        """Make the files of the pages that were marked say what the file says, in every folder.
+    def follow(self) -> bool:
+        """Make the files of the pages that were marked say what the file says, in every folder; return
+        whether they do.
 
         A page is marked by the transaction that changes what it tells of, so that it also follows
         what a process wrote that ended before its files did.
@@ -81,9 +143,9 @@ class Journal:
             pages, newest = self._rows.stale()
         except UNREACHED as error:
             _warn_unread(self._rows.path, error)
-            return
+            return False
         if not newest:
-            return
+            return True
         days: dict[Namespace, set[date]] = defaultdict(set)
         for namespace, day in pages:
             days[namespace].add(date.fromisoformat(day))
@@ -101,6 +163,7 @@ class Journal:
                 behind = True
         if not behind:
             self._unmark(newest)
+        return not behind
 
     def _newest_mark(self) -> int:
         with suppress(DatabaseError, ClosedStoreError):
@@ -143,6 +206,15 @@ class Journal:
             return None
 
 
+def distilled_through(mode: Literal["distilled", "full"], now: datetime) -> str | None:
+    """Return the last month, YYYY-MM, that is over by every clock on earth; None where the journal is to
+    keep all days in their places (``full``)."""
+    if mode == "full":
+        return None
+    first = (now.astimezone(UTC) - timedelta(hours=12)).replace(day=1)
+    return f"{first - timedelta(days=1):%Y-%m}"
+
+
 def _warn_unread(path: str, error: Exception) -> None:
     logger.warning(
         "Where the journal of %s stands could not be read: %s. If it has files, run `langmemory "
@@ -155,82 +227,3 @@ def _warn(folder: Path, error: Exception) -> None:
         "The journal in %s still tells of what is gone: %s. Once it can be written to, run "
         "`langmemory journal --rebuild --path %s`.", folder, error, folder,
     )  # fmt: skip
-
-
-def _pages(found: ports.Learned) -> Iterator[Page]:
-    by_page: dict[tuple[str | None, str], list[DerivedRow]] = defaultdict(list)
-    for told in found.derived:
-        by_page[_reader(told), told.day].append(told)
-    replaced: dict[str, list[ReplacedRow]] = defaultdict(list)
-    for row in found.replaced:
-        replaced[row.by].append(row)
-    for (owner, day), rows in sorted(by_page.items(), key=lambda one: (one[0][0] or "", one[0][1])):
-        names = found.names(owner)
-        parts = [_part(row, replaced.get(row.key, ()), names) for row in rows]
-        yield Page(
-            namespace=found.namespace,
-            owner=owner,
-            day=date.fromisoformat(day),
-            sessions=sessions([*parts, *_questions(rows, found.questions, names)]),
-        )
-
-
-def _reader(row: DerivedRow | ReplacedRow | QuestionRow) -> str | None:
-    """Whose alone it is; None for everybody."""
-    return (row.owner or "") if row.privacy == "private" else None
-
-
-def _part(row: DerivedRow, replaced: Iterable[ReplacedRow], names: Naming) -> Session:
-    def told(text: object, by: DerivedRow | ReplacedRow = row) -> str:
-        return names.told(row.namespace, by.owner, by.value, str(text))
-
-    value, text = row.value, told(row.value.get("text", ""))
-    if row.key.startswith("summary/"):
-        return Session(
-            thread_id=str(value.get("thread_id", "")),
-            summaries=(text,),
-            decisions=tuple(map(told, _texts(value.get("decisions")))),
-            open_points=tuple(map(told, _texts(value.get("open_points")))),
-        )
-    instead_of = [
-        told(old.value.get("text", ""), old)
-        for old in replaced
-        if _reader(old) in (None, _reader(row)) and _said(old.value) <= _said(value)
-    ]
-    learned = Learned(
-        text=text,
-        until=row.until,
-        instead_of=tuple(instead_of),
-        waits=row.status in ("pending", "approved"),
-    )
-    return Session(thread_id=row.thread or "", learned=(learned,))
-
-
-def _questions(
-    rows: Sequence[DerivedRow], asked: Iterable[QuestionRow], names: Naming
-) -> Iterator[Session]:
-    """Questions about a fact of the page, with the facts they are about."""
-    facts = {row.key: row for row in rows}
-    for _, group in groupby(asked, key=lambda row: row.review):
-        about = list(group)
-        fact = facts.get(about[0].key)
-        if fact is not None and all(_reader(one) in (None, _reader(fact)) for one in about):
-            texts = (
-                names.told(fact.namespace, one.owner, one.value, _quoted(one.value))
-                for one in about
-            )
-            quoted = " / ".join(f"“{text}”" for text in texts)
-            question = f"{about[0].question} {quoted}"
-            yield Session(thread_id=fact.thread or "", questions=(question,))
-
-
-def _quoted(value: dict[str, Any]) -> str:
-    return " ".join(str(value.get("text", "")).split())[:QUOTED_CHARACTERS]
-
-
-def _said(value: dict[str, Any]) -> str:
-    return str(value.get("said_at", ""))
-
-
-def _texts(value: Any) -> tuple[str, ...]:
-    return tuple(map(str, value)) if isinstance(value, list) else ()

@@ -89,27 +89,23 @@ class MemoryFiles:
         for namespace in dreams:
             self._dreams(namespace)
 
-    def edits(
-        self, prefix: Namespace = ()
-    ) -> Iterator[tuple[Path, bytes, Edits | MemoryPageError]]:
-        """Yield the pages of namespaces in a prefix that a person edited: the file, what was read of it, and
-        how it was edited."""
+    def edits(self, prefix: Namespace = ()) -> Iterator[tuple[Path, Edits | MemoryPageError]]:
+        """Yield the pages of namespaces in a prefix that a person edited: the file, and how it was edited."""
         here = self.folder.joinpath(*memory_page.path_of(prefix, None, ""))
         for file in sorted(here.rglob(memory_page.NAME)):
             if not _is_ours(file):
                 continue
-            read = file.read_bytes()
             try:
-                found = memory_page.edits_of(read.decode("utf-8", "replace"))
+                found = memory_page.edits_of(_text(file))
             except MemoryPageError as error:
-                yield file, read, error
+                yield file, error
                 continue
             where = memory_page.path_of(found.written.namespace, found.written.owner)
             if self.folder.joinpath(*where) != file:
                 elsewhere = "it was written for another folder. Move it back."
-                yield file, read, MemoryPageError(elsewhere)
+                yield file, MemoryPageError(elsewhere)
             elif found:
-                yield file, read, found
+                yield file, found
 
     def _dreams(self, namespace: Namespace) -> int:
         rows = self._rows.dreamt(namespace)

@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from langmemory.ports.journal import RememberedRow
-from langmemory.projections.journal.pages import file_name, line
+from langmemory.projections.journal.pages import folders_of, line
 from langmemory.types import Namespace
 
 NAME: Final = "MEMORY.md"
@@ -91,6 +91,15 @@ class Edits:
     def __bool__(self) -> bool:
         return bool(self.changed or self.removed or self.added or self.core)
 
+    def within(self, others: Edits) -> bool:
+        """Return whether all of these are among others."""
+        return (
+            self.changed.items() <= others.changed.items()
+            and set(self.removed) <= set(others.removed)
+            and set(self.added) <= set(others.added)
+            and self.core.items() <= others.core.items()
+        )
+
     def digest_of(self, key: str) -> str:
         """Return the digest of the text that was written for a memory; ``""`` where none was."""
         return next((told for one, told in self.written.lines.values() if one == key), "")
@@ -98,10 +107,7 @@ class Edits:
 
 def path_of(namespace: Namespace, owner: str | None, name: str = NAME) -> tuple[str, ...]:
     """Return folders and file name of a page beside those of the journal."""
-    folders = [file_name(label) for label in namespace]
-    if owner is not None:
-        folders.append(f"{file_name(owner)}.private")
-    return (*folders, name)
+    return (*folders_of(namespace, owner), name)
 
 
 def digest(text: str) -> str:

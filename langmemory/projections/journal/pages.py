@@ -19,6 +19,9 @@ from langmemory.types import Namespace
 MARK: Final = "<!-- Written by langmemory from its memory. What is changed here is overwritten. -->"
 """Second line of every page: files without it are nobody's but their author's."""
 
+ARCHIVE: Final = "archive"
+"""Folder of the days whose months are distilled."""
+
 WEEKDAYS: Final = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
 MONTHS: Final = (
     "January", "February", "March", "April", "May", "June", "July", "August", "September",
@@ -67,10 +70,25 @@ class Page:
     @property
     def path(self) -> tuple[str, ...]:
         """Folders and file name: labels of the namespace, the owner of private pages, the day."""
-        folders = [file_name(label) for label in self.namespace]
-        if self.owner is not None:
-            folders.append(f"{file_name(self.owner)}.private")  # no label has a period
-        return (*folders, f"{self.day.isoformat()}.md")
+        return (*folders_of(self.namespace, self.owner), f"{self.day.isoformat()}.md")
+
+    @property
+    def archived(self) -> tuple[str, ...]:
+        """As `path`, once its month is distilled."""
+        return (*folders_of(self.namespace, self.owner), *archived(self.day))
+
+
+def folders_of(namespace: Namespace, owner: str | None) -> tuple[str, ...]:
+    """Return the folders of pages: labels of the namespace, and the owner of private ones."""
+    folders = [file_name(label) for label in namespace]
+    if owner is not None:
+        folders.append(f"{file_name(owner)}.private")  # no label has a period
+    return tuple(folders)
+
+
+def archived(day: date) -> tuple[str, str, str]:
+    """Return folders and file name of a day whose month is distilled, beside the page of the month."""
+    return (ARCHIVE, f"{day:%Y-%m}", f"{day.isoformat()}.md")
 
 
 def render(page: Page) -> str:
@@ -88,14 +106,15 @@ def _session(session: Session) -> Iterator[str]:
     yield from (line(summary) for summary in session.summaries)
     new = [one for one in session.learned if not one.instead_of]
     changed = [one for one in session.learned if one.instead_of]
-    yield from _list("Learned", (_learned(one) for one in new))
-    yield from _list("Changed", (_learned(one) for one in changed))
+    yield from _list("Learned", (learned_line(one) for one in new))
+    yield from _list("Changed", (learned_line(one) for one in changed))
     yield from _list("Decided", map(line, session.decisions))
     yield from _list("Open", map(line, session.open_points))
     yield from _list("To be answered", map(line, session.questions))
 
 
-def _learned(one: Learned) -> str:
+def learned_line(one: Learned) -> str:
+    """A fact as a line, with what it replaced and until when it held."""
     before = "".join(f"~~{line(text)}~~ → " for text in one.instead_of)
     after = f" (until {one.until:%Y-%m-%d})" if one.until is not None else ""
     return f"{before}{line(one.text)}{after}{' (not confirmed)' if one.waits else ''}"
@@ -127,7 +146,9 @@ def line(text: str) -> str:
 
 
 _UNSAFE: Final = re.compile(r'[<>:"/\\|?*%~\x00-\x1f\x7f-\x9f\ud800-\udfff]|^\.|[. ]$|^ ')
-_RESERVED: Final = re.compile(r"(?:con|prn|aux|nul|com[0-9¹²³]|lpt[0-9¹²³])(?=\.|$)", re.IGNORECASE)
+_RESERVED: Final = re.compile(
+    rf"(?:con|prn|aux|nul|com[0-9¹²³]|lpt[0-9¹²³])(?=\.|$)|{ARCHIVE}$", re.IGNORECASE
+)
 MAX_NAME_BYTES: Final = 120
 """File systems allow 255, and an owner's folder has an ending."""
 

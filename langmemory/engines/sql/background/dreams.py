@@ -46,6 +46,7 @@ def rows(connection: Connection, namespace: Namespace) -> list[DreamRow]:
             night=str(night or ""),
             action=action,
             text=_text(value),
+            summary_of=_summary_of(value),
             before="" if was_privacy not in (None, privacy) else _text(before),
             reason=str(reason or ""),
             owner=owner,
@@ -53,6 +54,11 @@ def rows(connection: Connection, namespace: Namespace) -> list[DreamRow]:
         )
         for at, night, action, value, before, reason, owner, privacy, was_privacy in found
     ]
+
+
+def _summary_of(value: str) -> str:
+    told = from_json(value)
+    return f"{told['level']} {told['period']}" if "level" in told and "period" in told else ""
 
 
 def _text(value: str | None) -> str:

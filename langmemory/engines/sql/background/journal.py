@@ -8,9 +8,11 @@ from typing import Any, Final, cast
 
 from langmemory.engines.sql.tables.connection import Connection
 from langmemory.engines.sql.tables.namespaces import below, find, from_path
+from langmemory.engines.sql.tables.settings import distilled
 from langmemory.engines.sql.tables.times import by_clock
+from langmemory.engines.sql.tables.tree import IS_NODE
 from langmemory.engines.sql.tables.values import LONG, LeafValue
-from langmemory.ports.journal import DerivedRow, QuestionRow, ReplacedRow
+from langmemory.ports.journal import DerivedRow, QuestionRow, ReplacedRow, Spoken
 from langmemory.types import Namespace
 from langmemory.values import from_json
 
@@ -44,6 +46,54 @@ def pages_of(connection: Connection, items: Iterable[int]) -> set[tuple[Namespac
     return {(from_path(path), day) for path, day in rows}
 
 
+def retold_in(connection: Connection, items: Iterable[int]) -> set[tuple[Namespace, str]]:
+    """Return the namespace and a day of the distilled months whose pages quote these items, or are made of
+    them: days and months of the tree of summaries, and turns that these rest on."""
+    months = distilled(connection)
+    if not months:
+        return set()
+    rows = connection.execute(_RETOLD, (connection.array(items),))
+    return {(from_path(path), day) for id, path, day in rows if day[:7] <= months.get(id, "")}
+
+
+def leaving(
+    connection: Connection, prefix: Namespace, through: str | None
+) -> dict[int, set[tuple[Namespace, str]]]:
+    """Return the days whose pages are elsewhere once the namespaces in a prefix are distilled up to a month,
+    by namespace. None: no month is distilled. A month that is distilled stays so."""
+    known = distilled(connection)
+    found = {}
+    for namespace, path in namespaces(connection, prefix):
+        before = known.get(namespace, "")
+        if not before if through is None else before >= through:
+            continue
+        first, last = sorted((before, through or ""))
+        rows = connection.execute(
+            f"SELECT DISTINCT {_DAY} AS day FROM item i WHERE i.namespace = ? AND ({_DERIVED}) "
+            "AND i.status <> 'archived' AND substr(day, 1, 7) > ? AND substr(day, 1, 7) <= ?",
+            (namespace, first, last),
+        )
+        found[namespace] = {(path, str(day)) for (day,) in rows}
+    return found
+
+
+def spoken(connection: Connection, items: Iterable[int]) -> dict[str, tuple[Spoken, ...]]:
+    """Return the people and things that each item speaks of, by its key."""
+    rows = connection.execute(
+        "SELECT i.key, coalesce(o.key, e.key), coalesce(o.name, e.name), e.name "
+        "FROM carray(?) c CROSS JOIN mention m ON m.item = c.value CROSS JOIN item i ON i.id = m.item "
+        "JOIN entity e ON e.id = m.entity LEFT JOIN entity o ON o.id = e.same_as ORDER BY i.id, 2, e.id",
+        (connection.array(items),),
+    )
+    found: dict[str, dict[str, list[str]]] = {}
+    for key, entity, *names in rows:
+        found.setdefault(key, {}).setdefault(entity, []).extend(names)
+    return {
+        key: tuple(Spoken(entity, tuple(dict.fromkeys(names))) for entity, names in told.items())
+        for key, told in found.items()
+    }
+
+
 def mark(connection: Connection, pages: Iterable[tuple[Namespace, str]]) -> None:
     """Note within a transaction that these pages do not say any more what the file says."""
     for path, day in pages:
@@ -72,8 +122,8 @@ def unmark(connection: Connection, newest: int) -> None:
 
 def concerned(connection: Connection, run: str) -> list[int]:
     """Return the ids of the items that a run changed, or asked or decided about, and of those that had
-    taken the place of one before it. The pages that tell of them before the run and after are all that
-    look otherwise since."""
+    taken the place of one before it, or speak of somebody it linked. The pages that tell of them before
+    the run and after are all that look otherwise since."""
     rows = connection.execute(
         "SELECT item FROM history WHERE run = ?1 "
         "UNION SELECT b.id FROM history h CROSS JOIN item i ON i.id = h.item CROSS JOIN item b "
@@ -81,7 +131,10 @@ def concerned(connection: Connection, run: str) -> list[int]:
         "UNION SELECT i.id FROM (SELECT namespace, items FROM review WHERE run = ?1 "
         "UNION ALL SELECT namespace, items FROM review WHERE decided_run = ?1) r "
         "CROSS JOIN json_each(r.items) k "
-        "CROSS JOIN item i ON i.namespace = r.namespace AND i.key = k.value",
+        "CROSS JOIN item i ON i.namespace = r.namespace AND i.key = k.value "
+        "UNION SELECT m.item FROM run r CROSS JOIN json_each(r.links) k CROSS JOIN entity e "
+        "ON e.namespace = r.namespace AND e.key = k.key CROSS JOIN mention m ON m.entity = e.id "
+        "WHERE r.id = ?1",
         (run,),
     )
     return [int(item) for (item,) in rows]
@@ -107,6 +160,17 @@ WITH told (id, namespace, key, heir) AS MATERIALIZED (
 SELECT DISTINCT p.path, {_DAY} AS day FROM near n
 CROSS JOIN item i ON i.id = n.id CROSS JOIN namespace p ON p.id = i.namespace
 WHERE ({_DERIVED}) AND day IS NOT NULL
+"""
+
+
+_RETOLD: Final = f"""
+WITH RECURSIVE near (id) AS (
+    SELECT value FROM carray(?)
+    UNION SELECT v.item FROM near n CROSS JOIN evidence v ON v.source = n.id
+)
+SELECT DISTINCT p.id, p.path, i.value ->> '$.first_day' FROM near n
+CROSS JOIN item i ON i.id = n.id CROSS JOIN namespace p ON p.id = i.namespace
+WHERE {IS_NODE.format("i")} AND i.value ->> '$.level' IN ('day', 'month')
 """
 
 
@@ -160,13 +224,13 @@ def _told_on(connection: Connection, namespace: int, days: Collection[str]) -> s
 def replaced(connection: Connection, namespace: int, by: Iterable[str]) -> list[ReplacedRow]:
     """Return facts that gave way to these."""
     rows = connection.execute(
-        "SELECT i.superseded_by, i.value, i.owner, i.privacy FROM carray(?) c "
+        "SELECT i.key, i.superseded_by, i.value, i.owner, i.privacy FROM carray(?) c "
         "CROSS JOIN item i INDEXED BY item_successor "
         "ON i.namespace = ? AND i.superseded_by = c.value "
         "WHERE i.status <> 'active' AND i.key GLOB 'fact/*' ORDER BY i.id",
         (connection.text_array(tuple(by)), namespace),
     )
-    return [ReplacedRow(by, from_json(value), *rest) for by, value, *rest in rows]
+    return [ReplacedRow(key, by, from_json(value), *rest) for key, by, value, *rest in rows]
 
 
 def questions(connection: Connection, namespace: int, about: Iterable[str]) -> list[QuestionRow]:

@@ -123,6 +123,7 @@ def apply(
     if known is not None:
         return _repeated(change_set, known)
     _check_plan(connection, change_set, prepared)
+    reviews.check_answers(connection, change_set)
     run = ChangeRun(connection, change_set, now_us, prepared.said)
     runs.insert(
         connection, run_id, kind=change_set.kind, namespace=run.namespace, at_us=now_us,

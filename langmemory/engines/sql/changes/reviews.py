@@ -8,7 +8,16 @@ from typing import Any
 
 import numpy as np
 
-from langmemory.changes import WITHDRAWN, Change, DecideReview, OpenReview, WithdrawReview
+from langmemory.changes import (
+    WITHDRAWN,
+    AddMemory,
+    Change,
+    ChangeSet,
+    DecideReview,
+    OpenReview,
+    UpdateMemory,
+    WithdrawReview,
+)
 from langmemory.engines.sql.changes.run import ChangeRun, Unchanged
 from langmemory.engines.sql.records import items, reviews
 from langmemory.engines.sql.tables.connection import Connection
@@ -129,6 +138,36 @@ def decide(run: ChangeRun, change: DecideReview) -> None:
             "decide it anew; nothing was written."
         )
     reviews.decide(run.connection, change.id, change.option, run.id)
+
+
+def check_answers(connection: Connection, change_set: ChangeSet) -> None:
+    """Check that an answer writes over nothing that changed since the question was asked.
+
+    Raises:
+        ChangeError: It would.
+    """
+    namespace = change_set.namespace
+    for answer in change_set.changes:
+        asked = reviews.find(connection, answer.id) if isinstance(answer, DecideReview) else None
+        if asked is None:  # as `decide` says
+            continue
+        for change in change_set.changes:
+            match change:
+                case UpdateMemory() if change.value is not None:
+                    item = items.find(connection, namespace, change.key)
+                case AddMemory() if change.facets.kind == "core":
+                    item = items.find(connection, namespace, change.key)
+                case _:
+                    item = None
+            if item is None:
+                continue
+            [memory] = items.memories(connection, np.array([item]))
+            if memory.updated_at > asked.opened_at:
+                raise ChangeError(
+                    f"Review {asked.id!r} was asked before {memory.key!r} changed, at "
+                    f"{memory.updated_at.isoformat(timespec='seconds')}; its answer would write over "
+                    "that. Decide it otherwise, and make the change by hand; nothing was written."
+                )
 
 
 def withdraw(run: ChangeRun, change: WithdrawReview) -> None:

@@ -58,6 +58,7 @@ OF_NAMES: Final = (
     "SELECT kind FROM entity", "SELECT literal FROM edge", "SELECT relation FROM edge",
     "SELECT id FROM run", "SELECT kind FROM run", "SELECT undone_by FROM run",
     "SELECT name FROM setting", "SELECT value FROM setting",
+    "SELECT viewer FROM token WHERE viewer IS NOT NULL", "SELECT namespaces FROM token",
 )  # fmt: skip
 """The names things have: a word of them tells nothing."""
 SINCE: Final = (

@@ -10,12 +10,14 @@ import numpy as np
 from langmemory.engines.sql.background import reflected
 from langmemory.engines.sql.engine import Snapshot
 from langmemory.engines.sql.reading.ageing import AgeingView
+from langmemory.engines.sql.scope.scopes import CompiledScope
 from langmemory.engines.sql.tables.namespaces import below, from_path
 from langmemory.lifecycle.health import FADED, WEEKS, Health
 from langmemory.lifecycle.policies import PolicyOptions, unreachable_rules
 from langmemory.lifecycle.retention import DAY_US, retention
 from langmemory.ports.lifecycle import Aged
 from langmemory.types import Namespace, Scope
+from langmemory.values import from_json, readable_text
 
 WEEK_US: Final = 7 * DAY_US
 MOST_COUNTED: Final = 1_000_000
@@ -44,11 +46,7 @@ def health(
         never_shown += int((old & (holding.loaded == 0)).sum())
         shown = shown or bool(holding.loaded.any())
     scope = snapshot.scoped(Scope(namespace=prefix), alive_at_us=now_us)
-    missing = (
-        len(snapshot.without_vectors(scope, np.zeros(0, np.int64), MOST_COUNTED))
-        if snapshot.model().model is not None
-        else 0
-    )
+    missing = _without_vector(snapshot, scope) if snapshot.model().model is not None else 0
     return Health(
         turns=count(f"SELECT count(*) FROM item WHERE namespace IN {inside} AND kind = 'episodic'"),
         unread_turns=sum(one.turns for one in reflected.threads(connection, prefix, now_us)),
@@ -108,6 +106,17 @@ def _aged(snapshot: Snapshot, prefix: Namespace) -> Iterator[Aged]:
         f"SELECT n.path FROM namespace n WHERE n.id IN {inside} ORDER BY n.path", labels
     ).fetchall():
         yield AgeingView(snapshot, from_path(path)).aged()
+
+
+def _without_vector(snapshot: Snapshot, scope: CompiledScope) -> int:
+    """Return how many memories lack a vector, of those that have a text and are not left out of the index."""
+    missing = snapshot.without_vectors(scope, np.zeros(0, np.int64), MOST_COUNTED)
+    rows = snapshot.connection.execute(
+        "SELECT i.value FROM carray(?) c CROSS JOIN item i ON i.id = c.value "
+        "WHERE i.index_fields IS NULL OR i.index_fields <> 'false'",
+        (snapshot.connection.array(missing),),
+    )
+    return sum(bool(readable_text(from_json(value)).strip()) for (value,) in rows)
 
 
 def _growth(snapshot: Snapshot, inside: str, labels: tuple[Any, ...], now_us: int) -> list[int]:

@@ -6,6 +6,7 @@ import logging
 import math
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
+from datetime import datetime
 from heapq import nsmallest
 from typing import Any, Final
 
@@ -53,6 +54,8 @@ class Batch:
     """Ids of items whose TTL starts anew because they were read."""
     viewer: str | None = None
     """On whose behalf; None is the application."""
+    expected: Mapping[tuple[Namespace, str], datetime | None] = field(default_factory=dict)
+    """When items are to have been updated last, else nothing is written; None: there is to be none."""
 
 
 def take_apart(ops: Iterable[Op], viewer: str | None = None) -> Batch:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from datetime import datetime
 from typing import Any, Final, Literal, NamedTuple
 
 import numpy as np
@@ -27,6 +28,7 @@ from langmemory.engines.sql.tables.namespaces import (
 from langmemory.engines.sql.tables.rows import insert
 from langmemory.engines.sql.tables.times import by_clock, from_us, maybe_datetime
 from langmemory.engines.sql.tables.values import LeafValue
+from langmemory.errors import ChangedMeanwhileError
 from langmemory.ports.candidates import Floats, Ids
 from langmemory.types import Memory, Namespace
 from langmemory.values import from_json, readable_text
@@ -352,6 +354,42 @@ def find(
         (to_path(namespace), key, *visible.bindings),
     ).fetchone()
     return None if row is None else int(row[0])
+
+
+def is_expired(connection: Connection, item: int, alive_at_us: int | None) -> bool:
+    """Return whether an item's time to live has ended; where ``alive_at_us`` is None that does not
+    matter yet."""
+    if alive_at_us is None:
+        return False
+    row = connection.execute("SELECT expires_at FROM item WHERE id = ?", (item,)).fetchone()
+    return row is not None and row[0] is not None and row[0] <= alive_at_us
+
+
+def check_unchanged(
+    connection: Connection,
+    namespace: Namespace,
+    key: str,
+    updated_at: datetime | None,
+    *,
+    viewer: str | None = None,
+) -> None:
+    """Refuse a write of an item that is not any more what the writer saw.
+
+    Args:
+        updated_at: When it was updated last, as the writer knows; None: there was none.
+
+    Raises:
+        ChangedMeanwhileError: It was changed or deleted, or is there by now.
+    """
+    visible = visible_to(viewer)
+    row = connection.execute(
+        f"SELECT i.updated_at FROM item i WHERE {NAMED} AND {visible.sql}",
+        (to_path(namespace), key, *visible.bindings),
+    ).fetchone()
+    if (None if row is None else from_us(row[0])) != updated_at:
+        raise ChangedMeanwhileError(
+            f"{key!r} in {namespace} was changed meanwhile. Read it again, then write."
+        )
 
 
 def under(prefix: Namespace, *, viewer: str | None = None) -> Condition:

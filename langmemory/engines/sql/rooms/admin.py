@@ -47,6 +47,19 @@ class ViewerAdmin:
         """``viewer`` None is the application, which sees everything."""
         self._core, self._viewer = core, viewer
 
+    def memory(self, namespace: Namespace, key: str) -> Memory | None:
+        """Return one memory with its facets, whatever its status, be it in the memory file or in the archive
+        file; None where there is none."""
+        namespace = check_namespace(namespace)
+        alive_at_us = self._core.searching.alive_at_us()
+        with self._core.archive.in_place(namespace, key, None) as connection:
+            item = items.find(connection, namespace, key, viewer=self._viewer)
+            if item is None or items.is_expired(connection, item, alive_at_us):
+                return None
+            return shown(connection, [item], self._viewer)[0]
+
+    amemory = twin(memory)
+
     def memories(
         self,
         namespace: Namespace = (),
@@ -161,7 +174,7 @@ class ViewerAdmin:
                 yield from transfer.export_rows(reading, prefix, self._viewer, **options)
             if missing is not None:
                 raise DamagedFileError(
-                    f"All that is in the memory file was brought out. {missing}.", ()
+                    f"All that is in the memory file was brought out. {missing.rstrip('.')}.", ()
                 )
             return
         except DatabaseError as error:

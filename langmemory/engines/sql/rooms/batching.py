@@ -10,7 +10,7 @@ from langmemory.engines.sql.reading import operations
 from langmemory.engines.sql.reading.operations import Batch
 from langmemory.engines.sql.reading.searching import now_us
 from langmemory.engines.sql.records import items, write_access
-from langmemory.engines.sql.rooms.core import Core, checked_ttl, pages_telling_of, remove
+from langmemory.engines.sql.rooms.core import Core, checked_ttl, pages_of, pages_telling_of, remove
 from langmemory.engines.sql.rooms.following import (
     ATTEMPTS,
     NOTHING,
@@ -105,6 +105,8 @@ def _write(
     pages: Pages = set()
     follows = False
     core.archive.bring_back_named(connection, ((op.namespace, op.key) for op in batch.puts))
+    for (namespace, key), updated_at in batch.expected.items():
+        items.check_unchanged(connection, namespace, key, updated_at, viewer=batch.viewer)
     gone = _gone(connection, batch)
     planned.check(connection, gone)
     if writes:
@@ -117,7 +119,7 @@ def _write(
         if written.reworded:
             note_reworded(connection, written.reworded, now)
             follows = True
-        pages |= pages_telling_of(connection, places)
+        pages |= pages_telling_of(connection, places) | pages_of(connection, written.replaced)
     pages |= remove(connection, gone, now, "delete")
     pages |= reinstate(connection, planned)
     if batch.refreshed:

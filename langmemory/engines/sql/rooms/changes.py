@@ -51,7 +51,7 @@ from langmemory.engines.sql.rooms.following import (
 from langmemory.engines.sql.tables import namespaces
 from langmemory.engines.sql.tables.connection import Connection
 from langmemory.engines.sql.transfer import moving
-from langmemory.errors import ChangeError
+from langmemory.errors import ChangedMeanwhileError, ChangeError
 from langmemory.formation.contradiction.comparable import ComparableFact
 from langmemory.formation.planning.catch_up import catch_up
 from langmemory.formation.planning.consequences import consequences, dependants
@@ -114,8 +114,22 @@ class ViewerChanges:
 
     areviews = twin(reviews)
 
+    def review(self, review_id: str) -> Review | None:
+        """Return one question, open or not; None where there is none, or it is about what the viewer may
+        not read."""
+        with self._core.engine.read() as snapshot:
+            found = reviews.find(snapshot.connection, review_id)
+        if found is None or self._viewer is None:
+            return found
+        known = self.reviews(found.namespace, open_only=False)
+        return next((one for one in known if one.id == review_id), None)
+
+    areview = twin(review)
+
     @REMOVE
-    def remove(self, namespace: Namespace, key: str, *, reason: str) -> Applied:
+    def remove(
+        self, namespace: Namespace, key: str, *, reason: str, updated_at: datetime | None = None
+    ) -> Applied:
         """Delete a memory in a run of its own, for whoever decides in a person's stead: unlike what
         `delete` took out, it is there again, with all that stood beside it, when the run is undone.
 
@@ -123,8 +137,18 @@ class ViewerChanges:
             namespace: Exactly this one.
             key: Of the memory; where there is none, nothing happens and no run is recorded.
             reason: Why, for the record.
+            updated_at: `Memory.updated_at` as it was read; None removes whatever is there by now.
+
+        Raises:
+            ChangedMeanwhileError: It was changed since it was read.
         """
-        return self._correct("remove", namespace, key, reason, lambda _: RemoveMemory(key=key))
+
+        def going(memory: Memory) -> Change:
+            if updated_at not in (None, memory.updated_at):
+                raise ChangedMeanwhileError(f"{key!r} in {namespace} was changed. Read it again.")
+            return RemoveMemory(key=key)
+
+        return self._correct("remove", namespace, key, reason, going)
 
     aremove = twin(remove)
 
@@ -154,6 +178,7 @@ class ViewerChanges:
         with self._core.engine.read() as snapshot:
             item = items.find(snapshot.connection, namespace, key, viewer=self._viewer)
             found = [] if item is None else items.memories(snapshot.connection, np.array([item]))
+            seen = history.newest(snapshot.connection)
         if not found:
             return Applied(run_id=run_id, lines=(f"there is no {key}",))
         change_set = ChangeSet(
@@ -162,6 +187,7 @@ class ViewerChanges:
             kind="correction",
             reason=reason,
             changes=(change(found[0]),),
+            planned_at=seen,
         )
         return Changes(self._core, None).apply(change_set)
 
@@ -354,6 +380,13 @@ class Changes(ViewerChanges):
 
     aruns = twin(runs)
 
+    def run(self, run_id: str) -> Run | None:
+        """Return one run; None where there is none."""
+        with self._core.engine.read() as snapshot:
+            return runs.find(snapshot.connection, run_id)
+
+    arun = twin(run)
+
     def read_again(
         self, namespace: Namespace = (), *, thread_id: str | None = None, run_id: str | None = None
     ) -> list[Run]:
@@ -410,7 +443,8 @@ class Changes(ViewerChanges):
             by: Who decided, for the record.
 
         Raises:
-            ChangeError: No such review or option, or it was decided already.
+            ChangeError: No such review or option, it was decided already, or what the option would
+                write over changed since it was asked.
         """
         return self.apply(self._decision(review_id, option, by))
 

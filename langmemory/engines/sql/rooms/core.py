@@ -5,7 +5,6 @@ from __future__ import annotations
 import logging
 import math
 import os
-import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
@@ -32,6 +31,7 @@ from langmemory.engines.sql.tables.settings import journals, read_model, write_m
 from langmemory.engines.sql.writing import verbatim
 from langmemory.engines.sql.writing.indexing import IndexConfig, Pending, resolve_indexing
 from langmemory.errors import ConfigError, DatabaseError, EmbeddingError
+from langmemory.pacing import in_steps
 from langmemory.ports.journal import Pages, Projection
 from langmemory.recall.accesses import AccessLog, ShownLog
 from langmemory.recall.models import Expander, Reranker
@@ -160,9 +160,9 @@ class Core:
         removed = self.remove_all(items.has_expired(now_us()), "expire")
         with self.engine.read() as snapshot:
             ids = removal.outlived(snapshot.connection, now_us())
-        for start in range(0, len(ids), REMOVED_AT_ONCE):
+        for step in in_steps(ids, REMOVED_AT_ONCE):
             with self.engine.write() as connection:
-                removal.expire_gone(connection, ids[start : start + REMOVED_AT_ONCE], now_us())
+                removal.expire_gone(connection, step, now_us())
         return removed
 
     def write_later(self, write: Callable[[Connection], object]) -> None:
@@ -259,18 +259,14 @@ class Core:
         *,
         reason: str | None = None,
     ) -> int:
-        """Delete the items that a condition holds for, `REMOVED_AT_ONCE` in a transaction; how many.
-        Between two of them is as long a pause, in which others write: a lock that is taken again at
-        once is rarely given to anybody else."""
+        """Delete the items that a condition holds for, `REMOVED_AT_ONCE` in a transaction; how many."""
         with self.engine.read() as snapshot:
             ids = items.those(snapshot.connection, condition)
-        removed, took_seconds = 0, 0.0
-        for start in range(0, len(ids), REMOVED_AT_ONCE):
-            time.sleep(took_seconds)
+        removed = 0
+        for step in in_steps(ids, REMOVED_AT_ONCE):
             try:
                 with self.engine.write() as connection:
-                    began = time.monotonic()
-                    some = items.those(connection, condition, ids[start : start + REMOVED_AT_ONCE])
+                    some = items.those(connection, condition, step)
                     pages = remove(connection, some, now_us(), action, reason=reason)
             except DatabaseError as error:
                 if not removed:
@@ -279,7 +275,6 @@ class Core:
                     f"{removed} of {len(ids)} items are deleted; the others are there. {error} Then "
                     "delete them again."
                 ) from error
-            took_seconds = time.monotonic() - began
             removed += len(some)
             self.follow(pages)
         return removed
@@ -331,7 +326,7 @@ def pages_of(connection: Connection, ids: Sequence[int]) -> Pages:
     them. To be called within the transaction that changes the items."""
     if not ids or not journals(connection):
         return set()
-    pages = journal.pages_of(connection, ids)
+    pages = journal.pages_of(connection, ids) | journal.retold_in(connection, ids)
     journal.mark(connection, pages)
     return pages
 

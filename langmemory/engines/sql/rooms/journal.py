@@ -17,7 +17,15 @@ from langmemory.engines.sql.tables import namespaces, settings
 from langmemory.engines.sql.tables.connection import Connection
 from langmemory.engines.sql.writing.naming import Names
 from langmemory.lifecycle.retention import salience
-from langmemory.ports.journal import DreamRow, Learned, Pages, Remembered, RememberedRow
+from langmemory.lifecycle.summaries.nodes import key_of, sentences_of
+from langmemory.ports.journal import (
+    DreamRow,
+    Learned,
+    MonthRows,
+    Pages,
+    Remembered,
+    RememberedRow,
+)
 from langmemory.types import Namespace
 
 MOST_REMEMBERED = 500
@@ -44,17 +52,60 @@ class StoredJournal:
         with self._engine.read() as snapshot:
             connection = snapshot.connection
             for namespace, path in journal.namespaces(connection, prefix):
-                derived = journal.derived(connection, namespace, path, days)
-                if not derived:
-                    continue
-                keys = [found.key for found in derived]
-                yield Learned(
-                    namespace=path,
-                    derived=derived,
-                    replaced=journal.replaced(connection, namespace, keys),
-                    questions=journal.questions(connection, namespace, keys),
-                    names=lambda owner: Names(connection, owner or ""),
-                )
+                learned = _learned(connection, namespace, path, days)
+                if learned is not None:
+                    yield learned
+
+    def month(self, namespace: Namespace, month: str) -> MonthRows | None:
+        with self._engine.read() as snapshot:
+            connection = snapshot.connection
+            place = namespaces.find(connection, namespace)
+            days = {f"{month}-{day:02d}" for day in range(1, 32)}
+            learned = None if place is None else _learned(connection, place, namespace, days)
+            if learned is None:
+                return None
+            view = AgeingView(snapshot, namespace)
+            keys = [row.key for row in learned.derived]
+            readers = {
+                (row.owner or "") if row.privacy == "private" else None for row in learned.derived
+            }
+            places = view.find([key_of("month", month, reader) for reader in readers])
+            nodes = view.memories(np.array(list(places.values()), np.int64))
+            leaves = [leaf for node in nodes for one in sentences_of(node) for leaf in one.leaves]
+            retold = view.memories(np.array(list(view.find(leaves).values()), np.int64))
+            ids = view.find(keys)
+            told = np.array(list(ids.values()), np.int64)
+            by_id = {item: key for key, item in ids.items()}
+            return MonthRows(
+                learned=learned,
+                nodes={node.value["reader"]: node for node in nodes},
+                retold={one.key: one for one in retold},
+                vectors={
+                    by_id[int(item)]: vector
+                    for item, vector in zip(*view.vectors(told), strict=True)
+                },
+                evidence={by_id[item]: turns for item, turns in view.evidence(told).items()},
+                spoken=journal.spoken(connection, told),
+            )
+
+    def distilled(self) -> dict[Namespace, str]:
+        with self._engine.glance() as snapshot:
+            connection = snapshot.connection
+            months = settings.distilled(connection)
+            rows = connection.execute("SELECT id, path FROM namespace") if months else ()
+            return {namespaces.from_path(path): months[id] for id, path in rows if id in months}
+
+    def distil(self, prefix: Namespace, through: str | None, *, dry_run: bool) -> Pages:
+        if dry_run:
+            with self._engine.read() as snapshot:
+                leaving = journal.leaving(snapshot.connection, prefix, through)
+        else:
+            with self._engine.write() as connection:
+                leaving = journal.leaving(connection, prefix, through)
+                for namespace in leaving:
+                    settings.note_distilled(connection, namespace, through)
+                journal.mark(connection, set().union(*leaving.values()))
+        return set().union(*leaving.values())
 
     def days(self, namespace: Namespace, keys: Sequence[str]) -> set[date]:
         with self._engine.read() as snapshot:
@@ -136,6 +187,23 @@ class StoredJournal:
     def dreamt(self, namespace: Namespace) -> list[DreamRow]:
         with self._engine.read() as snapshot:
             return dreams.rows(snapshot.connection, namespace)
+
+
+def _learned(
+    connection: Connection, namespace: int, path: Namespace, days: Collection[str] | None
+) -> Learned | None:
+    """What was learned in one namespace; None where nothing was."""
+    derived = journal.derived(connection, namespace, path, days)
+    if not derived:
+        return None
+    keys = [found.key for found in derived]
+    return Learned(
+        namespace=path,
+        derived=derived,
+        replaced=journal.replaced(connection, namespace, keys),
+        questions=journal.questions(connection, namespace, keys),
+        names=lambda owner: Names(connection, owner or ""),
+    )
 
 
 def _core(connection: Connection, namespace: Namespace) -> dict[str, str]:

@@ -175,6 +175,8 @@ class Lifecycle:
             for night, of_night in found.items()
         ]
 
+    anights = twin(nights)
+
     def undo(self, night: str, *, dry_run: bool = False) -> UndoneNight:
         """Take back all that a night changed, its last run first, each in a run of its own.
 

@@ -13,11 +13,12 @@ import numpy as np
 from langmemory.engines.sql.reading.ageing import AgeingView
 from langmemory.engines.sql.reading.searching import now_us
 from langmemory.engines.sql.records import items, progress, runs
+from langmemory.engines.sql.rooms.archive import Archive
 from langmemory.engines.sql.rooms.core import existing
 from langmemory.engines.sql.rooms.gathering import OpenStore
 from langmemory.engines.sql.tables import namespaces
 from langmemory.engines.sql.writing.naming import Names
-from langmemory.errors import DatabaseError, MaintenanceBusyError
+from langmemory.errors import MaintenanceBusyError
 from langmemory.types import Memory, Namespace
 
 LEASE = "maintenance"
@@ -73,49 +74,9 @@ class Maintaining:
         return self._core.engine.optimise()
 
     @property
-    def has_archive(self) -> bool:
-        """Whether memories can move anywhere: not from a file in memory."""
-        return self._core.archive.path is not None
-
-    def movable(self, namespace: Namespace, keys: Sequence[str]) -> list[str]:
-        """Return those of some archived memories that may move to the archive file: no turns, nothing with a
-        TTL, and nothing that a memory in the memory file was derived from."""
-        return self._core.archive.movable(namespace, keys)
-
-    def move(
-        self,
-        namespace: Namespace,
-        keys: Sequence[str],
-        *,
-        run_id: str,
-        reason: str,
-        note: dict[str, Any],
-    ) -> list[str]:
-        """Move archived memories to the archive file in one transaction and a run of its own; return the
-        keys of those that moved, see `movable`.
-
-        Raises:
-            DatabaseError: The archive file is another memory file's, or cannot be written.
-        """
-        return self._core.archive.move(namespace, keys, run_id=run_id, reason=reason, note=note)
-
-    def sweep_archive(self) -> int:
-        """Delete copies from the archive file that a killed process left there; how many.
-
-        Raises:
-            DatabaseError: Memories moved there, and it is not there any more.
-        """
-        if missing := self._core.archive.missing():
-            raise DatabaseError(missing)
-        return self._core.archive.sweep()
-
-    def check_archive(self) -> list[str]:
-        """Return what is inconsistent in the archive file, and between the two, one line each."""
-        return self._core.archive.check()
-
-    def leftovers(self) -> int:
-        """Return how many copies in the archive file are read by nobody: the next night deletes them."""
-        return self._core.archive.leftovers()
+    def archive(self) -> Archive:
+        """The archive file, which memories move to; one in memory has no path."""
+        return self._core.archive
 
     def texts(self, namespace: Namespace, keys: Sequence[str]) -> dict[str, str]:
         """Return what memories of a namespace say, by key; those that are not there are left out."""

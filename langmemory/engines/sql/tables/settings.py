@@ -16,6 +16,9 @@ ARCHIVE_OF: Final = "archive of"
 _JOURNAL: Final = "journal "
 """Begins the name of a setting whose value is a folder."""
 
+_DISTILLED: Final = "distilled "
+"""Begins the name of a setting whose value is a month, YYYY-MM: that of a namespace, by its id."""
+
 _FORGETTING: Final = "forgetting"
 _NEWEST: Final = "newest forgetting"
 Remaining = Literal["file", "copies"]
@@ -65,6 +68,23 @@ def add_journal(connection: Connection, folder: str) -> None:
     connection.execute(
         "INSERT OR IGNORE INTO setting (name, value) VALUES (?, ?)", (_JOURNAL + folder, folder)
     )
+
+
+def distilled(connection: Connection) -> dict[int, str]:
+    """Return the last month of the journal that is distilled, YYYY-MM, by the id of the namespace."""
+    rows = connection.execute(
+        "SELECT substr(name, ?1 + 1), value FROM setting WHERE substr(name, 1, ?1) = ?2",
+        (len(_DISTILLED), _DISTILLED),
+    )
+    return {int(namespace): str(month) for namespace, month in rows}
+
+
+def note_distilled(connection: Connection, namespace: int, month: str | None) -> None:
+    """Note up to which month the journal of a namespace is distilled; None: it is not."""
+    name = f"{_DISTILLED}{namespace}"
+    connection.execute("DELETE FROM setting WHERE name = ?", (name,))
+    if month is not None:
+        connection.execute("INSERT INTO setting (name, value) VALUES (?, ?)", (name, month))
 
 
 def remaining(connection: Connection) -> Remaining | None:

@@ -101,6 +101,8 @@ class Frame:
     """A whole clause that denies what was said last."""
     died: str = r"(?!)"
     """A clause by which the subject, or the object, of a fact is dead."""
+    widowed: str = r"(?!)"
+    """One by which the speaker's spouse is."""
     forms: tuple[str, ...] = ()
     """Endings a word may take."""
     denied: re.Pattern[str] = NEVER

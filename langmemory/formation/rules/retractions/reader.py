@@ -48,11 +48,13 @@ _COUPLES = frozenset({"married_to", "engaged_to", "partner_of"})
 
 
 @lru_cache(maxsize=4)
-def _compiled(code: str) -> tuple[tuple[tuple[Ending, re.Pattern[str]], ...], re.Pattern[str]]:
-    """Return the patterns of a language that end a fact, and the one by which somebody is dead."""
+def _compiled(
+    code: str,
+) -> tuple[tuple[tuple[Ending, re.Pattern[str]], ...], re.Pattern[str], re.Pattern[str]]:
+    """Return the patterns of a language that end a fact, by which somebody is dead, and widowed."""
     frame = FRAMES[code]
     endings = tuple((one, frame.compiled(one.pattern)) for group in frame.endings for one in group)
-    return endings, frame.compiled(frame.died)
+    return endings, frame.compiled(frame.died), frame.compiled(frame.widowed)
 
 
 def may_take_back(text: str, code: str) -> bool:
@@ -202,7 +204,7 @@ class _Reading:
             self._end(hit, clause)
 
     def _hit(self, clause: str, held: Held, latest: bool) -> _Hit | None:
-        endings, died = _compiled(self.frame.code)
+        endings, died, widowed = _compiled(self.frame.code)
         passing = re.search(self.frame.passing, clause, re.IGNORECASE) is not None
         found: _Hit | None = None
         for one in marked(clause, held, self.frame, kin=self._kin(held), latest=latest):
@@ -211,7 +213,8 @@ class _Reading:
             alone = one.mention != "pronoun" or latest
             if not alone and relation_named(held.relation).name not in _COUPLES:
                 continue
-            if alone and self._dies(one, held, died):
+            lost = held.relation == "married_to" and widowed.match(one.text) is not None
+            if alone and (lost or self._dies(one, held, died)):
                 return _Hit(held=held, mention=one.mention, died=True)
             for ending, pattern in self._endings_for(held, endings):
                 matched = pattern.match(one.text)
@@ -249,9 +252,7 @@ class _Reading:
                 relation.object in ("person", "animal") or held.to_me or relation.name == "has_pet"
             )
             return (
-                living
-                and not (relation.timeless and relation.name != "has_pet")
-                and ("§O" in whole or relation.name == "married_to")
+                living and not (relation.timeless and relation.name != "has_pet") and "§O" in whole
             )
         return whole.startswith("§S") and not relation.timeless
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from datetime import date
 from typing import Final
 
 from langmemory.context.escape import one_line
-from langmemory.formation.wording import Wording, singular, wording
+from langmemory.formation.wording import Wording, capitalised, singular, wording
 from langmemory.languages import LANGUAGES, Topic, detect_language, is_unspaced, primary
 from langmemory.languages.spelling import normalised_text
 from langmemory.languages.tables import NEVER
@@ -60,42 +61,51 @@ def language_of(text: str) -> str:
     return detect_language(text).code
 
 
-def sentences(text: str) -> list[str]:
-    """Return the sentences of a text, normalised."""
-    return [one for part in _SENTENCES.split(text) if (one := normalised_text(part))]
+def sentences(text: str) -> dict[str, str]:
+    """Return the sentences of a text as they stand, by how they are compared."""
+    return {one: part for part in _SENTENCES.split(text) if (one := normalised_text(part))}
 
 
 def copied(text: str, others: Iterable[str]) -> bool:
     """Whether every sentence of a text stands in others already."""
     known = {normalised_text(other) for other in others}
-    known |= {sentence for other in known for sentence in sentences(other)}
-    return all(one in known for one in sentences(text))
+    known = known.union(*map(sentences, known))
+    return known.issuperset(sentences(text))
 
 
 def unsupported(
-    text: str, language: str, sources: Sequence[str], *, counts: Collection[int] = ()
+    text: str,
+    language: str,
+    sources: Sequence[str],
+    *,
+    counts: Collection[int] = (),
+    days: Iterable[date] = (),
 ) -> str | None:
     """Return what of a text no source supports; None where they support enough of it.
 
-    Numbers, dates and names must all stand in a source; of the other telling words `SUPPORTED`.
+    Numbers, dates, names and in German nouns must all stand in a source; of the other telling words
+    `SUPPORTED`.
 
     Args:
         text: The text.
         language: Of the text and its sources.
         sources: Texts that it was made from.
         counts: Numbers that may be said all the same: of sources, of conversations.
+        days: Days on which the sources were said, which may be named.
     """
     own = wording(text, language)
-    theirs = [wording(source, language) for source in sources]
+    theirs = [wording(source, language) for source in (*sources, *_written(days, language))]
     known = frozenset[str]().union(*(one.words | one.dates | one.numbers for one in theirs))
-    if own.numbers - known - {str(count) for count in counts}:
+    figures = {one.lstrip("0") or one for one in known}  # of an ISO date
+    if own.numbers - known - figures - {str(count) for count in counts}:
         return "a number that no source has"
-    days, known_days = _days(own, language), {day for one in theirs for day in _days(one, language)}
-    if days - known_days:
+    named = _calendar_words(own, language)
+    known_days = {word for one in theirs for word in _calendar_words(one, language)}
+    if named - known_days:
         return "a date that no source has"
-    if missing_words(own.names, known):
+    if missing_words(capitalised(text) - named, known | known_days):
         return "a name that no source has"
-    telling = own.words - own.numbers - days
+    telling = own.words - own.numbers - named
     missing = missing_words(telling, known | known_days)
     if not own.words or len(missing) > (1 - SUPPORTED) * len(telling):
         return "words that no source supports"
@@ -126,9 +136,18 @@ def _begun(word: str) -> str:
     return word[: max(_BEGINNING, len(word) - _BEGINNING)]
 
 
-def _days(found: Wording, language: str) -> set[str]:
+def _calendar_words(found: Wording, language: str) -> set[str]:
     """Weekdays, months and seasons, also in the plural."""
-    known = LANGUAGES.get(primary(language)) or LANGUAGES["en"]
-    calendar = {*known.times.months, *known.times.day_names, *known.times.seasons}
+    times = (LANGUAGES.get(primary(language)) or LANGUAGES["en"]).times
+    calendar = {*times.months, *times.day_names, *times.seasons}
     named = {word for word in found.words if word in calendar or singular(word) in calendar}
     return {singular(word) for word in found.dates | named if len(word) > _BEGINNING}
+
+
+def _written(days: Iterable[date], language: str) -> Iterator[str]:
+    """Days in the figures and words by which they may be named."""
+    times = (LANGUAGES.get(primary(language)) or LANGUAGES["en"]).times
+    for day in days:
+        named = [name for name, number in times.months.items() if number == day.month]
+        named += [name for name, number in times.day_names.items() if number == day.weekday()]
+        yield f"{day.year} {day.month} {day.day} {' '.join(named)}"

@@ -1,0 +1,84 @@
+"""`langmemory serve`: the memory file over HTTP, for other programs and other machines."""
+
+from __future__ import annotations
+
+import logging
+import sys
+from typing import Annotated
+
+import typer
+
+from langmemory.cli.target import Target
+from langmemory.cli.terminal import printable, say
+from langmemory.errors import ConfigError, with_extra
+
+
+def serve(
+    target: Target,
+    host: Annotated[
+        str, typer.Option("--host", metavar="ADDRESS", help="Where to listen.")
+    ] = "127.0.0.1",
+    port: Annotated[
+        int, typer.Option("--port", metavar="N", min=0, max=65_535, help="Which port.")
+    ] = 8765,
+    allow_host: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--allow-host",
+            metavar="NAME",
+            help="A name by which clients reach this server, as of a proxy before it; may be repeated.",
+            show_default=False,
+        ),
+    ] = None,
+    viewer: Annotated[
+        str | None,
+        typer.Option(
+            "--viewer",
+            metavar="NAME",
+            help="Who sits at this machine and needs no token; else the "
+            "application, which sees everything.",
+            show_default=False,
+        ),
+    ] = None,
+    require_token: Annotated[
+        bool, typer.Option("--require-token", help="Ask for a token also on this machine.")
+    ] = False,
+    quiet: Annotated[bool, typer.Option("--quiet", help="Log no requests.")] = False,
+) -> None:
+    """Serve the memory file over HTTP, until stopped.
+
+    On this machine no token is needed. Elsewhere `langmemory token create` makes one.
+    """
+    try:
+        from langmemory.server.app import create_app
+        from langmemory.server.serving import address_of, listen
+        from langmemory.server.serving import serve as run
+    except ImportError as error:
+        raise ConfigError(f"The server needs {error.name}: {with_extra('server')}") from error
+    from langmemory.server.access import LOCAL, Grant
+    from langmemory.server.settings import ServerSettings
+
+    settings = ServerSettings(
+        host=host, port=port, allowed_hosts=tuple(allow_host or ()), require_token=require_token
+    )
+    place = target.namespace()
+    local = Grant(
+        id=LOCAL.id, viewer=viewer, namespaces=(place,) if place else (), scope=LOCAL.scope
+    )
+    _log_to_stderr(quiet=quiet)
+    listening = listen(settings)
+    with listening, target.open(create=True) as store:
+        if store.ttl_config:
+            store.start_ttl_sweeper()
+        at = address_of(listening)
+        say(printable(f"Serving {store.path} on {at}/api/v1/memory; Ctrl-C stops"), err=True)
+        run(create_app(store, settings=settings, local=local), listening)
+
+
+def _log_to_stderr(*, quiet: bool) -> None:
+    handler = logging.StreamHandler(sys.stderr)
+    handler.setFormatter(logging.Formatter("%(asctime)s  %(message)s", "%H:%M:%S"))
+    for name in ("langmemory", "uvicorn"):
+        logger = logging.getLogger(name)
+        logger.addHandler(handler)
+        logger.setLevel(logging.WARNING if quiet or name == "uvicorn" else logging.INFO)

@@ -1,0 +1,134 @@
+"""Access: who asks, and how far what they may reach goes.
+
+The store that a handler gets is bound to the viewer of the token. A handler names no viewer, and what it
+is given of a namespace goes through `Access.place`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Final
+
+from langmemory.server.problems import Problem
+from langmemory.stores import MemoryStore
+from langmemory.stores.face import StoreFace, bound
+from langmemory.types import AccessToken, Namespace, TokenScope
+
+RANK: Final[dict[TokenScope, int]] = {"read": 0, "write": 1, "admin": 2}
+"""A scope includes those below it."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Grant:
+    """What somebody was let in with."""
+
+    id: str
+    """Of the token; ``local`` for whoever sits at this machine and needs none."""
+    viewer: str | None
+    namespaces: tuple[Namespace, ...]
+    """Prefixes; none is the whole file."""
+    scope: TokenScope
+
+    @classmethod
+    def of(cls, token: AccessToken) -> Grant:
+        """Return what a token gives."""
+        return cls(id=token.id, viewer=token.viewer, namespaces=token.namespaces, scope=token.scope)
+
+    def check_scope(self, needed: TokenScope) -> None:
+        """Raises Problem where this allows less."""
+        if RANK[self.scope] < RANK[needed]:
+            raise Problem(
+                403,
+                "scope",
+                f"This needs a token of scope {needed}; yours has {self.scope}. Make one with `langmemory "
+                f"token create --scope {needed}`.",
+            )
+
+
+LOCAL: Final = Grant(id="local", viewer=None, namespaces=(), scope="admin")
+"""Whoever sits at the machine: the file is theirs."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Access:
+    """What a handler works with."""
+
+    application: MemoryStore = field(repr=False)
+    """The application's store. Only what checks the grant itself may use it: see `whole`."""
+    grant: Grant
+    if_match: tuple[str, ...] | None = None
+    """Entity tags of the request, ``*`` for any; None where there is no such header."""
+    idempotency_key: str | None = None
+
+    @property
+    def store(self) -> StoreFace:
+        """The store as the one who asks may see it."""
+        return bound(self.application, self.grant.viewer)
+
+    def place(self, namespace: Namespace | None = None, *, exact: bool = False) -> Namespace:
+        """Return the namespace that a request means, if it lies in what the token reaches.
+
+        Args:
+            namespace: As the request names it; None where it does not. Then it is the one that the
+                token is bound to, else the whole file.
+            exact: Refuse the whole file: something is to be written somewhere.
+
+        Raises:
+            Problem: It lies elsewhere, or it has to be named.
+        """
+        allowed = self.grant.namespaces
+        found = namespace
+        if found is None and len(allowed) == 1:
+            found = allowed[0]
+        if found is None:
+            found = ()
+        if not found and (exact or allowed):
+            choice = f" This token reaches {_listed(allowed)}." if allowed else ""
+            raise Problem(422, "namespace-needed", f"Name a namespace.{choice}")
+        if allowed and not any(found[: len(one)] == one for one in allowed):
+            raise Problem(
+                403,
+                "namespace",
+                f"This token does not reach the namespace {'/'.join(found)}; it reaches "
+                f"{_listed(allowed)}.",
+            )
+        return found
+
+    def within(self, namespace: Namespace, what: str) -> None:
+        """Refuse, as if it were not there, what lies in a namespace that the token does not reach.
+
+        Raises:
+            Problem: ``what`` lies elsewhere.
+        """
+        allowed = self.grant.namespaces
+        if allowed and not any(namespace[: len(one)] == one for one in allowed):
+            raise Problem(404, "not-found", f"There is no {what}.")
+
+    def whole(self, *, anywhere: bool = False) -> MemoryStore:
+        """Return the application's store, for what acts on everybody's memory.
+
+        Args:
+            anywhere: It also acts beyond any namespace, so that a token bound to some is refused.
+
+        Raises:
+            Problem: The token is bound to a viewer, or to namespaces.
+        """
+        if self.grant.viewer is not None:
+            raise Problem(
+                403,
+                "viewer",
+                "This acts on everybody's memory, and your token is bound to one viewer. It needs one "
+                "made without --viewer.",
+            )
+        if anywhere and self.grant.namespaces:
+            raise Problem(
+                403,
+                "namespace",
+                "This acts on the whole file, and your token is bound to namespaces. It needs one made "
+                "without --namespace.",
+            )
+        return self.application
+
+
+def _listed(namespaces: tuple[Namespace, ...]) -> str:
+    return ", ".join("/".join(one) for one in namespaces)

@@ -1,0 +1,197 @@
+"""The file as a whole: forgetting, export and import, health, counts."""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import json
+import secrets
+from collections.abc import Iterator
+from itertools import islice
+from pathlib import Path
+from time import time
+from typing import Annotated, Any, Final
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from langmemory.errors import DamagedFileError, ImportFormatError
+from langmemory.lifecycle.health import Finding, Health
+from langmemory.server.access import Access
+from langmemory.server.api.requests import Fields, Key, Labels, Place
+from langmemory.server.problems import Problem
+from langmemory.server.routes import Routes, Rows, Upload
+from langmemory.stores import MemoryStore
+from langmemory.types import Forgotten, Stats
+
+routes = Routes("Whole file")
+
+CONFIRMABLE_SECONDS: Final = 600
+"""How long what a dry run showed can be confirmed."""
+_SECRET: Final = secrets.token_bytes(32)
+
+Name = Annotated[str, Field(min_length=1, max_length=400, pattern=r"\S")]
+
+
+class ForgetRequest(Fields):
+    """What to forget for good. A token that is bound to a viewer forgets what the viewer owns."""
+
+    namespace: Labels | None = None
+    """Prefix by whole labels; for `keys` the namespace itself."""
+    owner: Name | None = None
+    """Everything this person owns."""
+    entities: Annotated[list[Name], Field(max_length=100)] = Field(default_factory=list)
+    """Everything that speaks of these people or things."""
+    keys: Annotated[list[Key], Field(max_length=1_000)] = Field(default_factory=list)
+    everything: bool = False
+    """All of the namespace, whoever owns it."""
+    confirmation: Annotated[str, Field(max_length=200)] | None = None
+    """What the dry run answered. Without it, this is the dry run."""
+
+
+class ForgetAnswer(BaseModel):
+    """What went, or would go."""
+
+    model_config = ConfigDict(use_attribute_docstrings=True)
+
+    forgotten: Forgotten
+    confirmation: str | None = None
+    """Of a dry run: send the same request with it, within ten minutes, to forget."""
+
+    @property
+    def forgets(self) -> bool:
+        """Whether answers that were kept may quote what is gone."""
+        return not self.forgotten.dry_run
+
+
+@routes("POST", "/forget", scope="admin")
+def forget(access: Access, *, body: ForgetRequest) -> ForgetAnswer:
+    """Take memories out of the file for good, with all that was made from them, and prove it. The first
+    request only shows what would go."""
+    place = access.place(body.namespace, exact=bool(body.keys) or body.everything)
+    given = body.confirmation
+    if given is not None and not _is_confirmed(access, body, given):
+        raise Problem(
+            409,
+            "not-confirmed",
+            "This confirmation is of another request, or older than ten minutes. Look at the dry run again: "
+            "send the request without it.",
+        )
+    forgotten = _forget(access, place, body, dry_run=given is None)
+    confirmation = _confirmation(access, body, int(time())) if given is None else None
+    return ForgetAnswer(forgotten=forgotten, confirmation=confirmation)
+
+
+def _forget(
+    access: Access, place: tuple[str, ...], body: ForgetRequest, *, dry_run: bool
+) -> Forgotten:
+    store = access.store
+    if isinstance(store, MemoryStore):
+        return store.forget(
+            place,
+            owner=body.owner,
+            entity=body.entities or None,
+            keys=body.keys or None,
+            everything=body.everything,
+            dry_run=dry_run,
+        )
+    if (
+        body.owner not in (None, access.grant.viewer)
+        or body.entities
+        or body.keys
+        or body.everything
+    ):
+        access.whole()
+    forgotten: Forgotten = store.forget(place, dry_run=dry_run)  # type: ignore[attr-defined]
+    return forgotten
+
+
+def _confirmation(access: Access, body: ForgetRequest, at: int) -> str:
+    asked = body.model_dump(mode="json", exclude={"confirmation"})
+    text = json.dumps([at, access.grant.id, access.application.path, asked], sort_keys=True)
+    return f"{at}-{hmac.new(_SECRET, text.encode(), hashlib.sha256).hexdigest()}"
+
+
+def _is_confirmed(access: Access, body: ForgetRequest, given: str) -> bool:
+    at = given.partition("-")[0]
+    if not (at.isascii() and at.isdigit()) or not 0 <= time() - int(at) <= CONFIRMABLE_SECONDS:
+        return False
+    return hmac.compare_digest(_confirmation(access, body, int(at)).encode(), given.encode())
+
+
+class ExportQuery(Place):
+    """What."""
+
+    history: bool = True
+    """False leaves out what happened, and gives what is known now alone."""
+
+
+@routes("GET", "/export", scope="admin")
+def export(access: Access, *, query: ExportQuery) -> Rows:
+    """Return memories with all facets, their history and evidence, as JSON lines, which `import` takes.
+
+    If the file turns out to be damaged, what can be read comes first, then a line `{"error": …}`."""
+    rows = access.store.admin.export(access.place(query.namespace), history=query.history)
+    begun = list(islice(rows, 1))
+    return _complete(begun, rows)  # type: ignore[return-value]
+
+
+def _complete(begun: list[Any], rows: Iterator[Any]) -> Iterator[Any]:
+    try:
+        yield from begun
+        yield from rows
+    except DamagedFileError as error:
+        yield {"error": str(error)}
+
+
+class Imported(BaseModel):
+    """What an import did."""
+
+    model_config = ConfigDict(use_attribute_docstrings=True)
+
+    changed: int
+    """Memories that are new or different."""
+
+
+@routes("POST", "/import", scope="admin")
+def import_rows(access: Access, *, body: Upload) -> Imported:
+    """Restore what `export` gave, as it was. Repeating it adds nothing."""
+    assert isinstance(body, Path)
+    store = access.whole(anywhere=True)
+    with body.open(encoding="utf-8") as lines:
+        try:
+            return Imported(changed=store.admin.import_rows(_rows(lines)))
+        except UnicodeDecodeError:
+            raise ImportFormatError("The file is no UTF-8.") from None
+
+
+def _rows(lines: Iterator[str]) -> Iterator[dict[str, Any]]:
+    for number, line in enumerate(lines, start=1):
+        if not line.strip():
+            continue
+        try:
+            row = json.loads(line)
+        except ValueError as error:
+            raise ImportFormatError(f"Line {number} is no JSON: {error}.") from None
+        if not isinstance(row, dict):
+            raise ImportFormatError(f"Line {number} is no object.")
+        yield row
+
+
+class HealthReport(BaseModel):
+    """How well memory is kept."""
+
+    figures: Health
+    findings: list[Finding]
+
+
+@routes("GET", "/health", scope="read")
+def get_health(access: Access, *, query: Place) -> HealthReport:
+    """Return figures of memory, and what is out of bounds with the next step."""
+    found = access.whole().admin.health(access.place(query.namespace))
+    return HealthReport(figures=found, findings=found.findings())
+
+
+@routes("GET", "/stats", scope="read")
+def get_stats(access: Access) -> Stats:
+    """Count what is in the file."""
+    return access.whole(anywhere=True).stats()

@@ -1,0 +1,171 @@
+"""What stands in a prompt: the memory block for a query, a conversation made shorter, and what it cost."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Annotated, Any
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from langmemory.server.access import Access
+from langmemory.server.api.recalling import SaidMessage
+from langmemory.server.api.requests import Fields, Labels, Listing, Page, page
+from langmemory.server.routes import Routes
+from langmemory.types import MemoryUsage
+
+routes = Routes("Context")
+
+
+class InjectRequest(Fields):
+    """What is about to be answered."""
+
+    query: Annotated[str, Field(max_length=200_000)]
+    """What the person said."""
+    namespace: Labels | None = None
+    budget_tokens: Annotated[int, Field(ge=20, le=100_000)] = 400
+    limit: Annotated[int, Field(ge=1, le=100)] = 10
+
+
+class InjectedMemory(BaseModel):
+    """A memory that stands in the block."""
+
+    label: str
+    """Its id in the block, by which an answer cites it."""
+    namespace: list[str]
+    key: str
+    score: float | None
+    read_tokens: int
+
+
+class InjectedBlock(BaseModel):
+    """Text for the prompt."""
+
+    model_config = ConfigDict(use_attribute_docstrings=True)
+
+    text: str
+    """Empty where nothing fits."""
+    tokens: int
+    entries: list[InjectedMemory]
+    omitted: list[str]
+    """Ids of memories for which there was no room."""
+    core: str
+    """The core blocks, for the prompt as well; empty where none says anything."""
+
+
+@routes("POST", "/context/inject", scope="read")
+def inject_context(access: Access, *, body: InjectRequest) -> InjectedBlock:
+    """Return the memory block that a model would get: what always holds, and what fits the query."""
+    from langchain_core.messages import HumanMessage
+
+    from langmemory.nodes.recall import RecallNode
+
+    node = RecallNode(
+        access.place(body.namespace, exact=True),
+        store=access.store,
+        viewer=None,  # the store is bound already
+        budget=body.budget_tokens,
+        limit=body.limit,
+    )
+    found: dict[str, Any] = node.invoke({"messages": [HumanMessage(body.query)]})
+    block = found["memory_block"]
+    return InjectedBlock(
+        text=block["text"],
+        tokens=block["tokens"],
+        entries=[
+            InjectedMemory(**{name: one[name] for name in InjectedMemory.model_fields})
+            for one in block["entries"]
+        ],
+        omitted=block["omitted"],
+        core=found["core_memory"],
+    )
+
+
+class CompressRequest(Fields):
+    """A conversation, and how short it is to be."""
+
+    messages: Annotated[list[SaidMessage], Field(min_length=1, max_length=1_000)]
+    ratio: Annotated[float, Field(gt=0, lt=1)] = 0.3
+    """The share of its tokens that is to be left."""
+
+
+class Compressed(BaseModel):
+    """A summary."""
+
+    model_config = ConfigDict(use_attribute_docstrings=True)
+
+    summary: str
+    """The most central sentences, each with its speaker, in the order in which they were said."""
+    tokens_before: int
+    tokens_after: int
+    kept: list[int]
+    """Places in `messages` of those that it retells."""
+
+
+@routes("POST", "/context/compress", scope="read")
+def compress_context(access: Access, *, body: CompressRequest) -> Compressed:
+    """Summarise messages to a share of their tokens, without a model: nothing is said that was not said."""
+    from langmemory.context.tokens import count_text
+    from langmemory.lifecycle.summaries.extracts import Unit, extract
+    from langmemory.lifecycle.summaries.nodes import Sentence
+
+    said = [
+        (place, one.name or one.role, _text(one.content)) for place, one in enumerate(body.messages)
+    ]
+    said = [one for one in said if one[2].strip()]
+    embeddings = access.application.embeddings
+    vectors: Sequence[Any] = [None] * len(said)
+    if embeddings is not None and said:
+        vectors = _unit_length(embeddings.embed_documents([text for _, _, text in said]))
+    units = [
+        Unit(
+            sentence=Sentence(text=text, sources=(str(place),), leaves=(str(place),)),
+            said_at=f"{place:06}",
+            weight=1.0,
+            vector=vector,
+            speaker=speaker,
+        )
+        for (place, speaker, text), vector in zip(said, vectors, strict=True)
+    ]
+    whole = count_text("\n".join(f"{speaker}: {text}" for _, speaker, text in said))
+    low, high = 0, len(units)
+    best: list[Sentence] = []
+    while low < high:  # as many sentences as fit
+        middle = (low + high + 1) // 2
+        found = extract(units, middle)
+        if count_text("\n".join(one.text for one in found)) <= whole * body.ratio:
+            low, best = middle, found
+        else:
+            high = middle - 1
+    summary = "\n".join(one.text for one in best)
+    return Compressed(
+        summary=summary,
+        tokens_before=whole,
+        tokens_after=count_text(summary) if summary else 0,
+        kept=sorted(int(one.leaves[0]) for one in best),
+    )
+
+
+def _text(content: str | list[Any]) -> str:
+    """Return what a message says in words."""
+    if isinstance(content, str):
+        return content
+    parts = (one.get("text", "") if isinstance(one, dict) else one for one in content)
+    return "\n".join(part for part in parts if isinstance(part, str) and part)
+
+
+def _unit_length(vectors: Sequence[Sequence[float]]) -> Sequence[Any]:
+    import numpy as np
+
+    found = np.asarray(vectors, np.float32)
+    lengths = np.linalg.norm(found, axis=1, keepdims=True)
+    return list(found / np.maximum(lengths, 1e-9))
+
+
+@routes("GET", "/context/stats", scope="read")
+def get_context_stats(access: Access, *, query: Listing) -> Page[MemoryUsage]:
+    """List which memories stood in prompts, were cited, and were right, the most helpful first, with the
+    tokens they cost."""
+    place, admin = access.place(query.namespace), access.store.admin
+    found = admin.usage(place, limit=100_000)
+    places = {(one.namespace, one.key): n for n, one in enumerate(found)}
+    return page(query, lambda _: found, lambda one: (places[one.namespace, one.key],))

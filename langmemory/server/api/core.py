@@ -1,0 +1,141 @@
+"""Core memory over REST: the short texts that are always in a prompt."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Annotated, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from langmemory.labels import label_of
+from langmemory.server.access import Access
+from langmemory.server.api.requests import Fields, QueryLabels
+from langmemory.server.problems import Problem
+from langmemory.server.routes import Routes
+from langmemory.server.tags import check_tag
+
+if TYPE_CHECKING:
+    from langmemory.nodes.core_memory import CoreMemory
+
+routes = Routes("Core memory")
+
+MEMORIES = ("memories",)
+"""Where namespaces of people and agents are, unless a request says otherwise."""
+
+BlockLabel = Annotated[str, Field(min_length=1, max_length=100, pattern=r"^[\w-]+$")]
+BlockText = Annotated[str, Field(max_length=20_000)]
+
+
+class AgentPath(Fields):
+    """Whose core memory."""
+
+    agent: Annotated[str, Field(min_length=1, max_length=200, pattern=r"^[^\x00/]+$")]
+    """The last label of its namespace: a person's or an agent's id."""
+
+
+class CorePlace(Fields):
+    """Where."""
+
+    namespace: QueryLabels | None = None
+    """The namespace above; without it `memories`."""
+
+
+class CoreBlockView(BaseModel):
+    """One block as it stands."""
+
+    model_config = ConfigDict(use_attribute_docstrings=True)
+
+    label: str
+    content: str
+    version: int
+    """Grows by one with every edit; 0 is a block nobody wrote yet."""
+    limit: int
+    """Characters."""
+    purpose: str
+    """What belongs in it."""
+
+
+class CoreView(BaseModel):
+    """All blocks."""
+
+    namespace: list[str]
+    blocks: list[CoreBlockView]
+
+    @property
+    def etag(self) -> str:
+        """The version of all of it."""
+        versions = "\0".join(f"{one.label}\0{one.version}" for one in self.blocks if one.version)
+        return hashlib.sha256(versions.encode()).hexdigest()[:16]
+
+
+class CoreTexts(Fields):
+    """Texts by the label of their block."""
+
+    blocks: Annotated[dict[BlockLabel, BlockText], Field(max_length=50)]
+
+
+def _memory(access: Access, agent: str, query: CorePlace, *more: str) -> CoreMemory:
+    from langmemory.nodes.core_memory import CoreMemory, labels_in
+
+    place = access.place((*(query.namespace or MEMORIES), label_of(agent)), exact=True)
+    store = access.store
+    labels: Mapping[str, str] = labels_in(store, place)
+    labels = {**labels, **{label: "" for label in more if label not in labels}}
+    editor: Literal["application", "person"] = (
+        "application" if access.grant.viewer is None else "person"
+    )
+    return CoreMemory(store, place, labels=labels, editor=editor)
+
+
+def _view(memory: CoreMemory) -> CoreView:
+    return CoreView(
+        namespace=list(memory.namespace[:-1]),
+        blocks=[
+            CoreBlockView(
+                label=one.label,
+                content=one.content,
+                version=one.version,
+                limit=one.limit,
+                purpose=memory.labels[one.label],
+            )
+            for one in memory.blocks()
+        ],
+    )
+
+
+def _write(access: Access, memory: CoreMemory, texts: Mapping[str, str]) -> CoreView:
+    before = _view(memory)
+    check_tag(access.if_match, f'"{before.etag}"')
+    known = {one.label: one for one in before.blocks}
+    for label, text in texts.items():
+        if len(text.strip()) > known[label].limit:
+            raise Problem(
+                422,
+                "invalid",
+                f"body/blocks/{label}: it holds {known[label].limit} characters; these are {len(text)}.",
+            )
+    for label, text in texts.items():
+        if text.strip() != known[label].content:
+            version = None if access.if_match is None else known[label].version
+            memory.rethink(label, text, version=version)
+    return _view(memory)
+
+
+@routes("GET", "/core/{agent}", scope="read", conditional=True)
+def get_core(access: Access, *, path: AgentPath, query: CorePlace) -> CoreView:
+    """Return all blocks, empty ones included."""
+    return _view(_memory(access, path.agent, query))
+
+
+@routes("PUT", "/core/{agent}", scope="write", conditional=True)
+def put_core(access: Access, *, path: AgentPath, query: CorePlace, body: CoreTexts) -> CoreView:
+    """Write all blocks: those that are not named are emptied. The history keeps what they said."""
+    memory = _memory(access, path.agent, query, *body.blocks)
+    return _write(access, memory, {**dict.fromkeys(memory.labels, ""), **body.blocks})
+
+
+@routes("PATCH", "/core/{agent}", scope="write", conditional=True)
+def patch_core(access: Access, *, path: AgentPath, query: CorePlace, body: CoreTexts) -> CoreView:
+    """Write some blocks, such as `persona`, and leave the others."""
+    return _write(access, _memory(access, path.agent, query, *body.blocks), body.blocks)

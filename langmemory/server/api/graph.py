@@ -1,0 +1,168 @@
+"""The knowledge graph of one namespace over REST; all of it only reads."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from itertools import islice
+from typing import Annotated
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from langmemory.server.access import Access
+from langmemory.server.api.requests import Fields, Labels, Listing, Page, QueryLabels, page
+from langmemory.server.pattern import Match, Pattern
+from langmemory.server.routes import Routes
+from langmemory.stores.rooms import Graph
+from langmemory.subgraph.subgraph import Path, Subgraph
+from langmemory.timestamps import EPOCH
+from langmemory.types import Edge, Entity
+
+routes = Routes("Graph")
+
+Name = Annotated[str, Field(min_length=1, max_length=400)]
+
+
+class Times(Fields):
+    """When."""
+
+    as_of: datetime | None = None
+    """What was true in the world at this time; without it, what is now."""
+    known_at: datetime | None = None
+    """What the system believed at this time; without it, what it believes now."""
+
+
+class GraphListing(Listing, Times):
+    """Which graph."""
+
+    past: bool = False
+    """Also what ended or was superseded."""
+
+
+class GraphPlace(Times):
+    """Which graph."""
+
+    namespace: QueryLabels | None = None
+    """Exactly this one."""
+
+
+def _graph(access: Access, namespace: tuple[str, ...] | None, times: Times) -> Graph:
+    place = access.place(namespace, exact=True)
+    return access.store.graph(place, as_of=times.as_of, known_at=times.known_at)
+
+
+@routes("GET", "/graph/entities", scope="read")
+def list_entities(access: Access, *, query: GraphListing) -> Page[Entity]:
+    """List people and things, by name."""
+    graph = _graph(access, query.namespace, query)
+    found = sorted(graph.entities(past=query.past), key=lambda one: (one.name, one.key))
+    return page(query, lambda _: found, lambda one: (one.name, one.key))
+
+
+class EntityPath(Fields):
+    """Which entity."""
+
+    name: Name
+
+
+class EntityQuery(GraphPlace):
+    """In which graph."""
+
+    past: bool = False
+
+
+@routes("GET", "/graph/entities/{name:path}", scope="read")
+def get_entity(access: Access, *, path: EntityPath, query: EntityQuery) -> Entity:
+    """Return a person or thing, by a name or key of it, with what is claimed about it."""
+    return _graph(access, query.namespace, query).entity(path.name, past=query.past)
+
+
+class EdgeListing(GraphListing):
+    """Which relationships."""
+
+    entity: Name | None = None
+    relation: Name | None = None
+
+
+@routes("GET", "/graph/relationships", scope="read")
+def list_relationships(access: Access, *, query: EdgeListing) -> Page[Edge]:
+    """List relationships, the oldest claim first."""
+    found = _graph(access, query.namespace, query).edges(
+        query.entity, query.relation, past=query.past
+    )
+
+    def order(one: Edge) -> tuple[object, ...]:
+        names = one.subject, one.relation, one.object or one.literal or "", one.fact
+        return (one.created_at - EPOCH).total_seconds(), *names
+
+    ordered = sorted(found, key=order)
+    return page(query, lambda _: ordered, order)
+
+
+class PathQuery(GraphPlace):
+    """From where to where."""
+
+    first: Name
+    last: Name
+    max_length: Annotated[int, Field(ge=1, le=6)] = 4
+    limit: Annotated[int, Field(ge=1, le=50)] = 10
+
+
+class Paths(BaseModel):
+    """Ways, shortest first."""
+
+    items: list[Path]
+
+
+@routes("GET", "/graph/paths", scope="read")
+def list_paths(access: Access, *, query: PathQuery) -> Paths:
+    """Return ways from one entity to another, along edges in either direction."""
+    graph = _graph(access, query.namespace, query)
+    found = graph.paths(query.first, query.last, query.max_length, limit=query.limit)
+    return Paths(items=list(found))
+
+
+class SubgraphQuery(EntityQuery):
+    """Around what."""
+
+    entity: Name | None = None
+    """Without it, everything."""
+    depth: Annotated[int, Field(ge=0, le=4)] = 2
+
+
+@routes("GET", "/graph/subgraph", scope="read")
+def get_subgraph(access: Access, *, query: SubgraphQuery) -> Subgraph:
+    """Return entities and the edges between them: everything, or what is around one."""
+    graph = _graph(access, query.namespace, query)
+    return graph.subgraph(query.entity, query.depth, past=query.past)
+
+
+class GraphQuery(Times):
+    """A pattern, and what is bound in it."""
+
+    pattern: Annotated[str, Field(min_length=2, max_length=2_000)]
+    """One path: `(a:person)-[works_at]->(b)<-[works_at]-({name: $who})`. A relation or a direction that is
+    left out is any."""
+    values: Annotated[dict[str, Name], Field(max_length=20)] = Field(default_factory=dict)
+    """Values by the name after `$`."""
+    namespace: Labels | None = None
+    past: bool = False
+    limit: Annotated[int, Field(ge=1, le=1_000)] = 100
+
+
+class Matches(BaseModel):
+    """Ways in which a graph meets a pattern."""
+
+    model_config = ConfigDict(use_attribute_docstrings=True)
+
+    items: list[Match]
+    more: bool
+    """Whether there are more than were asked for."""
+
+
+@routes("POST", "/graph/query", scope="read")
+def query_graph(access: Access, *, body: GraphQuery) -> Matches:
+    """Return what meets a pattern. It only reads."""
+    pattern = Pattern.read(body.pattern, body.values)
+    whole = _graph(access, body.namespace, body).subgraph(past=body.past)
+    found = list(islice(pattern.matches(whole.entities, whole.edges), body.limit + 1))
+    return Matches(items=found[: body.limit], more=len(found) > body.limit)

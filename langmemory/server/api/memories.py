@@ -1,0 +1,346 @@
+"""Memories one by one: what was said (episodic), what is known (semantic), and scratch (working)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Annotated, Any, Literal
+from uuid import uuid4
+
+from langgraph.store.base import PutOp
+from pydantic import BaseModel, ConfigDict, Field
+
+from langmemory.errors import ChangedMeanwhileError
+from langmemory.labels import label_of
+from langmemory.server.access import Access
+from langmemory.server.api.recalling import RecallRequest
+from langmemory.server.api.requests import (
+    Fields,
+    Id,
+    Key,
+    KeyPath,
+    Labels,
+    Listing,
+    Page,
+    Place,
+    Text,
+    not_found,
+    page,
+)
+from langmemory.server.problems import Problem
+from langmemory.server.replay import derived_key
+from langmemory.server.routes import Routes
+from langmemory.server.tags import check_tag, tag_of
+from langmemory.timestamps import EPOCH
+from langmemory.types import Applied, HistoryEntry, Kind, Memory, Namespace, Privacy, Recall
+
+routes = Routes("Memories")
+
+
+class MemoryListing(Listing):
+    """Which memories."""
+
+    since: datetime | None = None
+    """Only what was said, or became true, at or after this time."""
+    until: datetime | None = None
+    """Only what was said, or became true, before this time."""
+    past: bool = False
+    """Also what no longer holds: superseded, archived, not yet active."""
+
+
+class KindListing(MemoryListing):
+    """Which memories of which kinds."""
+
+    kind: list[Kind] | None = None
+    """May be repeated; without it, every kind."""
+
+
+def _listed(access: Access, asked: MemoryListing, kinds: list[Kind] | None) -> Page[Memory]:
+    place, store = access.place(asked.namespace), access.store
+
+    def order(one: Memory) -> tuple[Any, ...]:
+        return (one.at - EPOCH).total_seconds(), "/".join(one.namespace), one.key
+
+    def fetch(size: int) -> list[Memory]:
+        found = store.admin.memories(
+            place, kinds=kinds, since=asked.since, until=asked.until, past=asked.past, limit=size
+        )
+        return sorted(found, key=order, reverse=True)
+
+    return page(asked, fetch, order, falling=True)
+
+
+@routes("GET", "/memories", scope="read")
+def list_memories(access: Access, *, query: KindListing) -> Page[Memory]:
+    """List memories, what was said or became true last first."""
+    return _listed(access, query, query.kind)
+
+
+def _found(
+    access: Access, namespace: Namespace | None, key: str, kind: Kind | None = None
+) -> Memory:
+    place = access.place(namespace, exact=True)
+    found = access.store.admin.memory(place, key)
+    if found is None or kind not in (None, found.kind):
+        raise not_found(key, place)
+    return found
+
+
+@routes("GET", "/memories/{key:path}", scope="read", conditional=True)
+def get_memory(access: Access, *, path: KeyPath, query: Place) -> Memory:
+    """Return one memory, whatever its kind and status."""
+    return _found(access, query.namespace, path.key)
+
+
+class KeyListing(Listing):
+    """Of which memory."""
+
+    key: Key
+
+
+@routes("GET", "/history", scope="read")
+def get_history(access: Access, *, query: KeyListing) -> Page[HistoryEntry]:
+    """List every recorded change of a memory, oldest first, also of one that was deleted."""
+    place, store = access.place(query.namespace, exact=True), access.store
+    return page(query, lambda _: store.changes.history(place, query.key), lambda one: (one.seq,))
+
+
+@routes("GET", "/evidence", scope="read")
+def get_evidence(access: Access, *, query: KeyListing) -> Page[Memory]:
+    """List what a memory was derived from and you may read, oldest first."""
+    place = access.place(query.namespace, exact=True)
+    found = access.store.changes.evidence(place, query.key)
+    places = {one.key: place for place, one in enumerate(found)}
+    return page(query, lambda _: found, lambda one: (places[one.key],))
+
+
+class MemorySearch(RecallRequest):
+    """A question to memories of one kind."""
+
+    kinds: Literal[None] = None
+    """Always null: the path says which."""
+
+
+async def _searched(access: Access, asked: MemorySearch, kind: Kind) -> Recall:
+    options = asked.options()
+    options["kinds"] = [kind]
+    return await access.store.arecall(asked.query, access.place(asked.namespace), **options)
+
+
+# Episodic: word for word, append only.
+
+
+@routes("GET", "/episodic", scope="read")
+def list_episodic(access: Access, *, query: MemoryListing) -> Page[Memory]:
+    """List what was said, last first."""
+    return _listed(access, query, ["episodic"])
+
+
+@routes("POST", "/episodic/search", scope="read")
+async def search_episodic(access: Access, *, body: MemorySearch) -> Recall:
+    """Search what was said."""
+    return await _searched(access, body, "episodic")
+
+
+@routes("GET", "/episodic/{key:path}", scope="read", conditional=True)
+def get_episodic(access: Access, *, path: KeyPath, query: Place) -> Memory:
+    """Return one turn or event."""
+    return _found(access, query.namespace, path.key, "episodic")
+
+
+class Event(Fields):
+    """Something that was said or happened, word for word."""
+
+    text: Annotated[str, Field(min_length=1, max_length=200_000)]
+    thread_id: Id
+    """The conversation, or log, it belongs to."""
+    namespace: Labels | None = None
+    role: Annotated[str, Field(pattern="^(user|assistant)$")] = "user"
+    speaker: Annotated[str, Field(max_length=400)] | None = None
+    at: datetime | None = None
+    """When; without it, now."""
+    privacy: Privacy = "shared"
+
+
+@routes("POST", "/episodic", scope="write", status=201, conditional=True)
+async def add_episodic(access: Access, *, body: Event) -> Memory:
+    """Store one event word for word. What was known already is returned as it is."""
+    place, store = access.place(body.namespace, exact=True), access.store
+    id = derived_key(access.grant.id, access.idempotency_key, uuid4().hex)
+    message = {"role": body.role, "content": body.text, "name": body.speaker, "id": id}
+    done = await store.aremember(
+        place, [message], thread_id=body.thread_id, at=body.at, privacy=body.privacy
+    )
+    if not done:
+        raise Problem(422, "invalid", "body/text: it says nothing that is remembered.")
+    found = await store.admin.amemory(place, done[0])
+    if found is None:
+        raise not_found(done[0], place)
+    return found
+
+
+# Semantic: facts and whatever else an application knows.
+
+
+@routes("GET", "/semantic", scope="read")
+def list_semantic(access: Access, *, query: MemoryListing) -> Page[Memory]:
+    """List what is known, last first."""
+    return _listed(access, query, ["semantic"])
+
+
+@routes("POST", "/semantic/search", scope="read")
+async def search_semantic(access: Access, *, body: MemorySearch) -> Recall:
+    """Search what is known."""
+    return await _searched(access, body, "semantic")
+
+
+@routes("GET", "/semantic/{key:path}", scope="read", conditional=True)
+def get_semantic(access: Access, *, path: KeyPath, query: Place) -> Memory:
+    """Return one fact."""
+    return _found(access, query.namespace, path.key, "semantic")
+
+
+class MemoryValue(Fields):
+    """What is to be stored."""
+
+    value: dict[str, Any]
+    """Any object; its `text`, or else its scalar values, are searched. Facets in it count: `importance`,
+    `confidence`, `privacy`, `priority`, `pinned`, `verified`, `status`, `speaker`."""
+    index: Literal[False] | Annotated[list[Text], Field(max_length=100)] | None = None
+    """Paths that are indexed; null for those of the store, false for none."""
+    ttl_minutes: Annotated[float, Field(gt=0, le=5_000_000_000)] | None = None
+    """How long it is kept; null for ever."""
+
+    def put(self, namespace: Namespace, key: str, kind: Kind) -> PutOp:
+        """Return the operation; Problem where the value says it is of another kind."""
+        if self.value.get("kind", kind) in _OTHER[kind]:
+            raise Problem(422, "invalid", f"body/value/kind: this path is for {kind} memories.")
+        index = list(self.index) if isinstance(self.index, list) else self.index
+        return PutOp(namespace, key, self.value, index=index, ttl=self.ttl_minutes)
+
+
+_KINDS: tuple[Kind, ...] = (
+    "core", "working", "episodic", "semantic", "procedural", "archival", "resource",
+)  # fmt: skip
+_OTHER: Mapping[Kind, frozenset[str]] = {kind: frozenset({*_KINDS} - {kind}) for kind in _KINDS}
+
+
+class NewMemory(MemoryValue):
+    """A new memory."""
+
+    namespace: Labels | None = None
+    key: Key | None = None
+    """Without it, one is made."""
+
+
+async def _written(access: Access, put: PutOp, *, create: bool) -> Memory:
+    """Write, if the last version was seen, and return what is there now."""
+    store = access.store
+    if create:
+        try:
+            await store.aput_if(put, updated_at=None)
+        except ChangedMeanwhileError:
+            before = await store.admin.amemory(put.namespace, put.key)
+            if before is None or before.value != put.value or access.idempotency_key is None:
+                raise Problem(
+                    409, "conflict", f"There is a memory {put.key!r} already; PUT replaces it."
+                ) from None
+    elif access.if_match is not None:
+        before = await store.admin.amemory(put.namespace, put.key)
+        check_tag(access.if_match, tag_of(before))
+        await store.aput_if(put, updated_at=before.updated_at if before else None)
+    else:
+        await store.abatch([put])
+    found = await store.admin.amemory(put.namespace, put.key)
+    if found is None:
+        raise not_found(put.key, put.namespace)
+    return found
+
+
+@routes("POST", "/semantic", scope="write", status=201, conditional=True)
+async def add_semantic(access: Access, *, body: NewMemory) -> Memory:
+    """Add a memory."""
+    key = body.key or derived_key(access.grant.id, access.idempotency_key, uuid4().hex)
+    place = access.place(body.namespace, exact=True)
+    return await _written(access, body.put(place, key, "semantic"), create=True)
+
+
+@routes("PUT", "/semantic/{key:path}", scope="write", conditional=True)
+async def put_semantic(access: Access, *, path: KeyPath, query: Place, body: MemoryValue) -> Memory:
+    """Write a memory, new or not. The history keeps what it was."""
+    place = access.place(query.namespace, exact=True)
+    return await _written(access, body.put(place, path.key, "semantic"), create=False)
+
+
+class Removal(Place):
+    """Where, and why."""
+
+    reason: Annotated[str, Field(min_length=1, max_length=1_000)] = "deleted over the API"
+
+
+@routes("DELETE", "/semantic/{key:path}", scope="write", conditional=True)
+def delete_semantic(access: Access, *, path: KeyPath, query: Removal) -> Applied:
+    """Delete a memory in a run of its own, which can be undone. To erase it for good, use `forget`."""
+    found = _found(access, query.namespace, path.key, "semantic")
+    check_tag(access.if_match, tag_of(found))
+    expected = None if access.if_match is None else found.updated_at
+    return access.store.changes.remove(
+        found.namespace, found.key, reason=query.reason, updated_at=expected
+    )
+
+
+# Working: scratch of one session.
+
+
+class SessionPath(Fields):
+    """Which session."""
+
+    session: Annotated[str, Field(min_length=1, max_length=200, pattern=r"^[^\x00/]+$")]
+
+
+class ScratchValue(MemoryValue):
+    """What a session is to keep for a while."""
+
+    ttl_minutes: Annotated[float, Field(gt=0, le=5_000_000_000)] | None = 60.0
+    """How long it is kept; null for ever."""
+    key: Key | None = None
+    """Without it, one is made; what has this key is replaced."""
+
+
+def _session(access: Access, namespace: Namespace | None, session: str) -> Namespace:
+    return (*access.place(namespace, exact=True), "working", label_of(session))
+
+
+@routes("GET", "/working/{session}", scope="read")
+def list_working(access: Access, *, path: SessionPath, query: Listing) -> Page[Memory]:
+    """List the scratch of a session, last first."""
+    place = _session(access, query.namespace, path.session)
+    asked = MemoryListing(namespace=place, limit=query.limit, cursor=query.cursor)
+    return _listed(access, asked, ["working"])
+
+
+@routes("POST", "/working/{session}", scope="write", status=201, conditional=True)
+async def add_working(
+    access: Access, *, path: SessionPath, query: Place, body: ScratchValue
+) -> Memory:
+    """Keep something for a session, for an hour unless it says otherwise."""
+    key = body.key or derived_key(access.grant.id, access.idempotency_key, uuid4().hex)
+    put = body.put(_session(access, query.namespace, path.session), key, "working")
+    return await _written(
+        access, put._replace(value={**body.value, "kind": "working"}), create=False
+    )
+
+
+class Deleted(BaseModel):
+    """How many."""
+
+    model_config = ConfigDict(use_attribute_docstrings=True)
+
+    deleted: int
+
+
+@routes("DELETE", "/working/{session}", scope="write")
+def delete_working(access: Access, *, path: SessionPath, query: Place) -> Deleted:
+    """Delete the scratch of a session."""
+    place = _session(access, query.namespace, path.session)
+    return Deleted(deleted=access.store.admin.delete_namespace(place))

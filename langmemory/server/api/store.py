@@ -1,0 +1,191 @@
+"""LangGraph's store operations in one call, as `BaseStore.batch` takes them; for remote clients."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from langgraph.store.base import (
+    GetOp,
+    Item,
+    ListNamespacesOp,
+    MatchCondition,
+    Op,
+    PutOp,
+    SearchItem,
+    SearchOp,
+)
+from langgraph.store.base import _ensure_refresh as refreshing
+from langgraph.store.base import _ensure_ttl as time_to_live
+from pydantic import BaseModel, ConfigDict, Field
+
+from langmemory.server.access import Access
+from langmemory.server.api.requests import Fields, Key, Label, Labels, Text
+from langmemory.server.problems import Problem
+from langmemory.server.routes import Routes
+from langmemory.types import Namespace
+
+routes = Routes("LangGraph store")
+
+Prefix = Annotated[tuple[Label, ...], Field(max_length=40)]
+Count = Annotated[int, Field(ge=0, le=10_000)]
+
+
+class Get(Fields):
+    """As LangGraph's GetOp."""
+
+    op: Literal["get"]
+    namespace: Labels
+    key: Key
+    refresh_ttl: bool | None = None
+    """Whether reading it prolongs its life; null as the store is configured."""
+
+
+class Put(Fields):
+    """As LangGraph's PutOp."""
+
+    op: Literal["put"]
+    namespace: Labels
+    key: Key
+    value: dict[str, Any] | None
+    """Null deletes it."""
+    index: Literal[False] | Annotated[list[Text], Field(max_length=100)] | None = None
+    ttl: Annotated[float, Field(gt=0, le=5_000_000_000)] | None = None
+    """Minutes. Null is for ever; left out, as the store is configured."""
+
+
+class Search(Fields):
+    """As LangGraph's SearchOp."""
+
+    op: Literal["search"]
+    namespace_prefix: Prefix = ()
+    query: Text | None = None
+    filter: dict[str, Any] | None = None
+    limit: Count = 10
+    offset: Count = 0
+    refresh_ttl: bool | None = None
+
+
+class NamespaceMatch(Fields):
+    """As LangGraph's MatchCondition."""
+
+    match_type: Literal["prefix", "suffix"]
+    path: Annotated[tuple[Label, ...], Field(max_length=40)]
+    """`*` stands for any label."""
+
+
+class ListNamespaces(Fields):
+    """As LangGraph's ListNamespacesOp."""
+
+    op: Literal["list_namespaces"]
+    match_conditions: Annotated[list[NamespaceMatch], Field(max_length=20)] | None = None
+    max_depth: Annotated[int, Field(ge=1, le=40)] | None = None
+    limit: Count = 100
+    offset: Count = 0
+
+
+Operation = Annotated[Get | Put | Search | ListNamespaces, Field(discriminator="op")]
+
+
+class BatchRequest(Fields):
+    """Operations, which are done together: reads first, then all writes in one transaction."""
+
+    ops: Annotated[list[Operation], Field(max_length=1_000)]
+
+
+class StoredItem(BaseModel):
+    """An item, as LangGraph has it."""
+
+    model_config = ConfigDict(use_attribute_docstrings=True)
+
+    namespace: list[str]
+    key: str
+    value: dict[str, Any]
+    created_at: str
+    updated_at: str
+    score: float | None = None
+    """Of a search with a query: the cosine similarity."""
+
+    @classmethod
+    def of(cls, item: Item) -> StoredItem:
+        """Return an item of the store."""
+        return cls(
+            namespace=list(item.namespace),
+            key=item.key,
+            value=item.value,
+            created_at=item.created_at.isoformat(),
+            updated_at=item.updated_at.isoformat(),
+            score=item.score if isinstance(item, SearchItem) else None,
+        )
+
+
+class BatchAnswer(BaseModel):
+    """One answer for each operation, in order."""
+
+    model_config = ConfigDict(use_attribute_docstrings=True)
+
+    results: list[StoredItem | list[StoredItem] | list[list[str]] | None]
+    """Of `get` an item or null, of `put` null, of `search` a list of items, of `list_namespaces` a list of
+    namespaces."""
+
+
+@routes("POST", "/store/batch", scope="read")
+async def store_batch(access: Access, *, body: BatchRequest) -> BatchAnswer:
+    """Do LangGraph's store operations. `put` needs a token of scope write."""
+    if any(isinstance(one, Put) for one in body.ops):
+        access.grant.check_scope("write")
+    ops: list[Op] = []
+    asked: list[tuple[int, int]] = []
+    for one in body.ops:
+        made = _ops(access, one)
+        asked.append((len(ops), len(ops) + len(made)))
+        ops.extend(made)
+    found = await access.store.abatch(ops)
+    results = [
+        _answer(one, found[first:last]) for one, (first, last) in zip(body.ops, asked, strict=True)
+    ]
+    return BatchAnswer(results=results)
+
+
+def _ops(access: Access, one: Get | Put | Search | ListNamespaces) -> list[Op]:
+    """Return an operation as the store takes it; where it lists namespaces and the token reaches some,
+    one for each of them."""
+    ttl_config = access.store.ttl_config
+    if isinstance(one, Get):
+        place = access.place(one.namespace, exact=True)
+        return [GetOp(place, one.key, refreshing(ttl_config, one.refresh_ttl))]
+    if isinstance(one, Put):
+        place = access.place(one.namespace, exact=True)
+        if place[0] == "langgraph":
+            raise Problem(
+                422, "invalid", "LangGraph keeps namespaces below 'langgraph' for itself."
+            )
+        ttl = one.ttl if "ttl" in one.model_fields_set else time_to_live(ttl_config)
+        index = list(one.index) if isinstance(one.index, list) else one.index
+        return [PutOp(place, one.key, one.value, index=index, ttl=ttl)]
+    if isinstance(one, Search):
+        place = access.place(one.namespace_prefix or None)
+        refresh = refreshing(ttl_config, one.refresh_ttl)
+        return [SearchOp(place, one.filter, one.limit, one.offset, one.query, refresh)]
+    given = tuple(MatchCondition(each.match_type, each.path) for each in one.match_conditions or ())
+    reached: tuple[Namespace, ...] = access.grant.namespaces or ((),)
+    return [
+        ListNamespacesOp(
+            (*([MatchCondition("prefix", prefix)] if prefix else []), *given) or None,
+            one.max_depth,
+            one.limit + one.offset,
+            0,
+        )
+        for prefix in reached
+    ]
+
+
+def _answer(
+    one: Get | Put | Search | ListNamespaces, found: list[Any]
+) -> StoredItem | list[StoredItem] | list[list[str]] | None:
+    if isinstance(one, ListNamespaces):
+        every = sorted({labels for some in found for labels in some})
+        return [list(labels) for labels in every[one.offset : one.offset + one.limit]]
+    [answer] = found
+    if isinstance(answer, list):
+        return [StoredItem.of(item) for item in answer]
+    return None if answer is None else StoredItem.of(answer)

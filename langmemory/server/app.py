@@ -1,0 +1,136 @@
+"""The application: routes of the API and what runs a server, around one open store."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Callable
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from dataclasses import replace
+
+from starlette.applications import Starlette
+from starlette.concurrency import run_in_threadpool
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, JSONResponse, PlainTextResponse, Response
+from starlette.routing import Mount, Route, Router
+
+from langmemory.server import openapi
+from langmemory.server.access import LOCAL, Grant
+from langmemory.server.api import ROUTES
+from langmemory.server.auth import Doorkeeper
+from langmemory.server.routes import PREFIX
+from langmemory.server.service import Endpoint, Guard, Service
+from langmemory.server.settings import ServerSettings
+from langmemory.stores import MemoryStore
+
+OpenStore = Callable[[], AbstractAsyncContextManager[MemoryStore]]
+
+
+def create_app(
+    store: MemoryStore | OpenStore | None = None,
+    *,
+    settings: ServerSettings | None = None,
+    local: Grant | None = LOCAL,
+    mounted: bool = False,
+) -> Starlette:
+    """Return the ASGI application.
+
+    Args:
+        store: An open store, which stays open; or what opens one for as long as the application runs.
+            None opens the configured file, as LangGraph's server does.
+        settings: None takes the defaults.
+        local: What somebody at this machine may do without a token.
+        mounted: It runs inside another server, such as LangGraph's (``http.app`` in langgraph.json). It
+            then has no routes but below ``/api/v1/memory`` and ``/memory``, always asks for a token, and
+            leaves names of hosts to the server around it.
+    """
+    settings = settings or ServerSettings()
+    doorkeeper = Doorkeeper.of(settings, local=local)
+    if mounted:
+        doorkeeper = replace(doorkeeper, local=None, hosts=None)
+    service = Service(settings=settings, doorkeeper=doorkeeper)
+
+    @asynccontextmanager
+    async def lifespan(_: Starlette) -> AsyncIterator[None]:
+        async with service.opening(_opener(store)):
+            yield
+
+    api = [
+        *_documentation(),
+        *(
+            Route(one.path, Endpoint(service, one), methods=[one.method])
+            for routes in ROUTES
+            for one in routes.declared
+        ),
+    ]
+    status = _status_routes(service)
+    app = Starlette(
+        routes=[
+            Mount(PREFIX, Guard(Router(api, redirect_slashes=False), service)),
+            Mount("/memory", Guard(Router(status, redirect_slashes=False), service)),
+            *(
+                []
+                if mounted
+                else [Mount("", Guard(Router(status, redirect_slashes=False), service))]
+            ),
+        ],
+        lifespan=lifespan,
+    )
+    app.state.service = service
+    return app
+
+
+def _opener(store: MemoryStore | OpenStore | None) -> OpenStore:
+    if isinstance(store, MemoryStore):
+        opened = store
+
+        @asynccontextmanager
+        async def as_it_is() -> AsyncIterator[MemoryStore]:
+            yield opened
+
+        return as_it_is
+    if store is None:
+        from langmemory.graphs.server import open_store
+
+        return open_store
+    return store
+
+
+def _documentation() -> list[Route]:
+    """Return what describes the API. It says nothing of memory, so it needs no token."""
+    headers = {
+        "Content-Security-Policy": "default-src 'none'; style-src 'self'; frame-ancestors 'none'"
+    }
+
+    async def described(_: Request) -> Response:
+        return JSONResponse(openapi.document(ROUTES))
+
+    async def shown(_: Request) -> Response:
+        return HTMLResponse(openapi.page(ROUTES), headers=headers)
+
+    async def style(_: Request) -> Response:
+        return Response(openapi.STYLE, media_type="text/css")
+
+    return [Route("/openapi.json", described), Route("/docs", shown), Route("/docs.css", style)]
+
+
+def _status_routes(service: Service) -> list[Route]:
+    """Return what tells whether the server runs, and how."""
+
+    async def healthz(_: Request) -> Response:
+        return PlainTextResponse("ok\n")
+
+    async def readyz(_: Request) -> Response:
+        store = service.opened()
+        await run_in_threadpool(store.jobs.counts)  # reads the file
+        return PlainTextResponse("ok\n")
+
+    async def metrics(request: Request) -> Response:
+        (await service.let_in(request)).check_scope("read")
+        jobs = await run_in_threadpool(service.opened().jobs.counts)
+        gauges = {
+            f"jobs_{state}": float(jobs.get(state, 0)) for state in ("pending", "running", "dead")
+        }
+        return PlainTextResponse(
+            service.metrics.text(gauges), media_type="text/plain; version=0.0.4; charset=utf-8"
+        )
+
+    return [Route(f"/{one.__name__}", one) for one in (healthz, readyz, metrics)]

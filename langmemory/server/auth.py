@@ -1,0 +1,139 @@
+"""Auth: who may come in. Tokens in the Authorization header; without one only whoever sits here.
+
+A page of another site can make a browser send requests to this machine, also under a name of its own that
+it lets point here (DNS rebinding). So names in ``Host`` are checked, and what a browser says of where a
+request comes from (``Origin``, ``Sec-Fetch-Site``). No cookie is ever read, and CORS is off.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Final
+from urllib.parse import urlsplit
+
+from starlette.concurrency import run_in_threadpool
+from starlette.requests import HTTPConnection
+
+from langmemory.server.access import LOCAL, Grant
+from langmemory.server.problems import Problem
+from langmemory.server.settings import ServerSettings
+from langmemory.stores import MemoryStore
+
+LOCAL_NAMES: Final = frozenset({"localhost", "127.0.0.1", "::1"})
+FORWARDED: Final = ("forwarded", "x-forwarded-for", "x-forwarded-host", "x-real-ip", "via")
+"""Headers of proxies: what they pass on comes from somewhere else."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Doorkeeper:
+    """Who is let in, and as whom."""
+
+    local: Grant | None
+    """What somebody at this machine gets without a token; None: nothing."""
+    hosts: frozenset[str] | None
+    """Names by which the server is reached; None: any, since something before it checks them."""
+
+    @classmethod
+    def of(cls, settings: ServerSettings, *, local: Grant | None = LOCAL) -> Doorkeeper:
+        """Return the doorkeeper of a server that listens by itself."""
+        open_to_all = not _is_local(settings.host)
+        names = LOCAL_NAMES | {name.lower() for name in settings.allowed_hosts}
+        if not settings.host.startswith(("0.0.0.0", "::")):
+            names |= {settings.host.lower()}
+        without = open_to_all or settings.require_token
+        return cls(local=None if without else local, hosts=names)
+
+    def check_origin(self, connection: HTTPConnection) -> None:
+        """Refuse what is addressed to another name, or sent by another site's page.
+
+        Raises:
+            Problem: It is.
+        """
+        host = _host(connection)
+        if self.hosts is not None and host not in self.hosts:
+            raise Problem(
+                421,
+                "host",
+                f"This server is not called {host!r:.80}. If it is, name it: `langmemory serve --allow-host "
+                "NAME`.",
+            )
+        headers = connection.headers
+        origin = headers.get("origin")
+        if origin is not None:
+            named = urlsplit(origin)
+            if (
+                named.scheme not in ("http", "https")
+                or named.netloc.lower() != headers.get("host", "").lower()
+            ):
+                raise Problem(403, "origin", "Pages of other sites may not use this server.")
+        followed_link = (
+            connection.scope.get("method") == "GET" and headers.get("sec-fetch-mode") == "navigate"
+        )
+        elsewhere = headers.get("sec-fetch-site", "none") in ("cross-site", "same-site")
+        if elsewhere and not followed_link:
+            raise Problem(403, "origin", "Pages of other sites may not use this server.")
+
+    async def grant(self, connection: HTTPConnection, store: MemoryStore) -> Grant:
+        """Return what the sender of a request may do.
+
+        Raises:
+            Problem: There is no token, or none that counts.
+        """
+        given = connection.headers.getlist("authorization")
+        if not given:
+            if self.local is not None and _from_here(connection):
+                return self.local
+            raise _refused(
+                "Send a token: `Authorization: Bearer lmt_…`. `langmemory token create` makes one."
+            )
+        scheme, _, text = given[0].partition(" ")
+        if len(given) > 1 or scheme.lower() != "bearer":
+            raise _refused("The Authorization header is to be `Bearer`, a space and a token.")
+        token = await run_in_threadpool(store.tokens.verified, text.strip())
+        if token is None:
+            raise _refused(
+                "This token was never given out, was revoked, or has expired.", failed=True
+            )
+        return Grant.of(token)
+
+
+def _refused(detail: str, *, failed: bool = False) -> Problem:
+    reason = ', error="invalid_token"' if failed else ""
+    return Problem(
+        401,
+        "unauthorized",
+        detail,
+        headers={"WWW-Authenticate": f'Bearer realm="langmemory"{reason}'},
+    )
+
+
+def _from_here(connection: HTTPConnection) -> bool:
+    """Return whether a request was sent on this machine and is addressed to it; what a proxy passes on
+    is from elsewhere."""
+    client = connection.client
+    return (
+        client is not None
+        and _is_local(client.host)
+        and _host(connection) in LOCAL_NAMES
+        and not any(name in connection.headers for name in FORWARDED)
+    )
+
+
+def _host(connection: HTTPConnection) -> str:
+    """Return the name in the Host header, lower case, without the port."""
+    given: Iterable[str] = connection.headers.getlist("host")
+    text = next(iter(given), "").lower()
+    if text.startswith("["):
+        return text[1:].partition("]")[0]
+    return text.partition(":")[0]
+
+
+def _is_local(host: str) -> bool:
+    if host == "localhost":
+        return True
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False

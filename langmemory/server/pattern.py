@@ -1,0 +1,212 @@
+"""Patterns: a small language for the graph, ``(a:person)-[works_at]->(b)-[in]->({name: $city})``.
+
+A pattern is one path. A node has a variable, a kind and a name, each of which may be left out; an edge has a
+relation, or none for any, and a direction, or none for both. Values are bound, as ``$city`` is: they are no
+part of the pattern. It only reads.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from langmemory.errors import InvalidFilterError
+from langmemory.languages import compared
+from langmemory.types import Edge, Entity
+
+LONGEST: Final = 4
+"""Edges of a pattern."""
+_NAME: Final = r"[A-Za-z_][A-Za-z0-9_]{0,63}"
+_NODE: Final = re.compile(
+    rf"\(\s*(?P<variable>{_NAME})?\s*(?::\s*(?P<kind>{_NAME}))?\s*"
+    rf"(?:\{{\s*name\s*:\s*\$(?P<value>{_NAME})\s*\}})?\s*\)"
+)
+_EDGE: Final = re.compile(
+    rf"(?P<left><)?-\s*(?:\[\s*(?P<variable>{_NAME}\s*:)?\s*(?P<relation>[^\]\s$:]{{1,100}})?\s*\])?\s*-(?P<right>>)?"
+)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class NodePattern:
+    """What an entity has to be."""
+
+    variable: str | None
+    kind: str | None
+    name: str | None
+    """As it was bound."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class EdgePattern:
+    """What an edge has to be."""
+
+    relation: str | None
+    forward: bool
+    """Whether the edge may go from left to right."""
+    backward: bool
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Match:
+    """One way in which a pattern is met."""
+
+    entities: Mapping[str, Entity]
+    """By variable."""
+    literals: Mapping[str, str]
+    """By variable, where a claim is about no entity."""
+    edges: tuple[Edge, ...]
+    """In the order of the pattern."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Pattern:
+    """A pattern that was read."""
+
+    nodes: tuple[NodePattern, ...]
+    edges: tuple[EdgePattern, ...]
+
+    @classmethod
+    def read(cls, text: str, values: Mapping[str, str]) -> Pattern:
+        """Read a pattern, with its bound values.
+
+        Raises:
+            InvalidFilterError: It is none, too long, or a value is not bound.
+        """
+        nodes, edges, at = [_node(text, 0, values)], list[EdgePattern](), 0
+        at = nodes[0][1]
+        while at < len(text.rstrip()):
+            edge, at = _edge(text, at)
+            node = _node(text, at, values)
+            at = node[1]
+            edges.append(edge)
+            nodes.append(node)
+        if len(edges) > LONGEST:
+            raise InvalidFilterError(
+                f"The pattern has {len(edges)} edges; at most {LONGEST} are allowed."
+            )
+        return cls(nodes=tuple(node for node, _ in nodes), edges=tuple(edges))
+
+    def matches(self, entities: Sequence[Entity], edges: Sequence[Edge]) -> Iterator[Match]:
+        """Yield the ways in which a graph meets the pattern; no edge stands twice in one."""
+        known = {one.key: one for one in entities}
+        around: dict[str, list[Edge]] = defaultdict(list)
+        for edge in edges:
+            around[edge.subject].append(edge)
+            if edge.object is not None and edge.object != edge.subject:
+                around[edge.object].append(edge)
+        for entity in entities:
+            if _is(self.nodes[0], entity):
+                yield from self._from(
+                    0, entity, known, around, _bound({}, self.nodes[0], entity), ()
+                )
+
+    def _from(
+        self,
+        place: int,
+        here: Entity,
+        known: Mapping[str, Entity],
+        around: Mapping[str, Sequence[Edge]],
+        bound: Mapping[str, Entity | str],
+        taken: tuple[Edge, ...],
+    ) -> Iterator[Match]:
+        if place == len(self.edges):
+            yield _match(bound, taken)
+            return
+        wanted, node = self.edges[place], self.nodes[place + 1]
+        for edge in around.get(here.key, ()):
+            if edge in taken or (wanted.relation not in (None, edge.relation)):
+                continue
+            last = place + 1 == len(self.edges)
+            for end in _ends(edge, here, wanted, known):
+                if isinstance(end, str):
+                    if last and _is_literal(node, end) and _fits(bound, node, end):
+                        yield _match(_bound(bound, node, end), (*taken, edge))
+                elif _is(node, end) and _fits(bound, node, end):
+                    further = _bound(bound, node, end)
+                    yield from self._from(place + 1, end, known, around, further, (*taken, edge))
+
+
+def _node(text: str, at: int, values: Mapping[str, str]) -> tuple[NodePattern, int]:
+    found = _NODE.match(text, _skipped(text, at))
+    if found is None:
+        raise _unreadable(text, at, "a node, such as (a:person) or ({name: $who})")
+    name = None
+    if found["value"] is not None:
+        name = values.get(found["value"])
+        if name is None:
+            raise InvalidFilterError(
+                f"The pattern names ${found['value']}, which no value is bound to."
+            )
+    return NodePattern(variable=found["variable"], kind=found["kind"], name=name), found.end()
+
+
+def _edge(text: str, at: int) -> tuple[EdgePattern, int]:
+    found = _EDGE.match(text, _skipped(text, at))
+    if found is None or (found["left"] and found["right"]):
+        raise _unreadable(text, at, "an edge, such as -[works_at]->, <-[knows]- or -[]-")
+    both = not found["left"] and not found["right"]
+    return EdgePattern(
+        relation=found["relation"],
+        forward=bool(found["right"]) or both,
+        backward=bool(found["left"]) or both,
+    ), found.end()
+
+
+def _skipped(text: str, at: int) -> int:
+    while at < len(text) and text[at].isspace():
+        at += 1
+    return at
+
+
+def _unreadable(text: str, at: int, wanted: str) -> InvalidFilterError:
+    return InvalidFilterError(f"At character {at + 1} of the pattern there is to be {wanted}.")
+
+
+def _is(node: NodePattern, entity: Entity) -> bool:
+    if node.kind not in (None, entity.kind):
+        return False
+    if node.name is None:
+        return True
+    names = {compared(one) for one in (entity.name, *entity.aliases)}
+    return node.name == entity.key or compared(node.name) in names
+
+
+def _is_literal(node: NodePattern, literal: str) -> bool:
+    return node.kind is None and (node.name is None or compared(node.name) == compared(literal))
+
+
+def _ends(
+    edge: Edge, here: Entity, wanted: EdgePattern, known: Mapping[str, Entity]
+) -> Iterator[Entity | str]:
+    """Yield the other end of an edge, in the directions that are wanted."""
+    if wanted.forward and edge.subject == here.key:
+        if edge.literal is not None:
+            yield edge.literal
+        elif (end := known.get(edge.object or "")) is not None:
+            yield end
+    elif (
+        wanted.backward and edge.object == here.key and (end := known.get(edge.subject)) is not None
+    ):
+        yield end
+
+
+def _fits(bound: Mapping[str, Entity | str], node: NodePattern, end: Entity | str) -> bool:
+    before = bound.get(node.variable or "")
+    return before is None or before == end
+
+
+def _bound(
+    bound: Mapping[str, Entity | str], node: NodePattern, end: Entity | str
+) -> Mapping[str, Entity | str]:
+    return bound if node.variable is None else {**bound, node.variable: end}
+
+
+def _match(bound: Mapping[str, Entity | str], edges: tuple[Edge, ...]) -> Match:
+    return Match(
+        entities={name: one for name, one in bound.items() if isinstance(one, Entity)},
+        literals={name: one for name, one in bound.items() if isinstance(one, str)},
+        edges=edges,
+    )

@@ -1,0 +1,127 @@
+"""Problems: every refusal as RFC 9457 has it, with what was wrong and the next step."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from http import HTTPStatus
+from typing import Any, Final
+
+from langgraph.store.base import InvalidNamespaceError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from starlette.exceptions import HTTPException
+from starlette.responses import Response
+
+from langmemory import errors
+
+MEDIA_TYPE: Final = "application/problem+json"
+
+
+class FieldProblem(BaseModel):
+    """One field that is wrong."""
+
+    pointer: str = Field(description="Where in the request: `body/messages/0`, `query/limit`.")
+    detail: str
+
+
+class ProblemDetails(BaseModel):
+    """Why a request was refused (RFC 9457)."""
+
+    model_config = ConfigDict(extra="allow")
+
+    type: str = Field(description="`urn:langmemory:problem:` and a word for programs.")
+    title: str
+    status: int
+    detail: str = Field(description="What happened, with which value, and the next step.")
+    errors: list[FieldProblem] = Field(default_factory=list)
+
+
+class Problem(Exception):
+    """A refusal. Handlers raise it; the server answers with it."""
+
+    def __init__(
+        self,
+        status: int,
+        kind: str,
+        detail: str,
+        *,
+        headers: Mapping[str, str] | None = None,
+        errors: list[dict[str, str]] | None = None,
+    ) -> None:
+        """``kind`` is a word for programs, such as ``not-found``."""
+        super().__init__(detail)
+        self.status, self.kind, self.detail = status, kind, detail
+        self.headers, self.errors = dict(headers or {}), errors
+
+    def response(self) -> Response:
+        """Return the answer."""
+        content: dict[str, Any] = {
+            "type": f"urn:langmemory:problem:{self.kind}",
+            "title": HTTPStatus(self.status).phrase,
+            "status": self.status,
+            "detail": self.detail,
+        }
+        if self.errors:
+            content["errors"] = self.errors
+        return Response(
+            json.dumps(content, ensure_ascii=False).encode("utf-8", "replace"),
+            self.status,
+            self.headers,
+            MEDIA_TYPE,
+        )
+
+
+KINDS: Final[tuple[tuple[type[Exception], int, str], ...]] = (
+    (errors.OwnershipError, 403, "ownership"),
+    (errors.EntityNameError, 404, "not-found"),
+    (errors.ChangedMeanwhileError, 412, "changed-meanwhile"),
+    (errors.StalePlanError, 412, "changed-meanwhile"),
+    (errors.ImportFormatError, 422, "import-format"),
+    (errors.ChangeError, 409, "conflict"),
+    (errors.MaintenanceBusyError, 409, "conflict"),
+    (errors.InvalidFilterError, 422, "invalid"),
+    (errors.InvalidValueError, 422, "invalid"),
+    (errors.ConfigError, 422, "invalid"),
+    (InvalidNamespaceError, 422, "invalid"),
+    (errors.EmbeddingError, 503, "model-unavailable"),
+    (errors.ModelUnavailableError, 503, "model-unavailable"),
+    (errors.ExtractionError, 503, "model-unavailable"),
+    (errors.ClosedStoreError, 503, "unavailable"),
+    (errors.ForgettingError, 500, "forgetting-incomplete"),
+    (errors.DatabaseError, 503, "unavailable"),
+)
+"""The first that an error is an instance of counts."""
+
+
+def problem_of(error: Exception) -> Problem | None:
+    """Return the refusal that an error stands for; None for one that nobody foresaw."""
+    if isinstance(error, Problem):
+        return error
+    if isinstance(error, HTTPException):  # of Starlette's router
+        kind = "not-found" if error.status_code == 404 else "method"
+        said = "There is nothing at this path." if kind == "not-found" else "Not with this method."
+        return Problem(error.status_code, kind, said, headers=error.headers)
+    for known, status, word in KINDS:
+        if isinstance(error, known):
+            headers = {"Retry-After": "1"} if status == 503 else {}
+            return Problem(status, word, str(error), headers=headers)
+    if isinstance(error, errors.LangMemoryError) and isinstance(error, ValueError):
+        return Problem(422, "invalid", str(error))
+    return None
+
+
+def invalid(part: str, error: ValidationError) -> Problem:
+    """Return the refusal of a part of a request (``body``, ``query``, ``path``) that is not as the API
+    describes it. It repeats no value, which may be somebody's memory."""
+    found = [
+        {
+            "pointer": "/".join([part, *map(str, one["loc"])]),
+            "detail": one["msg"].removeprefix("Value error, "),
+        }
+        for one in error.errors(include_url=False, include_input=False, include_context=False)
+    ]
+    first = found[0]
+    more = f" (and {len(found) - 1} more)" if len(found) > 1 else ""
+    return Problem(
+        422, "invalid", f"{first['pointer']}: {first['detail']}{more}.", errors=found[:20]
+    )

@@ -1,0 +1,313 @@
+"""Service: one request from the door to the answer, the same way for every route."""
+
+from __future__ import annotations
+
+import inspect
+import logging
+import tempfile
+import traceback
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from time import perf_counter
+from typing import Any, Final
+
+from pydantic import BaseModel, ValidationError
+from pydantic_core import from_json
+from starlette.concurrency import iterate_in_threadpool, run_in_threadpool
+from starlette.requests import HTTPConnection, Request
+from starlette.responses import Response, StreamingResponse
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from langmemory.events import Event
+from langmemory.server.access import Access, Grant
+from langmemory.server.auth import Doorkeeper
+from langmemory.server.limits import FAILURES_PER_SECOND, RateLimit, pieces
+from langmemory.server.metrics import Metrics
+from langmemory.server.problems import Problem, invalid, problem_of
+from langmemory.server.replay import Replays
+from langmemory.server.routes import Route, takes_several
+from langmemory.server.settings import ServerSettings
+from langmemory.server.tags import is_known, tag_of, tags_in
+from langmemory.stores import MemoryStore
+from langmemory.wire import adapter, to_bytes
+
+logger = logging.getLogger("langmemory.server")
+
+REQUEST: Final = Event(name="request", counts=lambda _: {}, logger=logger)
+"""One line for each request: route, status, token and milliseconds; no path, no query, no text."""
+
+HEADERS: Final = (
+    (b"cache-control", b"no-store"),
+    (b"content-security-policy", b"default-src 'none'; frame-ancestors 'none'"),
+    (b"referrer-policy", b"no-referrer"),
+    (b"x-content-type-options", b"nosniff"),
+)
+"""Of every answer that does not set them itself."""
+
+
+@dataclass(kw_only=True)
+class Service:
+    """What all routes of one server share."""
+
+    settings: ServerSettings
+    doorkeeper: Doorkeeper
+    metrics: Metrics = field(default_factory=Metrics)
+    replays: Replays = field(default_factory=Replays)
+    store: MemoryStore | None = None
+    """Open from the start of the application to its end."""
+
+    def __post_init__(self) -> None:
+        self.requests = RateLimit(self.settings.requests_per_second)
+        self.failures = RateLimit(FAILURES_PER_SECOND)
+
+    def opened(self) -> MemoryStore:
+        """Return the store.
+
+        Raises:
+            Problem: The server starts or stops.
+        """
+        if self.store is None:
+            raise Problem(
+                503, "unavailable", "The server starts or stops.", headers={"Retry-After": "1"}
+            )
+        return self.store
+
+    async def let_in(self, connection: HTTPConnection) -> Grant:
+        """Return what the sender of a request may do, and count the request.
+
+        Raises:
+            Problem: They may not come in, or ask too often.
+        """
+        address = connection.client.host if connection.client else ""
+        try:
+            grant = await self.doorkeeper.grant(connection, self.opened())
+        except Problem as problem:
+            if problem.status == 401:
+                self.failures.take(address)
+            raise
+        self.requests.take(grant.id)
+        connection.scope["langmemory.grant"] = grant.id
+        return grant
+
+    @asynccontextmanager
+    async def opening(
+        self, open_store: Callable[[], AbstractAsyncContextManager[MemoryStore]]
+    ) -> AsyncIterator[None]:
+        """Keep the store open, as the lifespan of an application."""
+        async with open_store() as store:
+            self.store = store
+            try:
+                yield
+            finally:
+                self.store = None
+
+
+class Endpoint:
+    """The ASGI application of one route."""
+
+    def __init__(self, service: Service, route: Route) -> None:
+        self._service, self._route = service, route
+        self._asynchronous = inspect.iscoroutinefunction(route.handler)
+        self._lists = {
+            name
+            for model in filter(None, [route.models.get("query")])
+            for name in model.model_fields
+            if takes_several(model, name)
+        }
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        scope["langmemory.route"] = self._route.template
+        request = Request(scope, receive)
+        response = await self._answer(request)
+        await response(scope, receive, send)
+
+    async def _answer(self, request: Request) -> Response:
+        service, route = self._service, self._route
+        grant = await service.let_in(request)
+        grant.check_scope(route.scope)
+        given: dict[str, Any] = {}
+        if "path" in route.models:
+            given["path"] = _validated(route.models["path"], "path", dict(request.path_params))
+        query = self._query(request)
+        if "query" in route.models:
+            given["query"] = _validated(route.models["query"], "query", query)
+        elif query:
+            raise Problem(422, "invalid", f"There is no parameter {next(iter(query))!r:.80}.")
+        access = Access(
+            application=service.opened(),
+            grant=grant,
+            if_match=tags_in(request.headers.get("if-match")),
+            idempotency_key=request.headers.get("idempotency-key"),
+        )
+        if route.uploads:
+            return await self._upload(request, access, given)
+        raw = b""
+        if "body" in route.models:
+            raw = await self._body(request)
+            given["body"] = _validated(route.models["body"], "body", _parsed(raw))
+        if route.method != "POST" or access.idempotency_key is None:
+            return await self._call(request, access, given)
+        key, sender = access.idempotency_key, grant.id
+        identity = b"\0".join((route.template.encode(), request.url.query.encode(), raw))
+        known = service.replays.begin(sender, key, identity)
+        if known is not None:
+            return Response(
+                known.body, known.status_code, {**known.headers, "Idempotent-Replayed": "true"}
+            )
+        try:
+            response = await self._call(request, access, given)
+        except BaseException:
+            service.replays.fail(sender, key)
+            raise
+        service.replays.end(sender, key, response)
+        return response
+
+    def _query(self, request: Request) -> dict[str, Any]:
+        found: dict[str, Any] = {}
+        for name, value in request.query_params.multi_items():
+            if name in self._lists:
+                found.setdefault(name, []).append(value)
+            elif name in found:
+                raise Problem(422, "invalid", f"query/{name} is given twice.")
+            else:
+                found[name] = value
+        return found
+
+    async def _body(self, request: Request) -> bytes:
+        kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
+        if kind != "application/json":
+            raise Problem(415, "media-type", "Send the body as application/json.")
+        settings = self._service.settings
+        parts = pieces(
+            request,
+            limit_bytes=settings.body_limit_bytes,
+            timeout_seconds=settings.body_timeout_seconds,
+        )
+        return b"".join([one async for one in parts])
+
+    async def _upload(self, request: Request, access: Access, given: dict[str, Any]) -> Response:
+        kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
+        if kind != "application/x-ndjson":
+            raise Problem(415, "media-type", "Send the body as application/x-ndjson.")
+        settings = self._service.settings
+        with tempfile.TemporaryDirectory(prefix="langmemory-") as folder:
+            file = Path(folder) / "upload.jsonl"
+            with file.open("wb") as stream:
+                async for piece in pieces(
+                    request,
+                    limit_bytes=settings.import_limit_bytes,
+                    timeout_seconds=settings.body_timeout_seconds,
+                ):
+                    await run_in_threadpool(stream.write, piece)
+            return await self._call(request, access, {**given, "body": file})
+
+    async def _call(self, request: Request, access: Access, given: dict[str, Any]) -> Response:
+        route = self._route
+        handler = route.handler
+        if self._asynchronous:
+            value = await handler(access, **given)
+        else:
+            value = await run_in_threadpool(handler, access, **given)
+        if getattr(value, "forgets", False):
+            self._service.replays.clear()
+        if route.streams:
+            lines = iterate_in_threadpool(_lines(value))
+            return StreamingResponse(lines, media_type="application/x-ndjson")
+        if route.answer is None:
+            return Response(status_code=route.status)
+        headers = {}
+        if route.conditional and (tag := tag_of(value)) is not None:
+            headers["ETag"] = tag
+            if route.method == "GET" and is_known(tag, request.headers.get("if-none-match")):
+                return Response(status_code=304, headers=headers)
+        return Response(
+            to_bytes(value, route.answer), route.status, headers, media_type="application/json"
+        )
+
+
+def _validated(model: type[BaseModel], part: str, given: Any) -> BaseModel:
+    try:
+        checked: BaseModel = adapter(model).validate_python(given)
+    except ValidationError as error:
+        raise invalid(part, error) from None
+    return checked
+
+
+def _parsed(raw: bytes) -> Any:
+    try:
+        return from_json(raw, allow_inf_nan=False)
+    except ValueError as error:
+        raise Problem(400, "malformed", f"The body is no JSON: {error}.") from None
+
+
+def _lines(rows: Iterator[Any]) -> Iterator[bytes]:
+    """Yield JSON lines, some hundred at a time."""
+    kept: list[bytes] = []
+    for row in rows:
+        kept.append(to_bytes(row, Any) + b"\n")
+        if len(kept) == 200:
+            yield b"".join(kept)
+            kept.clear()
+    yield b"".join(kept)
+
+
+class Guard:
+    """Around all routes: names and origins are checked, whatever goes wrong becomes a problem, and each
+    answer gets its headers, its line in the log and its place in the metrics."""
+
+    def __init__(self, app: ASGIApp, service: Service) -> None:
+        self._app, self._service = app, service
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        started, status = perf_counter(), 0
+        kind: str | None = None
+        metrics = self._service.metrics
+        metrics.under_way += 1
+
+        async def sending(message: Message) -> None:
+            nonlocal status
+            if message["type"] == "http.response.start":
+                status = message["status"]
+                headers = list(message.get("headers", ()))
+                known = {name.lower() for name, _ in headers}
+                message = {
+                    **message,
+                    "headers": headers + [one for one in HEADERS if one[0] not in known],
+                }
+            await send(message)
+
+        try:
+            self._service.doorkeeper.check_origin(HTTPConnection(scope))
+            await self._app(scope, receive, sending)
+        except Exception as error:
+            problem = problem_of(error)
+            if problem is None:
+                _log_failure(error)
+                problem = Problem(500, "internal", "The server failed; its log says where.")
+            kind = problem.kind
+            if status:  # the answer has begun: it can only be cut off
+                raise
+            await problem.response()(scope, receive, sending)
+        finally:
+            metrics.under_way -= 1
+            seconds = perf_counter() - started
+            route = scope.get("langmemory.route", "other")
+            metrics.count(scope["method"], route, status, seconds, kind)
+            if logger.isEnabledFor(logging.INFO):
+                fields = {"method": scope["method"], "route": route, "status": status}
+                if (grant := scope.get("langmemory.grant")) is not None:
+                    fields["token"] = grant
+                if kind is not None:
+                    fields["problem"] = kind
+                REQUEST.log(fields, seconds * 1_000)
+
+
+def _log_failure(error: Exception) -> None:
+    """Log where something failed; its message may hold what somebody said."""
+    frames = "".join(traceback.format_tb(error.__traceback__))
+    logger.error("request_failed error=%s\n%s", type(error).__name__, frames)

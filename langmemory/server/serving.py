@@ -1,0 +1,69 @@
+"""Serving: uvicorn around the application, from start to graceful stop."""
+
+from __future__ import annotations
+
+import logging
+import signal
+import socket
+from typing import Final
+
+import uvicorn
+from starlette.applications import Starlette
+
+from langmemory.errors import ConfigError
+from langmemory.server.settings import ServerSettings
+
+GRACE_SECONDS: Final = 10
+"""What is under way may take so long when the server stops."""
+CONNECTIONS: Final = 4_096
+"""More at a time are answered with 503: each open event stream is one."""
+
+
+def listen(settings: ServerSettings) -> socket.socket:
+    """Return a socket that listens where the settings say.
+
+    Raises:
+        ConfigError: The address is taken, or none of this machine.
+    """
+    family = socket.AF_INET6 if ":" in settings.host else socket.AF_INET
+    listening = socket.socket(family, socket.SOCK_STREAM)
+    listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        listening.bind((settings.host, settings.port))
+    except OSError as error:
+        listening.close()
+        raise ConfigError(
+            f"Cannot listen on {settings.host}:{settings.port}: {error.strerror or error}. Pass another "
+            "--port, or stop what listens there."
+        ) from error
+    return listening
+
+
+def address_of(listening: socket.socket) -> str:
+    """Return where a socket is reached, as a browser takes it."""
+    host, port = listening.getsockname()[:2]
+    return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
+
+
+def serve(app: Starlette, listening: socket.socket) -> None:
+    """Serve until Ctrl-C or SIGTERM; what is under way is finished first."""
+    config = uvicorn.Config(
+        app,
+        log_config=None,
+        access_log=False,  # its lines hold paths, and so keys; `service.REQUEST` has ours
+        log_level=logging.WARNING,
+        lifespan="on",
+        proxy_headers=False,  # nobody is taken for somebody else
+        server_header=False,
+        limit_concurrency=CONNECTIONS,
+        timeout_graceful_shutdown=GRACE_SECONDS,
+    )
+    # uvicorn sends itself the signal once more when it has stopped; the store is still to be closed.
+    before = {
+        number: signal.signal(number, lambda *_: None) for number in (signal.SIGINT, signal.SIGTERM)
+    }
+    try:
+        uvicorn.Server(config).run(sockets=[listening])
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)

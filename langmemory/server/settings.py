@@ -1,0 +1,29 @@
+"""Settings of one server: where it listens, whom it lets in, how much it takes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+MIB = 1024 * 1024
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ServerSettings:
+    """See `langmemory serve --help`; what has no option there is for programs."""
+
+    host: str = "127.0.0.1"
+    """The address it listens on."""
+    port: int = 8765
+    """0 takes any that is free."""
+    allowed_hosts: tuple[str, ...] = ()
+    """Names by which clients reach it, besides those of this machine itself, as they stand in the ``Host``
+    header, without the port."""
+    require_token: bool = False
+    """Refuse requests without a token also from this machine itself."""
+    requests_per_second: float = 1_000
+    """Of one token, on average over some seconds."""
+    body_limit_bytes: int = MIB
+    import_limit_bytes: int = 1_024 * MIB
+    """Of a file that is imported."""
+    body_timeout_seconds: float = 30
+    """A client may take so long to send 64 KiB of a body."""

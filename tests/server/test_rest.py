@@ -1,0 +1,470 @@
+"""The REST API: memories, core, working, context, graph, changes, export, and the rules of HTTP."""
+
+from __future__ import annotations
+
+import json
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+
+from tests.server.client import API, problem, serving, token_of
+
+import httpx  # isort: skip
+
+from langmemory.changes import AddEdge, AddEntity, AddMemory, ChangeSet  # isort: skip
+from langmemory.stores import MemoryStore  # isort: skip
+from langmemory.types import Recall  # isort: skip
+from langmemory.wire import adapter  # isort: skip
+
+PLACE = ("memories", "maria")
+AT = {"namespace": "memories/maria"}
+
+
+async def test_a_fact_is_written_read_changed_and_taken_back(store: MemoryStore) -> None:
+    """POST, GET, PUT and DELETE of one memory; the history tells of all, undo brings it back."""
+    async with serving(store) as client:
+        value = {"text": "Tofu is a cat", "importance": 0.9}
+        made = await client.post(f"{API}/semantic", json={"namespace": PLACE, "value": value})
+        assert made.status_code == 201
+        key = made.json()["key"]
+        assert (made.json()["importance"], made.json()["kind"]) == (0.9, "semantic")
+        got = await client.get(f"{API}/semantic/{key}", params=AT)
+        assert got.json() == made.json()
+        put = await client.put(
+            f"{API}/semantic/{key}", params=AT, json={"value": {"text": "Tofu is a tomcat"}}
+        )
+        assert put.json()["text"] == "Tofu is a tomcat"
+        gone = await client.delete(f"{API}/semantic/{key}", params={**AT, "reason": "a test"})
+        assert gone.json()["removed"] == [key]
+        assert problem(await client.get(f"{API}/semantic/{key}", params=AT)) == "not-found"
+        history = await client.get(f"{API}/history", params={**AT, "key": key})
+        assert [one["action"] for one in history.json()["items"]] == ["add", "update", "delete"]
+        undone = await client.post(f"{API}/undo", json={"run_id": gone.json()["run_id"]})
+        assert undone.status_code == 200
+        back = await client.get(f"{API}/semantic/{key}", params=AT)
+        assert back.json()["text"] == "Tofu is a tomcat"
+
+
+async def test_a_write_that_has_not_seen_the_last_one_is_refused(store: MemoryStore) -> None:
+    """If-Match is compared in the transaction of the write; uses of a memory change no tag."""
+    async with serving(store) as client:
+        url, body = f"{API}/semantic/k", {"value": {"text": "Tofu is a cat"}}
+        first = (await client.put(url, params=AT, json=body)).headers["etag"]
+        same = await client.get(url, params=AT, headers={"If-None-Match": first})
+        assert (same.status_code, same.content) == (304, b"")
+        store.recall("cat", PLACE)
+        store.put(PLACE, "k", {"text": "Tofu is a tomcat"})
+        late = {"If-Match": first}
+        assert (
+            problem(await client.put(url, params=AT, json=body, headers=late))
+            == "changed-meanwhile"
+        )
+        assert problem(await client.delete(url, params=AT, headers=late)) == "changed-meanwhile"
+        assert store.get(PLACE, "k").value["text"] == "Tofu is a tomcat"  # type: ignore[union-attr]
+        now = (await client.get(url, params=AT)).headers["etag"]
+        seen = {"If-Match": f'"other", {now}'}
+        assert (await client.put(url, params=AT, json=body, headers=seen)).status_code == 200
+        nothing = await client.put(
+            f"{API}/semantic/new", params=AT, json=body, headers={"If-Match": "*"}
+        )
+        assert nothing.status_code == 412
+        assert (
+            problem(await client.put(url, params=AT, json=body, headers={"If-Match": "no quotes"}))
+            == "malformed"
+        )
+
+
+async def test_a_request_that_is_sent_again_is_done_once(store: MemoryStore) -> None:
+    """The same Idempotency-Key gives the first answer; with another request it is refused; after a restart
+    the memory is still there once."""
+    body = {"namespace": PLACE, "value": {"text": "Tofu is a cat"}}
+    key = {"Idempotency-Key": "one"}
+    async with serving(store) as client:
+        first = await client.post(f"{API}/semantic", json=body, headers=key)
+        again = await client.post(f"{API}/semantic", json=body, headers=key)
+        assert (again.status_code, again.json()) == (201, first.json())
+        assert again.headers["idempotent-replayed"] == "true"
+        other = {"namespace": PLACE, "value": {"text": "Rex is a dog"}}
+        assert (
+            problem(await client.post(f"{API}/semantic", json=other, headers=key)) == "key-reused"
+        )
+    async with serving(store) as client:
+        restarted = await client.post(f"{API}/semantic", json=body, headers=key)
+        assert (restarted.status_code, restarted.json()["key"]) == (201, first.json()["key"])
+        taken = {**body, "key": first.json()["key"]}
+        assert problem(await client.post(f"{API}/semantic", json=taken)) == "conflict"
+    assert len(store.search(PLACE)) == 1
+
+
+async def test_pages_show_everything_once(store: MemoryStore) -> None:
+    """A list is walked by its cursors, while memories come and go; a wrong cursor is refused."""
+    for number in range(25):
+        store.put(PLACE, f"k{number:02}", {"text": f"fact {number}"})
+    seen: list[str] = []
+    async with serving(store) as client:
+        asked: dict[str, Any] = {**AT, "limit": 10}
+        while True:
+            found = (await client.get(f"{API}/semantic", params=asked)).json()
+            seen += [one["key"] for one in found["items"]]
+            if found["next"] is None:
+                break
+            asked["cursor"] = found["next"]
+            store.put(PLACE, f"late{len(seen)}", {"text": "a later one"})
+            store.delete(PLACE, seen[-1])
+        assert seen == [f"k{number:02}" for number in reversed(range(25))]
+        for wrong in ("x", "W10", "bm8", "WyJhIl0"):
+            refused = await client.get(f"{API}/semantic", params={**AT, "cursor": wrong})
+            assert refused.status_code in (200, 422), wrong
+            assert refused.status_code == 422 or refused.json()["items"] == []
+
+
+async def test_what_was_said_is_stored_word_for_word(store: MemoryStore) -> None:
+    """An event is episodic, has its time and speaker, and cannot be changed."""
+    event = {
+        "namespace": PLACE,
+        "text": "Tofu sleeps on the piano",
+        "thread_id": "t",
+        "speaker": "Maria",
+        "at": "2026-03-01T10:00:00Z",
+    }
+    async with serving(store) as client:
+        made = (await client.post(f"{API}/episodic", json=event)).json()
+        assert (made["kind"], made["speaker"]) == ("episodic", "Maria")
+        assert made["valid_at"] == "2026-03-01T10:00:00Z"
+        found = await client.post(f"{API}/episodic/search", json={"query": "Where is Tofu?"})
+        assert [one["memory"]["key"] for one in found.json()["results"]] == [made["key"]]
+        nothing = await client.post(f"{API}/semantic/search", json={"query": "Where is Tofu?"})
+        assert nothing.json()["results"] == []
+        changed = await client.put(f"{API}/episodic/{made['key']}", params=AT, json={"value": {}})
+        assert changed.status_code == 405
+
+
+async def test_a_recall_reads_back_as_it_was(store: MemoryStore) -> None:
+    """The JSON of a recall is that of its type: a client makes the same value of it."""
+    store.put(PLACE, "k", {"text": "Tofu is a cat"})
+    async with serving(store) as client:
+        asked = {"query": "cat?", "namespace": PLACE, "explain": True}
+        found = await client.post(f"{API}/recall", json=asked)
+    read: Recall = adapter(Recall).validate_json(found.content)
+    assert read.results[0].memory == store.recall("cat?", PLACE).results[0].memory
+
+
+async def test_working_memory_is_of_one_session(store: MemoryStore) -> None:
+    """Scratch has a time to live, is listed for its session alone, and goes with it."""
+    async with serving(store) as client:
+        body = {"value": {"text": "look for the keys"}, "ttl_minutes": 5}
+        made = await client.post(f"{API}/working/s.1", params=AT, json=body)
+        assert (made.status_code, made.json()["kind"]) == (201, "working")
+        for session, keys in (("s.1", [made.json()["key"]]), ("s2", [])):
+            found = (await client.get(f"{API}/working/{session}", params=AT)).json()["items"]
+            assert [one["key"] for one in found] == keys
+        expires = store.conn.execute("SELECT ttl_minutes FROM item").get
+        assert expires == 5
+        gone = await client.delete(f"{API}/working/s.1", params=AT)
+        assert gone.json() == {"deleted": 1}
+    assert store.search(PLACE) == []
+
+
+async def test_core_memory_is_read_and_written(store: MemoryStore) -> None:
+    """PATCH writes some blocks, PUT all; a write that has not seen the last one is refused."""
+    async with serving(store) as client:
+        url = f"{API}/core/maria"
+        patched = await client.patch(url, json={"blocks": {"persona": "A friendly helper"}})
+        texts = {one["label"]: one["content"] for one in patched.json()["blocks"]}
+        assert texts == {"persona": "A friendly helper", "human": "", "task": ""}
+        put = await client.put(
+            url,
+            json={"blocks": {"human": "Maria", "plans": "Lisbon"}},
+            headers={"If-Match": patched.headers["etag"]},
+        )
+        texts = {one["label"]: one["content"] for one in put.json()["blocks"]}
+        assert texts == {"persona": "", "human": "Maria", "task": "", "plans": "Lisbon"}
+        late = {"If-Match": patched.headers["etag"]}
+        refused = await client.patch(url, json={"blocks": {"human": "Ben"}}, headers=late)
+        assert problem(refused) == "changed-meanwhile"
+        long = await client.patch(url, json={"blocks": {"human": "x" * 3_000}})
+        assert problem(long) == "invalid"
+        assert (await client.get(url)).headers["etag"] == put.headers["etag"]
+
+
+async def test_context_for_a_prompt(store: MemoryStore) -> None:
+    """`inject` is the block a graph would put into a prompt, within its budget; `compress` makes a
+    conversation shorter and says nothing that was not said."""
+    store.put(PLACE, "rule", {"text": "Always answer in French", "priority": "mandate"})
+    store.put(PLACE, "k", {"text": "Tofu the cat sleeps on the piano"})
+    messages = [
+        {"role": "user", "content": f"My cat Tofu slept on piano number {n} today, in the hall."}
+        for n in range(12)
+    ]
+    async with serving(store) as client:
+        body = {"namespace": PLACE, "query": "Where does Tofu sleep?", "budget_tokens": 120}
+        block = (await client.post(f"{API}/context/inject", json=body)).json()
+        assert "Always answer in French" in block["text"]
+        assert "piano" in block["text"]
+        assert block["tokens"] <= 120
+        assert [one["key"] for one in block["entries"]] == ["rule", "k"]
+        short = await client.post(
+            f"{API}/context/compress", json={"messages": messages, "ratio": 0.3}
+        )
+        found = short.json()
+        assert 0 < found["tokens_after"] <= 0.3 * found["tokens_before"]
+        for line, place in zip(found["summary"].split("\n"), found["kept"], strict=True):
+            assert line == f"user: {messages[place]['content']}"
+        assert (await client.get(f"{API}/context/stats", params=AT)).json()["items"] == []
+
+
+def _graph(store: MemoryStore) -> None:
+    changes: list[Any] = [
+        AddEntity(key="lena", name="Lena", kind="person", aliases=("Leni",)),
+        AddEntity(key="paul", name="Paul", kind="person"),
+        AddEntity(key="initech", name="Initech", kind="organisation"),
+    ]
+    for who in ("lena", "paul"):
+        changes.append(
+            AddMemory(
+                key=f"f-{who}", value={"text": f"{who} works at Initech"}, mentions=(who, "initech")
+            )
+        )
+        changes.append(AddEdge(fact=f"f-{who}", subject=who, relation="works_at", object="initech"))
+    changes.append(AddMemory(key="f-age", value={"text": "Lena is 40"}, mentions=("lena",)))
+    changes.append(AddEdge(fact="f-age", subject="lena", relation="age", literal="40"))
+    store.changes.apply(
+        ChangeSet(
+            namespace=PLACE, run_id="r1", kind="reflection", reason="a test", changes=tuple(changes)
+        )
+    )
+
+
+async def test_the_graph_answers(store: MemoryStore) -> None:
+    """Entities, relationships, paths and the graph around one."""
+    _graph(store)
+    async with serving(store) as client:
+        names = (await client.get(f"{API}/graph/entities", params=AT)).json()["items"]
+        assert [one["name"] for one in names] == ["Initech", "Lena", "Paul"]
+        lena = (await client.get(f"{API}/graph/entities/Leni", params=AT)).json()
+        assert (lena["key"], len(lena["edges"])) == ("lena", 2)
+        assert problem(await client.get(f"{API}/graph/entities/Nobody", params=AT)) == "not-found"
+        asked = {**AT, "relation": "works_at"}
+        edges = (await client.get(f"{API}/graph/relationships", params=asked)).json()["items"]
+        assert [one["subject"] for one in edges] == ["lena", "paul"]
+        ends = {**AT, "first": "Lena", "last": "Paul"}
+        [path] = (await client.get(f"{API}/graph/paths", params=ends)).json()["items"]
+        assert [one["key"] for one in path["entities"]] == ["lena", "initech", "paul"]
+        part = (await client.get(f"{API}/graph/subgraph", params={**AT, "entity": "Lena"})).json()
+        assert (part["centre"], len(part["entities"])) == ("lena", 3)
+
+
+@pytest.mark.parametrize(
+    ("pattern", "values", "found"),
+    [
+        ("(a)-[works_at]->(b)", {}, [("lena", "initech"), ("paul", "initech")]),
+        ("(a:person)-[works_at]->(b {name: $where})", {"where": "initech"},
+         [("lena", "initech"), ("paul", "initech")]),
+        ("({name: $who})-[works_at]->()<-[works_at]-(b)", {"who": "Leni"}, [("paul",)]),
+        ("(b)<-[works_at]-(a {name: $who})", {"who": "Paul"}, [("initech", "paul")]),
+        ("(a)-[]-(b:organisation)", {}, [("lena", "initech"), ("paul", "initech")]),
+        ("(a)-[age]->(years)", {}, [("lena", "40")]),
+        ("(a)-[age]->({name: $years})", {"years": "40"}, [("lena",)]),
+        ("(a:organisation)", {}, [("initech",)]),
+        ("(a)-[works_at]->(b:person)", {}, []),
+        ("(a)-[works_at]->(b)-[works_at]-(a)", {}, []),
+    ],
+)  # fmt: skip
+async def test_a_pattern_finds_what_meets_it(
+    store: MemoryStore, pattern: str, values: dict[str, str], found: list[tuple[str, ...]]
+) -> None:
+    """Nodes with kinds and bound names, edges with relations and directions; no edge stands twice."""
+    _graph(store)
+    async with serving(store) as client:
+        body = {"namespace": PLACE, "pattern": pattern, "values": values}
+        answer = (await client.post(f"{API}/graph/query", json=body)).json()
+    got = [
+        (*(one["key"] for one in item["entities"].values()), *item["literals"].values())
+        for item in answer["items"]
+    ]
+    assert sorted(got) == sorted(found)
+    assert answer["more"] is False
+
+
+@pytest.mark.parametrize(
+    "pattern",
+    [
+        "a",
+        "(a",
+        "(a)-(b",
+        "(a)<-[x]->(b)",
+        "(a {name: $nobody})",
+        "(a)" + "-[]-(b)" * 5,
+        "(a)->(b)x",
+    ],
+)
+async def test_what_is_no_pattern_is_refused(store: MemoryStore, pattern: str) -> None:
+    """The error says where the pattern ends to be one."""
+    async with serving(store) as client:
+        body = {"namespace": PLACE, "pattern": pattern}
+        assert problem(await client.post(f"{API}/graph/query", json=body)) == "invalid"
+
+
+async def test_runs_reviews_jobs_and_health_are_shown(store: MemoryStore) -> None:
+    """What changed memory on its own is listed, can be rehearsed backwards, and is counted."""
+    _graph(store)
+    async with serving(store) as client:
+        [run] = (await client.get(f"{API}/runs", params=AT)).json()["items"]
+        assert run["id"] == "r1"
+        assert (await client.get(f"{API}/runs/r1")).json() == run
+        rehearsed = await client.post(f"{API}/undo", json={"run_id": "r1", "dry_run": True})
+        assert rehearsed.json()["dry_run"] is True
+        assert problem(await client.get(f"{API}/runs/other")) == "not-found"
+        assert problem(await client.post(f"{API}/undo", json={"run_id": "other"})) == "not-found"
+        assert (await client.get(f"{API}/reviews")).json() == {"items": [], "next": None}
+        assert problem(await client.get(f"{API}/reviews/other")) == "not-found"
+        assert (await client.get(f"{API}/jobs")).json() == {"items": [], "next": None}
+        assert (await client.post(f"{API}/jobs/retry", json={"ids": [7]})).json() == {"ids": []}
+        health = (await client.get(f"{API}/health", params=AT)).json()
+        assert health["figures"]["entities"] == 3
+        assert (await client.get(f"{API}/stats")).json()["items"] == 3
+
+
+async def test_forgetting_is_shown_first_and_then_proven(store: MemoryStore) -> None:
+    """Without the confirmation of its dry run nothing is forgotten; afterwards it is gone, also from
+    answers that were kept for repeated requests."""
+    store.put(PLACE, "k", {"text": "Maria keeps a xylophone", "owner": "maria"})
+    async with serving(store) as client:
+        kept = {"Idempotency-Key": "a"}
+        asked = {"query": "xylophone"}
+        found = await client.post(f"{API}/recall", json=asked, headers=kept)
+        assert "xylophone" in found.text
+        body: dict[str, Any] = {"owner": "maria"}
+        shown = (await client.post(f"{API}/forget", json=body)).json()
+        assert shown["forgotten"]["kinds"] == {"semantic": 1}
+        assert store.get(PLACE, "k") is not None
+        for wrong in ("x", f"{shown['confirmation']}0", f"1-{shown['confirmation']}"):
+            refused = await client.post(f"{API}/forget", json={**body, "confirmation": wrong})
+            assert problem(refused) == "not-confirmed"
+        other = {"owner": "ben", "confirmation": shown["confirmation"]}
+        assert problem(await client.post(f"{API}/forget", json=other)) == "not-confirmed"
+        body["confirmation"] = shown["confirmation"]
+        done = (await client.post(f"{API}/forget", json=body)).json()
+        assert (done["forgotten"]["purged"], done["confirmation"]) == (True, None)
+        again = await client.post(f"{API}/recall", json=asked, headers=kept)
+        assert "keeps a" not in again.text
+        assert "idempotent-replayed" not in again.headers
+    assert store.get(PLACE, "k") is None
+
+
+async def test_a_file_is_taken_along(store: MemoryStore) -> None:
+    """What `export` gives, `import` takes; a broken file is refused with its line."""
+    store.put(PLACE, "k", {"text": "Tofu is a cat"})
+    async with serving(store) as client:
+        exported = await client.get(f"{API}/export")
+        assert exported.headers["content-type"] == "application/x-ndjson"
+        rows = [json.loads(line) for line in exported.text.splitlines()]
+        assert any(row.get("key") == "k" for row in rows)
+        store.delete(PLACE, "k")
+        lines = {"Content-Type": "application/x-ndjson"}
+        with MemoryStore(":memory:") as other:
+            async with serving(other) as second:
+                done = await second.post(f"{API}/import", content=exported.content, headers=lines)
+                assert done.json() == {"changed": 1}
+                assert other.get(PLACE, "k") is not None
+                broken = await second.post(f"{API}/import", content=b"{}\n{", headers=lines)
+                assert problem(broken) == "import-format"
+
+
+async def test_langgraphs_operations_in_one_call(store: MemoryStore) -> None:
+    """A batch is answered in order, reads before writes; namespaces are those the token reaches."""
+    store.put(("memories", "ben"), "k", {"text": "Rex is a dog"})
+    ops: list[dict[str, Any]] = [
+        {"op": "put", "namespace": PLACE, "key": "k", "value": {"text": "Tofu is a cat"}, "ttl": 5},
+        {"op": "get", "namespace": PLACE, "key": "k"},
+    ]
+    reads: list[dict[str, Any]] = [
+        {"op": "get", "namespace": PLACE, "key": "k"},
+        {"op": "search", "namespace_prefix": ["memories", "maria"], "query": "cat"},
+        {"op": "search", "namespace_prefix": PLACE, "filter": {"text": {"$eq": "no"}}},
+        {"op": "list_namespaces"},
+        {"op": "list_namespaces", "match_conditions": [{"match_type": "suffix", "path": ["ben"]}]},
+        {"op": "list_namespaces", "offset": 1},
+    ]
+    async with serving(store, token=token_of(store, None, PLACE)) as client:
+        url = f"{API}/store/batch"
+        assert (await client.post(url, json={"ops": ops})).json()["results"] == [None, None]
+        answer = (await client.post(url, json={"ops": reads})).json()["results"]
+        assert answer[0]["value"] == {"text": "Tofu is a cat"}
+        assert answer[1][0]["score"] > 0.2
+        assert answer[2:] == [[], [list(PLACE)], [], []]
+        elsewhere = [{"op": "get", "namespace": ["memories", "ben"], "key": "k"}]
+        assert problem(await client.post(url, json={"ops": elsewhere})) == "namespace"
+        wrong = [{"op": "search", "filter": {"a": {"$no": 1}}}]
+        assert problem(await client.post(url, json={"ops": wrong})) == "invalid"
+    async with serving(store, token=token_of(store, None, PLACE, scope="read")) as client:
+        assert problem(await client.post(f"{API}/store/batch", json={"ops": ops})) == "scope"
+
+
+OTHERS_ALONE = (
+    ("GET", "/runs", None),
+    ("GET", "/runs/r", None),
+    ("POST", "/undo", {"run_id": "r"}),
+    ("POST", "/reviews/r", {"option": "yes"}),
+    ("GET", "/jobs", None),
+    ("POST", "/jobs/retry", {"ids": [1]}),
+    ("POST", "/jobs/drop", {"ids": [1]}),
+    ("POST", "/forget", {"owner": "maria"}),
+    ("POST", "/forget", {"entities": ["Maria"]}),
+    ("POST", "/forget", {"keys": ["k"], "namespace": PLACE}),
+    ("POST", "/forget", {"everything": True, "namespace": PLACE}),
+    ("GET", "/health", None),
+    ("GET", "/stats", None),
+)
+
+
+@pytest.mark.parametrize(("method", "path", "body"), OTHERS_ALONE)
+async def test_what_acts_on_everybody_is_not_for_a_viewer(
+    store: MemoryStore, method: str, path: str, body: Any
+) -> None:
+    """A token that is bound to a viewer undoes, decides, counts and forgets nothing of others."""
+    async with serving(store, token=token_of(store, "ben", scope="admin")) as client:
+        assert problem(await client.request(method, f"{API}{path}", json=body)) == "viewer"
+
+
+async def test_a_private_memory_does_not_exist_for_another(store: MemoryStore) -> None:
+    """Whatever is asked about it, the answer is that of a memory that never was."""
+    secret = {"text": "Maria keeps a xylophone", "privacy": "private", "owner": "maria"}
+    store.put(PLACE, "secret", secret)
+    async with serving(store, token=token_of(store, "ben", scope="admin")) as client:
+        answers: list[httpx.Response] = []
+        for key in ("secret", "never"):
+            named = {**AT, "key": key}
+            put = {"op": "get", "namespace": PLACE, "key": key}
+            for response in (
+                await client.get(f"{API}/memories/{key}", params=AT),
+                await client.get(f"{API}/semantic/{key}", params=AT),
+                await client.get(f"{API}/history", params=named),
+                await client.get(f"{API}/evidence", params=named),
+                await client.delete(f"{API}/semantic/{key}", params=AT),
+                await client.post(f"{API}/store/batch", json={"ops": [put]}),
+            ):
+                answers.append(response)
+        half = len(answers) // 2
+        for one, other in zip(answers[:half], answers[half:], strict=True):
+            assert one.status_code == other.status_code
+            assert one.text.replace("secret", "never") == other.text
+        for response in (
+            await client.get(f"{API}/memories", params={**AT, "past": True}),
+            await client.post(f"{API}/recall", json={"query": "xylophone", "explain": True}),
+            await client.get(f"{API}/export"),
+            await client.get(f"{API}/context/stats"),
+            await client.post(
+                f"{API}/context/inject", json={"query": "xylophone", "namespace": PLACE}
+            ),
+            await client.post(f"{API}/forget", json={}),
+        ):
+            assert response.status_code == 200, response.text
+            assert "Maria" not in response.text
+        taken = await client.put(f"{API}/semantic/secret", params=AT, json={"value": {"text": "x"}})
+        assert problem(taken) == "ownership"
+    item = store.get(PLACE, "secret")
+    assert item is not None
+    assert item.value == secret
+    assert item.created_at < datetime.now(UTC)

@@ -1,0 +1,120 @@
+"""`langmemory serve` as a process: it starts, answers, logs without text, and stops in good order."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from threading import Thread
+
+import pytest
+
+from tests.server.client import API
+
+import httpx  # isort: skip
+
+from langmemory.stores import MemoryStore  # isort: skip
+
+ROOT = Path(__file__).parents[2]
+
+pytestmark = pytest.mark.integration
+
+
+@contextmanager
+def server(folder: Path, *options: str) -> Iterator[tuple[str, subprocess.Popen[str], list[str]]]:
+    """Yield the address of a running server, its process, and the lines it logs."""
+    command = [sys.executable, "-m", "langmemory.cli", "--db", "memory.db", "serve", "--port", "0"]
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    process = subprocess.Popen(
+        [*command, *options], cwd=folder, env=environment, stderr=subprocess.PIPE, text=True
+    )
+    assert process.stderr is not None
+    first = process.stderr.readline()
+    found = re.search(r"http://\S+:\d+", first)
+    assert found, first
+    lines = [first]
+    reader = Thread(target=lambda: lines.extend(process.stderr or ()))
+    reader.start()
+    try:
+        yield found[0], process, lines
+    finally:
+        if process.poll() is None:
+            process.send_signal(signal.SIGTERM)
+        assert process.wait(30) == 0, lines
+        reader.join(10)
+        process.stderr.close()
+
+
+def test_a_server_answers_and_stops_in_good_order(tmp_path: Path) -> None:
+    """It says where it is, answers, logs no text of memories or queries, and ends with 0 on SIGTERM."""
+    said = {
+        "messages": [{"role": "user", "content": "Tofu the cat sleeps on the piano"}],
+        "thread_id": "t",
+        "namespace": ["memories", "maria"],
+    }
+    with server(tmp_path) as (address, _, lines):
+        with httpx.Client(base_url=address) as client:
+            assert client.get("/healthz").text == "ok\n"
+            assert client.get("/readyz").text == "ok\n"
+            assert client.post(f"{API}/remember", json=said).status_code == 200
+            found = client.post(f"{API}/recall", json={"query": "Where does Tofu sleep?"})
+            assert found.json()["results"][0]["memory"]["text"].endswith("piano")
+            assert client.get(f"{API}/semantic/tofu-secret").status_code in (404, 422)
+            counted = client.get("/metrics").text
+        assert 'langmemory_requests_total{method="POST",route="/api/v1/memory/recall"' in counted
+    log = "".join(lines)
+    assert "request method=POST route=/api/v1/memory/recall status=200 token=local ms=" in log
+    assert not re.search("tofu|piano|maria|cat", log, re.IGNORECASE)
+    with MemoryStore(tmp_path / "memory.db") as store:
+        assert len(store.search(("memories", "maria"))) == 1
+
+
+def test_a_token_from_the_command_line_opens_the_server(tmp_path: Path) -> None:
+    """`token create` prints a token that the server takes, `list` shows it, `revoke` ends it at once."""
+
+    def token(*words: str) -> str:
+        command = [sys.executable, "-m", "langmemory.cli", "--db", "memory.db", "token", *words]
+        environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+        ran = subprocess.run(
+            command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=True
+        )
+        return ran.stdout.strip()
+
+    made = token("create", "--viewer", "maria", "-n", "memories/maria", "--expires", "30d")
+    required = server(tmp_path, "--require-token")
+    with required as (address, _, lines), httpx.Client(base_url=address) as client:
+        assert client.post(f"{API}/recall", json={"query": "cat"}).status_code == 401
+        client.headers["Authorization"] = f"Bearer {made}"
+        assert client.post(f"{API}/recall", json={"query": "cat"}).status_code == 200
+        [listed] = json.loads(token("list", "--json"))
+        assert (listed["viewer"], listed["namespaces"]) == ("maria", [["memories", "maria"]])
+        token("revoke", listed["id"])
+        assert client.post(f"{API}/recall", json={"query": "cat"}).status_code == 401
+    assert made not in "".join(lines)
+
+
+def test_a_taken_port_is_one_line(tmp_path: Path) -> None:
+    """Where another server listens, the command says so and ends."""
+    with server(tmp_path) as (address, _, _):
+        port = address.rpartition(":")[2]
+        command = [
+            sys.executable,
+            "-m",
+            "langmemory.cli",
+            "--db",
+            "memory.db",
+            "serve",
+            "--port",
+            port,
+        ]
+        environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+        ran = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True)
+    assert ran.returncode == 1
+    assert ran.stderr.count("\n") == 1
+    assert f"Cannot listen on 127.0.0.1:{port}" in ran.stderr
