@@ -36,6 +36,7 @@ RESUME_HOURS: Final = 12
 """Hours after which an interrupted night is not resumed: the next one is a new one."""
 PAGES: Final = "pages"
 """Task of the report on pages that a night wrote at its end."""
+DONE_EARLIER: Final = "done before the night was interrupted"
 LAST: Final = "graduate"
 """The task that is left out where another failed."""
 
@@ -175,7 +176,7 @@ def _task(
     night = night_of(state, config)
     report = night.begin(name)
     if name in state["done"]:
-        report.refused.append("done before the night was interrupted")
+        report.refused.append(DONE_EARLIER)
         return {"reports": [asdict(report)]}
     failed = [one["task"] for one in state["reports"] if one["error"]]
     if name == LAST and failed:
