@@ -50,7 +50,7 @@ def asked(night: Night, report: TaskReport, prompt: str) -> str | None:
     except Exception as error:  # whatever a provider raises: the rules do without
         night.model = None  # not asked again in this task
         report.refused.append(
-            f"the model failed ({type(error).__name__}): the rules write the rest, and the next night asks again"
+            f"the model failed ({type(error).__name__}): rules write the rest, the next night asks again"
         )
         return None
     report.tokens += count_text(prompt) + count_text(answer)

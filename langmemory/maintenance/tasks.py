@@ -127,13 +127,13 @@ TASKS: Final[Mapping[str, Task]] = {
     "demote": by_rule(
         "unused memories",
         lambda night, view, aged: policies.demotions(
-            aged, night.policies, night.now_us, night.already("demote", view.namespace)
+            view, aged, night.policies, night.now_us, night.already("demote", view.namespace)
         ),
     ),
     "evict": by_rule(
         "more memories than max_facts",
         lambda night, view, aged: policies.evictions(
-            aged, night.policies, night.now_us, night.already("evict", view.namespace)
+            view, aged, night.policies, night.now_us, night.already("evict", view.namespace)
         ),
     ),
     "archive": archive,

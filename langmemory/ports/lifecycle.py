@@ -44,6 +44,8 @@ class Aged:
     verified: Flags
     corrects: Flags
     """Whether the person corrected something with it."""
+    replaces: Flags
+    """Whether it took the place of another: what holds now of what was otherwise."""
     importance: Floats
     confidence: Floats
     created_at: Times

@@ -273,6 +273,13 @@ def test_each_night_of_a_thread_is_a_night_of_its_own(store: MemoryStore) -> Non
     assert lines(third, "graduate")
 
 
+def test_studio_gets_a_form_for_the_input_of_a_night(store: MemoryStore) -> None:
+    """The graph tells what a night may be given, and what it returns."""
+    graph = build_maintenance_graph(store)
+    assert set(graph.get_input_jsonschema()["properties"]) == {"namespace", "dry_run"}
+    assert set(graph.get_output_jsonschema()["properties"]) == {"night", "reports"}
+
+
 def test_a_night_refuses_a_namespace_that_is_a_string(store: MemoryStore) -> None:
     """A string as namespace is an error that names it, not a night over nothing."""
     with pytest.raises(InvalidNamespaceError, match="'memories' is a string"):

@@ -53,6 +53,10 @@ _MENTIONS_BESIDE: Final = f"""
     WHERE {_WITHIN} AND i.kind IN {KINDS}) AND o.kind IN {KINDS.replace("i.", "o.")}"""
 """As `_MENTIONS`, of all memories that speak of what some speak of."""
 
+_REPLACES: Final = f"""
+    SELECT i.id FROM item i WHERE {_WITHIN} AND i.kind IN {KINDS} AND EXISTS (SELECT 1 FROM item o
+    WHERE o.namespace = i.namespace AND o.superseded_by = i.key)"""
+
 _SUPPORTS: Final = f"""
     SELECT DISTINCT v.source FROM item i CROSS JOIN evidence v ON v.source = i.id
     CROSS JOIN item d ON d.id = v.item
@@ -120,6 +124,7 @@ class AgeingView(Comparing):
             pinned=_flags(columns[10]),
             verified=_flags(columns[11]),
             corrects=_flags(columns[12]),
+            replaces=np.isin(ids, [row[0] for row in ask(_REPLACES)]),
             importance=np.fromiter(columns[13], np.float32, n),
             confidence=np.fromiter(columns[14], np.float32, n),
             created_at=created,
