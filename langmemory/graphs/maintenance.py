@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import asdict
 from datetime import UTC, datetime
 from functools import partial
-from typing import Annotated, Any, Final, TypedDict
+from typing import Annotated, Any, Final
 
 from langchain_core.language_models import BaseChatModel
 from langchain_core.runnables import RunnableConfig, RunnableLambda
@@ -16,6 +16,7 @@ from langgraph.channels import EphemeralValue
 from langgraph.graph import END, START, StateGraph
 from langgraph.graph.state import CompiledStateGraph
 from langgraph.store.base import BaseStore
+from typing_extensions import TypedDict  # typing's has no JSON schema before Python 3.12
 
 from langmemory.chat_models import as_chat_model, named_chat_model
 from langmemory.config import Config, load_config
