@@ -103,6 +103,8 @@ class Scope:
     kinds: tuple[Kind, ...] | None = None
     statuses: tuple[Status, ...] | None = None
     """None: every status."""
+    demoted: bool = True
+    """Whether also what has the priority ``archive``."""
     viewer: str | None = None
     """None: the application itself, which sees everything in the namespace. Otherwise private
     memories of other owners are out of reach."""

@@ -118,14 +118,18 @@ def show_picture(store: MemoryStore, namespace: Namespace, console: Screen) -> N
 def _show_undo(
     store: MemoryStore, namespace: Namespace, console: Screen, runs: list[dict[str, Any]]
 ) -> None:
-    """Take back the run that moved Lena: the old answer is back."""
+    """Take back the run that moved Lena, in a copy: the old answer is back."""
     from rich.text import Text
 
+    from langmemory.stores import MemoryStore
+
     moved = next(run for run in reversed(runs) if run["superseded"])
-    store.changes.undo(moved["run_id"])
-    found = _facts_only(store, namespace, WHERE).results[0]
+    with MemoryStore(":memory:") as copy:
+        copy.admin.import_rows(list(store.admin.export()))
+        copy.changes.undo(moved["run_id"])
+        found = _facts_only(copy, namespace, WHERE).results[0]
     console.print(f"\nlangmemory undo {moved['run_id']}", style="bold")
-    as_before = "As before that run, and undoing is in the history too."
+    as_before = "As before that run, in a copy of the file."
     console.print(Text.assemble(f"  {found.text} ", (as_before, "dim")))
 
 

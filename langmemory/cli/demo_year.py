@@ -20,7 +20,7 @@ DAYS = (91, 182, 273, 365)
 CITED = "What are the twins allergic to?"
 """A question that is asked every week of the year."""
 FADED = 3
-TOLD = {"promote": 2, "demote": 2, "reviews": 1, "consolidate": 1, "summarise": 1}
+TOLD = {"promote": 2, "demote": 2, "consolidate": 1}
 """How many sentences of a task are shown."""
 MONTH, MONTH_LINES = "2026-07", 5
 """A month of the sample, and the lines of its page that are shown."""
@@ -55,7 +55,8 @@ def pass_a_year(store: MemoryStore, namespace: Namespace, console: Screen) -> No
     )
     faded = store.lifecycle.retention(namespace, now=clock[0], limit=1_000)
     faded.sort(key=lambda one: one.retention)
-    console.print(Text("\nWhat faded, and what did not", "bold"))
+    title = "\nWhat faded, and what did not: the share that is left, and how it ages"
+    console.print(Text(title, "bold"))
     for one in (*faded[:FADED], *faded[-FADED:]):
         figures = f"  {one.retention:.2f} {one.temporal_class:9}  "
         console.print(Text.assemble((figures, "dim"), one.memory.text))
@@ -65,6 +66,21 @@ def pass_a_year(store: MemoryStore, namespace: Namespace, console: Screen) -> No
         for line in told.get(task, ())[:most]:
             table.add_row(Text(f"  {task}", "dim"), sentence(line))
     console.print(table)
+    fading = [one for one in store.changes.reviews(namespace) if one.about == "decay"]
+    for review in fading[:1]:
+        console.print(Text("\nWhat a person is asked", "bold"))
+        answers = f"langmemory reviews answers it: {', '.join(review.options)}."
+        table = facts_table(WHOLE, FOLD)
+        table.add_row(Text(" "), Text.assemble(f"{review.question}\n", (answers, "dim")))
+        console.print(table)
+    if summary := store.get(namespace, f"summary/month/{MONTH}"):
+        console.print(
+            Text(f"\nThe summary of {MONTH}, by rules; each sentence names its sources", "bold")
+        )
+        table = facts_table(WHOLE, FOLD)
+        for one in summary.value["sentences"]:
+            table.add_row(Text(" "), Text(one["text"]))
+        console.print(table)
     console.print(Text(f"\nThe journal's page of {MONTH}, in short", "bold"))
     for line in _month(store, namespace):
         console.print(Text(f"  {line}", no_wrap=True, overflow="ellipsis"))

@@ -96,10 +96,14 @@ def show_night(
     from rich.text import Text
 
     from langmemory.cli.screen import FOLD, WHOLE, facts_table
+    from langmemory.graphs.maintenance import DONE_EARLIER
 
-    table, quiet = facts_table(WHOLE, FOLD), list[str]()
+    table, quiet, earlier = facts_table(WHOLE, FOLD), list[str](), list[str]()
     for report in found["reports"]:
         if only and report["task"] not in only:
+            continue
+        if report["refused"] == [DONE_EARLIER]:
+            earlier.append(report["task"])
             continue
         said = [sentence(one) for one in report["told"][: None if verbose else LINES]]
         if left := len(report["told"]) - len(said):
@@ -123,6 +127,8 @@ def show_night(
         table.add_row(Text(report["task"], style), Text("\n").join(said))
     if table.row_count:
         console.print(table)
+    if earlier:
+        console.print(Text(f"{DONE_EARLIER}: {', '.join(earlier)}", "dim"))
     if quiet and not only:
         console.print(Text(f"nothing to do: {', '.join(quiet)}", "dim"))
 

@@ -12,6 +12,7 @@ OFF: Mapping[str, Any] = {
     "flat_depth": 0,
     "session_share": 1.0,
     "stale_factor": 1.0,
+    "others_factor": 1.0,
     "mmr_lambda": 1.0,
     "fact_sources": False,
     "dedupe_threshold": 1.0,

@@ -10,6 +10,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
+from langmemory.lifecycle.novelty import novelty
 from langmemory.lifecycle.policies import PolicyOptions, eviction_order
 from langmemory.lifecycle.retention import salience
 from langmemory.ports.candidates import UNKNOWN_TIME
@@ -33,6 +34,8 @@ class Situation:
     """How many memories stay."""
     needed: AbstractSet[str]
     """Keys of the facts that the exam needs. Only the oracle looks."""
+    texts: Mapping[str, str]
+    """What each memory says, by key."""
     seed: int = 0
 
 
@@ -41,7 +44,10 @@ Order = Callable[[Aged, Situation], NDArray[np.int64]]
 
 
 def _ours(aged: Aged, at: Situation) -> NDArray[np.int64]:
-    return eviction_order(aged, PolicyOptions(max_facts=at.keep), at.now)
+    options = PolicyOptions(max_facts=at.keep)
+    new = novelty(aged, [at.texts[key] for key in aged.keys])
+    score = salience(aged, at.now) + np.float32(options.novelty_weight) * new
+    return eviction_order(aged, options, score)
 
 
 def _ours_without_use(aged: Aged, at: Situation) -> NDArray[np.int64]:

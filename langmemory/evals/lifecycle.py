@@ -160,18 +160,37 @@ class AgeingSystem(FactsSystem):
             )
         return cited
 
-    def aged(self, conversation: Conversation) -> tuple[Aged, dict[str, tuple[str, ...]]]:
-        """Return the derived memories that are not archived, and by key the turns that each rests on."""
+    def aged(
+        self, conversation: Conversation
+    ) -> tuple[Aged, dict[str, tuple[str, ...]], dict[str, str]]:
+        """Return the derived memories that are not archived, and by key the turns that each rests on and what
+        it says."""
         self._store.admin.usage()  # writes the counts
         namespace = self._keys.namespace(conversation.id)
         with Maintaining(self._store).view(namespace) as view:
             aged = view.aged()
             aged = aged.take(~aged.one_of(aged.status, "archived"))
             evidence = view.evidence(aged.ids)
-        return aged, {
+            texts = {one.key: one.text for one in view.memories(aged.ids)}
+        turns = {
             key: self._keys.turns(namespace, evidence.get(one, ()))
             for key, one in zip(aged.keys, aged.ids.tolist(), strict=True)
         }
+        return aged, turns, texts
+
+    def timeless(self, conversation: Conversation, aged: Aged) -> frozenset[str]:
+        """Return the keys of the facts that state what does not change: by our rules, or by the label
+        ``timeless`` of their note in the data. What stands beside such a fact in a turn is none."""
+        noted = {
+            note.text
+            for session in conversation.sessions
+            for note in session.observations
+            if note.more.get(TIMELESS)
+        }
+        ruled = [key for key, one in zip(aged.keys, classes(aged), strict=True) if one == TIMELESS]
+        with Maintaining(self._store).view(self._keys.namespace(conversation.id)) as view:
+            told = [one.key for one in view.memories(aged.ids) if one.text in noted]
+        return frozenset((*ruled, *told))
 
     def archive(self, conversation: Conversation, keys: Sequence[str], run: str) -> None:
         """Archive memories in one run."""
@@ -313,10 +332,13 @@ class _Examination:
 
         ``gone`` holds what a policy archived at an earlier time of the conversation; that stays so.
         """
-        aged, turns = system.aged(conversation)
+        aged, turns, texts = system.aged(conversation)
+        timeless = system.timeless(conversation, aged)
         exam, nothing = self.exam, frozenset[str]()
         # Policies that archived the same give the same answers, which are asked for once.
-        answers = {nothing: [_answer(system, one, at, aged, turns, nothing) for at, one in due]}
+        answers = {
+            nothing: [_answer(system, one, at, aged, turns, timeless, nothing) for at, one in due]
+        }
         exam.answers[KEEP_ALL, 1.0] += answers[nothing]
         exam.kept[KEEP_ALL, 1.0].append(1.0)
         wanted = frozenset(key for key, one in turns.items() if not needed.isdisjoint(one))
@@ -329,6 +351,7 @@ class _Examination:
                     now=_microseconds(due[0][0]),
                     keep=round(budget * len(aged)),
                     needed=wanted,
+                    texts=texts,
                     seed=seed,
                 )
                 archived.update(going(order, left, situation))
@@ -336,7 +359,9 @@ class _Examination:
                 if same not in answers:
                     run = f"{exam.name}/{name}/{budget}/{seed}/{due[0][1].id}"
                     system.archive(conversation, sorted(same), run)
-                    answers[same] = [_answer(system, one, at, aged, turns, same) for at, one in due]
+                    answers[same] = [
+                        _answer(system, one, at, aged, turns, timeless, same) for at, one in due
+                    ]
                     system.undo(run)
                 rounds.append(answers[same])
                 exam.kept[name, budget].append(1 - len(same) / max(len(aged), 1))
@@ -349,6 +374,7 @@ def _answer(
     at: datetime,
     aged: Aged,
     turns: Mapping[str, tuple[str, ...]],
+    timeless: frozenset[str],
     archived: frozenset[str],
 ) -> Answer:
     figures: dict[str, float | None] = {}
@@ -364,12 +390,12 @@ def _answer(
                 float(leads(ranking, evidence, question.rivals)) if question.rivals else None
             )
     facts = [
-        (key in archived, question.category == TIMELESS or kind == TIMELESS)
-        for key, status, kind in zip(aged.keys, aged.status, classes(aged), strict=True)
+        (key in archived, key in timeless)
+        for key, status in zip(aged.keys, aged.status, strict=True)
         if status == "active" and not evidence.isdisjoint(turns[key])
     ]
     figures[WRONG] = _share([went for went, _ in facts])
-    figures[WRONG_TIMELESS] = _share([went for went, timeless in facts if timeless])
+    figures[WRONG_TIMELESS] = _share([went for went, one in facts if one])
     return Answer(question=question, figures={name: figures[name] for name in FIGURES})
 
 

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import asdict
 from datetime import UTC, datetime
 from functools import partial
-from typing import Annotated, Any, Final, TypedDict
+from typing import Annotated, Any, Final
 
 from langchain_core.language_models import BaseChatModel
 from langchain_core.runnables import RunnableConfig, RunnableLambda
@@ -16,6 +16,7 @@ from langgraph.channels import EphemeralValue
 from langgraph.graph import END, START, StateGraph
 from langgraph.graph.state import CompiledStateGraph
 from langgraph.store.base import BaseStore
+from typing_extensions import TypedDict  # typing's has no JSON schema before Python 3.12
 
 from langmemory.chat_models import as_chat_model, named_chat_model
 from langmemory.config import Config, load_config
@@ -36,6 +37,7 @@ RESUME_HOURS: Final = 12
 """Hours after which an interrupted night is not resumed: the next one is a new one."""
 PAGES: Final = "pages"
 """Task of the report on pages that a night wrote at its end."""
+DONE_EARLIER: Final = "done before the night was interrupted"
 LAST: Final = "graduate"
 """The task that is left out where another failed."""
 
@@ -175,7 +177,7 @@ def _task(
     night = night_of(state, config)
     report = night.begin(name)
     if name in state["done"]:
-        report.refused.append("done before the night was interrupted")
+        report.refused.append(DONE_EARLIER)
         return {"reports": [asdict(report)]}
     failed = [one["task"] for one in state["reports"] if one["error"]]
     if name == LAST and failed:

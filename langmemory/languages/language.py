@@ -89,6 +89,8 @@ class Language:
     ask: "how do i"."""
     first_person: frozenset[str] = frozenset()
     """Words that refer to the person who speaks: "my"."""
+    speaker_alone: frozenset[str] = frozenset()
+    """Those of them that mean nobody beside the speaker, as "my wife" and "we" do: "i"."""
     references: frozenset[str] = frozenset()
     """Words that refer to something both sides know: "that"."""
     corrections: tuple[str, ...] = ()

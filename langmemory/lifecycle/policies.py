@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from langmemory.changes import Change, Facets, OpenReview, RemoveMemory, SetStatus, UpdateMemory
 from langmemory.config import LifecycleConfig
 from langmemory.formation.relations.vocabulary import BY_NAME
+from langmemory.lifecycle.novelty import novelty
 from langmemory.lifecycle.retention import (
     DAY_US,
     RETENTION,
@@ -30,6 +31,7 @@ from langmemory.lifecycle.retention import (
     salience,
     salience_parts,
 )
+from langmemory.ports.candidates import Floats
 from langmemory.ports.lifecycle import Aged, Flags, LifecycleView
 
 DECAY: Final = "decay"
@@ -59,13 +61,19 @@ class PolicyOptions:
     """Days without a use, or a mention, after which a derived memory gets the priority ``archive``."""
     unused_cited: int = 5
     """Citations from which a memory is kept all the same."""
+    unused_novelty: float = 0.8
+    """Novelty, 0..1, from which a memory is kept all the same. Without this bound (1) demotion lowers what
+    blocks of prompts hold of the evidence, see decision 041."""
     max_facts: int | None = None
     """Derived memories that a namespace may keep; None means no limit."""
     most_at_once: float = 0.05
     """Share of a namespace's derived memories that one night demotes, or evicts, at most, 0..1."""
     reserved_share: float = 0.1
-    """Share of ``max_facts`` that is kept for corrections and what a person confirmed, before salience
-    counts, 0..1."""
+    """Share of ``max_facts`` that is kept for corrections, what a person confirmed and what took the place
+    of another, before salience counts, 0..1."""
+    novelty_weight: float = 0.5
+    """How much novelty counts beside salience for the order of eviction. Of 0, 0.25 and 0.5 the best on the
+    tuning conversations in every column of decision 041."""
     archive_after_days: float | None = None
     """Days after which an archived memory moves to the archive file; None never moves any."""
     review_below: float = 0.1
@@ -73,7 +81,7 @@ class PolicyOptions:
     important: float = 0.7
     """Importance, 0..1, from which a memory counts as important."""
     max_reviews: int = 5
-    """Questions about fading memories that a night may ask of a namespace."""
+    """Questions about fading memories of a namespace that may wait for an answer at a time."""
     confirmations: int = 2
     """Pieces of evidence from which a fact that waits for approval is approved without a person."""
 
@@ -123,16 +131,19 @@ def promotions(aged: Aged, options: PolicyOptions, now: int) -> list[Change]:
     return found
 
 
-def demotions(aged: Aged, options: PolicyOptions, now: int, already: int = 0) -> list[Change]:
-    """Return falls in priority to ``archive``: derived memories that nobody used or mentioned for long,
-    the least salient first, at most ``most_at_once``.
+def demotions(
+    view: LifecycleView, aged: Aged, options: PolicyOptions, now: int, already: int = 0
+) -> list[Change]:
+    """Return falls in priority to ``archive``: derived memories that nobody used or mentioned for long
+    and whose words later ones say again, the least salient first, at most ``most_at_once``.
 
     What is pinned, confirmed or timeless stays, what says how things are until something else is said
     (home, work, partner), and what an application or a person wrote. Where nothing was cited within
     ``unused_days``, use is not measured, and nothing is demoted for want of it.
 
     Args:
-        aged: Derived memories.
+        view: Of the namespace.
+        aged: Its derived memories.
         options: The numbers of the rule.
         now: Microseconds since 1970 UTC.
         already: So many of the namespace were demoted this night.
@@ -140,7 +151,7 @@ def demotions(aged: Aged, options: PolicyOptions, now: int, already: int = 0) ->
     ages = age_days(aged, now)
     if not _use_is_measured(aged, options, now):
         return []
-    idle = np.flatnonzero(
+    idle = (
         _believed(aged)
         & aged.one_of(aged.priority, "reference", "guardrail")
         & (aged.evidence > 0)
@@ -149,15 +160,19 @@ def demotions(aged: Aged, options: PolicyOptions, now: int, already: int = 0) ->
         & ~_kept(aged)
         & ~_single(aged)
     )
+    if not idle.any():
+        return []
+    new = _novelty(view, aged)
     score = salience(aged, now, options.retention)
-    going = idle[np.argsort(score[idle], kind="stable")][: _most(aged, options, already)]
+    places = np.flatnonzero(idle & (new < options.unused_novelty))
+    going = places[np.argsort(score[places], kind="stable")][: _most(aged, options, already)]
     return [
         _with_priority(
             aged,
             place,
             "archive",
             f"unused for {ages[place]:.0f} days, cited {aged.cited[place]} times, "
-            f"salience {score[place]:.2f}",
+            f"salience {score[place]:.2f}, novelty {new[place]:.2f}",
         )
         for place in going.tolist()
     ]
@@ -189,15 +204,20 @@ def graduations(
     return found
 
 
-def eviction_order(aged: Aged, options: PolicyOptions, now: int) -> NDArray[np.int64]:
+def eviction_order(aged: Aged, options: PolicyOptions, score: Floats) -> NDArray[np.int64]:
     """int64[m]: places of the memories that may be evicted, the first to go first.
 
-    Superseded facts go before active ones, then the least salient. Never evicted are what is pinned,
+    Superseded facts go before active ones, then those of the lowest score. Never evicted are what is pinned,
     mandates, timeless facts, what an active memory was derived from, and what an application or a person
-    wrote. Corrections and confirmed facts have places of their own: only when they fill more than
-    ``reserved_share`` of ``max_facts`` the least salient of them compete with the others.
+    wrote. Corrections, confirmed facts and what took the place of another have places of their own: only
+    when they fill more than ``reserved_share`` of ``max_facts`` those of the lowest score compete with the
+    others.
+
+    Args:
+        aged: Derived memories.
+        options: The numbers of the rule.
+        score: float32[n]: what each is worth.
     """
-    score = salience(aged, now, options.retention)
     ended = aged.one_of(aged.status, "superseded")
     timeless = _timeless(aged)
     may_go = (
@@ -208,7 +228,7 @@ def eviction_order(aged: Aged, options: PolicyOptions, now: int) -> NDArray[np.i
         & ~aged.one_of(aged.priority, "mandate")
         & ~(timeless & ~ended)
     )
-    reserved = np.flatnonzero(may_go & (aged.verified | aged.corrects))
+    reserved = np.flatnonzero(may_go & ~ended & (aged.verified | aged.corrects | aged.replaces))
     places = int((options.max_facts or 0) * options.reserved_share)
     may_go[reserved[np.argsort(-score[reserved], kind="stable")][:places]] = False
     order = np.lexsort((aged.ids, score, ~ended))
@@ -216,26 +236,30 @@ def eviction_order(aged: Aged, options: PolicyOptions, now: int) -> NDArray[np.i
     return found
 
 
-def evictions(aged: Aged, options: PolicyOptions, now: int, already: int = 0) -> list[Change]:
+def evictions(
+    view: LifecycleView, aged: Aged, options: PolicyOptions, now: int, already: int = 0
+) -> list[Change]:
     """Return what is archived because a namespace has more than ``max_facts`` derived memories; ``already``
     is how many were this night."""
-    counted = int((~aged.one_of(aged.status, "archived")).sum())
+    standing = aged.take(~aged.one_of(aged.status, "archived"))
+    counted = len(standing)
     if options.max_facts is None or counted <= options.max_facts:
         return []
-    going = eviction_order(aged, options, now)[
-        : min(counted - options.max_facts, _most(aged, options, already))
-    ]
-    parts = salience_parts(aged, now, options.retention)
-    score = salience(aged, now, options.retention)
+    new = _novelty(view, standing)
+    score = salience(standing, now, options.retention)
+    parts = salience_parts(standing, now, options.retention)
+    going = eviction_order(standing, options, score + np.float32(options.novelty_weight) * new)
+    most = min(counted - options.max_facts, _most(aged, options, already))
     return [
         SetStatus(
-            key=aged.keys[place],
+            key=standing.keys[place],
             status="archived",
-            reason=f"evicted, {counted} of at most {options.max_facts}: salience {score[place]:.2f} ("
+            reason=f"evicted, {counted} of at most {options.max_facts}: novelty {new[place]:.2f}, "
+            f"salience {score[place]:.2f} ("
             + ", ".join(f"{name} {part[place]:.2f}" for name, part in parts.items())
             + ")",
         )
-        for place in going.tolist()
+        for place in going[:most].tolist()
     ]
 
 
@@ -256,11 +280,11 @@ def moves(aged: Aged, asked: AbstractSet[str], options: PolicyOptions, now: int)
 
 
 def decay_reviews(
-    view: LifecycleView, aged: Aged, options: PolicyOptions, now: int, already: int = 0
+    view: LifecycleView, aged: Aged, options: PolicyOptions, now: int
 ) -> list[Change]:
-    """Return questions whether important memories that have nearly faded may go: delete, extend or pin;
-    ``already`` is how many were asked this night. As with `demotions`, nothing is asked where use is not
-    measured: what nobody counts may be in use every day."""
+    """Return questions whether important memories that have nearly faded may go: delete, extend or pin. No
+    more are asked than `PolicyOptions.max_reviews` with those that wait for an answer. As with `demotions`,
+    nothing is asked where use is not measured: what nobody counts may be in use every day."""
     if not _use_is_measured(aged, options, now):
         return []
     left = retention(aged, now, options.retention)
@@ -276,7 +300,7 @@ def decay_reviews(
     order = np.flatnonzero(fading)
     order = order[np.argsort(left[order], kind="stable")]
     wanted = [place for place in order.tolist() if aged.keys[place] not in asked][
-        : max(0, options.max_reviews - already)
+        : max(0, options.max_reviews - len(view.open_reviews(DECAY)))
     ]
     memories = {one.id: one for one in view.memories(aged.ids[np.array(wanted, np.int64)])}
     kept_at = datetime.fromtimestamp(now / 1_000_000, UTC).isoformat()
@@ -341,7 +365,7 @@ def unreachable_rules(aged: Aged, options: PolicyOptions) -> Iterator[str]:
         )
     counted = len(aged)
     if options.max_facts is not None and counted > options.max_facts:
-        evictable = len(eviction_order(aged, options, 0))
+        evictable = len(eviction_order(aged, options, salience(aged, 0)))
         if evictable < counted - options.max_facts:
             yield (
                 f"lifecycle.max_facts is {options.max_facts} and a namespace has {counted} derived "
@@ -351,6 +375,16 @@ def unreachable_rules(aged: Aged, options: PolicyOptions) -> Iterator[str]:
 
 def _most(aged: Aged, options: PolicyOptions, already: int) -> int:
     return max(0, max(1, int(len(aged) * options.most_at_once)) - already)
+
+
+def _novelty(view: LifecycleView, aged: Aged) -> Floats:
+    """float32[n]: `novelty` among those that are not archived; 1 for these."""
+    standing = ~aged.one_of(aged.status, "archived")
+    said = {one.id: one.text for one in view.memories(aged.ids[standing])}
+    found = np.ones(len(aged), np.float32)
+    texts = [said[item] for item in aged.ids[standing].tolist()]
+    found[standing] = novelty(aged.take(standing), texts)
+    return found
 
 
 def _single(aged: Aged) -> Flags:

@@ -8,11 +8,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from typing import Any, Final, get_args
+from typing import Any, Final
 
 import numpy as np
 
-from langmemory.formation.relations.vocabulary import BY_NAME, PLANNED
+from langmemory.formation.temporal_class import temporal_class
 from langmemory.ports.candidates import UNKNOWN_TIME, Floats
 from langmemory.ports.lifecycle import Aged, Counts, Times
 from langmemory.types import Ageing, TemporalClass
@@ -21,8 +21,6 @@ DAY_US: Final = 86_400_000_000
 
 FACTORS: Final[Mapping[str, float]] = {"episodic": 0.5, "procedural": 2.0, "archival": 4.0}
 """Half-lives by temporal class and by kind, as multiples; of others 1."""
-CLASSES: Final[tuple[TemporalClass, ...]] = get_args(TemporalClass)
-_BY_FACT_KIND: Final[Mapping[str, TemporalClass]] = {"event": "episodic", "plan": "episodic"}
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -72,25 +70,6 @@ ENOUGH: Final[Mapping[str, int]] = {"evidence": 10, "use": 25, "degree": 50}
 
 RETENTION: Final = RetentionOptions()
 WEIGHTS: Final = SalienceWeights()
-
-
-def temporal_class(relation: str, fact_kind: str, told: str = "") -> TemporalClass:
-    """Return how a fact ages.
-
-    Args:
-        relation: Of its claim, ``""`` for none.
-        fact_kind: What kind of statement it is, ``""`` where nobody said.
-        told: What a model or an application said; anything else than a class counts for nothing.
-    """
-    for one in CLASSES:
-        if told == one:
-            return one
-    known = BY_NAME.get(relation)
-    if known is not None and (known.temporal_class or known.timeless):
-        return known.temporal_class or "timeless"
-    if relation.startswith(PLANNED):
-        return "episodic"
-    return _BY_FACT_KIND.get(fact_kind, "habitual")
 
 
 def classes(aged: Aged) -> list[TemporalClass]:

@@ -98,7 +98,7 @@ def take_edits(
 
 
 def _nothing_newer(file: Path, taken: Edits) -> bool:
-    """Return whether a page has no edits but those that were taken up. Lines of what they archived left it."""
+    """Return whether a page has no edits but those taken up; lines of what they archived left it."""
     try:
         return edits_of(file.read_text("utf-8", "replace")).within(taken)
     except FileNotFoundError:

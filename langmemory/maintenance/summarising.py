@@ -30,11 +30,13 @@ def _summarise(night: Night, report: TaskReport, namespace: Namespace, level: Le
     def plan() -> None:
         nonlocal reached
         with night.room.view(namespace) as view:
-            planning = tree.Planning(view=view, ask=ask, undone=undone, refused=report.refused)
-            changes, reached = planning.changes(level), view.seq
+            planning = tree.Planning(
+                view=view, level=level, ask=ask, undone=undone, refused=report.refused
+            )
+            changes, reached = planning.changes(), view.seq
         night.apply(report, namespace, changes, reason=f"summaries: {level}", planned_at=reached)
 
-    planned_again(plan)
+    planned_again(report, plan)
     return reached
 
 
@@ -48,7 +50,7 @@ def asked(night: Night, report: TaskReport, prompt: str) -> str | None:
     except Exception as error:  # whatever a provider raises: the rules do without
         night.model = None  # not asked again in this task
         report.refused.append(
-            f"the model failed ({type(error).__name__}): the rules write the rest, and the next night asks again"
+            f"the model failed ({type(error).__name__}): rules write the rest, the next night asks again"
         )
         return None
     report.tokens += count_text(prompt) + count_text(answer)

@@ -82,6 +82,8 @@ class RecallRequest:
     until: datetime | None = None
     exclude: frozenset[str] = frozenset()
     """Keys of memories that are not wanted."""
+    include_demoted: bool = True
+    """Also memories of priority ``archive``, which are found by searching only."""
     min_score: MinScore = None
     """As of `RecallOptions`; of a store that is no `MemoryStore` only a number counts, for its own
     scores."""
@@ -379,6 +381,7 @@ def _admits(request: RecallRequest, memory: Memory) -> bool:
     return (
         memory.kind in request.kinds
         and memory.key not in request.exclude
+        and (request.include_demoted or memory.priority != "archive")
         and shown_to(memory.value, request.viewer)
         and (request.since is None or at >= request.since)
         and (request.until is None or at < request.until)

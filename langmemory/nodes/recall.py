@@ -274,6 +274,7 @@ class RecallNode(MemoryNode):
             limit=self.limit,
             viewer=viewer_of(self.viewer, scope),
             exclude=_keys(window, scope).union(discarded_branches),
+            include_demoted=False,
             min_score=self.min_score,
             kinds=self.kinds,
             preset=self.preset,
@@ -326,9 +327,7 @@ class RecallNode(MemoryNode):
             ]
         )
         fresh = [
-            entry_of(result.memory, result.score, result.parts)
-            for result in answer.recall.results
-            if result.memory.priority != "archive"  # found by searching only
+            entry_of(result.memory, result.score, result.parts) for result in answer.recall.results
         ]
         now = _once([*always, *fresh])
         earlier = [] if shifted else _still(question, answer.standing)

@@ -169,6 +169,9 @@ class CandidateSource(Protocol):
         """Return those of the ids that something was derived from, of which all has given way
         since."""
 
+    def of_others(self, ids: Ids) -> Ids:
+        """Return those of the ids that belong to somebody else than the viewer; none without a viewer."""
+
     def entity(self, names: Iterable[str], ids: Ids, limit: int) -> ScoredIds:
         """Return memories that speak of people and things with these names, as a query spells them:
         those of the ids that do, and at most ``limit`` others. Scores are 0..1, the higher the

@@ -10,7 +10,7 @@ from typing import Any, Final, Literal, Protocol
 
 from langmemory.languages.spelling import normalised_text
 from langmemory.languages.temporal.calendar import Precision
-from langmemory.types import Entity, Memory, Namespace, Privacy, Review
+from langmemory.types import Entity, Memory, Namespace, Privacy, Review, TemporalClass
 
 FactKind = Literal["fact", "preference", "decision", "event", "plan", "procedure"]
 """The kind of statement. A procedure becomes a ``procedural`` memory, the others ``semantic``
@@ -91,6 +91,8 @@ class Fact:
     """The speaker takes back what was said before ("No, my birthday is in May, not March")."""
     implied: Implied | None = None
     """By what alone a claim no longer holds, where no word says so: what that would end is asked about."""
+    temporal_class: TemporalClass | None = None
+    """How it ages, as a model said; see `formation.temporal_class`."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

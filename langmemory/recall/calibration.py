@@ -87,7 +87,10 @@ def predictors(query: str, intent: Intent, ranking: Ranking) -> Floats:
     background = np.sort(scores)[::-1][BACKGROUND]
     met = [0.0] * 4
     if reading.met is not None and len(reading.contentless):
-        matches = np.where(reading.contentless, 0, reading.met.matches)
+        aside = reading.contentless
+        if "others" in ranking.multipliers:  # what somebody else has is no answer
+            aside = aside | (ranking.multipliers["others"] < 1)
+        matches = np.where(aside, 0, reading.met.matches)
         exact = np.where(matches >= MET, matches, 0)
         shares = reading.met.shares
         met = [
@@ -119,10 +122,7 @@ def is_personal(query: str, intent: Intent) -> bool:
     if intent.asks_listener:
         return True
     question = bool(_QUESTION_MARK.search(query))
-    bare = _QUOTED.sub(" ", query).casefold()
-    for language in LANGUAGES.values():
-        for pattern in language.impersonal:
-            bare = compiled(pattern).sub(" ", bare)
+    bare = _about_people(query)
     words = split_words(bare)
     for language in LANGUAGES.values():
         for known in (language.first_person, language.references if question else frozenset()):
@@ -132,6 +132,25 @@ def is_personal(query: str, intent: Intent) -> bool:
             elif not bare.isascii() and any(piece in bare for piece in known):
                 return True
     return False
+
+
+def is_about_asker(query: str) -> bool:
+    """Whether a question refers to who asks alone: "What am I allergic to?", not "my wife" nor "we"."""
+    words = frozenset(split_words(_about_people(query)))
+    return any(
+        not words.isdisjoint(one.speaker_alone)
+        and words.isdisjoint(one.first_person - one.speaker_alone)
+        for one in LANGUAGES.values()
+    )
+
+
+def _about_people(query: str) -> str:
+    """The words of a prompt, case-folded, without quotations and what anybody might ask ("how do I")."""
+    bare = _QUOTED.sub(" ", query).casefold()
+    for language in LANGUAGES.values():
+        for pattern in language.impersonal:
+            bare = compiled(pattern).sub(" ", bare)
+    return bare
 
 
 def gate(query: str, ranking: Ranking, properties: Floats, estimates: Floats) -> float:

@@ -24,7 +24,7 @@ from langmemory.ids import are_in
 from langmemory.languages import split_words
 from langmemory.ports.candidates import NOTHING, CandidateSource, Floats, Ids, ScoredIds, WordSource
 from langmemory.recall import features, scoring
-from langmemory.recall.calibration import gate, predictors, probability
+from langmemory.recall.calibration import gate, is_about_asker, predictors, probability
 from langmemory.recall.candidates import Candidates, gather
 from langmemory.recall.contentless import is_idle
 from langmemory.recall.explain import explained
@@ -283,6 +283,10 @@ class _Asked:
             old = np.maximum(old, are_in(ids, source.outdated(ids)))
         if old.any():
             factors["stale"] = 1 - old * np.float32(1 - preset.stale_factor)
+        if preset.others_factor < 1 and not reading.named and is_about_asker(query.text):
+            others = are_in(ids, source.of_others(ids))
+            if others.any():
+                factors["others"] = 1 - others * np.float32(1 - preset.others_factor)
         score = relevant.copy()
         for factor in factors.values():
             score *= factor

@@ -129,6 +129,11 @@ class Preset(BaseModel):
     stale_factor: float = _share(
         0.5, "Score of what no longer holds, where the scope lets it through."
     )
+    others_factor: float = _share(
+        0.3,
+        'Score of what belongs to somebody else, where the viewer asks about themselves alone ("What am I '
+        'allergic to?"). 1 prefers nobody.',
+    )
     half_life_days: float = Field(default=60.0, gt=0)
     multiplier_ranges: Mapping[str, float] = Field(
         default={"importance": 0.1, "confidence": 0.1},

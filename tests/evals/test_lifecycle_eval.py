@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -19,6 +20,7 @@ from langmemory.evals.lifecycle import (
     RECALL,
     WRONG,
     WRONG_TIMELESS,
+    AgeingSystem,
     Exam,
     evaluate_lifecycle,
     parted,
@@ -129,11 +131,30 @@ def test_the_clock_of_the_replay_decides_what_is_old(tmp_path: Path) -> None:
 
 
 def test_ours_lets_no_timeless_fact_go(exam: Exam) -> None:
-    """An active birthday stays whatever the budget; without one in the exam there is no figure."""
-    assert all(one.figures[WRONG_TIMELESS] is None for one in exam.answers[OURS, 0.25])
+    """An active birthday or pet stays whatever the budget; without one in the exam there is no figure."""
+    found = {one.figures[WRONG_TIMELESS] for one in exam.answers[OURS, 0.25]}
+    assert found == {None, 0.0}
     some = aged({"temporal_class": "timeless", "days": 900}, {"relation": "bought"})
-    at = Situation(now=NOW, keep=0, needed=frozenset())
+    at = Situation(now=NOW, keep=0, needed=frozenset(), texts={"k0": "", "k1": ""})
     assert going(ORDERS[OURS], some, at) == ("k1",)
+
+
+def test_a_label_in_the_data_makes_a_fact_timeless(tmp_path: Path) -> None:
+    """A fact counts as timeless by our rules, or by the label of its note, though no rule knows it."""
+    [talk] = corpus(tmp_path).conversations
+    sessions = list(talk.sessions)
+    note = sessions[1].observations[0]
+    labelled = replace(note, more={**note.more, "timeless": True})
+    sessions[1] = replace(sessions[1], observations=(labelled,))
+    talk = replace(talk, sessions=tuple(sessions))
+    system = AgeingSystem()
+    try:
+        assert list(system.told(talk)) == [1, 2, 3, 4]
+        facts, turns, _ = system.aged(talk)
+        found = {turn for key in system.timeless(talk, facts) for turn in turns[key]}
+    finally:
+        system.close()
+    assert found == {"s0.1", "s1.1", "s3.1"}
 
 
 def test_intervals_are_over_conversations() -> None:

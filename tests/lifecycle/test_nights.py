@@ -273,6 +273,13 @@ def test_each_night_of_a_thread_is_a_night_of_its_own(store: MemoryStore) -> Non
     assert lines(third, "graduate")
 
 
+def test_studio_gets_a_form_for_the_input_of_a_night(store: MemoryStore) -> None:
+    """The graph tells what a night may be given, and what it returns."""
+    graph = build_maintenance_graph(store)
+    assert set(graph.get_input_jsonschema()["properties"]) == {"namespace", "dry_run"}
+    assert set(graph.get_output_jsonschema()["properties"]) == {"night", "reports"}
+
+
 def test_a_night_refuses_a_namespace_that_is_a_string(store: MemoryStore) -> None:
     """A string as namespace is an error that names it, not a night over nothing."""
     with pytest.raises(InvalidNamespaceError, match="'memories' is a string"):
@@ -308,3 +315,16 @@ def test_the_numbers_of_the_rules_are_data(store: MemoryStore) -> None:
     easy = PolicyOptions(guardrail_cited=3)
     graph = build_maintenance_graph(store, now=lambda: NOW, policies=easy)
     assert lines(graph.invoke({}), "promote")
+
+
+def test_no_more_questions_wait_than_max_reviews(store: MemoryStore) -> None:
+    """Night after night without an answer leaves the questions of the first; an answer makes room for one."""
+    learn(store, 9, days=400, importance=0.9)
+    [used] = learn(store, 1, days=2)
+    cite(store, used, 1)
+    night(store, tasks=["reviews"])
+    first = {one.id for one in store.changes.reviews(ADA)}
+    assert len(first) == PolicyOptions().max_reviews
+    assert lines(night(store, tasks=["reviews"]), "reviews") == []
+    store.changes.decide(min(first), "pin")
+    assert len(lines(night(store, tasks=["reviews"]), "reviews")) == 1

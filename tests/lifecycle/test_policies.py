@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -9,12 +10,32 @@ import pytest
 
 from langmemory.changes import Change, SetStatus, UpdateMemory
 from langmemory.lifecycle import policies
+from langmemory.lifecycle.novelty import novelty
 from langmemory.lifecycle.policies import PolicyOptions
-from langmemory.lifecycle.retention import DAY_US
+from langmemory.lifecycle.retention import DAY_US, salience
+from langmemory.ports.candidates import Ids
 from langmemory.ports.lifecycle import Aged
 from tests.lifecycle.aged import NOW, aged
 
 OPTIONS = PolicyOptions()
+
+
+class Texts:
+    """The part of a view that evictions read: what memories say, in the order of their ids from 1."""
+
+    def __init__(self, *texts: str) -> None:
+        self._texts = texts
+
+    def memories(self, ids: Ids) -> list[Any]:
+        said = dict(enumerate(self._texts, start=1))
+        return [SimpleNamespace(id=one, text=said.get(one, "")) for one in ids.tolist()]
+
+
+NOTHING: Any = Texts()
+"""Says nothing."""
+SAME: Any = Texts(*["Vera likes rooibos tea."] * 200)
+"""Says the same again and again."""
+
 USED = {"cited": 1, "used_at": NOW - DAY_US}
 """A memory by which use is known to be measured."""
 
@@ -78,20 +99,28 @@ def test_what_is_not_demoted(kept: dict[str, Any]) -> None:
     """Unused memories fall; what a person vouched for, what does not fade, the present home, what an
     application wrote, and what is in use stays."""
     old = {"days": 200}
-    found = policies.demotions(aged(old, {**old, **kept}, USED), OPTIONS, NOW)
+    found = policies.demotions(SAME, aged(old, {**old, **kept}, USED), OPTIONS, NOW)
     assert priorities(found) == {"k0": "archive"}
     assert "unused for 200 days" in found[0].reason
 
 
 def test_nothing_is_demoted_where_use_is_not_measured() -> None:
     """Without a citation in the last ninety days nobody knows what is unused, and nothing falls."""
-    assert policies.demotions(aged({"days": 200}, {"days": 300}), OPTIONS, NOW) == []
+    assert policies.demotions(SAME, aged({"days": 200}, {"days": 300}), OPTIONS, NOW) == []
+
+
+def test_what_nothing_else_says_is_not_demoted() -> None:
+    """Of two memories that nobody used the one is put away whose words a later memory has."""
+    view: Any = Texts("Ida keeps bees.", "Ida plays the viola.", "Ida still plays the viola.")
+    found = policies.demotions(view, aged({"days": 200}, {"days": 300}, USED), OPTIONS, NOW)
+    assert priorities(found) == {"k1": "archive"}
+    assert "novelty 0." in (found[0].reason or "")
 
 
 def test_a_night_demotes_a_twentieth_at_most() -> None:
     """Of a hundred unused memories the five least salient fall in one night."""
     many = [{"days": 200, "importance": n / 100} for n in range(100)]
-    found = policies.demotions(aged(*many, USED), OPTIONS, NOW)
+    found = policies.demotions(SAME, aged(*many, USED), OPTIONS, NOW)
     assert list(priorities(found)) == ["k0", "k1", "k2", "k3", "k4"]
 
 
@@ -129,7 +158,7 @@ def test_eviction_keeps_what_must_stay() -> None:
     going = [{"days": 10, "status": "superseded"}, {"days": 300, "importance": 0.1}, {"days": 1}]
     filler = [{"days": 1, "importance": 0.9}] * 52
     options = PolicyOptions(max_facts=57)
-    found = policies.evictions(aged(*memories, *going, *filler), options, NOW)
+    found = policies.evictions(NOTHING, aged(*memories, *going, *filler), options, NOW)
     assert archived(found) == ["k5", "k6", "k7"]
     assert "60 of at most 57" in found[0].reason
     assert "salience" in found[0].reason
@@ -138,17 +167,46 @@ def test_eviction_keeps_what_must_stay() -> None:
 def test_eviction_takes_a_twentieth_at_most() -> None:
     """However far a namespace is over its limit, one night evicts a twentieth of it."""
     many = [{"days": n} for n in range(100)]
-    assert len(policies.evictions(aged(*many), PolicyOptions(max_facts=10), NOW)) == 5
+    assert len(policies.evictions(NOTHING, aged(*many), PolicyOptions(max_facts=10), NOW)) == 5
 
 
-def test_corrections_and_confirmed_facts_have_reserved_places() -> None:
-    """A tenth of ``max_facts`` is kept for them, however little salient they are."""
-    reserved = [{"days": 900, "importance": 0.0, "corrects": True} for _ in range(3)]
+def test_eviction_prefers_what_later_memories_say_again() -> None:
+    """Of facts that are as salient the one goes first whose words a later fact has, and the reason says
+    how new each is."""
+    texts = ["Ida plays the viola.", "Ida keeps bees.", "Ida still plays the viola."]
+    memories = aged(*[{"days": 30 - place} for place in range(3)])
+    view: Any = Texts(*texts)
+    [gone] = policies.evictions(view, memories, PolicyOptions(max_facts=2), NOW)
+    assert archived([gone]) == ["k0"]
+    assert "novelty 0." in (gone.reason or "")
+    order = policies.eviction_order(memories, OPTIONS, novelty(memories, texts))
+    assert order.tolist() == [0, 1, 2]
+    backwards = aged(*[{"days": 30 + place} for place in range(3)])
+    assert (
+        novelty(backwards, texts)[2] < novelty(backwards, texts)[1] < novelty(backwards, texts)[0]
+    )
+
+
+@pytest.mark.parametrize("why", ["corrects", "verified", "replaces"])
+def test_corrections_and_what_replaces_have_reserved_places(why: str) -> None:
+    """A tenth of ``max_facts`` is kept for what was corrected, confirmed, or took the place of another,
+    however little salient it is."""
+    reserved = [{"days": 900, "importance": 0.0, why: True} for _ in range(3)]
     many = [{"days": n % 50, "importance": 0.6} for n in range(60)]
     options = PolicyOptions(max_facts=20)
-    order = policies.eviction_order(aged(*reserved, *many), options, NOW)
+    memories = aged(*reserved, *many)
+    order = policies.eviction_order(memories, options, salience(memories, NOW))
     assert set(order.tolist()).isdisjoint(range(2)), "two places are reserved"
     assert 2 in order or len(order) == 60
+
+
+def test_what_was_replaced_has_no_reserved_place() -> None:
+    """Of three homes the one in the middle took the place of the first, and gave way: it goes first."""
+    homes = [{"replaces": True, "status": "superseded", "importance": 0.9}, {"replaces": True}]
+    options = PolicyOptions(max_facts=10)
+    memories = aged(*homes)
+    order = policies.eviction_order(memories, options, salience(memories, NOW))
+    assert order.tolist() == [0]
 
 
 def test_rules_that_cannot_fire_are_named() -> None:
@@ -162,4 +220,4 @@ def test_rules_that_cannot_fire_are_named() -> None:
     assert "mandate cannot fire" in " ".join(policies.unreachable_rules(never_right, OPTIONS))
     assert any("Demotion" in one for one in policies.unreachable_rules(aged({}), OPTIONS))
     assert list(policies.unreachable_rules(aged(), OPTIONS)) == []
-    assert isinstance(policies.eviction_order(aged(), OPTIONS, NOW), np.ndarray)
+    assert isinstance(policies.eviction_order(aged(), OPTIONS, np.zeros(0, np.float32)), np.ndarray)

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from langmemory.formation.temporal_class import temporal_class
 from langmemory.lifecycle.retention import (
     DAY_US,
     WEIGHTS,
@@ -16,7 +17,6 @@ from langmemory.lifecycle.retention import (
     half_life_days,
     retention,
     salience,
-    temporal_class,
 )
 from tests.lifecycle.aged import NOW, aged
 

@@ -15,6 +15,7 @@ from langchain_core.outputs import ChatGeneration, ChatResult
 
 from langmemory.changes import AddEntity, AddMemory, ChangeSet, Facets, SetStatus
 from langmemory.graphs.maintenance import build_maintenance_graph
+from langmemory.lifecycle.summaries.themes import communities
 from langmemory.stores import MemoryStore
 from langmemory.types import Namespace
 
@@ -268,6 +269,67 @@ def test_groups_of_facts_have_themes(store: MemoryStore) -> None:
         learn(other, 4)
         night(other)
         assert "organ" in nodes(other)["theme/klara"]
+
+
+def speak(store: MemoryStore, run: str, *facts: tuple[str, str, str]) -> None:
+    """Facts by key, each with two entities that it speaks of."""
+    [turn] = say(store, f"{run}: {SAID[0]}", day=len(run))
+    names = sorted({name for _, *both in facts for name in both})
+    store.changes.apply(
+        ChangeSet(
+            namespace=ADA, run_id=run, kind="reflection", reason="test",
+            changes=(
+                *(AddEntity(key=name, name=name) for name in names),
+                *(
+                    AddMemory(
+                        key=f"fact/{key}", value={"text": f"{one} sees {other}, {key}."},
+                        facets=Facets(kind="semantic", valid_at=MAY), evidence=(turn,),
+                        mentions=(one, other),
+                    )
+                    for key, one, other in facts
+                ),
+            ),
+        )
+    )  # fmt: skip
+
+
+def test_themes_cite_their_facts_and_are_rewritten_alone(store: MemoryStore) -> None:
+    """Every sentence of a theme cites facts of it; a new fact rewrites its own theme and no other, although
+    one fact speaks of both; undoing the night takes the themes back."""
+    speak(store, "may", *((f"klara {n}", "klara", "organ") for n in range(5)),
+          *((f"boat {n}", "boat", "harbour") for n in range(6)), ("both", "boat", "klara"))  # fmt: skip
+    night(store)
+    assert {key for key in nodes(store) if key.startswith("theme/")} == {
+        "theme/klara",
+        "theme/boat",
+    }
+    for theme, words in (("klara", "organ"), ("boat", "harbour")):
+        sentences = node(store, f"theme/{theme}")["sentences"]
+        assert sentences
+        for one in sentences:
+            [source] = one["sources"]
+            assert store.get(ADA, source) is not None
+            assert one["text"].endswith(f"{source.removeprefix('fact/')}.")
+        assert any(words in one["text"] for one in sentences)
+    before = known(store)
+    speak(store, "june", ("boat 9", "boat", "harbour"))
+    second = night(store)
+    touched = {line.split()[1] for line in second["lines"]}
+    assert {key for key in touched if key.startswith("theme/")} == {"theme/boat"}
+    store.lifecycle.undo(second["night"])
+    first = {row["key"]: row for row in before if row["type"] == "item"}
+    again = {row["key"]: row for row in known(store) if row["type"] == "item"}
+    assert again["theme/boat"] == first["theme/boat"]
+
+
+def test_single_facts_do_not_join_communities() -> None:
+    """Eight communities of twenty facts, each connected with the next by one fact, are eight themes: a theme
+    is no list of everything."""
+    names = "abcdefgh"
+    facts = {n: (names[n % 8], f"{names[n % 8]}{n // 8 % 3}") for n in range(160)}
+    facts |= {160 + n: (names[n], f"{names[(n + 1) % 8]}0") for n in range(8)}
+    found = communities(list(facts), facts)
+    assert {key: len(members) for key, members in found.items()} == dict.fromkeys(names, 22)
 
 
 def test_archived_facts_leave_the_summaries(store: MemoryStore) -> None:

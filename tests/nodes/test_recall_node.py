@@ -17,7 +17,7 @@ from langgraph.graph import START, StateGraph
 from langgraph.store.base import BaseStore
 from langgraph.store.memory import InMemoryStore
 
-from langmemory.changes import AddMemory, ChangeSet, Facets, SetStatus
+from langmemory.changes import AddMemory, ChangeSet, Facets, SetStatus, UpdateMemory
 from langmemory.context import mark_injected, note_id
 from langmemory.nodes import MemoryState, RecallNode
 from langmemory.nodes.access import Conversation, StoreAccess
@@ -382,6 +382,26 @@ def test_what_is_for_searching_only_takes_nobodys_place(memory: MemoryStore) -> 
     state = ask(RecallNode(store=memory), "What was said of the dog called Bello?")
     assert keys(state) == ["dog"]
     assert state["recall_trace"]["recalled_now"] == 1
+
+
+def test_the_turn_of_a_demoted_fact_is_still_shown(tmp_path: Path) -> None:
+    """A fact stands for the turn that it rests on. Once it is demoted, the turn is in the block instead."""
+    with MemoryStore(tmp_path / "memory.db") as store:
+        said = HumanMessage("I moved to Graz with my dog last spring", id="said")
+        [turn] = store.remember(ANNA, [said], thread_id="t1")
+        text = "Anna moved to Graz with her dog last spring."
+        formed = AddMemory(
+            key="fact", value={"text": text}, facets=Facets(kind="semantic"), evidence=(turn,)
+        )
+        demoted = UpdateMemory(key="fact", facets=Facets(priority="archive"))
+        for run, change, shown in (("r1", formed, "fact"), ("r2", demoted, turn)):
+            store.changes.apply(
+                ChangeSet(
+                    namespace=ANNA, run_id=run, kind="maintenance", reason="", changes=(change,)
+                )
+            )
+            state = ask(RecallNode(store=store), "Who moved to Graz with a dog?")
+            assert keys(state) == [shown]
 
 
 def test_a_mandate_by_facet_is_shown_and_a_retired_one_is_not(memory: MemoryStore) -> None:

@@ -201,6 +201,9 @@ class MemorySource:
     def outdated(self, ids: Ids) -> Ids:
         return np.empty(0, np.int64)
 
+    def of_others(self, ids: Ids) -> Ids:
+        return np.empty(0, np.int64)
+
     def edges(self, ids: Ids, fan_out: int) -> Edges:
         reached: list[int] = []
         origins: list[int] = []

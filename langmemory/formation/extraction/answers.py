@@ -25,7 +25,7 @@ from langmemory.formation.prompts import prompt
 from langmemory.languages import tables
 from langmemory.languages.spelling import normalised_text
 from langmemory.ports.facts import CoreSuggestion, FactKind, SessionSummary
-from langmemory.types import Privacy
+from langmemory.types import Privacy, TemporalClass
 
 MAX_CLAIMS = 8
 """Claims kept of one fact."""
@@ -88,6 +88,7 @@ class AnswerFact(BaseModel):
     confidence: float = 0.8
     importance: float = 0.5
     language: str = ""
+    temporal_class: TemporalClass | None = None
 
 
 class AnswerSummary(BaseModel):
@@ -211,6 +212,7 @@ def _fact(entry: Any, said: Mapping[str, str]) -> AnswerFact | str:
         confidence=_amount(entry.get("confidence"), 0.8),
         importance=_amount(entry.get("importance"), 0.5),
         language=language if _LANGUAGE.fullmatch(language) else "",
+        temporal_class=_temporal_class(entry.get("temporal_class")),
     )
 
 
@@ -279,6 +281,12 @@ def _holds(value: Any) -> Holds:
     """Only what says so: "true", and whatever else small models write, is now."""
     word = re.sub(r"\W+", "_", value.strip().lower()) if isinstance(value, str) else ""
     return _WORDS.holds.get(word, "now")
+
+
+def _temporal_class(value: Any) -> TemporalClass | None:
+    """One of the three, or none: the rules tell then."""
+    word = value.strip().lower() if isinstance(value, str) else ""
+    return next((one for one in get_args(TemporalClass) if one == word), None)
 
 
 def _claims(value: Any) -> list[AnswerClaim]:

@@ -266,6 +266,7 @@ def _fact(entry: AnswerFact, turns: Sequence[Turn]) -> Fact:
         ends=found.ends,
         corrects=entry.corrects and not found.over,
         implied=found.implied,
+        temporal_class=entry.temporal_class,
     )
 
 

@@ -121,7 +121,7 @@ class _Reading:
         instead = "|".join(cues().instead)  # "wants an hourly rate instead of"
         if re.search(rf"\b(?:{instead})(?: \w+){{0,2}}$", before, re.IGNORECASE):
             return "unsaid"
-        if self._denies_opposite(place):
+        if self._denies_opposite(place) or self._forbids(place):
             return meant or "holds"
         if denied is not None:
             return denied if meant is None else "off" if meant == "off" else "unsaid"
@@ -168,6 +168,13 @@ class _Reading:
             verbs
             and not any(_is_form_of(word, self.own) for word in verbs)
             and sum(word in cues().negations for word in place.before) % 2
+        )
+
+    def _forbids(self, place: _Place) -> bool:
+        """Return whether a sentence says an allergy by what it forbids: "must not have cashews"."""
+        words = (*place.before, *place.after)
+        return self.relation.name == "allergic_to" and not any(
+            _is_form_of(word, self.said) for word in words
         )
 
     def _denial(self, place: _Place) -> Polarity | None:

@@ -9,6 +9,7 @@ from langmemory.changes import AddEdge, AddMemory, Change, Facets
 from langmemory.formation.batch import Batch, owner_of
 from langmemory.formation.planning.residual_claims import names_of
 from langmemory.formation.relations.vocabulary import relation_named
+from langmemory.formation.temporal_class import class_of, temporal_class
 from langmemory.ports.facts import Claim, Fact, Knowledge, SessionSummary, digest
 from langmemory.types import Status
 
@@ -122,6 +123,9 @@ def _value(fact: Fact, names: Mapping[str, str]) -> dict[str, Any]:
         value["object"] = (
             names.get(claim.object, claim.object) if claim.object_is_entity else claim.object
         )
+    ages = class_of(fact)
+    if ages != temporal_class(value.get("relation", ""), fact.kind):
+        value["temporal_class"] = ages
     if fact.when is not None:
         value["when"] = {
             "words": fact.when.words,

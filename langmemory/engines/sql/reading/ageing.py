@@ -53,6 +53,10 @@ _MENTIONS_BESIDE: Final = f"""
     WHERE {_WITHIN} AND i.kind IN {KINDS}) AND o.kind IN {KINDS.replace("i.", "o.")}"""
 """As `_MENTIONS`, of all memories that speak of what some speak of."""
 
+_REPLACES: Final = f"""
+    SELECT i.id FROM item i WHERE {_WITHIN} AND i.kind IN {KINDS} AND EXISTS (SELECT 1 FROM item o
+    WHERE o.namespace = i.namespace AND o.superseded_by = i.key)"""
+
 _SUPPORTS: Final = f"""
     SELECT DISTINCT v.source FROM item i CROSS JOIN evidence v ON v.source = i.id
     CROSS JOIN item d ON d.id = v.item
@@ -120,6 +124,7 @@ class AgeingView(Comparing):
             pinned=_flags(columns[10]),
             verified=_flags(columns[11]),
             corrects=_flags(columns[12]),
+            replaces=np.isin(ids, [row[0] for row in ask(_REPLACES)]),
             importance=np.fromiter(columns[13], np.float32, n),
             confidence=np.fromiter(columns[14], np.float32, n),
             created_at=created,
@@ -157,22 +162,32 @@ class AgeingView(Comparing):
                 found[item].append(key)
         return {item: tuple(keys) for item, keys in found.items()}
 
-    def nodes(self) -> list[Memory]:
-        """Return the summaries of the tree, in the order of their ids."""
+    def nodes(self, *levels: str) -> list[Memory]:
+        """Return the summaries of some levels of the tree, in the order of their ids."""
         rows = self._ask(
-            f"SELECT i.id FROM item i WHERE i.namespace = ? AND {IS_NODE.format('i')} ORDER BY i.id",
-            self._id,
-        )
+            f"SELECT i.id FROM item i WHERE i.namespace = ? AND {IS_NODE.format('i')} "
+            "AND i.value ->> '$.level' IN (SELECT value FROM carray(?)) ORDER BY i.id",
+            self._id, self._snapshot.connection.text_array(levels),
+        )  # fmt: skip
         return self.memories(np.array([row[0] for row in rows], np.int64))
 
-    def days(self) -> set[int]:
-        """Return the days, since 1970 UTC, on which turns were said."""
+    def days(self, among: Ids | None = None) -> set[int]:
+        """Return the days, since 1970 UTC, on which turns were said; ``among`` are those that count."""
         rows = self._ask(
             "SELECT DISTINCT coalesce(i.valid_at, i.created_at) / ? FROM item i "
             "WHERE i.namespace = ? AND i.kind = 'episodic'",
             DAY_US, self._id,
+        ) if among is None else self._ask(
+            "SELECT DISTINCT coalesce(i.valid_at, i.created_at) / ? FROM carray(?) c "
+            "CROSS JOIN item i ON i.id = c.value WHERE i.kind = 'episodic'",
+            DAY_US, self._snapshot.connection.array(among),
         )  # fmt: skip
         return {int(row[0]) for row in rows}
+
+    def keys(self, ids: Ids) -> set[str]:
+        """Return the keys of memories; those that are gone are left out."""
+        rows = self._about("SELECT i.key FROM carray(?) c CROSS JOIN item i ON i.id = c.value", ids)
+        return {str(row[0]) for row in rows}
 
     def find(self, keys: Sequence[str]) -> Mapping[str, int]:
         """Return the ids of those of the keys that are there."""

@@ -170,6 +170,17 @@ class SnapshotSource:
             return hops.NOTHING.ids
         return hops.outdated(self._snapshot.connection, self._scope, ids)
 
+    def of_others(self, ids: Ids) -> Ids:
+        viewer = self._scope.scope.viewer
+        if not viewer:
+            return hops.NOTHING.ids
+        connection = self._snapshot.connection
+        rows = connection.execute(
+            "SELECT i.id FROM carray(?) c CROSS JOIN item i ON i.id = c.value WHERE i.owner <> ?",
+            (connection.array(ids), viewer),
+        )
+        return np.fromiter((row[0] for row in rows), np.int64)
+
     @cached_property
     def _nobody_known(self) -> bool:
         return graph.is_empty(self._snapshot.connection)

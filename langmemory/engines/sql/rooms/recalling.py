@@ -92,6 +92,9 @@ class RecallOptions(TypedDict, total=False):
     include_archive: bool
     """Also what is archived, be it in the memory file or moved to the archive file; ranked with the rest,
     by score. With ``known_at`` also what was believed then and has moved since."""
+    include_demoted: bool
+    """Also what was demoted: what has the priority ``archive`` (default). False is for prompts. What a
+    demoted fact was derived from is found by itself then."""
     granularity: Granularity
     """``"turn"`` (default), or ``"session"``: the best turn of each session, which is what was said
     in one thread on one day."""
@@ -167,6 +170,7 @@ def scope_of(
         filter=options.get("filter"),
         kinds=kinds,
         statuses=statuses,
+        demoted=options.get("include_demoted", True),
         viewer=viewer,
         as_of=options.get("as_of"),
         known_at=options.get("known_at"),

@@ -88,6 +88,8 @@ def compile_scope(
         # The index knows the status within a kind.
         of_kind = _one_of("i.kind", get_args(Kind) if scope.kinds is None else scope.kinds)
         conditions.append(replace(of_status, starts=(_start("item_class", of_kind, of_status),)))
+    if not scope.demoted and now:
+        conditions.append(Condition("i.priority <> 'archive'"))
     if scope.viewer is not None:
         conditions.append(_visible(scope.viewer))
     if scope.known_at is not None:
