@@ -13,10 +13,10 @@ import pytest
 from langmemory.config import Config, RecallConfig
 from langmemory.graphs.maintenance import build_maintenance_graph
 from langmemory.recall import pipeline
-from langmemory.recall.explain import to_json
 from langmemory.recall.intent import read_intent
 from langmemory.stores import MemoryStore
 from langmemory.types import Namespace
+from langmemory.wire import plain
 
 ADA: Namespace = ("memories", "ada")
 NOW = datetime(2026, 12, 1, 9, tzinfo=UTC)
@@ -163,7 +163,7 @@ def test_an_order_of_events_comes_in_order_of_time(store: MemoryStore) -> None:
     shown = {one.memory.key for one in found.results}
     assert {keys[2], keys[4]} <= shown
     assert shown & {keys[5], keys[6]}
-    assert to_json(found)["trace"]["by_time"]
+    assert plain(found)["trace"]["by_time"]
     assert not store.recall("Who repaired the roof?", ADA, now=NOW).trace.by_time
 
 
@@ -244,11 +244,11 @@ def test_other_questions_are_answered_as_without_overviews(
     def untouched(*_: Any, **__: Any) -> None:
         pytest.fail("an overview was made")
 
-    plain = answers("plain")
+    before = answers("plain")
     for name in ("found_in", "found_around"):
         monkeypatch.setattr(pipeline.overview, name, untouched)
-    assert any(plain)
-    assert _without_uses(answers("balanced")) == _without_uses(plain)
+    assert any(before)
+    assert _without_uses(answers("balanced")) == _without_uses(before)
 
 
 def _without_uses(answers: Sequence[Sequence[Any]]) -> list[Any]:
