@@ -32,7 +32,9 @@ def to_bytes(value: Any, of: Any = None) -> bytes:
     form = adapter(type(value) if of is None else of)
     try:
         return form.dump_json(value)
-    except PydanticSerializationError:  # half of a surrogate pair has no UTF-8: it is written escaped
+    except (
+        PydanticSerializationError
+    ):  # half of a surrogate pair has no UTF-8: it is written escaped
         return json.dumps(form.dump_python(value, mode="json")).encode()
 
 
