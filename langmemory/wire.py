@@ -29,7 +29,8 @@ def adapter(of: Any) -> TypeAdapter[Any]:
 
 def to_bytes(value: Any, of: Any = None) -> bytes:
     """Return a value as JSON text in UTF-8; a number without an end is null."""
-    form = adapter(type(value) if of is None else of)
+    kind: Any = type(value) if of is None else of
+    form = adapter(kind)
     try:
         return form.dump_json(value)
     except (
