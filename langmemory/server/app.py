@@ -12,7 +12,7 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, JSONResponse, PlainTextResponse, Response
 from starlette.routing import Mount, Route, Router
 
-from langmemory.server import openapi
+from langmemory.server import inspector, openapi
 from langmemory.server.access import LOCAL, Grant
 from langmemory.server.api import ROUTES
 from langmemory.server.auth import Doorkeeper
@@ -65,7 +65,11 @@ def create_app(
     app = Starlette(
         routes=[
             Mount(PREFIX, Guard(Router(api, redirect_slashes=False), service)),
-            Mount("/memory", Guard(Router(status, redirect_slashes=False), service)),
+            Route("/memory", Guard(Route("/memory", inspector.to_page).app, service)),
+            Mount(
+                "/memory",
+                Guard(Router([*status, *inspector.routes()], redirect_slashes=False), service),
+            ),
             *(
                 []
                 if mounted
