@@ -66,6 +66,8 @@ def demo() -> None:
     sample = _from_here(sample_folder() / "lena.jsonl")
     for command in (f"import {sample}", 'search "who sings at work?"'):
         console.print(f"  {program()} {command}", soft_wrap=True)
+    if Path("Makefile").is_file() and not sample_folder().is_relative_to(Path(__file__).parents[1]):
+        console.print("  make inspect", soft_wrap=True)
 
 
 def program() -> str:
