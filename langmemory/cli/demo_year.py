@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import tempfile
 import time
 from datetime import UTC, datetime, timedelta
@@ -112,7 +113,7 @@ def _month(store: MemoryStore, namespace: Namespace) -> list[str]:
         line for page in store.journal.month(namespace, MONTH) for line in render(page).splitlines()
     ]
     shown = (line for line in lines[2:] if " facts on " in line or "→" in line)
-    return [line.lstrip("# -") for line in shown][:MONTH_LINES]
+    return [re.sub(r"\[([^\]]+)\]", r"\1", line.lstrip("# -")) for line in shown][:MONTH_LINES]
 
 
 def _page(store: MemoryStore, namespace: Namespace) -> list[str]:
