@@ -16,6 +16,7 @@ from langmemory.server import openapi
 from langmemory.server.access import LOCAL, Grant
 from langmemory.server.api import ROUTES
 from langmemory.server.auth import Doorkeeper
+from langmemory.server.mcp.endpoint import PATH, McpEndpoint
 from langmemory.server.routes import PREFIX
 from langmemory.server.service import Endpoint, Guard, Service
 from langmemory.server.settings import ServerSettings
@@ -47,10 +48,11 @@ def create_app(
     if mounted:
         doorkeeper = replace(doorkeeper, local=None, hosts=None)
     service = Service(settings=settings, doorkeeper=doorkeeper)
+    mcp = McpEndpoint(service)
 
     @asynccontextmanager
     async def lifespan(_: Starlette) -> AsyncIterator[None]:
-        async with service.opening(_opener(store)):
+        async with service.opening(_opener(store)), mcp.running():
             yield
 
     api = [
@@ -65,7 +67,10 @@ def create_app(
     app = Starlette(
         routes=[
             Mount(PREFIX, Guard(Router(api, redirect_slashes=False), service)),
-            Mount("/memory", Guard(Router(status, redirect_slashes=False), service)),
+            Mount(
+                "/memory",
+                Guard(Router([*status, Route(PATH, mcp)], redirect_slashes=False), service),
+            ),
             *(
                 []
                 if mounted
