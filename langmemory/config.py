@@ -361,7 +361,7 @@ class LifecycleConfig(Section):
     max_reviews: int = Field(
         default=5,
         ge=0,
-        description="Questions about fading memories that a night may ask of a namespace.",
+        description="Questions about fading memories of a namespace that may wait for an answer at a time.",
     )
     task_seconds: float = Field(
         default=600, gt=0, description="Seconds that one task of a night may take."

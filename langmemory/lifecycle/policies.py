@@ -81,7 +81,7 @@ class PolicyOptions:
     important: float = 0.7
     """Importance, 0..1, from which a memory counts as important."""
     max_reviews: int = 5
-    """Questions about fading memories that a night may ask of a namespace."""
+    """Questions about fading memories of a namespace that may wait for an answer at a time."""
     confirmations: int = 2
     """Pieces of evidence from which a fact that waits for approval is approved without a person."""
 
@@ -280,11 +280,11 @@ def moves(aged: Aged, asked: AbstractSet[str], options: PolicyOptions, now: int)
 
 
 def decay_reviews(
-    view: LifecycleView, aged: Aged, options: PolicyOptions, now: int, already: int = 0
+    view: LifecycleView, aged: Aged, options: PolicyOptions, now: int
 ) -> list[Change]:
-    """Return questions whether important memories that have nearly faded may go: delete, extend or pin;
-    ``already`` is how many were asked this night. As with `demotions`, nothing is asked where use is not
-    measured: what nobody counts may be in use every day."""
+    """Return questions whether important memories that have nearly faded may go: delete, extend or pin. No
+    more are asked than `PolicyOptions.max_reviews` with those that wait for an answer. As with `demotions`,
+    nothing is asked where use is not measured: what nobody counts may be in use every day."""
     if not _use_is_measured(aged, options, now):
         return []
     left = retention(aged, now, options.retention)
@@ -300,7 +300,7 @@ def decay_reviews(
     order = np.flatnonzero(fading)
     order = order[np.argsort(left[order], kind="stable")]
     wanted = [place for place in order.tolist() if aged.keys[place] not in asked][
-        : max(0, options.max_reviews - already)
+        : max(0, options.max_reviews - len(view.open_reviews(DECAY)))
     ]
     memories = {one.id: one for one in view.memories(aged.ids[np.array(wanted, np.int64)])}
     kept_at = datetime.fromtimestamp(now / 1_000_000, UTC).isoformat()

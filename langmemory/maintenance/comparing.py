@@ -49,7 +49,7 @@ def of_what_is_new(
 
     while more:
         night.check_budget(report)
-        planned_again(attempt)
+        planned_again(report, attempt)
 
 
 def duplicates(night: Night, report: TaskReport) -> None:

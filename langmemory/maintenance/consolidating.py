@@ -58,7 +58,7 @@ def consolidate(night: Night, report: TaskReport) -> None:
             report.figures["edited_pages"] = len(taken.files)
     for namespace in night.namespaces(report):
         answers: dict[str, Checked] = {}
-        planned_again(partial(_one, night, report, namespace, answers))
+        planned_again(report, partial(_one, night, report, namespace, answers))
 
 
 def _one(

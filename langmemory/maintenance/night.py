@@ -36,7 +36,7 @@ LEASE_SECONDS: Final = 60.0
 TASK_TOKENS: Final = 200_000
 """Tokens that the models of one task may take in one night; after that it works by rules, or ends."""
 MAX_PLANS: Final = 5
-"""So often a task plans for a namespace that changes meanwhile."""
+"""So often a task plans for a namespace that changes before anything is applied."""
 
 
 @dataclass(kw_only=True, slots=True)
@@ -229,12 +229,16 @@ def _others(change: Change) -> tuple[str, ...]:
     return (change.by,) if isinstance(change, Supersede) else ()
 
 
-def planned_again(attempt: Callable[[], None]) -> None:
-    """Plan and apply anew where memory changed meanwhile, at most `MAX_PLANS` times."""
-    for left in reversed(range(MAX_PLANS)):
+def planned_again(report: TaskReport, attempt: Callable[[], None]) -> None:
+    """Plan and apply anew where memory changed meanwhile, at most `MAX_PLANS` times without a run of the task
+    in between: an earlier run of the same plan may have changed what a later one touches."""
+    left = MAX_PLANS
+    while True:
+        applied = len(report.runs)
         try:
             attempt()
             return
         except StalePlanError:
+            left = MAX_PLANS if len(report.runs) > applied else left - 1
             if not left:
                 raise

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from langmemory.context.tokens import count_text
 from langmemory.lifecycle.summaries import tree
-from langmemory.lifecycle.summaries.nodes import LEVELS, Level
+from langmemory.lifecycle.summaries.nodes import LEVELS
 from langmemory.maintenance.night import Night, TaskReport, planned_again
+from langmemory.ports.candidates import Level
 from langmemory.types import Namespace
 
 
@@ -30,11 +31,13 @@ def _summarise(night: Night, report: TaskReport, namespace: Namespace, level: Le
     def plan() -> None:
         nonlocal reached
         with night.room.view(namespace) as view:
-            planning = tree.Planning(view=view, ask=ask, undone=undone, refused=report.refused)
-            changes, reached = planning.changes(level), view.seq
+            planning = tree.Planning(
+                view=view, level=level, ask=ask, undone=undone, refused=report.refused
+            )
+            changes, reached = planning.changes(), view.seq
         night.apply(report, namespace, changes, reason=f"summaries: {level}", planned_at=reached)
 
-    planned_again(plan)
+    planned_again(report, plan)
     return reached
 
 

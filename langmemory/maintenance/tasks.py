@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Final
 
 from langmemory.changes import Change
@@ -39,7 +40,7 @@ def by_rule(reason: str, rule: Rule) -> Task:
             night.apply(report, namespace, changes, reason=reason, planned_at=planned_at)
 
         for namespace in night.namespaces(report):
-            planned_again(lambda namespace=namespace: plan(namespace))  # type: ignore[misc]
+            planned_again(report, partial(plan, namespace))
 
     return task
 
@@ -117,9 +118,7 @@ TASKS: Final[Mapping[str, Task]] = {
     "contradictions": contradictions,
     "reviews": by_rule(
         "fading memories that are asked about",
-        lambda night, view, aged: policies.decay_reviews(
-            view, aged, night.policies, night.now_us, night.already("reviews", view.namespace)
-        ),
+        lambda night, view, aged: policies.decay_reviews(view, aged, night.policies, night.now_us),
     ),
     "promote": by_rule(
         "priorities by use",

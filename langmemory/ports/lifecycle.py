@@ -162,12 +162,17 @@ class LifecycleView(Protocol):
         """Return the keys of what each memory was derived from, oldest first."""
         ...
 
-    def nodes(self) -> list[Memory]:
-        """Return the summaries of the tree, in the order of their ids. `aged` has none of them."""
+    def nodes(self, *levels: str) -> list[Memory]:
+        """Return the summaries of some levels of the tree, in the order of their ids. `aged` has none of
+        them."""
         ...
 
-    def days(self) -> set[int]:
-        """Return the days, since 1970 UTC, on which turns were said."""
+    def days(self, among: Ids | None = None) -> set[int]:
+        """Return the days, since 1970 UTC, on which turns were said; ``among`` are those that count."""
+        ...
+
+    def keys(self, ids: Ids) -> set[str]:
+        """Return the keys of memories; those that are gone are left out."""
         ...
 
     def find(self, keys: Sequence[str]) -> Mapping[str, int]:

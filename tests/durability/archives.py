@@ -1,4 +1,4 @@
-"""Child processes that archive, move and bring back memories until they are killed."""
+"""Child processes that archive, move and bring back memories, or spend nights, until they are killed."""
 
 from __future__ import annotations
 
@@ -8,10 +8,11 @@ import signal
 import threading
 import time
 from datetime import UTC, datetime
+from itertools import count
 from pathlib import Path
 
 from langmemory import MemoryStore
-from langmemory.changes import AddMemory, ChangeSet, Facets, SetStatus
+from langmemory.changes import AddEdge, AddEntity, AddMemory, ChangeSet, Facets, SetStatus
 from langmemory.config import Config
 from langmemory.embeddings.mock import MockEmbedder
 from langmemory.graphs.maintenance import build_maintenance_graph
@@ -65,22 +66,61 @@ def set_status(store: MemoryStore, keys: list[str], status: Status, run_id: str)
     )
 
 
+def learn_again(store: MemoryStore, rng: random.Random, run_id: str) -> None:
+    """Say something on some day and learn from it: what is known already, a new home, a preference."""
+    n = rng.randrange(FACTS)
+    at = datetime(2026, rng.randint(1, 12), rng.randint(1, 28), tzinfo=UTC)
+    turn = {"role": "user", "content": f"Again I like {word(n)}. I have moved.", "at": at}
+    [key] = store.remember(ADA, [turn], thread_id=f"t{at:%m}")
+    home = rng.choice(("Oslo", "Bergen", "Tromso"))
+    store.changes.apply(
+        ChangeSet(
+            namespace=ADA, run_id=run_id, kind="correction", reason="test",
+            changes=(
+                AddEntity(key="ada", name="Ada", kind="person"),
+                *(
+                    AddMemory(
+                        key=f"{run_id}/{name}", value={"text": text, "fact_kind": "fact"},
+                        facets=Facets(kind="semantic", valid_at=at), evidence=(key,), mentions=("ada",),
+                    )
+                    for name, text in (("same", f"Ada likes {word(n)}"), ("home", f"Ada lives in {home}"))
+                ),
+                AddEdge(fact=f"{run_id}/home", subject="ada", relation="lives_in", literal=home),
+            ),
+        )
+    )  # fmt: skip
+
+
 def move_until_killed(path: Path, seed: int, seconds: float) -> None:
     """Archive, let a night evict and move, bring back; killed at some moment of the first ``seconds``."""
-    rng = random.Random(seed)
-    pause = rng.uniform(0, seconds)
+    rng, store = random.Random(seed), open_store(path)
+    graph = build_maintenance_graph(store, now=lambda: LATER, tasks=["evict", "archive"])
+    _kill_within(rng.uniform(0, seconds))
+    keys = [f"fact/{n}" for n in range(FACTS)]
+    for n in count():
+        set_status(store, rng.sample(keys, AT_ONCE), "archived", f"away/{seed}/{n}")
+        graph.invoke({})
+        set_status(store, rng.sample(keys, AT_ONCE), "active", f"back/{seed}/{n}")
+
+
+def spend_nights_until_killed(path: Path, seed: int, seconds: float) -> None:
+    """Finish the night that the last process left, then learn, and spend further nights with all tasks;
+    killed at some moment of the first ``seconds``."""
+    rng, store = random.Random(seed), open_store(path)
+    graph = build_maintenance_graph(store, now=lambda: LATER)
+    _kill_within(rng.uniform(0, seconds))
+    keys = [f"fact/{n}" for n in range(FACTS)]
+    for n in count():
+        graph.invoke({})
+        learn_again(store, rng, f"learn/{seed}/{n}")
+        set_status(store, rng.sample(keys, 10), "active", f"back/{seed}/{n}")
+
+
+def _kill_within(pause: float) -> None:
+    """Kill this process after so many seconds."""
 
     def kill() -> None:
         time.sleep(pause)
         os.kill(os.getpid(), signal.SIGKILL)
 
-    keys = [f"fact/{n}" for n in range(FACTS)]
-    store = open_store(path)
-    graph = build_maintenance_graph(store, now=lambda: LATER, tasks=["evict", "archive"])
     threading.Thread(target=kill, daemon=True).start()
-    n = 0
-    while True:
-        n += 1
-        set_status(store, rng.sample(keys, AT_ONCE), "archived", f"away/{seed}/{n}")
-        graph.invoke({})
-        set_status(store, rng.sample(keys, AT_ONCE), "active", f"back/{seed}/{n}")

@@ -2,17 +2,30 @@
 
 from __future__ import annotations
 
+import re
+import shutil
 from collections.abc import Iterator
+from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from langmemory.changes import AddEdge, AddEntity, AddMemory, ChangeSet, Facets, SetStatus
+from langmemory.changes import (
+    AddEdge,
+    AddEntity,
+    AddMemory,
+    ChangeSet,
+    Facets,
+    SetStatus,
+    Supersede,
+    UpdateMemory,
+)
 from langmemory.cli.doctor import _archive
 from langmemory.config import Config
 from langmemory.embeddings.mock import MockEmbedder
+from langmemory.engines.sql.transfer import moving
 from langmemory.errors import ChangeError, DatabaseError, UndoRefusedError
 from langmemory.stores import MemoryStore, reembed
 from langmemory.stores.rooms import Maintaining, complete_forgetting
@@ -521,3 +534,121 @@ def test_a_copy_that_a_killed_move_left_is_not_read(store: MemoryStore) -> None:
     move(store)
     assert Maintaining(store).archive.leftovers() == 0
     assert store.admin.check() == []
+
+
+def household(store: MemoryStore) -> None:
+    """Memories of two owners about each other, with a chain of homes, a summary and an edit; those that may
+    have moved."""
+    said = {
+        "ada": "I live in Oslo now, and Nora plays the accordion.",
+        "bob": "Nora plays the accordion, I collect lighthouses.",
+    }
+    turn = {
+        owner: store.remember(
+            ADA,
+            [{"role": "user", "content": text, "at": NOW - timedelta(days=300)}],
+            thread_id=owner,
+            owner=owner,
+        )[0]
+        for owner, text in said.items()
+    }
+
+    def fact(key: str, text: str, owner: str, *evidence: str, about: str = "ada") -> AddMemory:
+        return AddMemory(
+            key=key, value={"text": text, "fact_kind": "fact", "speaker": owner, "owner": owner},
+            facets=Facets(kind="semantic", owner=owner), evidence=evidence, mentions=(about,),
+        )  # fmt: skip
+
+    entities = [
+        AddEntity(key=one.lower(), name=one, kind="person") for one in ("Ada", "Bob", "Nora")
+    ]
+    change_sets: dict[str, tuple[Any, ...]] = {
+        "learn": (
+            *entities,
+            fact("home/1", "Ada lives in Bergen", "ada", turn["ada"]),
+            fact("home/2", "Ada lives in Oslo", "ada", turn["ada"]),
+            fact("both", "The accordion is loud", "ada", turn["ada"], turn["bob"], about="nora"),
+            fact("named", "Nora has a cello", "bob", turn["bob"], about="bob"),
+            fact("edited", "Nora sails a kayak", "bob", turn["bob"], about="bob"),
+            fact("plain", "Bob collects lighthouses", "bob", turn["bob"], about="bob"),
+            fact("insight", "A home by the water", "bob", "home/2", "plain", about="bob"),
+            AddEdge(fact="named", subject="nora", relation="owns", literal="cello"),
+        ),
+        "edit": (
+            UpdateMemory(key="edited", value={"text": "Somebody sails", "fact_kind": "fact"}),
+            Supersede(key="home/1", by="home/2", invalid_at=NOW),
+        ),
+        "away": tuple(
+            SetStatus(key=key, status="archived", reason=why)
+            for key, why in {
+                "home/1": "given way", "both": "evicted", "named": "evicted", "edited": "evicted",
+                "insight": "evicted", "plain": "Nora with her accordion said so in Bergen",
+            }.items()
+        ),
+    }  # fmt: skip
+    for run_id, changes in change_sets.items():
+        store.changes.apply(
+            ChangeSet(
+                namespace=ADA, run_id=run_id, kind="reflection", reason="test", changes=changes
+            )
+        )
+
+
+@pytest.mark.parametrize(
+    ("what", "left"),
+    [
+        ({"owner": "ada"}, {"named", "edited"}),
+        ({"owner": "bob"}, {"home/1"}),
+        ({"entity": "Nora"}, set()),
+        ({"entity": "Bergen"}, {"both", "named", "edited", "plain", "insight"}),
+        ({"keys": ["home/2"]}, {"both", "named", "edited"}),
+        ({"keys": ["plain"]}, {"home/1", "both", "named", "edited"}),
+        ({"everything": True}, set()),
+    ],
+)
+def test_forgetting_brings_back_no_more_than_it_concerns(
+    store: MemoryStore, path: Path, tmp_path: Path, what: dict[str, Any], left: set[str]
+) -> None:
+    """What stays known after a forgetting is the same as where all had come back first; the memories that it
+    does not concern stay in the archive file."""
+    household(store)
+    move(store)
+    moved = {"home/1", "both", "named", "edited", "plain", "insight"}
+    assert away(store) == moved
+    store.close()
+    (tmp_path / "other").mkdir()
+    for name in ("memory.db", "memory.archive.db"):
+        shutil.copy(path.with_name(name), tmp_path / "other" / name)
+    outcomes, told = [], {"run_id": "", "words": 0, "purged": False, "dry_run": False}
+    for file, first in ((path, False), (tmp_path / "other" / "memory.db", True)):
+        with MemoryStore(file) as one:
+            if first:
+                one._core.archive.return_all(lambda connection: sorted(moving.moved(connection)))
+            tried = one.forget(ADA, dry_run=True, **what)
+            assert first or away(one) == moved, "a dry run moves nothing"
+            done = one.forget(ADA, **what)
+            assert not first or away(one) == set()
+            assert first or away(one) == left
+            assert replace(tried, samples=(), **told) == replace(done, **told)
+            assert one.admin.check() == []
+            # Where all came back nothing is left of the run that moved it but its record, which goes.
+            outcomes.append((without_ids(one), replace(done, **told, notes=0)))
+    assert outcomes[0] == outcomes[1]
+
+
+def away(store: MemoryStore) -> set[str]:
+    """Keys of what is in the archive file alone."""
+    return {row[0] for row in store.conn.execute("SELECT key FROM archived_item")}
+
+
+def without_ids(store: MemoryStore) -> list[str]:
+    """The export, without the ids and times of the runs that forgot."""
+    found = []
+    for row in rows(store):
+        new = re.search("forget/|reinstated/", str(row)) is not None
+        told = {
+            name: "" if new and name in ("at", "seq", "created_at", "updated_at") else value
+            for name, value in row.items()
+        }
+        found.append(re.sub(r"(forget|reinstated)/[0-9a-f]{16}", r"\\1", str(told)))
+    return sorted(found)

@@ -315,3 +315,16 @@ def test_the_numbers_of_the_rules_are_data(store: MemoryStore) -> None:
     easy = PolicyOptions(guardrail_cited=3)
     graph = build_maintenance_graph(store, now=lambda: NOW, policies=easy)
     assert lines(graph.invoke({}), "promote")
+
+
+def test_no_more_questions_wait_than_max_reviews(store: MemoryStore) -> None:
+    """Night after night without an answer leaves the questions of the first; an answer makes room for one."""
+    learn(store, 9, days=400, importance=0.9)
+    [used] = learn(store, 1, days=2)
+    cite(store, used, 1)
+    night(store, tasks=["reviews"])
+    first = {one.id for one in store.changes.reviews(ADA)}
+    assert len(first) == PolicyOptions().max_reviews
+    assert lines(night(store, tasks=["reviews"]), "reviews") == []
+    store.changes.decide(min(first), "pin")
+    assert len(lines(night(store, tasks=["reviews"]), "reviews")) == 1

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from itertools import islice
-from typing import Final
+from itertools import groupby, islice
+from operator import itemgetter
+from typing import Any, Final
 
 import apsw
 import numpy as np
@@ -29,6 +30,8 @@ _KNOWN: Final = f"SELECT id FROM item UNION ALL SELECT h.item FROM history h WHE
 RUN: Final = 4096
 """Vectors looked at together."""
 UNBOUNDED: Final = 1 << 62
+_NONE: Final[tuple[int, Iterator[Any]]] = (UNBOUNDED, iter(()))
+"""Follows the leaves of the last item."""
 
 
 def check(connection: Connection) -> list[str]:
@@ -123,13 +126,23 @@ def _moved(connection: Connection) -> Iterator[str]:
 
 def _leaves(connection: Connection) -> Iterator[str]:
     wrong = []
-    for item, namespace, value in connection.execute("SELECT id, namespace, value FROM item"):
-        stored = connection.execute(
-            "SELECT p.name, l.value, l.namespace FROM leaf l JOIN path p ON p.id = l.path "
-            "WHERE l.item = ?",
-            (item,),
+    names = dict(connection.execute("SELECT id, name FROM path").fetchall())
+    rows = connection.execute(
+        "SELECT item, path, value, namespace FROM leaf INDEXED BY leaf_item ORDER BY item"
+    )
+    stored = groupby(rows, key=itemgetter(0))
+    there, leaves_there = next(stored, _NONE)
+    for item, namespace, value in connection.execute(
+        "SELECT id, namespace, value FROM item ORDER BY id"
+    ):
+        while there < item:
+            there, leaves_there = next(stored, _NONE)
+        found = (
+            {(names.get(path), *leaf) for _, path, *leaf in leaves_there}
+            if there == item
+            else set()
         )
-        if set(stored) != {(*leaf, namespace) for leaf in leaves(from_json(value))}:
+        if found != {(*leaf, namespace) for leaf in leaves(from_json(value))}:
             wrong.append(item)
     yield from _found("items whose filter leaves are not those of their value", wrong)
     yield from _named(

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import UTC, date, datetime, timedelta
+from datetime import UTC, date, timedelta
 from typing import Final
 
 import numpy as np
@@ -22,7 +22,6 @@ from langmemory.lifecycle.summaries.extracts import Unit, extract, unit_of
 from langmemory.lifecycle.summaries.nodes import (
     BELOW,
     SENTENCES,
-    Level,
     day_of,
     digest_of,
     is_whole,
@@ -34,7 +33,7 @@ from langmemory.lifecycle.summaries.nodes import (
     written,
 )
 from langmemory.lifecycle.summaries.themes import communities
-from langmemory.ports.candidates import Floats
+from langmemory.ports.candidates import Floats, Level
 from langmemory.ports.lifecycle import Aged, LifecycleView
 from langmemory.types import Memory
 
@@ -50,12 +49,14 @@ class Planning:
 
     Args:
         view: The namespace.
+        level: Of which nodes are planned.
         ask: Asks a model; None works by rules.
         undone: Keys of nodes that a person took back: they are left alone.
         refused: Is told what of a model's answers is not taken.
     """
 
     view: LifecycleView
+    level: Level
     ask: Ask | None = None
     undone: Collection[str] = ()
     refused: list[str] = field(default_factory=list)
@@ -65,17 +66,17 @@ class Planning:
     _evidence: Mapping[int, tuple[str, ...]] = field(init=False)
 
     def __post_init__(self) -> None:
-        nodes = self.view.nodes()
+        nodes = self.view.nodes(self.level, BELOW.get(self.level, self.level))
         self._nodes = {node.key: node for node in nodes}
         self._evidence = self.view.evidence(np.array([node.id for node in nodes], np.int64))
 
-    def changes(self, level: Level) -> list[Change]:
-        """Return the changes of one level; those of the levels below are to be applied before."""
-        if level == "day":
+    def changes(self) -> list[Change]:
+        """Return the changes of the level; those of the levels below are to be applied before."""
+        if self.level == "day":
             return self._days()
-        if level == "theme":
+        if self.level == "theme":
             return self._themes()
-        return self._above(level)
+        return self._above(self.level)
 
     def _days(self) -> list[Change]:
         changed = self.view.changed(self.view.progress(TASK))
@@ -88,14 +89,11 @@ class Planning:
         touched = {
             int(day) for day in (aged.told_at[np.isin(aged.ids, changed)] // DAY_US).tolist()
         }
-        memories = self.view.memories(changed)
         put_away = {
             key for key, status in zip(aged.keys, aged.status, strict=True) if status != "active"
         }
-        for memory in memories:
-            if memory.kind == "episodic":
-                touched.add(_us(memory.valid_at or memory.created_at) // DAY_US)
-        touched |= self._dirty_days({one.key for one in memories} | put_away)
+        touched |= self.view.days(changed)
+        touched |= self._dirty_days(self.view.keys(changed) | put_away)
         have = {date.fromisoformat(str(one.value["period"])) for one in self._of("day")}
         touched |= self.view.days() - {
             (day - EPOCH).days for day in have
@@ -296,7 +294,3 @@ def _facts(aged: Aged) -> Aged:
 
 def _by_id(ids: np.ndarray[tuple[int], np.dtype[np.int64]], vectors: Floats) -> dict[int, Floats]:
     return dict(zip(ids.tolist(), vectors, strict=True))
-
-
-def _us(at: datetime) -> int:
-    return int(at.timestamp() * 1_000_000)

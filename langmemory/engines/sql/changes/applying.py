@@ -201,7 +201,10 @@ def _check_plan(connection: Connection, change_set: ChangeSet, prepared: Prepare
     if change_set.planned_at is None:
         return
     stale = []
-    for key in dict.fromkeys(key for change in change_set.changes for key in _touched(change)):
+    touched = [*dict.fromkeys(key for change in change_set.changes for key in _touched(change))]
+    for key in history.maybe_changed(
+        connection, change_set.namespace, touched, change_set.planned_at
+    ):
         seq, action, run = history.latest(connection, change_set.namespace, key)
         if seq > change_set.planned_at:
             stale.append(f"{key} ({action}{f' by run {run}' if run else ''})")

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Sequence
+from collections.abc import Set as AbstractSet
 from typing import Any, NamedTuple
 
 from langmemory.engines.sql.background.jobs import READS_ONLY
@@ -32,6 +33,15 @@ class _Place(NamedTuple):
     key: str
 
 
+class Kept(NamedTuple):
+    """What memories that are not in this file still need of it."""
+
+    entities: AbstractSet[int] = frozenset()
+    """Entities that they speak of."""
+    runs: AbstractSet[str] = frozenset()
+    """Runs that made or changed them."""
+
+
 def still_there(connection: Connection, namespace: Namespace) -> int:
     """Return the id of a namespace, or of what is left above it, or of the `history.TOMBSTONES`."""
     for depth in range(len(namespace), 0, -1):
@@ -42,13 +52,26 @@ def still_there(connection: Connection, namespace: Namespace) -> int:
 
 
 def erase(
-    connection: Connection, scope: ErasureScope, prefix: Namespace, now_us: int, run: str
+    connection: Connection,
+    scope: ErasureScope,
+    prefix: Namespace,
+    now_us: int,
+    run: str,
+    kept: Kept,
 ) -> tuple[Forgotten, list[str]]:
     """Take what is in scope out of every table that names it by id or key, in a write transaction.
     Return what went, or was blanked, and the runs whose record may tell of it.
 
     Entities below the prefix that no memory speaks of any more go with it, whoever spoke of them.
     What tables say in free text is `scrub`'s; the bytes are the purge's.
+
+    Args:
+        connection: Of the memory file.
+        scope: What goes.
+        prefix: Below which it is forgotten.
+        now_us: When, microseconds since 1970 UTC.
+        run: The id of the run that forgets.
+        kept: What memories in the archive file need.
     """
     array = connection.array(scope.every)
 
@@ -70,14 +93,15 @@ def erase(
         (array,),
     )
     places = [_Place(*row) for row in rows]
-    entities = scope.entities | _silent(connection, array, prefix)
+    entities = scope.entities | (_silent(connection, array, prefix) - kept.entities)
     reviews = scope.reviews | _reviews_about(connection, places)
     changed = id_set(
         connection,
         "SELECT item FROM history WHERE seq IN (SELECT value FROM carray(?))",
         (connection.array(scope.past),),
     )
-    runs = _empty_runs(connection, prefix) + _runs_of(
+    empty = [one for one in _empty_runs(connection, prefix) if one not in kept.runs]
+    runs = empty + _runs_of(
         connection,
         connection.array({*scope.every, *changed}),
         connection.array(entities),
@@ -151,6 +175,7 @@ def _empty_runs(connection: Connection, prefix: Namespace) -> list[str]:
         for table in ("evidence", "mention", "edge", "reflected", "entity", "alias", "review")
     )
     left += " UNION ALL SELECT decided_run FROM review WHERE decided_run IS NOT NULL"
+    left += " UNION ALL SELECT run FROM archived_item"
     rows = connection.execute(
         "SELECT r.id, u.id FROM run r "
         "LEFT JOIN run u ON r.kind = 'undo' AND u.id = substr(r.id, length(?) + 1) "

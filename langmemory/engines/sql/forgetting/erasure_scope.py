@@ -51,6 +51,10 @@ class ErasureScope:
         """Ids of all items, ascending."""
         return sorted(self.alive | self.gone)
 
+    def named(self, texts: Iterable[str | None]) -> bool:
+        """Return whether one of some texts names an entity to be forgotten."""
+        return any(says(text) for text in texts if text for says in self.names)
+
     def add_namespace(self, connection: Connection, prefix: Namespace) -> None:
         """Add everything that is, or was, in a namespace and below it, whoever owns it."""
         where, bindings = below(prefix)

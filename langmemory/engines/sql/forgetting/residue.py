@@ -10,7 +10,7 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from itertools import chain, islice, zip_longest
-from typing import Final
+from typing import Final, NamedTuple
 
 from langmemory.engines.sql.tables.connection import Connection
 from langmemory.engines.sql.tables.namespaces import Bindings
@@ -88,6 +88,18 @@ _ASIDE: Final = tuple(
 )
 
 
+class Archived(NamedTuple):
+    """The archive file, all memories of which stay."""
+
+    connection: Connection
+    copies: frozenset[int]
+    """Items in it that are in the memory file as well: nobody reads them, and they are swept."""
+
+    def texts(self) -> Iterator[str]:
+        """Yield what its memories say, now or before."""
+        return _of_memories(self.connection, self.copies)
+
+
 class Vocabulary:
     """The words of some texts, case folded."""
 
@@ -143,12 +155,20 @@ class Vocabulary:
 class Residue:
     """By which words forgotten texts would be known again. Made after they are erased."""
 
-    def __init__(self, connection: Connection, texts: Iterable[str], known: Vocabulary) -> None:
+    def __init__(
+        self,
+        connection: Connection,
+        texts: Iterable[str],
+        known: Vocabulary,
+        archive: Archived | None = None,
+    ) -> None:
         """Reads every remaining text where something said in passing repeats one of the forgotten.
 
         Args:
+            connection: Of the memory file.
             texts: The forgotten texts, as the tables had them.
             known: What the memories say that remain (`said_by_others`).
+            archive: None where there is none.
         """
         self._texts = list(dict.fromkeys(texts))
         self._known = known
@@ -170,6 +190,7 @@ class Residue:
         self._repeated = _repeated(
             connection,
             {text for text, words in zip(self._texts, self.words, strict=True) if not words},
+            archive,
         )
 
     def is_known(self, word: str) -> bool:
@@ -209,15 +230,21 @@ class Residue:
 
 
 def said_by_others(
-    connection: Connection, going: Iterable[int] = (), past: Iterable[int] = ()
+    connection: Connection,
+    going: Iterable[int] = (),
+    past: Iterable[int] = (),
+    archive: Archived | None = None,
 ) -> Vocabulary:
     """Return the words of what memories say that are not going, or gone.
 
     Args:
+        connection: Of the memory file.
         going: Items that are to be forgotten.
         past: Rows of the history, by seq, that are.
+        archive: None where there is none.
     """
-    return Vocabulary(_of_memories(connection, going, past))
+    moved = () if archive is None else archive.texts()
+    return Vocabulary(chain(_of_memories(connection, going, past), moved))
 
 
 def _of_memories(
@@ -241,7 +268,9 @@ def unsaid(connection: Connection, needles: Sequence[str]) -> list[str]:
     return [*(one for one in words if one not in known), *_unknown(texts, passages)]
 
 
-def _repeated(connection: Connection, values: Collection[str]) -> list[str]:
+def _repeated(
+    connection: Connection, values: Collection[str], archive: Archived | None
+) -> list[str]:
     """Return the texts of these values, case folded, where something said in passing repeats it and nothing
     that remains does: of a text without a distinctive word the whole tells."""
     left = {said for value in values if _long(said := _sentence(value))}
@@ -249,7 +278,8 @@ def _repeated(connection: Connection, values: Collection[str]) -> list[str]:
         return []
     aside = "\n".join(map(_scalars, _texts(connection, _ASIDE))).casefold()
     left = {said for said in left if said in aside}
-    for text in _remaining(connection) if left else ():
+    moved = () if archive is None else archive.texts()
+    for text in chain(_remaining(connection), moved) if left else ():
         folded = _scalars(text).casefold()
         left = {said for said in left if said not in folded}
     return sorted(left)

@@ -162,22 +162,32 @@ class AgeingView(Comparing):
                 found[item].append(key)
         return {item: tuple(keys) for item, keys in found.items()}
 
-    def nodes(self) -> list[Memory]:
-        """Return the summaries of the tree, in the order of their ids."""
+    def nodes(self, *levels: str) -> list[Memory]:
+        """Return the summaries of some levels of the tree, in the order of their ids."""
         rows = self._ask(
-            f"SELECT i.id FROM item i WHERE i.namespace = ? AND {IS_NODE.format('i')} ORDER BY i.id",
-            self._id,
-        )
+            f"SELECT i.id FROM item i WHERE i.namespace = ? AND {IS_NODE.format('i')} "
+            "AND i.value ->> '$.level' IN (SELECT value FROM carray(?)) ORDER BY i.id",
+            self._id, self._snapshot.connection.text_array(levels),
+        )  # fmt: skip
         return self.memories(np.array([row[0] for row in rows], np.int64))
 
-    def days(self) -> set[int]:
-        """Return the days, since 1970 UTC, on which turns were said."""
+    def days(self, among: Ids | None = None) -> set[int]:
+        """Return the days, since 1970 UTC, on which turns were said; ``among`` are those that count."""
         rows = self._ask(
             "SELECT DISTINCT coalesce(i.valid_at, i.created_at) / ? FROM item i "
             "WHERE i.namespace = ? AND i.kind = 'episodic'",
             DAY_US, self._id,
+        ) if among is None else self._ask(
+            "SELECT DISTINCT coalesce(i.valid_at, i.created_at) / ? FROM carray(?) c "
+            "CROSS JOIN item i ON i.id = c.value WHERE i.kind = 'episodic'",
+            DAY_US, self._snapshot.connection.array(among),
         )  # fmt: skip
         return {int(row[0]) for row in rows}
+
+    def keys(self, ids: Ids) -> set[str]:
+        """Return the keys of memories; those that are gone are left out."""
+        rows = self._about("SELECT i.key FROM carray(?) c CROSS JOIN item i ON i.id = c.value", ids)
+        return {str(row[0]) for row in rows}
 
     def find(self, keys: Sequence[str]) -> Mapping[str, int]:
         """Return the ids of those of the keys that are there."""

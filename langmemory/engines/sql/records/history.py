@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final, NamedTuple
 
@@ -32,6 +32,8 @@ WITHDRAWN: Final = "withdrawn"
 WHOSE: Final = ("privacy", "owner")
 """Columns told together: who may see what an item said, and what is to be forgotten with its owner."""
 SEAL: Final = "forgotten/"
+ROWS_A_KEY: Final = 20
+"""Rows of the history that are read sooner than one key is looked up."""
 TOMBSTONES: Final = ("forgotten",)
 """Namespace of the records whose own, and its ancestors, had nothing else in them."""
 
@@ -252,6 +254,24 @@ def latest(connection: Connection, namespace: Namespace, key: str) -> tuple[int,
         (to_path(namespace), key, forgotten),
     ).fetchone()
     return row or (0, "add", None)
+
+
+def maybe_changed(
+    connection: Connection, namespace: Namespace, keys: Sequence[str], since_seq: int
+) -> Sequence[str]:
+    """Return those of the keys that something of the file that changed after a place may be called; all of
+    them where more changed than is worth reading."""
+    if newest(connection) - since_seq > ROWS_A_KEY * len(keys):
+        return keys
+    rows = connection.execute(
+        "SELECT DISTINCT coalesce(h.key, i.key) FROM history h LEFT JOIN item i ON i.id = h.item "
+        "WHERE h.seq > ?",
+        (since_seq,),
+    )
+    names = {row[0] for row in rows}
+    path = to_path(namespace)
+    gone = any(name is not None and name.startswith(SEAL) for name in names)
+    return [key for key in keys if key in names or (gone and sealed(path, key) in names)]
 
 
 def name_of(connection: Connection, item: int) -> tuple[str, bool]:

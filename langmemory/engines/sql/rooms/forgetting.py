@@ -6,14 +6,14 @@ import logging
 import re
 import unicodedata
 import uuid
-from collections.abc import Callable, Iterable, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from typing import Final, Literal
 
 from langmemory.engines.sql.forgetting import erase, residue
 from langmemory.engines.sql.forgetting.erasure_scope import ErasureScope
-from langmemory.engines.sql.forgetting.residue import Residue
+from langmemory.engines.sql.forgetting.residue import Archived, Residue
 from langmemory.engines.sql.reading.searching import now_us
 from langmemory.engines.sql.records import follow_ups, history, runs
 from langmemory.engines.sql.records.usage import UsageCounts
@@ -29,7 +29,7 @@ from langmemory.engines.sql.scope.ownership import visible_to
 from langmemory.engines.sql.tables.connection import Connection
 from langmemory.engines.sql.tables.namespaces import find
 from langmemory.engines.sql.tables.settings import newest_forgetting, note_remaining, remaining
-from langmemory.engines.sql.transfer import moving
+from langmemory.engines.sql.transfer import forgotten, moving
 from langmemory.engines.sql.writing import verbatim
 from langmemory.errors import ClosedStoreError, ConfigError, DatabaseError, ForgettingError
 from langmemory.languages import is_unspaced
@@ -104,41 +104,98 @@ class Forgetting:
 
     def preview(self, core: Core) -> Forgotten:
         """Return what would go: tried on a copy of the file, so that nobody's write waits for it."""
-        with core.engine.copy() as connection:
-            core.archive.bring_back(connection, moving.moved_under(connection, self.namespace))
+        with core.engine.copy() as connection, self._moved(core) as archive:
+            while archive is not None:
+                found = self._concerned(connection, archive, self._scope(connection))
+                if not found:
+                    break
+                core.archive.bring_back(connection, found)
             going = self._scope(connection)
             samples = _samples(connection, going, self.owner)
-            known = residue.said_by_others(connection, going.every, going.past)
-            done, _ = self._erase(connection, going, known)
-            return replace(done, samples=samples, dry_run=True)
+            beside = self._beside(connection, archive)
+            known = residue.said_by_others(connection, going.every, going.past, beside)
+            done, _, told = self._erase(connection, going, known, beside)
+            return replace(done, samples=samples, notes=done.notes + len(told), dry_run=True)
 
     def forget(self, core: Core) -> tuple[Forgotten, Residue]:
-        """Forget; memories that what goes had superseded hold again. What moved to the archive file from the
-        namespace, or below it, comes back first: it is looked through as everything else."""
+        """Forget; memories that what goes had superseded hold again. What moved to the archive file and is
+        forgotten, or concerned by it, comes back first."""
         engine = core.engine
         follow_up(core)
-        core.archive.return_all(lambda connection: moving.moved_under(connection, self.namespace))
+        with engine.read() as snapshot, self._moved(core) as archive:
+            found = self._concerned(snapshot.connection, archive, self._scope(snapshot.connection))
+        core.archive.return_all(lambda connection: moving.moved_among(connection, found))
         core.archive.sweep()
-        with engine.read() as snapshot:  # much is read for it: nobody's write is to wait
-            foreseen, seq = self._scope(snapshot.connection), history.newest(snapshot.connection)
-            known = residue.said_by_others(snapshot.connection, foreseen.every, foreseen.past)
-            planned = Reinstatement.of(core, snapshot.connection, foreseen.alive)
-        with engine.write() as connection:
+        # Much is read for it: nobody's write is to wait.
+        with engine.read() as snapshot, self._moved(core) as archive:
+            connection = snapshot.connection
+            foreseen, seq = self._scope(connection), history.newest(connection)
+            away = moving.moved(connection)
+            self._check(connection, archive, foreseen)
+            beside = self._beside(connection, archive)
+            known = residue.said_by_others(connection, foreseen.every, foreseen.past, beside)
+            planned = Reinstatement.of(core, connection, foreseen.alive)
+        with engine.write() as connection, self._moved(core) as archive:
             if follow_ups.pending(connection):
                 raise OutdatedPlanError("Another change is not complete. Forget again.")
-            if moving.moved_under(connection, self.namespace):
-                raise OutdatedPlanError("Memories moved to the archive file. Forget again.")
-            going = self._scope(connection)
+            if moving.moved(connection) != away:
+                raise OutdatedPlanError("Memories moved meanwhile. Forget again.")
+            going, beside = self._scope(connection), self._beside(connection, archive)
             planned.check(connection, going.alive)
             if (going.every, going.past) == (foreseen.every, foreseen.past):
                 known.add(residue.said_since(connection, seq))
             else:
-                known = residue.said_by_others(connection, going.every, going.past)
+                self._check(connection, archive, going)
+                known = residue.said_by_others(connection, going.every, going.past, beside)
             with engine.erasing(connection):  # most is gone even if the rest never came
                 reinstate(connection, planned)  # before: nothing is to name what goes
-                done, left = self._erase(connection, going, known)
+                done, left, told = self._erase(connection, going, known, beside)
+            if told:  # before the rest: whoever is killed here forgets again
+                with (
+                    core.archive.expected().write() as there,
+                    core.archive.expected().erasing(there),
+                ):
+                    forgotten.blank(there, told)
             note_remaining(connection, "file", done.run_id)
-        return done, left
+        return replace(done, notes=done.notes + len(told)), left
+
+    @contextmanager
+    def _moved(self, core: Core) -> Iterator[Connection | None]:
+        """Give the archive file to read, where memories of the memory file are in it.
+
+        Raises:
+            DatabaseError: It is not there.
+        """
+        if not core.archive.count():
+            yield None
+            return
+        with core.archive.expected().read() as there:
+            yield there.connection
+
+    def _beside(self, connection: Connection, archive: Connection | None) -> Archived | None:
+        return None if archive is None else forgotten.archived(connection, archive)
+
+    def _concerned(
+        self, connection: Connection, archive: Connection | None, scope: ErasureScope
+    ) -> list[int]:
+        """Return the moved memories that are to come back first."""
+        if archive is None:
+            return []
+        return forgotten.concerned(
+            connection, archive, scope, self.namespace,
+            owner=self.owner, keys=self.keys, everything=self.everything,
+        )  # fmt: skip
+
+    def _check(
+        self, connection: Connection, archive: Connection | None, scope: ErasureScope
+    ) -> None:
+        """Check that nothing that a forgetting concerns is in the archive file.
+
+        Raises:
+            OutdatedPlanError: Something is, be it that it moved there meanwhile.
+        """
+        if self._concerned(connection, archive, scope):
+            raise OutdatedPlanError("Memories in the archive file are concerned. Forget again.")
 
     def purge(
         self,
@@ -213,9 +270,14 @@ class Forgetting:
         return found
 
     def _erase(
-        self, connection: Connection, going: ErasureScope, known: residue.Vocabulary
-    ) -> tuple[Forgotten, Residue]:
-        """Return what went, and that by which it would be known; ``known`` is what the others say."""
+        self,
+        connection: Connection,
+        going: ErasureScope,
+        known: residue.Vocabulary,
+        archive: Archived | None,
+    ) -> tuple[Forgotten, Residue, list[int]]:
+        """Return what went, that by which it would be known, and the rows of the history in the archive file
+        that tell of it; ``known`` is what the others say."""
         now, run = now_us(), f"forget/{uuid.uuid4().hex[:16]}"
         texts = going.texts(connection)
         # The last label of a namespace is often the id of a person.
@@ -227,15 +289,17 @@ class Forgetting:
         asides = going.asides(connection, self.namespace, person, everything=self.everything)
         if self.owner is not None:
             runs.forget_who(connection, self.namespace, self.owner)
-        done, telling = erase.erase(connection, going, self.namespace, now, run)
+        kept = erase.Kept() if archive is None else forgotten.kept_by(archive)
+        done, telling = erase.erase(connection, going, self.namespace, now, run, kept)
         verbatim.refresh_contexts(connection, turns)
-        left = Residue(connection, texts, known)
+        left = Residue(connection, texts, known, archive)
         done = replace(done, notes=residue.scrub(connection, left, telling, asides))
         runs.insert(
             connection, run, kind="forget", namespace=erase.still_there(connection, namespace),
             at_us=now, reason=REASON, note={"memories": done.memories, "history": done.history},
         )  # fmt: skip
-        return done, left
+        told = [] if archive is None else forgotten.telling(archive, left, telling, going)
+        return done, left, told
 
 
 def make_up(core: Core) -> bool:
@@ -335,7 +399,7 @@ def forget_for_good(
         return forgetting.preview(core)
     try:
         done, left = planned_again(lambda: forgetting.forget(core))
-        forgotten = forgetting.purge(core, done, left, purge)
+        cleared = forgetting.purge(core, done, left, purge)
     finally:  # the memories are gone, even where the file could not be purged
         core.already_shown = ShownLog()
         core.counts = UsageCounts()
@@ -347,10 +411,10 @@ def forget_for_good(
             "be written to and still tells of them. Once it can, run `langmemory journal "
             "--rebuild --path` with that folder."
         )
-    if forgotten.purged:
+    if cleared.purged:
         with suppress(DatabaseError):  # else whoever opens the file looks after it once more
-            _note_forgotten(core, forgotten.run_id)
-    return forgotten
+            _note_forgotten(core, cleared.run_id)
+    return cleared
 
 
 def _note_forgotten(core: Core, run: str | None) -> None:

@@ -95,6 +95,8 @@ def damaged_rows(connection: Connection) -> list[Damage]:
     found: list[Damage] = []
     for table in TABLES:
         reader = _Table(connection, table)
+        if reader.is_whole():
+            continue
         for _ in reader.rows():
             pass
         found.extend(reader.damages)
@@ -113,6 +115,19 @@ class _Table:
         self.by_rowid = "WITHOUT ROWID" not in (sql or "")
         self.keys = keys or ["rowid"]
         self.damages: list[Damage] = []
+
+    def is_whole(self) -> bool:
+        """Return whether one pass over the table reads every row and all JSON in it."""
+        columns = [self.columns.index(name) for name in JSON_COLUMNS.get(self.table, ())]
+        query = f"SELECT {', '.join(self.columns)} FROM {self.table} NOT INDEXED"
+        try:
+            for row in self.connection.execute(query):
+                for column in columns:
+                    if row[column] is not None:
+                        from_json(row[column])
+        except (apsw.Error, ValueError, RecursionError):  # text that is not UTF-8 is a ValueError
+            return False
+        return True
 
     def rows(self) -> Iterator[tuple[Any, ...]]:
         """Yield every row that can be read, in the order of its key; notes those that cannot."""
