@@ -30,6 +30,7 @@ def listen(settings: ServerSettings) -> socket.socket:
     listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
         listening.bind((settings.host, settings.port))
+        listening.listen()  # who connects before uvicorn runs waits, and is not refused
     except OSError as error:
         listening.close()
         raise ConfigError(

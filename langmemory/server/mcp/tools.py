@@ -241,7 +241,8 @@ async def remember(turn: Turn, given: RememberArguments) -> Reply:
     ids = [f"R:{note_id(place, key)}" for key in keys]
     said = f"Remembered {counted_memories(len(ids))}: {', '.join(ids)}." if ids else ""
     if len(ids) < len(given.texts):
-        said += f" {len(given.texts) - len(ids)} not stored: known already, forgotten for good today, or empty."
+        missing = len(given.texts) - len(ids)
+        said += f" {missing} not stored: known already, forgotten for good today, or empty."
     if redacted:
         said += f" Credentials were replaced before storing: {count_more(redacted)}."
     return said.strip(), Stored(ids=ids, redacted=redacted)
@@ -330,8 +331,8 @@ async def forget(turn: Turn, given: ForgetArguments) -> Reply:
         confirmation=None if done else confirmation_of(access, given, int(time())),
         run_ids=run_ids,
     )
-    counts = {WORDS[word]: count for word, count in also.items()}
-    more = f" With them: {count_more(counts)}." if any(also.values()) else ""
+    counts = {WORDS[word]: number for word, number in also.items()}
+    more = f" With them: {count_more(counts)}." if any(counts.values()) else ""
     how = "It cannot be undone." if for_good else "The application can undo it."
     count = counted_memories(len(items))
     if done:
@@ -365,9 +366,9 @@ def _forgotten(
         gone = store.forget(namespace, keys=of_it, dry_run=dry_run)
         if not dry_run:
             runs.append(gone.run_id)
-        for word in ("history", "edges", "entities", "reviews", "notes"):
-            also[word] = also.get(word, 0) + getattr(gone, word)
-        also["further memories"] = also.get("further memories", 0) + gone.memories - len(set(of_it))
+        for word in WORDS:
+            count = len(set(of_it)) if word == "memories" else 0
+            also[word] = also.get(word, 0) + getattr(gone, word) - count
     return True, runs, also
 
 
