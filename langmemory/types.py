@@ -213,6 +213,8 @@ class Trace:
     milliseconds: Mapping[str, float] = field(default_factory=dict)
     """Wall time by stage, and ``total``."""
     preset: str = "balanced"
+    by_time: bool = False
+    """Whether the results are in the order of time, since an order of events was asked for."""
     removed: Mapping[str, str] = field(default_factory=dict)
     """Key of a candidate a stage removed, and which stage and why."""
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import asdict
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -16,7 +15,7 @@ from langmemory.cli.target import (
     Target,
     with_target,
 )
-from langmemory.cli.terminal import json_text, printable, say
+from langmemory.cli.terminal import json_text, plain, printable, say
 
 if TYPE_CHECKING:
     from langmemory.nodes.core_memory import CoreBlock, CoreMemory
@@ -45,7 +44,7 @@ def list_blocks(
     with _core_memory(target) as memory:
         blocks = memory.blocks()
     if as_json:
-        say(json_text([asdict(block) for block in blocks]))
+        say(json_text(plain(blocks)))
         return
     columns = {
         "block": {**WHOLE, "min_width": 7},
@@ -74,7 +73,7 @@ def show(
     if not block.content and not as_json:
         again = f'`langmemory core set {name} "…"` writes it'
         say(printable(f"Block {name} is empty; {again}"), err=True)
-    say(json_text(asdict(block)) if as_json else printable(block.content))
+    say(json_text(plain(block)) if as_json else printable(block.content))
 
 
 @core.command("set", cls=Command)
@@ -128,7 +127,7 @@ def history(
     with _core_memory(target) as memory:
         versions = memory.versions(name)
     if as_json:
-        say(json_text([asdict(version) for version in versions]))
+        say(json_text(plain(versions)))
         return
     if not versions:
         say(f"Block {name} was never edited.")
@@ -152,7 +151,7 @@ def _core_memory(target: Target, *, create: bool = False) -> Iterator[CoreMemory
 
 def _say(block: CoreBlock, as_json: bool) -> None:
     say(
-        json_text(asdict(block))
+        json_text(plain(block))
         if as_json
         else f"Block {block.label}: version {block.version}, {len(block.content)} of {block.limit} "
         f"characters"

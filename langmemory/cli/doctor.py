@@ -8,14 +8,14 @@ import shlex
 import sys
 from collections.abc import Iterator
 from contextlib import ExitStack, closing, nullcontext
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
 from langmemory.cli.target import JsonOption, OnFile, Target
-from langmemory.cli.terminal import json_text, printable, say
+from langmemory.cli.terminal import json_text, plain, printable, say
 from langmemory.errors import (
     ConfigError,
     DatabaseError,
@@ -74,7 +74,7 @@ def doctor(
         return
     checks = list(examine(target))
     if as_json:
-        say(json_text([asdict(check) for check in checks]))
+        say(json_text(plain(checks)))
     else:
         _print(checks)
     if any(check.state == "fail" for check in checks):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -12,7 +11,7 @@ from langmemory.cli.target import (
     JsonOption,
     Target,
 )
-from langmemory.cli.terminal import json_text, printable, say
+from langmemory.cli.terminal import json_text, plain, printable, say
 from langmemory.errors import ConfigError
 from langmemory.pluralize import counted, memories
 
@@ -77,7 +76,7 @@ def forget(
         if not as_json:
             say(printable("\n".join(_preview(found))))
         if as_json and nothing:
-            say(json_text({**asdict(found), "memories": 0}))
+            say(json_text({**plain(found), "memories": 0}))
             return
         if nothing:
             hint = target.elsewhere(store) if key else ""
@@ -93,7 +92,7 @@ def forget(
             purge="later" if later else "now",
         )  # fmt: skip
     if as_json:
-        say(json_text({**asdict(done), "memories": done.memories}))
+        say(json_text({**plain(done), "memories": done.memories}))
         return
     if later:
         say(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from dataclasses import asdict
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -14,7 +13,7 @@ from langmemory.cli.target import (
     Target,
     ViewerOption,
 )
-from langmemory.cli.terminal import json_text, say
+from langmemory.cli.terminal import json_text, plain, say
 from langmemory.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -48,7 +47,6 @@ def get(
 ) -> None:
     """Show one memory in full: text, facets, evidence."""
     from langmemory.cli.screen import Screen
-    from langmemory.recall.explain import ageing_json
     from langmemory.stores.face import bound
 
     where = target.namespace(DEFAULT_NAMESPACE)
@@ -69,10 +67,8 @@ def get(
         evidence = bound(store, viewer).changes.evidence(memory.namespace, memory.key)
         [ageing] = store.lifecycle.ageing([(memory.namespace, memory.key)])
     if as_json:
-        aged = ageing and ageing_json(ageing)
-        say(
-            json_text({**asdict(memory), "evidence": [one.key for one in evidence], "ageing": aged})
-        )
+        aged = ageing and plain(ageing)
+        say(json_text({**plain(memory), "evidence": [one.key for one in evidence], "ageing": aged}))
         return
     console = Screen()
     for line in _lines(memory, evidence, ageing):

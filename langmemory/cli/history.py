@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
 from typing import Annotated
 
 import typer
@@ -13,7 +12,7 @@ from langmemory.cli.target import (
     Target,
     ViewerOption,
 )
-from langmemory.cli.terminal import json_text, say
+from langmemory.cli.terminal import json_text, plain, say
 from langmemory.errors import ConfigError
 
 
@@ -41,7 +40,7 @@ def history(
             "`langmemory list` shows the keys of what is there."
         )
     if as_json:
-        say(json_text([{**asdict(entry), "facets": dict(entry.facets)} for entry in entries]))
+        say(json_text(plain(entries)))
         return
     rows = []
     for entry in entries:

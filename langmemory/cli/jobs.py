@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from langmemory.cli.target import JsonOption, LimitOption, OnFile
-from langmemory.cli.terminal import json_text, say
+from langmemory.cli.terminal import json_text, plain, say
 from langmemory.cli.values import count
 from langmemory.errors import ConfigError
 from langmemory.types import JobState
@@ -77,7 +76,7 @@ def _number(text: str) -> int:
 
 def _row(job: Job) -> dict[str, Any]:
     """A job for scripts, without what it is to do, which may quote what somebody said."""
-    row = asdict(job)
+    row: dict[str, Any] = plain(job)
     for name in ("payload", "config", "result"):
         del row[name]
     return row

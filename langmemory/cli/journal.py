@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from dataclasses import asdict
 from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -11,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from langmemory.cli.target import JsonOption, Target
-from langmemory.cli.terminal import json_text, printable, say
+from langmemory.cli.terminal import json_text, plain, printable, say
 from langmemory.cli.values import day as parsed_day
 from langmemory.errors import ConfigError
 from langmemory.pluralize import counted
@@ -99,7 +98,7 @@ def journal(
             target.note_unknown(store, place)
     last: dict[tuple[object, ...], Page] = {(page.namespace, page.owner): page for page in pages}
     if as_json:
-        say(json_text([asdict(page) for page in last.values()]))
+        say(json_text(plain(list(last.values()))))
         return
     if not last:
         say("Nothing was learned" + (f" on {day:%Y-%m-%d}." if day else " yet."))
@@ -119,7 +118,7 @@ def _take_edits(store: MemoryStore, folder: Path | str, as_json: bool) -> None:
 
     taken = take_edits(store, folder, now=datetime.now(UTC))
     if as_json:
-        say(json_text({**asdict(taken), "files": list(map(str, taken.files))}))
+        say(json_text(plain(taken)))
     else:
         for line in (*taken.lines, *taken.refused):
             say(printable(line))

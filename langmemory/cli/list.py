@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -17,7 +16,7 @@ from langmemory.cli.target import (
     ViewerOption,
     check_span,
 )
-from langmemory.cli.terminal import json_text, say
+from langmemory.cli.terminal import json_text, plain, say
 from langmemory.pluralize import memories
 
 if TYPE_CHECKING:
@@ -45,7 +44,7 @@ def list_memories(
 ) -> None:
     """List memories, the latest first, with their keys."""
     from langmemory.cli.screen import Screen
-    from langmemory.recall.explain import ageing_json, faded
+    from langmemory.recall.explain import faded
     from langmemory.stores.face import bound
 
     check_span(since, until)
@@ -66,7 +65,7 @@ def list_memories(
         say(
             json_text(
                 [
-                    asdict(memory) | ({"ageing": one and ageing_json(one)} if retention else {})
+                    plain(memory) | ({"ageing": one and plain(one)} if retention else {})
                     for memory, one in rows
                 ]
             )

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from langmemory.cli.target import JsonOption, Target
-from langmemory.cli.terminal import json_text, say
+from langmemory.cli.terminal import json_text, plain, say
 from langmemory.pluralize import counted
 
 if TYPE_CHECKING:
@@ -171,7 +170,7 @@ def _print(found: dict[str, Any], dry_run: bool, verbose: bool) -> None:
 def _undo(store: MemoryStore, night: str, dry_run: bool, as_json: bool) -> None:
     done = store.lifecycle.undo(night, dry_run=dry_run)
     if as_json:
-        say(json_text(asdict(done)))
+        say(json_text(plain(done)))
         return
     for applied in done.applied:
         for line in applied.lines:
@@ -182,7 +181,7 @@ def _undo(store: MemoryStore, night: str, dry_run: bool, as_json: bool) -> None:
 def _list(store: MemoryStore, as_json: bool) -> None:
     found = store.lifecycle.nights()
     if as_json:
-        say(json_text([asdict(night) for night in found]))
+        say(json_text(plain(found)))
         return
     for night in found:
         tasks = ", ".join(dict.fromkeys(str(run.note.get("task")) for run in night.runs))
@@ -203,7 +202,7 @@ def health(
     from rich.text import Text
 
     from langmemory.cli.screen import FOLD, WHOLE, Screen, facts_table
-    from langmemory.lifecycle.health import as_json as plain
+    from langmemory.lifecycle.health import as_json as figures
 
     with target.open(vectors=False) as store:
         prefix = (target.labels and target.namespace()) or ()
@@ -212,7 +211,7 @@ def health(
         nights = store.lifecycle.nights(prefix, limit=NIGHTS)
     findings = found.findings()
     if as_json:
-        say(json_text(plain(found)))
+        say(json_text(figures(found)))
     else:
         console, table = Screen(), facts_table(WHOLE, FOLD)
         for name, shown in (

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
 from typing import Annotated
 
 import typer
 
 from langmemory.cli.target import DEFAULT_NAMESPACE, JsonOption, Target
-from langmemory.cli.terminal import json_text, printable, say
+from langmemory.cli.terminal import json_text, plain, printable, say
 
 
 def restore(
@@ -24,6 +23,6 @@ def restore(
     with target.open() as store:
         done = store.lifecycle.restore(where, key)
     if as_json:
-        say(json_text(asdict(done)))
+        say(json_text(plain(done)))
         return
     say(printable(f"{key} is active again ({done.run_id})."))

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from langmemory.cli.reflect import text_of
 from langmemory.cli.target import JsonOption, Target
-from langmemory.cli.terminal import json_text, say
+from langmemory.cli.terminal import json_text, plain, say
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -43,7 +42,7 @@ def reviews(
         if decide is not None:
             done = store.changes.decide(*decide, by=by)
             if as_json:
-                say(json_text(asdict(done)))
+                say(json_text(plain(done)))
                 return
             for line in done.lines:
                 console.print(f"  {line}", soft_wrap=True)
@@ -55,7 +54,7 @@ def reviews(
         if not found:
             target.note_unknown(store, place)
         if as_json:
-            say(json_text([asdict(one) for one in found]))
+            say(json_text(plain(found)))
             return
         for review in found:
             _show(console, store, review)

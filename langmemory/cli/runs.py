@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from langmemory.cli.target import JsonOption, LimitOption, OnFile, Target
-from langmemory.cli.terminal import json_text, printable, say
+from langmemory.cli.terminal import json_text, plain, printable, say
 
 if TYPE_CHECKING:
     from langmemory.types import Run
@@ -30,7 +29,7 @@ def runs(
         if not found:
             target.note_unknown(store, place)
     if as_json:
-        say(json_text([asdict(run) for run in found]))
+        say(json_text(plain(found)))
         return
     console = Screen()
     if not found:
@@ -65,7 +64,7 @@ def undo(
     with target.open() as store:
         done = store.changes.undo(run, dry_run=dry_run)
     if as_json:
-        say(json_text(asdict(done)))
+        say(json_text(plain(done)))
         return
     for line in done.lines:
         say(printable(f"  {line}"))

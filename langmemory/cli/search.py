@@ -18,7 +18,7 @@ from langmemory.cli.target import (
     ViewerOption,
     check_span,
 )
-from langmemory.cli.terminal import json_text, say
+from langmemory.cli.terminal import json_text, plain, say
 from langmemory.pluralize import counted
 
 
@@ -45,7 +45,7 @@ def search(
     """Search: what was said, when, by whom, and why it was found."""
     from langmemory.cli.results import results
     from langmemory.cli.screen import Screen
-    from langmemory.recall.explain import render, to_json
+    from langmemory.recall.explain import render
     from langmemory.stores.face import bound
 
     check_span(since, until)
@@ -66,7 +66,7 @@ def search(
         if not recall.results:
             target.note_unknown(store, place)
     if as_json:
-        say(json_text(to_json(recall)))
+        say(json_text(plain(recall)))
         return
     console = Screen()
     if explain:

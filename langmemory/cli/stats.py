@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
-
 from langmemory.cli.target import JsonOption, OnFile
-from langmemory.cli.terminal import json_text, say
+from langmemory.cli.terminal import json_text, plain, say
 from langmemory.pluralize import counted, memories
 
 
@@ -16,7 +14,7 @@ def stats(target: OnFile, as_json: JsonOption = False) -> None:
     with target.open(vectors=False) as store:
         found, jobs, reviews = store.stats(), store.jobs.counts(), len(store.changes.reviews())
     if as_json:
-        say(json_text(asdict(found) | {"jobs": jobs, "reviews": reviews}))
+        say(json_text(plain(found) | {"jobs": jobs, "reviews": reviews}))
         return
     table = facts_table({"style": "dim"}, FOLD)
     kinds = ", ".join(f"{kind} {count:,}" for kind, count in sorted(found.by_kind.items()))

@@ -57,6 +57,13 @@ def read_any_bytes() -> None:
         sys.stdin.reconfigure(errors="replace")
 
 
+def plain(value: Any) -> Any:
+    """Return a value, or a list of them, as `langmemory.wire` has it: the form that the server sends, too."""
+    from langmemory.wire import plain as written
+
+    return written(value)
+
+
 def json_text(value: Any) -> str:
     """Return JSON for stdout, which loses nothing: orders to a terminal are escaped, and everything
     beyond ASCII where stdout is not UTF-8; days and times are in ISO 8601."""

@@ -9,7 +9,7 @@ import typer
 
 from langmemory.cli.oneline import Command, CommandLine
 from langmemory.cli.target import JsonOption, OnFile, Target, with_target
-from langmemory.cli.terminal import json_text, printable, say
+from langmemory.cli.terminal import json_text, plain, printable, say
 from langmemory.cli.values import expiry
 from langmemory.errors import ConfigError
 
@@ -67,8 +67,6 @@ def create(
             expires_at=expires,
         )
     if as_json:
-        from langmemory.wire import plain
-
         say(json_text({**plain(made), "token": text}))
         return
     say(text)
@@ -86,8 +84,6 @@ def list_tokens(target: OnFile, as_json: JsonOption = False) -> None:
     with target.open(vectors=False) as store:
         found = store.tokens.listed()
     if as_json:
-        from langmemory.wire import plain
-
         say(json_text(plain(found)))
         return
     if not found:

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
-
 from langmemory.cli.target import (
     JsonOption,
     LimitOption,
     Target,
     ViewerOption,
 )
-from langmemory.cli.terminal import json_text, say
+from langmemory.cli.terminal import json_text, plain, say
 
 LEAST_ROOM = 24
 """Columns for the text of a memory. Where there are fewer beside the figures, these stand below."""
@@ -33,7 +31,7 @@ def usage(
         if not found:
             target.note_unknown(store, place)
     if as_json:
-        say(json_text([asdict(one) for one in found]))
+        say(json_text(plain(found)))
         return
     console = Screen()
     if not found:

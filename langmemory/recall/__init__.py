@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from langmemory.ports.candidates import CandidateSource
-from langmemory.recall.explain import render, to_json
+from langmemory.recall.explain import render
 from langmemory.recall.pipeline import run
 from langmemory.recall.presets import BALANCED, FAST, PRESETS, THOROUGH, Preset, SignalWeights
 from langmemory.recall.vocabulary import Vocabulary, default_vocabulary
@@ -23,5 +23,4 @@ __all__ = [
     "default_vocabulary",
     "render",
     "run",
-    "to_json",
 ]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, fields, replace
+from dataclasses import replace
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
@@ -163,45 +163,8 @@ def intent_facts(intent: Intent, query: Query, meant: Meant) -> Json:
     return facts
 
 
-def to_json(recall: Recall) -> Json:
-    """Return a recall as JSON values, times in ISO 8601."""
-    results = []
-    for result in recall.results:
-        found: Json = {
-            "key": result.memory.key,
-            "namespace": list(result.memory.namespace),
-            "text": result.text,
-            "speaker": result.speaker,
-            "at": result.at.isoformat(),
-            "score": result.score,
-            "parts": dict(result.parts),
-        }
-        if result.explanation is not None:
-            found["explanation"] = _fields(result.explanation)
-        results.append(found)
-    return {"query": recall.query, "results": results, "trace": _fields(recall.trace)}
-
-
-def _fields(one: ResultExplanation | Trace) -> Json:
-    found: Json = {field.name: getattr(one, field.name) for field in fields(one)}
-    for name, value in found.items():
-        if isinstance(value, Ageing):
-            found[name] = ageing_json(value)
-        elif value is not None and not isinstance(value, str):
-            found[name] = dict(value) if isinstance(value, Mapping) else list(value)
-    return found
-
-
 ENDLESS = (None, float("inf"))
 """Half-lives of what does not fade: as it is computed, and as it is read from JSON."""
-
-
-def ageing_json(one: Ageing) -> Json:
-    """Return the figures as JSON; a half-life without an end is null."""
-    endless = one.half_life_days in ENDLESS
-    used_at = None if one.used_at is None else one.used_at.isoformat()
-    shown = {"half_life_days": None if endless else one.half_life_days, "used_at": used_at}
-    return {**asdict(one), "parts": dict(one.parts), **shown}
 
 
 def faded(one: Ageing) -> str:
@@ -307,6 +270,8 @@ def _facts(trace: Trace) -> list[str]:
         shown = {n: value for n, value in trace.intent.items() if value and n != "spelling"}
         known = {n: " ".join(map(str, v)) if isinstance(v, list) else v for n, v in shown.items()}
         lines.append("understood: " + ", ".join(f"{n} {value}" for n, value in known.items()))
+    if trace.by_time:
+        lines.append("in the order of time")
     if trace.expansions:
         lines.append("also looked for: " + " ".join(trace.expansions))
     if trace.candidates:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable
+import re
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import replace
 
@@ -62,20 +63,23 @@ def create_app(
         ),
     ]
     status = _status_routes(service)
+    places = {PREFIX: api, "/memory": status, **({} if mounted else {"": status})}
     app = Starlette(
-        routes=[
-            Mount(PREFIX, Guard(Router(api, redirect_slashes=False), service)),
-            Mount("/memory", Guard(Router(status, redirect_slashes=False), service)),
-            *(
-                []
-                if mounted
-                else [Mount("", Guard(Router(status, redirect_slashes=False), service))]
-            ),
-        ],
+        routes=[_guarded(prefix, routes, service) for prefix, routes in places.items()],
         lifespan=lifespan,
     )
     app.state.service = service
     return app
+
+
+def _guarded(prefix: str, routes: Sequence[Route], service: Service) -> Mount:
+    """Return routes below a prefix. In their paths a line break is a character as any other, as in keys;
+    for Starlette it ends a path."""
+    mount = Mount(prefix, Guard(Router(routes, redirect_slashes=False), service))
+    matching: list[Mount | Route] = [mount, *routes]
+    for one in matching:
+        one.path_regex = re.compile(one.path_regex.pattern, re.DOTALL)
+    return mount
 
 
 def _opener(store: MemoryStore | OpenStore | None) -> OpenStore:

@@ -261,8 +261,8 @@ class Guard:
         self._app, self._service = app, service
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] != "http":
-            await self._app(scope, receive, send)
+        if scope["type"] == "websocket":
+            await self._socket(scope, receive, send)
             return
         started, status = perf_counter(), 0
         kind: str | None = None
@@ -290,8 +290,10 @@ class Guard:
                 _log_failure(error)
                 problem = Problem(500, "internal", "The server failed; its log says where.")
             kind = problem.kind
-            if status:  # the answer has begun: it can only be cut off
-                raise
+            if (
+                status
+            ):  # the answer has begun: it can only be cut off, and nobody is to log a message
+                raise ConnectionAbortedError(type(error).__name__) from None
             await problem.response()(scope, receive, sending)
         finally:
             metrics.under_way -= 1
@@ -305,6 +307,14 @@ class Guard:
                 if kind is not None:
                     fields["problem"] = kind
                 REQUEST.log(fields, seconds * 1_000)
+
+    async def _socket(self, scope: Scope, receive: Receive, send: Send) -> None:
+        try:
+            self._service.doorkeeper.check_origin(HTTPConnection(scope))
+        except Problem:
+            await send({"type": "websocket.close", "code": 1008})
+            return
+        await self._app(scope, receive, send)
 
 
 def _log_failure(error: Exception) -> None:

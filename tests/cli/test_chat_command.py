@@ -134,7 +134,8 @@ def stored(run: Run) -> list[dict[str, str]]:
 
 
 def found(run: Run, query: str) -> list[dict[str, str]]:
-    return list(json.loads(run("search", query, "--json").stdout)["results"])
+    results = json.loads(run("search", query, "--json").stdout)["results"]
+    return [one["memory"] for one in results]
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="no process there gets a single Ctrl-C")

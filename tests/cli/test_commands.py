@@ -112,7 +112,7 @@ def test_what_was_said_gives_the_terminal_no_orders(
     monkeypatch.setenv("COLUMNS", str(columns))
     talk = said(("[/]", "tea \x1b[2J :smile: [red]hot[/red]"), ("[bold]", "tea \x1b]0;title\x07"))
     run("import", talk)
-    key = json.loads(run("search", "tea", "--json").stdout)["results"][-1]["key"]
+    key = json.loads(run("search", "tea", "--json").stdout)["results"][-1]["memory"]["key"]
     run("core", "set", "human", "tea \x1b[31m :smile:")
     for command in (
         ("search", "tea"), ("search", "tea", "--explain"), ("history", key), ("core", "list"),
@@ -170,13 +170,13 @@ def test_a_long_name_leaves_the_text_its_room(
 def test_search_for_scripts_is_json(filled: Run) -> None:
     """--json prints results with their parts, and the trace."""
     found = json.loads(filled("search", "hazelnuts", "--limit", "3", "--json").stdout)
-    first = found["results"][0]
+    parts, first = found["results"][0]["parts"], found["results"][0]["memory"]
     assert "hazelnuts" in first["text"]
     assert first["speaker"] in ("Lena", "Juno")
-    assert first["at"].startswith("2026-02-03")
+    assert first["valid_at"].startswith("2026-02-03")
     assert first["key"].startswith("2026-02-03-oma-hilde/")
     assert first["namespace"] == ["memories", "me"]
-    assert first["parts"]
+    assert parts
     assert "milliseconds" in found["trace"]
 
 

@@ -65,13 +65,13 @@ def test_the_environment_names_the_namespace(two: Run, monkeypatch: pytest.Monke
     monkeypatch.setenv("LANGMEMORY_NAMESPACE", "memories/ada")
     assert "to memories/ada" in two("import", "-", input=says("I have a cat.")).stdout
     found = json.loads(two("search", "tea", "--json").stdout)["results"]
-    assert {tuple(one["namespace"]) for one in found} == {("memories", "ada")}
+    assert {tuple(one["memory"]["namespace"]) for one in found} == {("memories", "ada")}
     assert "No people or things are known in memories/ada" in two("graph").stdout
     two("core", "set", "human", "Ada takes the stairs.")
     assert "stairs" in two("core", "show", "human", "-n", "memories/ada").stdout
     assert "1 batch" in two("reflect").stdout
     other = json.loads(two("search", "tea", "--json", "-n", "memories/ben").stdout)["results"]
-    assert {tuple(one["namespace"]) for one in other} == {("memories", "ben")}
+    assert {tuple(one["memory"]["namespace"]) for one in other} == {("memories", "ben")}
     items = [json.loads(row) for row in two("export").stdout.splitlines()[1:]]
     assert not [one for one in items if one.get("namespace") == ["memories", "ben"]]
     monkeypatch.setenv("LANGMEMORY_NAMESPACE", "a/b.c")

@@ -136,7 +136,7 @@ def test_a_fact_and_a_person_fit_a_narrow_terminal(
     assert "works at → Kontur Verlag  2026-01-11 – 2026-06-19" in lines
     assert "  Lena works at Kontur Verlag as a cartographer." in lines
     fact = json.loads(reflected("search", "Kontur Verlag cartographer", "--json").stdout)
-    key = next(one["key"] for one in fact["results"] if one["key"].startswith("fact/"))
+    key = next(key for one in fact["results"] if (key := one["memory"]["key"]).startswith("fact/"))
     rows = json.loads(reflected("history", key, "--json").stdout)
     shown = reflected("history", key).stdout
     assert all(row["run_id"] in shown for row in rows)

@@ -10,7 +10,6 @@ import pytest
 from typer.testing import CliRunner
 
 from langmemory.cli import app
-from langmemory.recall.explain import to_json
 from langmemory.stores import MemoryStore
 from tests.lifecycle.test_nights import ADA, NOW, cite, learn, store
 
@@ -39,7 +38,7 @@ def test_explained_results_tell_how_far_they_have_faded(store: MemoryStore) -> N
     assert [(one.memory.key, one.score) for one in plain.results] == [
         (one.memory.key, one.score) for one in found.results
     ]
-    assert to_json(found)["results"][0]["explanation"]["ageing"] is not None
+    assert plain(found)["results"][0]["explanation"]["ageing"] is not None
 
 
 def test_a_few_are_read_as_all_are(store: MemoryStore) -> None:

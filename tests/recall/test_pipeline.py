@@ -17,12 +17,13 @@ from langchain_core.messages import AIMessage
 from langgraph.graph import START, MessagesState, StateGraph
 from rich.console import Console
 
-from langmemory.recall import BALANCED, PRESETS, Preset, default_vocabulary, render, run, to_json
+from langmemory.recall import BALANCED, PRESETS, Preset, default_vocabulary, render, run
 from langmemory.recall.explain import matched_words
 from langmemory.recall.intent import read_intent
 from langmemory.recall.models import chat_model_expander, chat_model_reranker, compressor_reranker
 from langmemory.recall.query import read_query
 from langmemory.types import Memory, Recall
+from langmemory.wire import plain
 from tests.recall.memory_source import NOW, MemorySource, memory
 
 VOCABULARY = default_vocabulary()
@@ -101,7 +102,7 @@ def test_no_query_is_an_error(source: MemorySource, query: str, embedded: bool) 
     vector = VOCABULARY.embedder.embed_documents([query])[0] if embedded else None
     recall = ask(source, query, vector=vector, explain=True)
     assert all(result.memory.namespace == ("people", "ada") for result in recall.results)
-    json.dumps(to_json(recall))
+    json.dumps(plain(recall))
 
 
 def test_long_queries_are_still_answered(source: MemorySource) -> None:
@@ -219,7 +220,7 @@ def test_explanations_are_complete(source: MemorySource) -> None:
     assert recall.trace.candidates["ranked"] == len(TALK)
     assert recall.trace.intent["asks"] == ["present", "who"]
     assert {"intent", "candidates", "context", "signals", "total"} <= set(recall.trace.milliseconds)
-    assert json.loads(json.dumps(to_json(recall)))["results"][0]["key"] == first.memory.key
+    assert json.loads(json.dumps(plain(recall)))["results"][0]["memory"]["key"] == first.memory.key
     console = Console(record=True, width=200, file=open("/dev/null", "w"))  # noqa: SIM115
     console.print(render(recall))
     shown = console.export_text()
@@ -359,4 +360,4 @@ def test_what_was_left_out_does_not_fill_the_terminal(source: MemorySource) -> N
     shown = console.file.getvalue()  # type: ignore[attr-defined]
     assert shown.count("left out key") == 10
     assert "left out 15 more" in shown
-    assert len(to_json(recall)["trace"]["removed"]) == 25
+    assert len(plain(recall)["trace"]["removed"]) == 25

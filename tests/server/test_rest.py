@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from datetime import UTC, datetime
 from typing import Any
+from urllib.parse import quote
 
 import pytest
 
@@ -44,6 +45,16 @@ async def test_a_fact_is_written_read_changed_and_taken_back(store: MemoryStore)
         assert undone.status_code == 200
         back = await client.get(f"{API}/semantic/{key}", params=AT)
         assert back.json()["text"] == "Tofu is a tomcat"
+
+
+@pytest.mark.parametrize("key", ["a/b", "a b", "ä?#%2F", "line\nbreak", ".."])
+async def test_a_key_may_hold_anything(store: MemoryStore, key: str) -> None:
+    """Slashes, spaces, line breaks and what means something in a URL are part of a key."""
+    url = f"{API}/semantic/{quote(key, safe='')}".replace("..", "%2E%2E")
+    async with serving(store) as client:
+        put = await client.put(url, params=AT, json={"value": {"text": "Tofu"}})
+        assert (put.status_code, put.json().get("key")) == (200, key), put.text
+        assert (await client.get(url, params=AT)).json() == put.json()
 
 
 async def test_a_write_that_has_not_seen_the_last_one_is_refused(store: MemoryStore) -> None:

@@ -291,6 +291,7 @@ def _recall(
             )
             if budget is not None:
                 found = within(found, budget)
+            found = _in_order(found)
             if past is None:
                 if explain:
                     found = _with_ageing(core, snapshot, found, now)
@@ -335,6 +336,8 @@ def _with_archive(
     wanted -= {one.memory.id for one in found.results}
     moved = [one for one in there.results if one.memory.id in wanted]
     results = list(found.results)
+    if found.trace.by_time:
+        results.sort(key=lambda one: -one.score)
     for one in moved:  # each file's own order stays
         later = (n for n, other in enumerate(results) if other.score < one.score)
         results.insert(next(later, len(results)), one)
@@ -342,7 +345,14 @@ def _with_archive(
     found = replace(
         found, results=tuple(results[:limit]), trace=_degraded(found.trace, tuple(degraded))
     )
-    return found if budget is None else within(found, budget)
+    return _in_order(found if budget is None else within(found, budget))
+
+
+def _in_order(recall: Recall) -> Recall:
+    """Return the recall in the order of time, where an order of events was asked for."""
+    if not recall.trace.by_time:
+        return recall
+    return replace(recall, results=tuple(sorted(recall.results, key=lambda one: one.at)))
 
 
 def _degraded(trace: Trace, more: tuple[str, ...]) -> Trace:
