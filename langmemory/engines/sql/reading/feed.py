@@ -69,7 +69,9 @@ def memory_events(
     if selection.kinds is not None:
         marks = ", ".join("?" * len(selection.kinds))
         kind = "coalesce(i.kind, g.facets ->> '$.kind')"
-        where += f" AND ({kind} IS NULL OR {kind} IN ({marks}))"  # of many a deletion nobody knows it
+        where += (
+            f" AND ({kind} IS NULL OR {kind} IN ({marks}))"  # of many a deletion nobody knows it
+        )
         bindings = (*bindings, *selection.kinds)
     open_ = _open_to(selection.viewer)
     rows = connection.execute(

@@ -9,7 +9,7 @@ import secrets
 import struct
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Final, get_args
+from typing import Final, TypeVar, get_args
 
 from langmemory.arguments import whole_number
 from langmemory.engines.sql.engine import Engine
@@ -24,6 +24,7 @@ from langmemory.types import FeedPage, FeedType, Kind, Namespace
 TYPES: Final[tuple[FeedType, ...]] = get_args(FeedType)
 KINDS: Final[tuple[Kind, ...]] = get_args(Kind)
 EVERYBODYS: Final[tuple[FeedType, ...]] = ("run", "job")
+NameT = TypeVar("NameT", bound=str)
 NONCE_BYTES: Final = 8
 TAG_BYTES: Final = 8
 PLACE: Final = struct.Struct(">QQ")
@@ -58,8 +59,8 @@ class Feed:
             namespaces: Prefixes by whole labels; ``()`` is the whole file.
             types: None is all that the viewer may be told of. Runs and jobs concern everybody's memory:
                 only the application is told of them, and of jobs only for the whole file.
-            kinds: Of memories; None is all. One that is gone is told of also where its kind is not
-                known any more.
+            kinds: Of memories; None is all. Without ``types`` they leave out everything but memories.
+                A memory that is gone is told of also where its kind is not known any more.
 
         Raises:
             ConfigError: An argument is wrong, or a cursor is none of this file.
@@ -74,11 +75,13 @@ class Feed:
         selection = Selection(
             viewer=self._viewer,
             namespaces=tuple(check_namespace(one, may_be_empty=True) for one in namespaces),
-            types=_known("types", types, TYPES),
-            kinds=None if kinds is None else _known("kinds", kinds, KINDS),
+            types=_known("types", types, TYPES if kinds is None else ("memory",), TYPES),
+            kinds=None if kinds is None else _known("kinds", kinds, KINDS, KINDS),
         )
         if not selection.namespaces:
-            raise ConfigError("namespaces is empty; pass at least one, or ((),) for the whole file.")
+            raise ConfigError(
+                "namespaces is empty; pass at least one, or ((),) for the whole file."
+            )
         key = self._secret()
         start = Place(0, 0) if after is None else _opened(key, after)
         with self._engine.read() as snapshot:
@@ -119,9 +122,11 @@ class Feed:
         return bytes.fromhex(found or "")
 
 
-def _known(name: str, given: Sequence[str] | None, known: tuple[str, ...]) -> tuple[str, ...]:
+def _known(
+    name: str, given: Sequence[NameT] | None, default: tuple[NameT, ...], known: tuple[NameT, ...]
+) -> tuple[NameT, ...]:
     if given is None:
-        return known
+        return default
     wrong = [one for one in given if one not in known]
     if wrong or not given or isinstance(given, str):
         raise ConfigError(f"{name} is {given!r:.80}; pass some of {', '.join(known)}.")
