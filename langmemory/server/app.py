@@ -13,7 +13,7 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, JSONResponse, PlainTextResponse, Response
 from starlette.routing import Mount, Route, Router, WebSocketRoute
 
-from langmemory.server import openapi
+from langmemory.server import inspector, openapi
 from langmemory.server.access import LOCAL, Grant
 from langmemory.server.api import ROUTES
 from langmemory.server.auth import Doorkeeper
@@ -64,13 +64,17 @@ def create_app(
         ),
     ]
     status = _status_routes(service)
+    shown = [*status, *_streams(service), *inspector.routes()]
     places: dict[str, Sequence[Route | WebSocketRoute]] = {
         PREFIX: api,
-        "/memory": [*status, *_streams(service)],
+        "/memory": shown,
         **({} if mounted else {"": status}),
     }
     app = Starlette(
-        routes=[_guarded(prefix, routes, service) for prefix, routes in places.items()],
+        routes=[
+            Route("/memory", Guard(Route("/memory", inspector.to_page).app, service)),
+            *(_guarded(prefix, routes, service) for prefix, routes in places.items()),
+        ],
         lifespan=lifespan,
     )
     app.state.service = service
