@@ -92,8 +92,8 @@ def _named_alike(
                 yield first, norm, second, like, likeness
     many = {place for group in by_claim.values() if len(group) > FEW for place in group}
     known = [(place, norm) for place in sorted(many) for norm in sorted(entities[place].norms)]
-    for one, other, likeness in minhash.alike([norm for _, norm in known], LIKE):
-        (first, norm), (second, like) = sorted((known[one], known[other]))
+    for at, other, likeness in minhash.alike([norm for _, norm in known], LIKE):
+        (first, norm), (second, like) = sorted((known[at], known[other]))
         if first != second:
             yield first, norm, second, like, likeness
 

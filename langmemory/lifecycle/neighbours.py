@@ -10,7 +10,8 @@ import numpy as np
 from langmemory.ports.candidates import Floats, Ids
 
 BLOCK: Final = 128
-"""Memories multiplied with all others at once: 50 MB of cosines at 100,000 of them."""
+"""Memories multiplied with all others at once: 50 MB of cosines at 100,000 of them. So few are compared
+without looking for bounds first."""
 HEAD: Final = 64
 """Dimensions by which most pairs are ruled out."""
 SAMPLE: Final = 5_000
@@ -34,15 +35,20 @@ def neighbours(
         least: Cosine from which one is near, -1..1.
         most: So many for each.
     """
-    if not len(ids):
-        return
-    most_varied = _most_varied(others)
-    bounds, limits = _bounded(vectors, most_varied), _bounded(others, most_varied)
+    directions = _most_varied(others) if len(ids) > BLOCK else None
+    bounds = None if directions is None else _bounded(vectors, directions)
+    limits = None if directions is None else _bounded(others, directions)
     for start in range(0, len(ids), BLOCK):
         block = slice(start, start + BLOCK)
-        may_be = bounds[block] @ limits.T >= least - ROUNDING
-        exact = None if may_be.mean() < FEW else vectors[block] @ others.T
-        for row in range(len(may_be)):
+        exact: Floats | None = None
+        if bounds is None or limits is None:
+            exact = vectors[block] @ others.T
+            may_be = exact >= least
+        else:
+            may_be = bounds[block] @ limits.T >= least - ROUNDING
+            if np.count_nonzero(may_be) >= FEW * may_be.size:
+                exact = vectors[block] @ others.T
+        for row in np.flatnonzero(may_be.any(axis=1)).tolist():
             item, vector = int(ids[start + row]), vectors[start + row]
             near = np.flatnonzero(may_be[row])
             near = near[among[near] != item]
