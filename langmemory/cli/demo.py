@@ -143,7 +143,7 @@ def reopen(store: MemoryStore, console: Screen, path: Path) -> None:
     seconds = time.perf_counter() - started
     if process.returncode:
         raise LangMemoryError(f"the second process failed: {process.stderr.strip()}")
-    theirs = [result["key"] for result in json.loads(process.stdout)["results"]]
+    theirs = [result["memory"]["key"] for result in json.loads(process.stdout)["results"]]
     ours = [result.memory.key for result in store.recall(question, NAMESPACE, limit=TOP)]
     if theirs != ours:
         raise LangMemoryError(f"the second process found {theirs}, this one {ours}")
