@@ -101,6 +101,8 @@ class RecallOptions(TypedDict, total=False):
     in one thread on one day."""
     explain: bool
     """Fill the explanation of every result and the whole trace."""
+    counted: bool
+    """Count it as an access of what it finds (default). False is for a person who looks into memory."""
     now: datetime | None
     """The moment that "last week" counts from, in the timezone in which a day begins; default is
     the clock, in UTC. Here and in the other times, what has no timezone is UTC."""
@@ -317,6 +319,8 @@ def _note(core: Core, options: RecallOptions, found: Recall) -> None:
     if thread_id := options.get("thread_id"):
         shown = [(one.memory.namespace, one.memory.key) for one in found.results]
         core.already_shown.note(thread_id, shown)
+    if not options.get("counted", True):
+        return
     if core.accesses.record([result.memory.id for result in found.results], now_us()):
         core.write_later(core.write_accesses)
 
