@@ -266,6 +266,42 @@ class HistoryEntry:
     """Facets the change replaced, as they were before it."""
 
 
+FeedType = Literal["memory", "run", "review", "job"]
+"""What an event of the feed is about."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class FeedEvent:
+    """One thing that happened. It names what it is about and holds none of its text."""
+
+    type: FeedType
+    action: str
+    """Of a memory a `HistoryAction`; of a run ``done``, ``undone``; of a review ``opened``, ``decided``,
+    ``reopened``; of a job its new state."""
+    at: datetime
+    id: str
+    """The key of the memory, or the id of the run, review or job."""
+    namespace: Namespace | None
+    """None for a job."""
+    kind: str | None
+    """The kind of the memory, run or job, as it is now; what the review is about."""
+    run_id: str | None
+    """The run that changed the memory, opened the review, or is the event's own."""
+    cursor: str = ""
+    """The place behind the event, to read on from. Only this file understands it."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class FeedPage:
+    """Some events of the feed."""
+
+    events: tuple[FeedEvent, ...]
+    next: str
+    """The cursor to read on from."""
+    more: bool
+    """Whether there are more by now."""
+
+
 RunKind = Literal["reflection", "maintenance", "correction", "review", "forget", "undo"]
 """The source of a change: reflection, upkeep, a person's correction, a decided review …"""
 
