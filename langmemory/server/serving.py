@@ -5,6 +5,9 @@ from __future__ import annotations
 import logging
 import signal
 import socket
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Final
 
 import uvicorn
@@ -45,9 +48,8 @@ def address_of(listening: socket.socket) -> str:
     return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
 
 
-def serve(app: Starlette, listening: socket.socket) -> None:
-    """Serve until Ctrl-C or SIGTERM; what is under way is finished first."""
-    config = uvicorn.Config(
+def _config(app: Starlette) -> uvicorn.Config:
+    return uvicorn.Config(
         app,
         log_config=None,
         access_log=False,  # its lines hold paths, and so keys; `service.REQUEST` has ours
@@ -58,12 +60,34 @@ def serve(app: Starlette, listening: socket.socket) -> None:
         limit_concurrency=CONNECTIONS,
         timeout_graceful_shutdown=GRACE_SECONDS,
     )
+
+
+def serve(app: Starlette, listening: socket.socket) -> None:
+    """Serve until Ctrl-C or SIGTERM; what is under way is finished first."""
     # uvicorn sends itself the signal once more when it has stopped; the store is still to be closed.
     before = {
         number: signal.signal(number, lambda *_: None) for number in (signal.SIGINT, signal.SIGTERM)
     }
     try:
-        uvicorn.Server(config).run(sockets=[listening])
+        uvicorn.Server(_config(app)).run(sockets=[listening])
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
+
+
+@contextmanager
+def serving(app: Starlette, settings: ServerSettings | None = None) -> Iterator[str]:
+    """Serve in a thread of this process while the block runs; yields the address."""
+    listening = listen(settings or ServerSettings(port=0))
+    server = uvicorn.Server(_config(app))
+    thread = threading.Thread(
+        target=server.run, args=([listening],), name="langmemory-server", daemon=True
+    )
+    thread.start()
+    try:
+        listening.listen()  # who connects before it is started waits
+        yield address_of(listening)
+    finally:
+        server.should_exit = True
+        thread.join()
+        listening.close()

@@ -106,8 +106,8 @@ def _forget(
 
 
 def _confirmation(access: Access, body: ForgetRequest, at: int) -> str:
-    asked = body.model_dump(mode="json", exclude={"confirmation"})
-    text = json.dumps([at, access.grant.id, access.application.path, asked], sort_keys=True)
+    asked, grant = body.model_dump(mode="json", exclude={"confirmation"}), access.grant
+    text = json.dumps([at, grant.id, grant.viewer, access.application.path, asked], sort_keys=True)
     return f"{at}-{hmac.new(_SECRET, text.encode(), hashlib.sha256).hexdigest()}"
 
 
