@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-all lint types docs dist bench conformance soak clean
+.PHONY: help demo inspect test test-all lint types docs dist bench conformance soak clean
 
 help:  ## List the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -25,6 +25,13 @@ $(VENV)/.docs: $(VENV)/.base
 
 demo: $(VENV)/.base  ## Import ten months of conversation, ask about it, turn it into knowledge, show what a model gets
 	@$(BIN)/langmemory demo
+
+$(VENV)/.server: $(VENV)/.base
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e ".[server]"
+	@touch $@
+
+inspect: $(VENV)/.server  ## Serve the demo's memory file with the pages that show it; Ctrl-C stops
+	@$(BIN)/python -m scripts.inspect_demo
 
 test: $(VENV)/.dev  ## Run the tests, on all processors, but for what takes long
 	LANGMEMORY_THOROUGH= $(BIN)/python -m pytest -n logical --dist loadgroup --durations=20 -m "not thorough"

@@ -213,6 +213,8 @@ class Trace:
     milliseconds: Mapping[str, float] = field(default_factory=dict)
     """Wall time by stage, and ``total``."""
     preset: str = "balanced"
+    by_time: bool = False
+    """Whether the results are in the order of time, since an order of events was asked for."""
     removed: Mapping[str, str] = field(default_factory=dict)
     """Key of a candidate a stage removed, and which stage and why."""
 
@@ -262,6 +264,42 @@ class HistoryEntry:
     reason: str | None = None
     facets: Mapping[str, Any] = field(default_factory=dict)
     """Facets the change replaced, as they were before it."""
+
+
+FeedType = Literal["memory", "run", "review", "job"]
+"""What an event of the feed is about."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class FeedEvent:
+    """One thing that happened. It names what it is about and holds none of its text."""
+
+    type: FeedType
+    action: str
+    """Of a memory a `HistoryAction`; of a run ``done``, ``undone``; of a review ``opened``, ``decided``,
+    ``reopened``; of a job its new state."""
+    at: datetime
+    id: str
+    """The key of the memory, or the id of the run, review or job."""
+    namespace: Namespace | None
+    """None for a job."""
+    kind: str | None
+    """The kind of the memory, run or job, as it is now; what the review is about."""
+    run_id: str | None
+    """The run that changed the memory, opened the review, or is the event's own."""
+    cursor: str = ""
+    """The place behind the event, to read on from. Only this file understands it."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class FeedPage:
+    """Some events of the feed."""
+
+    events: tuple[FeedEvent, ...]
+    next: str
+    """The cursor to read on from."""
+    more: bool
+    """Whether there are more by now."""
 
 
 RunKind = Literal["reflection", "maintenance", "correction", "review", "forget", "undo"]

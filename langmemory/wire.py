@@ -12,6 +12,7 @@ from functools import cache
 from typing import Any
 
 from pydantic import ConfigDict, TypeAdapter
+from pydantic_core import PydanticSerializationError
 
 from langmemory import types
 
@@ -29,7 +30,13 @@ def adapter(of: Any) -> TypeAdapter[Any]:
 def to_bytes(value: Any, of: Any = None) -> bytes:
     """Return a value as JSON text in UTF-8; a number without an end is null."""
     kind: Any = type(value) if of is None else of
-    return adapter(kind).dump_json(value)
+    form = adapter(kind)
+    try:
+        return form.dump_json(value)
+    except (
+        PydanticSerializationError
+    ):  # half of a surrogate pair has no UTF-8: it is written escaped
+        return json.dumps(form.dump_python(value, mode="json")).encode()
 
 
 def plain(value: Any) -> Any:

@@ -66,6 +66,8 @@ def demo() -> None:
     sample = _from_here(sample_folder() / "lena.jsonl")
     for command in (f"import {sample}", 'search "who sings at work?"'):
         console.print(f"  {program()} {command}", soft_wrap=True)
+    if Path("Makefile").is_file() and not sample_folder().is_relative_to(Path(__file__).parents[1]):
+        console.print("  make inspect", soft_wrap=True)
 
 
 def program() -> str:
@@ -141,7 +143,7 @@ def reopen(store: MemoryStore, console: Screen, path: Path) -> None:
     seconds = time.perf_counter() - started
     if process.returncode:
         raise LangMemoryError(f"the second process failed: {process.stderr.strip()}")
-    theirs = [result["key"] for result in json.loads(process.stdout)["results"]]
+    theirs = [result["memory"]["key"] for result in json.loads(process.stdout)["results"]]
     ours = [result.memory.key for result in store.recall(question, NAMESPACE, limit=TOP)]
     if theirs != ours:
         raise LangMemoryError(f"the second process found {theirs}, this one {ours}")

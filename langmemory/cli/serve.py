@@ -72,6 +72,7 @@ def serve(
             store.start_ttl_sweeper()
         at = address_of(listening)
         say(printable(f"Serving {store.path} on {at}/api/v1/memory; Ctrl-C stops"), err=True)
+        say(printable(f"Look at it: {at}/memory/"), err=True)
         run(create_app(store, settings=settings, local=local), listening)
 
 

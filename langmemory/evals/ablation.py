@@ -21,6 +21,7 @@ OFF: Mapping[str, Any] = {
     "entity_depth": 0,
     "claim_depth": 0,
     "category_depth": 0,
+    "overview": False,
 }
 """Options that switch a stage, and the value at which it does nothing. Signal weights and
 multiplier ranges are stages of their own, off at 0."""

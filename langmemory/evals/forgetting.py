@@ -45,7 +45,7 @@ Order = Callable[[Aged, Situation], NDArray[np.int64]]
 
 def _ours(aged: Aged, at: Situation) -> NDArray[np.int64]:
     options = PolicyOptions(max_facts=at.keep)
-    new = novelty(aged, [at.texts[key] for key in aged.keys])
+    new = novelty(aged, [at.texts[key] for key in aged.keys], told=len(aged))
     score = salience(aged, at.now) + np.float32(options.novelty_weight) * new
     return eviction_order(aged, options, score)
 

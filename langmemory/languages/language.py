@@ -27,10 +27,13 @@ Question = Literal[
     "first",
     "present",
     "change",
+    "overview",
+    "order",
 ]
 """What a question asks for. Of what changes, ``now`` is what holds at last, ``before`` what held,
 ``first`` what held at first, ``present`` what holds without a word for it, and ``change`` how one became
-the other. A statement or an unrecognised question asks for none of them."""
+the other. ``overview`` asks for the whole of something that went on for some time, ``order`` for what
+came first and what later. A statement or an unrecognised question asks for none of them."""
 
 
 def primary(tag: str) -> str:
@@ -57,6 +60,9 @@ class Language:
     """Letters to what is written for them where the keyboard lacks them: ``"ü"`` to ``"ue"``."""
     questions: Mapping[Question, tuple[str, ...]] = field(default_factory=dict)
     """Regular expressions (over case-folded text) by what the question asks for; first hit wins."""
+    overview_words: frozenset[str] = frozenset()
+    """Words by which a question asks for an overview or an order ("summarise", "first"), and that are
+    not what it is about."""
     temporal_words: frozenset[str] = frozenset()
     """Words by which a text says when something happens ("yesterday", "weekend")."""
     asks_listener: tuple[str, ...] = ()

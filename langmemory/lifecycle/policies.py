@@ -383,7 +383,8 @@ def _novelty(view: LifecycleView, aged: Aged) -> Floats:
     said = {one.id: one.text for one in view.memories(aged.ids[standing])}
     found = np.ones(len(aged), np.float32)
     texts = [said[item] for item in aged.ids[standing].tolist()]
-    found[standing] = novelty(aged.take(standing), texts)
+    told = len(aged) + view.moved()
+    found[standing] = novelty(aged.take(standing), texts, told=told)
     return found
 
 

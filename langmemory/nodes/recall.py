@@ -326,9 +326,10 @@ class RecallNode(MemoryNode):
                 ),
             ]
         )
-        fresh = [
-            entry_of(result.memory, result.score, result.parts) for result in answer.recall.results
-        ]
+        results = answer.recall.results
+        if answer.recall.trace.by_time:  # the block is filled with the best first
+            results = tuple(sorted(results, key=lambda one: -one.score))
+        fresh = [entry_of(result.memory, result.score, result.parts) for result in results]
         now = _once([*always, *fresh])
         earlier = [] if shifted else _still(question, answer.standing)
         recalled = _once([*now, *earlier])[: len(always) + self.limit]

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final, NamedTuple, Protocol, runtime_checkable
+from typing import Final, Literal, NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -91,6 +91,19 @@ class Edges(NamedTuple):
     """One readable step for each, e.g. ``"Ada -works_at-> Initech"``; empty unless it is explained."""
     related: NDArray[np.bool_]
     """bool[m]: whether a person or thing connects the two; the others are evidence of each other."""
+
+
+Level = Literal["day", "week", "month", "year", "theme"]
+"""The stretch of time, or the theme, that a summary of the tree is about."""
+
+
+class Retold(NamedTuple):
+    """Summaries of the tree, and the memories that their sentences retell."""
+
+    nodes: Ids
+    """int64[m]: a summary, in ascending order; once for each memory."""
+    leaves: Ids
+    """int64[m]: a memory in scope that it retells."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -187,6 +200,14 @@ class CandidateSource(Protocol):
         """Return which of the ids claim of one subject what has one value at a time, or may have:
         int64[m] those of which it was so earlier, int64[m] those of which it was so later.
         ``now`` as in `ClaimQuery`."""
+
+    def retold_with(self, ids: Ids) -> Retold:
+        """Return what the summaries of days and themes retell that rest on some of the ids; nothing while
+        there is no tree."""
+
+    def retold_in(self, level: Level, since: int | None, until: int | None) -> Retold:
+        """Return what the summaries of a level retell whose periods have a day (UTC) in ``[since, until)``,
+        microseconds; None is open."""
 
     def memories(self, ids: Ids) -> list[Memory]:
         """Return the items themselves, in any order."""

@@ -150,6 +150,10 @@ class LifecycleView(Protocol):
         """Return every derived memory, whatever its status."""
         ...
 
+    def moved(self) -> int:
+        """Return how many memories of the namespace are in the archive file."""
+        ...
+
     def memories(self, ids: Ids) -> list[Memory]:
         """Return memories in the order of the ids; those that are gone are left out."""
         ...

@@ -54,6 +54,12 @@ class Intent:
         """Whether it asks what held at a time: "as of 14 May", "by 14 May"."""
         return self.horizon is not None and self.edge == "until"
 
+    @property
+    def asks_whole(self) -> bool:
+        """Whether what answers it is spread over a stretch of time: an overview, or an order of events. What
+        the assistant said in one answer is not."""
+        return not self.asks_listener and not self.asks.isdisjoint(("overview", "order"))
+
     def spans(self, years: range) -> list[Window]:
         """The stretches of time the query speaks of, given the years at hand; often none."""
         if self.window is not None:
@@ -80,13 +86,14 @@ def read_intent(query: str, now: datetime) -> Intent:
     folded = text.casefold()
     times = read_times(text, folded, language.times, now)
     bounded = times.edge in UPPER and times.window is not None and times.window[1] <= now
+    asks = frozenset(
+        question
+        for question, patterns in language.questions.items()
+        if any_of(patterns).search(folded)
+    )
     return Intent(
         language=language,
-        asks=frozenset(
-            question
-            for question, patterns in language.questions.items()
-            if any_of(patterns).search(folded)
-        ),
+        asks=asks,
         asks_listener=any_of(language.asks_listener).search(folded) is not None,
         names=tuple(dict.fromkeys(m[0] for m in _NAME.finditer(text) if m.start() > 0)),
         phrases=tuple(next(filter(None, found.groups())) for found in _PHRASE.finditer(text)),

@@ -2,6 +2,7 @@
 
     spelling -> intent -> query -> candidates -> widen by neighbours -> hops -> signals -> relevance
            -> validity and multipliers -> order, diversity -> (expansion, and once more)
+           -> (overview: what is about the same, from the summaries too, and once more)
            -> selection (sessions, duplicates) -> rerank -> explain
 
 Every stage is a pure function of its own file over arrays of some 150 candidates; objects are made
@@ -23,7 +24,7 @@ from numpy.typing import NDArray
 from langmemory.ids import are_in
 from langmemory.languages import split_words
 from langmemory.ports.candidates import NOTHING, CandidateSource, Floats, Ids, ScoredIds, WordSource
-from langmemory.recall import features, scoring
+from langmemory.recall import features, overview, scoring
 from langmemory.recall.calibration import gate, is_about_asker, predictors, probability
 from langmemory.recall.candidates import Candidates, gather
 from langmemory.recall.contentless import is_idle
@@ -38,6 +39,7 @@ from langmemory.recall.presets import BALANCED, MOST_CANDIDATES, Preset
 from langmemory.recall.query import Query, possible_names, read_query
 from langmemory.recall.ranking import (
     PERIOD_LAG_DAYS,
+    TOKEN_BYTES,
     Pool,
     Ranking,
     Reading,
@@ -139,7 +141,14 @@ def run(
         selection = selected(ranking)
     results, removed = selection.results, selection.removed
     bridge: list[str] = []
-    if preset.second_look and vocabulary is not None and granularity == "turn" and results:
+    whole = preset.overview and intent.asks_whole
+    if (
+        preset.second_look
+        and not whole
+        and vocabulary is not None
+        and granularity == "turn"
+        and results
+    ):
         bridge = bridging_terms(query.text, results, vocabulary, preset.second_look)
     if bridge:
         words = f"{query.text} {' '.join(bridge)}"
@@ -153,7 +162,7 @@ def run(
         results, failure = reordered(text, results, reranker)
         results, degraded = results[:limit], degraded + failure
         clock.lap("rerank")
-    trace = Trace(degraded=degraded, preset=preset.name)
+    trace = Trace(degraded=degraded, preset=preset.name, by_time=whole and "order" in intent.asks)
     recall = Recall(query=text, results=tuple(results), trace=trace)
     if not explain:
         return replace(recall, trace=replace(trace, milliseconds=clock.total()))
@@ -168,7 +177,8 @@ def run(
         "scoring": np.lexsort((ids, -ranking.own)),
         "derivation": ranking.settled,
         "later first": ranking.succession.order,
-        "diversity": ranking.order,
+        "diversity": ranking.order if ranking.narrow is None else ranking.narrow,
+        "overview": ranking.order,
         "session": selection.order,
     }
     orders = {stage: ids[places].tolist() for stage, places in stages.items()}
@@ -247,14 +257,61 @@ class _Asked:
         return micros(self.intent.horizon or self.now)
 
     def rank(self, query: Query, preset: Preset) -> Ranking:
-        """Return the candidates with every signal and score, in order."""
+        """Return the candidates with every signal and score, in order; where an overview is asked for, in
+        the order of one."""
+        ranking = self._rank(query, preset)
+        if not preset.overview or not self.intent.asks_whole or self.every_turn:
+            return ranking
+        found = self._found_for_overview(query, ranking)
+        if not len(found.ids):
+            return ranking
+        ranking = self._rank(query, preset, found)
+        self.clock.lap("scoring")
+        rows, order = ranking.pool.rows, ranking.order
+        worth = overview.relevance(self.source, found, rows.ids, ranking.score)
+        lengths = np.array([len(blob or b"") // TOKEN_BYTES for blob in rows.tokens], np.int64)
+        worth *= overview.tells_news(
+            rows.thread, rows.position, rows.said_at, lengths, ranking.fact_sources
+        )
+        order = order[np.lexsort((rows.ids[order], -worth[order]))]
+        if len(found.periods):
+            group, repeated = found.period_of(rows.ids), overview.REPEATED_IN_PERIOD
+        else:
+            group, repeated = ranking.times // overview.DAY_US, overview.REPEATED
+        order = overview.spread(order, worth, group, repeated)
+        # Each place keeps its score.
+        score = ranking.score.copy()
+        score[order] = np.sort(ranking.score[order])[::-1]
+        self.clock.lap("overview")
+        return replace(ranking, order=order, narrow=ranking.order, score=score)
+
+    def _found_for_overview(self, query: Query, ranking: Ranking) -> overview.Found:
+        """Return what an overview may be made of, beside a first ranking."""
+        rows, intent = ranking.pool.rows, self.intent
+        if not overview.about(query.terms, intent.language):
+            spans = intent.spans(features.years_of(rows.said_at)) if len(rows.ids) else []
+            return overview.found_in(self.source, [(micros(a), micros(b)) for a, b in spans])
+        best = ranking.order[: overview.SEEDS]
+        return overview.found_around(
+            self.source,
+            rows.ids[best],
+            ranking.score[best],
+            query.terms,
+            intent.language,
+            self.vocabulary,
+            by_meaning=self.vector is not None,
+            by_words=query.keyword is not None,
+        )
+
+    def _rank(self, query: Query, preset: Preset, more: overview.Found | None = None) -> Ranking:
+        """Return the candidates, and ``more``, with every signal and score, in order."""
         source, intent, at = self.source, self.intent, self.at
-        looked = self._look_up(query, preset)
+        looked = self._look_up(query, preset, more=more)
         silent = looked.pool.rows.ids[looked.reading.contentless]
         taken = int(are_in(looked.candidates.ids, silent).sum())
         if taken >= CROWDED:
-            more = preset.model_copy(update={"depth": min(preset.depth + taken, MOST_CANDIDATES)})
-            looked = self._look_up(query, more, silent)
+            deep = preset.model_copy(update={"depth": min(preset.depth + taken, MOST_CANDIDATES)})
+            looked = self._look_up(query, deep, silent, more)
         pool, reading, hops = looked.pool, looked.reading, looked.hops
         rows, ids, claims, fact_sources = (
             pool.rows,
@@ -338,15 +395,25 @@ class _Asked:
             settled=settled,
             succession=succession,
             order=order,
-            channels=channels | ({"claim": claims.ids} if len(claims.ids) else {}),
+            channels=channels
+            | ({"claim": claims.ids} if len(claims.ids) else {})
+            | (more.channels if more is not None else {}),
             hops=hops,
             collapsed=np.flatnonzero(collapsed),
+            fact_sources=fact_sources,
+            times=times,
             reading=reading,
         )
 
-    def _look_up(self, query: Query, preset: Preset, without: Ids = NOTHING.ids) -> _LookedUp:
+    def _look_up(
+        self,
+        query: Query,
+        preset: Preset,
+        without: Ids = NOTHING.ids,
+        more: overview.Found | None = None,
+    ) -> _LookedUp:
         """Return candidates of every channel but those ``without``, what surrounds them and what was made
-        of them, and their words."""
+        of them, ``more``, and their words."""
         source, intent, vector = self.source, self.intent, self.vector
         window = searched(intent, PERIOD_LAG_DAYS)
         # What is out of a bound takes places of what is within it.
@@ -367,6 +434,8 @@ class _Asked:
             candidates = candidates.without(without)
         self.clock.lap("candidates")
         pool, hops = self._pool(candidates, preset)
+        if more is not None:
+            pool = extended(source, pool, source.rows(more.ids), vector)
         self.clock.lap("context")
         claims, fact_sources = NOTHING, None
         if preset.claim_depth and (intent.period is None or "before" in intent.asks):

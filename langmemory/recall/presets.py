@@ -159,6 +159,11 @@ class Preset(BaseModel):
         "looks once.",
         20,
     )
+    overview: bool = Field(
+        default=True,
+        description="Questions for an overview or an order of events are answered by what is about the same "
+        "as the first results, spread over days, and by the summaries of the tree.",
+    )
     hop_depth: int = _count(
         2, "Steps from the best candidates over shared entities and evidence; 0 takes none.", 4
     )
@@ -231,6 +236,7 @@ FAST = Preset(
     claim_depth=0,
     hop_depth=0,
     fact_sources=False,
+    overview=False,
 )
 """Two look-ups and no more, for `store.search`: no neighbours, no kinds. R@10 .832 on the tuning
 conversations, where the default has .860."""

@@ -84,6 +84,11 @@ class Ranking:
     order: NDArray[np.int64]
     """int64: the order of `succession`, its head made diverse where the preset says so."""
     channels: Mapping[str, NDArray[np.int64]]
+    fact_sources: FactSources | None
+    times: NDArray[np.int64]
+    """int64[n]: when each was said, a fact's last source for the fact."""
+    narrow: NDArray[np.int64] | None = None
+    """The order before that of an overview; None where none was asked for."""
     hops: Reached = field(default_factory=Reached)
     collapsed: Ids = field(default_factory=lambda: np.empty(0, np.int64))
     """Candidates that a fact resting on them stands for; not in the order."""

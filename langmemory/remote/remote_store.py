@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import ssl
 from collections.abc import Iterable, Mapping
 from datetime import datetime
@@ -288,6 +289,34 @@ def _plain(value: Any) -> Any:
     return list(value) if isinstance(value, set | frozenset | tuple) else value
 
 
+BEYOND: Final = 10**400
+"""Greater than every float: JSON has no infinity, and a filter compares with this alike."""
+
+
+NOTHING: Final = {"$in": []}
+"""Matches nothing, as what is compared with NaN does."""
+COMPARISONS: Final = ("$eq", "$gt", "$gte", "$lt", "$lte")
+
+
+def _is_nan(value: Any) -> bool:
+    return isinstance(value, float) and math.isnan(value)
+
+
+def _bounded(filter: Any) -> Any:
+    """Return a filter with numbers that JSON has."""
+    if isinstance(filter, Mapping):
+        if any(_is_nan(one) for name, one in filter.items() if name in COMPARISONS):
+            return NOTHING
+        return {name: _bounded(one) for name, one in filter.items()}
+    if isinstance(filter, list | tuple):
+        return [_bounded(one) for one in filter]
+    if _is_nan(filter):
+        return NOTHING
+    if isinstance(filter, float) and math.isinf(filter):
+        return BEYOND if filter > 0 else -BEYOND
+    return filter
+
+
 def _sent(op: Op) -> dict[str, Any]:
     """Return an operation as the server takes it."""
     if isinstance(op, GetOp):
@@ -314,7 +343,7 @@ def _sent(op: Op) -> dict[str, Any]:
             "op": "search",
             "namespace_prefix": op.namespace_prefix,
             "query": op.query,
-            "filter": op.filter,
+            "filter": _bounded(op.filter),
             "limit": op.limit,
             "offset": op.offset,
             "refresh_ttl": op.refresh_ttl,

@@ -11,15 +11,16 @@ from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, JSONResponse, PlainTextResponse, Response
-from starlette.routing import Mount, Route, Router
+from starlette.routing import Mount, Route, Router, WebSocketRoute
 
-from langmemory.server import openapi
+from langmemory.server import inspector, openapi
 from langmemory.server.access import LOCAL, Grant
 from langmemory.server.api import ROUTES
 from langmemory.server.auth import Doorkeeper
 from langmemory.server.routes import PREFIX
 from langmemory.server.service import Endpoint, Guard, Service
 from langmemory.server.settings import ServerSettings
+from langmemory.server.streams import EventSocket, EventStream
 from langmemory.stores import MemoryStore
 
 OpenStore = Callable[[], AbstractAsyncContextManager[MemoryStore]]
@@ -63,20 +64,28 @@ def create_app(
         ),
     ]
     status = _status_routes(service)
-    places = {PREFIX: api, "/memory": status, **({} if mounted else {"": status})}
+    shown = [*status, *_streams(service), *inspector.routes()]
+    places: dict[str, Sequence[Route | WebSocketRoute]] = {
+        PREFIX: api,
+        "/memory": shown,
+        **({} if mounted else {"": status}),
+    }
     app = Starlette(
-        routes=[_guarded(prefix, routes, service) for prefix, routes in places.items()],
+        routes=[
+            Route("/memory", Guard(Route("/memory", inspector.to_page).app, service)),
+            *(_guarded(prefix, routes, service) for prefix, routes in places.items()),
+        ],
         lifespan=lifespan,
     )
     app.state.service = service
     return app
 
 
-def _guarded(prefix: str, routes: Sequence[Route], service: Service) -> Mount:
+def _guarded(prefix: str, routes: Sequence[Route | WebSocketRoute], service: Service) -> Mount:
     """Return routes below a prefix. In their paths a line break is a character as any other, as in keys;
     for Starlette it ends a path."""
     mount = Mount(prefix, Guard(Router(routes, redirect_slashes=False), service))
-    matching: list[Mount | Route] = [mount, *routes]
+    matching: list[Mount | Route | WebSocketRoute] = [mount, *routes]
     for one in matching:
         one.path_regex = re.compile(one.path_regex.pattern, re.DOTALL)
     return mount
@@ -138,3 +147,9 @@ def _status_routes(service: Service) -> list[Route]:
         )
 
     return [Route(f"/{one.__name__}", one) for one in (healthz, readyz, metrics)]
+
+
+def _streams(service: Service) -> list[Route | WebSocketRoute]:
+    events = Route("/events", EventStream(service), methods=["GET"])
+    events.methods = {"GET"}  # not HEAD, which would wait for an end that does not come
+    return [events, WebSocketRoute("/ws", EventSocket(service))]

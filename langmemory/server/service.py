@@ -11,7 +11,7 @@ from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from time import perf_counter
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 from pydantic import BaseModel, ValidationError
 from pydantic_core import from_json
@@ -23,6 +23,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from langmemory.events import Event
 from langmemory.server.access import Access, Grant, viewer_in
 from langmemory.server.auth import Doorkeeper
+from langmemory.server.hub import Hub
 from langmemory.server.limits import FAILURES_PER_SECOND, RateLimit, pieces
 from langmemory.server.metrics import Metrics
 from langmemory.server.problems import Problem, invalid, problem_of
@@ -34,6 +35,8 @@ from langmemory.stores import MemoryStore
 from langmemory.wire import adapter, to_bytes
 
 logger = logging.getLogger("langmemory.server")
+
+ModelT = TypeVar("ModelT", bound=BaseModel)
 
 REQUEST: Final = Event(name="request", counts=lambda _: {}, logger=logger)
 """One line for each request: route, status, token and milliseconds; no path, no query, no text."""
@@ -57,6 +60,8 @@ class Service:
     replays: Replays = field(default_factory=Replays)
     store: MemoryStore | None = None
     """Open from the start of the application to its end."""
+    followers: Hub | None = None
+    """There while the store is open."""
 
     def __post_init__(self) -> None:
         self.requests = RateLimit(self.settings.requests_per_second)
@@ -73,6 +78,16 @@ class Service:
                 503, "unavailable", "The server starts or stops.", headers={"Retry-After": "1"}
             )
         return self.store
+
+    def hub(self) -> Hub:
+        """Return who follows the feed.
+
+        Raises:
+            Problem: The server starts or stops.
+        """
+        self.opened()
+        assert self.followers is not None
+        return self.followers
 
     async def let_in(self, connection: HTTPConnection) -> Grant:
         """Return what the sender of a request may do, and count the request.
@@ -97,11 +112,12 @@ class Service:
     ) -> AsyncIterator[None]:
         """Keep the store open, as the lifespan of an application."""
         async with open_store() as store:
-            self.store = store
+            self.store, self.followers = store, Hub(store)
             try:
                 yield
             finally:
-                self.store = None
+                self.followers.close()
+                self.store = self.followers = None
 
 
 class Endpoint:
@@ -110,12 +126,6 @@ class Endpoint:
     def __init__(self, service: Service, route: Route) -> None:
         self._service, self._route = service, route
         self._asynchronous = inspect.iscoroutinefunction(route.handler)
-        self._lists = {
-            name
-            for model in filter(None, [route.models.get("query")])
-            for name in model.model_fields
-            if takes_several(model, name)
-        }
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         scope["langmemory.route"] = self._route.template
@@ -131,10 +141,10 @@ class Endpoint:
         grant = grant.on_behalf_of(viewer_in(viewer))
         given: dict[str, Any] = {}
         if "path" in route.models:
-            given["path"] = _validated(route.models["path"], "path", dict(request.path_params))
-        query = self._query(request)
+            given["path"] = validated(route.models["path"], "path", dict(request.path_params))
+        query = query_of(request, route.models.get("query"))
         if "query" in route.models:
-            given["query"] = _validated(route.models["query"], "query", query)
+            given["query"] = validated(route.models["query"], "query", query)
         elif query:
             raise Problem(422, "invalid", f"There is no parameter {next(iter(query))!r:.80}.")
         access = Access(
@@ -148,7 +158,7 @@ class Endpoint:
         raw = b""
         if "body" in route.models:
             raw = await self._body(request)
-            given["body"] = _validated(route.models["body"], "body", _parsed(raw))
+            given["body"] = validated(route.models["body"], "body", _parsed(raw))
         if route.method != "POST" or access.idempotency_key is None:
             return await self._call(request, access, given)
         key, sender = access.idempotency_key, grant.id
@@ -166,17 +176,6 @@ class Endpoint:
             raise
         service.replays.end(sender, key, response)
         return response
-
-    def _query(self, request: Request) -> dict[str, Any]:
-        found: dict[str, Any] = {}
-        for name, value in request.query_params.multi_items():
-            if name in self._lists:
-                found.setdefault(name, []).append(value)
-            elif name in found:
-                raise Problem(422, "invalid", f"query/{name} is given twice.")
-            else:
-                found[name] = value
-        return found
 
     async def _body(self, request: Request) -> bytes:
         kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
@@ -230,9 +229,31 @@ class Endpoint:
         )
 
 
-def _validated(model: type[BaseModel], part: str, given: Any) -> BaseModel:
+def query_of(connection: HTTPConnection, model: type[BaseModel] | None) -> dict[str, Any]:
+    """Return the parameters of a request, as lists where the model of the query takes several.
+
+    Raises:
+        Problem: Another one is given twice.
+    """
+    found: dict[str, Any] = {}
+    for name, value in connection.query_params.multi_items():
+        if model is not None and name in model.model_fields and takes_several(model, name):
+            found.setdefault(name, []).append(value)
+        elif name in found:
+            raise Problem(422, "invalid", f"query/{name} is given twice.")
+        else:
+            found[name] = value
+    return found
+
+
+def validated(model: type[ModelT], part: str, given: Any) -> ModelT:
+    """Return a part of a request as its model.
+
+    Raises:
+        Problem: It is none.
+    """
     try:
-        checked: BaseModel = adapter(model).validate_python(given)
+        checked: ModelT = adapter(model).validate_python(given)
     except ValidationError as error:
         raise invalid(part, error) from None
     return checked

@@ -2,24 +2,40 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import signal
 import socket
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from types import FrameType
 from typing import Final
 
 import uvicorn
 from starlette.applications import Starlette
 
 from langmemory.errors import ConfigError
+from langmemory.server.service import Service
 from langmemory.server.settings import ServerSettings
 
 GRACE_SECONDS: Final = 10
 """What is under way may take so long when the server stops."""
 CONNECTIONS: Final = 4_096
 """More at a time are answered with 503: each open event stream is one."""
+
+SOCKET_BYTES: Final = 64 * 1024
+"""Of a message that a client sends over a WebSocket, where nothing is expected."""
+
+
+class _Server(uvicorn.Server):
+    """uvicorn's server, which tells those who follow events that it stops: it would wait for them."""
+
+    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+        super().handle_exit(sig, frame)
+        service: Service = self.config.app.state.service  # type: ignore[union-attr]
+        if service.followers is not None:
+            asyncio.get_running_loop().call_soon_threadsafe(service.followers.close)
 
 
 def listen(settings: ServerSettings) -> socket.socket:
@@ -33,6 +49,7 @@ def listen(settings: ServerSettings) -> socket.socket:
     listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
         listening.bind((settings.host, settings.port))
+        listening.listen(CONNECTIONS)  # who reads the address in the log may come at once
     except OSError as error:
         listening.close()
         raise ConfigError(
@@ -59,17 +76,22 @@ def _config(app: Starlette) -> uvicorn.Config:
         server_header=False,
         limit_concurrency=CONNECTIONS,
         timeout_graceful_shutdown=GRACE_SECONDS,
+        ws_max_size=SOCKET_BYTES,
     )
 
 
 def serve(app: Starlette, listening: socket.socket) -> None:
     """Serve until Ctrl-C or SIGTERM; what is under way is finished first."""
-    # uvicorn sends itself the signal once more when it has stopped; the store is still to be closed.
-    before = {
-        number: signal.signal(number, lambda *_: None) for number in (signal.SIGINT, signal.SIGTERM)
-    }
+    server = _Server(_config(app))
+
+    def stop(*_: object) -> None:
+        server.should_exit = True
+
+    # It may come before uvicorn listens for it. uvicorn sends itself the signal once more when it has
+    # stopped; the store is still to be closed.
+    before = {number: signal.signal(number, stop) for number in (signal.SIGINT, signal.SIGTERM)}
     try:
-        uvicorn.Server(_config(app)).run(sockets=[listening])
+        server.run(sockets=[listening])
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
@@ -79,13 +101,12 @@ def serve(app: Starlette, listening: socket.socket) -> None:
 def serving(app: Starlette, settings: ServerSettings | None = None) -> Iterator[str]:
     """Serve in a thread of this process while the block runs; yields the address."""
     listening = listen(settings or ServerSettings(port=0))
-    server = uvicorn.Server(_config(app))
+    server = _Server(_config(app))
     thread = threading.Thread(
         target=server.run, args=([listening],), name="langmemory-server", daemon=True
     )
     thread.start()
     try:
-        listening.listen()  # who connects before it is started waits
         yield address_of(listening)
     finally:
         server.should_exit = True

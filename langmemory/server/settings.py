@@ -27,3 +27,7 @@ class ServerSettings:
     """Of a file that is imported."""
     body_timeout_seconds: float = 30
     """A client may take so long to send 64 KiB of a body."""
+    event_heartbeat_seconds: float = 15
+    """An event stream on which nothing happens says so as often."""
+    event_send_seconds: float = 20
+    """A reader of events that takes longer to accept some is dropped."""

@@ -28,6 +28,7 @@ from langmemory.stores.rooms import (
     Batch,
     Conversing,
     Core,
+    Feed,
     Graph,
     IndexConfig,
     RecallOptions,
@@ -112,6 +113,11 @@ class StoreFace(BaseStore):
     def admin(self) -> ViewerAdmin:
         """Listing, export, usage and deleting namespaces, as far as the viewer may."""
         return ViewerAdmin(self._core, self._viewer)
+
+    @property
+    def feed(self) -> Feed:
+        """What happened, in order, as far as the viewer may know of it."""
+        return Feed(self._core.engine, self._viewer)
 
     # LangGraph's operations.
 

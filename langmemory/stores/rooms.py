@@ -13,6 +13,7 @@ from langmemory.engines.sql.rooms.changes import Changes, ViewerChanges, archive
 from langmemory.engines.sql.rooms.conversing import Conversing, conversing_of
 from langmemory.engines.sql.rooms.core import Core
 from langmemory.engines.sql.rooms.events import FORGET, RECALL, REMEMBER
+from langmemory.engines.sql.rooms.feed import Feed
 from langmemory.engines.sql.rooms.following import follow_up
 from langmemory.engines.sql.rooms.forgetting import complete_forgetting, forget_for_good
 from langmemory.engines.sql.rooms.gathering import Gathering
@@ -44,6 +45,7 @@ __all__ = [
     "Conversing",
     "Core",
     "Engine",
+    "Feed",
     "Gathering",
     "Graph",
     "IndexConfig",

@@ -46,7 +46,8 @@ def changed(run_id: str, *changes: AddMemory | Invalidate) -> ChangeSet:
 
 def keys(run: Run, *words: str) -> list[str]:
     found = json.loads(run(*words, "--json").stdout)
-    return [one["key"] for one in (found if isinstance(found, list) else found["results"])]
+    listed = found if isinstance(found, list) else [one["memory"] for one in found["results"]]
+    return [one["key"] for one in listed]
 
 
 def test_list_shows_the_latest_first_with_keys_to_copy(told: Run) -> None:

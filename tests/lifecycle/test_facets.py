@@ -11,6 +11,7 @@ from typer.testing import CliRunner
 
 from langmemory.cli import app
 from langmemory.stores import MemoryStore
+from langmemory.wire import plain
 from tests.lifecycle.test_nights import ADA, NOW, cite, learn, store
 
 __all__ = ["store"]
@@ -34,8 +35,8 @@ def test_explained_results_tell_how_far_they_have_faded(store: MemoryStore) -> N
     assert again.half_life_days == pytest.approx(78)
     turns = store.recall("I say much", ADA, kinds=["episodic"], explain=True, now=NOW)
     assert [one.explanation and one.explanation.ageing for one in turns.results] == [None]
-    plain = store.recall("What does Ada like? number", ADA, now=NOW)
-    assert [(one.memory.key, one.score) for one in plain.results] == [
+    unexplained = store.recall("What does Ada like? number", ADA, now=NOW)
+    assert [(one.memory.key, one.score) for one in unexplained.results] == [
         (one.memory.key, one.score) for one in found.results
     ]
     assert plain(found)["results"][0]["explanation"]["ageing"] is not None

@@ -18,6 +18,8 @@ from langmemory.ports.candidates import (
     Floats,
     Ids,
     KeywordQuery,
+    Level,
+    Retold,
     Rows,
     ScoredIds,
     Uses,
@@ -235,6 +237,13 @@ class MemorySource:
 
     def rivals(self, ids: Ids, now: int) -> tuple[Ids, Ids]:
         return ids[:0], ids[:0]
+
+    def retold_with(self, ids: Ids) -> Retold:
+        return Retold(ids[:0], ids[:0])
+
+    def retold_in(self, level: Level, since: int | None, until: int | None) -> Retold:
+        nothing = np.empty(0, np.int64)
+        return Retold(nothing, nothing)
 
     def memories(self, ids: Ids) -> list[Memory]:
         return [self.by_id[int(i)] for i in ids]

@@ -7,10 +7,11 @@ import io
 import pytest
 from rich.console import Console
 
-from langmemory.recall import default_vocabulary, render, run, to_json
+from langmemory.recall import default_vocabulary, render, run
 from langmemory.recall.intent import read_intent
 from langmemory.recall.spelling import MOST_MEANT, MOST_WORDS, respelled
 from langmemory.types import Recall
+from langmemory.wire import plain
 from tests.recall.memory_source import NOW, MemorySource, memory
 
 VOCABULARY = default_vocabulary()
@@ -143,7 +144,7 @@ def test_a_mistyped_name_is_found_and_told(source: MemorySource) -> None:
     assert found.results[0].text == SAID[0]
     assert "katharina" in found.results[0].explanation.matched_words
     assert found.trace.intent["spelling"] == {"kathrina": ["katharina"]}
-    assert to_json(found)["trace"]["intent"]["spelling"] == {"kathrina": ["katharina"]}
+    assert plain(found)["trace"]["intent"]["spelling"] == {"kathrina": ["katharina"]}
     screen = io.StringIO()
     Console(file=screen, width=120).print(render(found))
     assert "read: katharina for kathrina" in map(str.rstrip, screen.getvalue().splitlines())

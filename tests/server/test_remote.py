@@ -69,6 +69,9 @@ def test_operations_are_those_of_the_local_store(
         GetOp(MARIA, "none"),
         SearchOp(("memories",), query="what must Maria not eat?"),
         SearchOp((), filter={"big": {"$gt": 2**69}}),
+        SearchOp((), filter={"big": {"$lt": float("inf"), "$gt": float("-inf")}}),
+        SearchOp((), filter={"big": {"$lt": float("nan")}}),
+        SearchOp((), filter={"big": float("nan")}),
         ListNamespacesOp(),
     ]
     assert remote.batch(ops) == store.batch(ops)

@@ -252,7 +252,10 @@ def test_words_that_are_written_otherwise_today_are_read_anew(
     changes = raw.execute("SELECT count(*) FROM word_change").get
     raw.execute(
         "DROP TABLE follow_up; DROP TABLE stale_page; DROP TABLE citation; DROP TABLE lease; "
-        "DROP TABLE progress; DROP TABLE archived_item; DROP TABLE token"
+        "DROP TABLE progress; DROP TABLE archived_item; DROP TABLE token; DROP TABLE activity; "
+        "DROP TRIGGER run_done; DROP TRIGGER run_undone; DROP TRIGGER run_gone; DROP TRIGGER review_opened; "
+        "DROP TRIGGER review_decided; DROP TRIGGER review_gone; DROP TRIGGER job_added; "
+        "DROP TRIGGER job_moved; DROP TRIGGER job_gone"
     )
     raw.pragma("user_version", version)
     raw.close()

@@ -6,13 +6,13 @@ import hashlib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
-from typing import Any, Final, Literal
+from typing import Any, Final
 
 from langmemory.changes import AddMemory, Facets, UpdateMemory
 from langmemory.pluralize import counted, memories
+from langmemory.ports.candidates import Level
 from langmemory.types import Memory
 
-Level = Literal["day", "week", "month", "year", "theme"]
 LEVELS: Final[tuple[Level, ...]] = ("day", "week", "month", "year", "theme")
 """In the order in which they are built. Weeks and months are built from days, since a week may lie in two
 months; years from months."""

@@ -22,7 +22,6 @@ from langmemory.lifecycle.summaries.extracts import Unit, extract, unit_of
 from langmemory.lifecycle.summaries.nodes import (
     BELOW,
     SENTENCES,
-    Level,
     day_of,
     digest_of,
     is_whole,
@@ -34,7 +33,7 @@ from langmemory.lifecycle.summaries.nodes import (
     written,
 )
 from langmemory.lifecycle.summaries.themes import communities
-from langmemory.ports.candidates import Floats
+from langmemory.ports.candidates import Floats, Level
 from langmemory.ports.lifecycle import Aged, LifecycleView
 from langmemory.types import Memory
 

@@ -5,15 +5,19 @@ from langmemory.server.api import (
     changes,
     context,
     core,
+    corrections,
     graph,
     memories,
     recalling,
     store,
+    why_not,
 )
 
 ROUTES = (
     recalling.routes,
+    why_not.routes,
     memories.routes,
+    corrections.routes,
     core.routes,
     context.routes,
     graph.routes,

@@ -12,7 +12,7 @@ from langmemory.server.api.requests import Fields, Id, Listing, Page, page, with
 from langmemory.server.problems import Problem
 from langmemory.server.routes import Routes
 from langmemory.timestamps import EPOCH
-from langmemory.types import Applied, Job, JobState, Review, Run
+from langmemory.types import Applied, HistoryEntry, Job, JobState, Review, Run
 
 routes = Routes("Changes")
 
@@ -53,6 +53,28 @@ def _run(access: Access, id: str) -> Run:
 def get_run(access: Access, *, path: IdPath) -> Run:
     """Return one run."""
     return _run(access, path.id)
+
+
+class RunChanges(Fields):
+    """Which run."""
+
+    run_id: Id
+    limit: Annotated[int, Field(ge=1, le=1_000)] = 200
+    """Memories at most."""
+
+
+class Changed(BaseModel):
+    """What a run changed."""
+
+    items: list[HistoryEntry]
+
+
+@routes("GET", "/changes", scope="read")
+def list_changes(access: Access, *, query: RunChanges) -> Changed:
+    """List what a run changed, with what each memory said before and after."""
+    found = _run(access, query.run_id)
+    changed = access.whole().changes.changed_by(found.id, limit=query.limit)
+    return Changed(items=changed)
 
 
 class UndoRequest(Fields):

@@ -33,7 +33,16 @@ from langmemory.server.replay import derived_key
 from langmemory.server.routes import Routes
 from langmemory.server.tags import check_tag, tag_of
 from langmemory.timestamps import EPOCH
-from langmemory.types import Applied, HistoryEntry, Kind, Memory, Namespace, Privacy, Recall
+from langmemory.types import (
+    Applied,
+    HistoryEntry,
+    Kind,
+    Memory,
+    Namespace,
+    Privacy,
+    Recall,
+    Status,
+)
 
 routes = Routes("Memories")
 
@@ -54,9 +63,16 @@ class KindListing(MemoryListing):
 
     kind: list[Kind] | None = None
     """May be repeated; without it, every kind."""
+    status: list[Status] | None = None
+    """May be repeated; without it, `past` decides."""
 
 
-def _listed(access: Access, asked: MemoryListing, kinds: list[Kind] | None) -> Page[Memory]:
+def _listed(
+    access: Access,
+    asked: MemoryListing,
+    kinds: list[Kind] | None,
+    statuses: list[Status] | None = None,
+) -> Page[Memory]:
     place, store = access.place(asked.namespace), access.store
 
     def order(one: Memory) -> tuple[Any, ...]:
@@ -64,7 +80,13 @@ def _listed(access: Access, asked: MemoryListing, kinds: list[Kind] | None) -> P
 
     def fetch(size: int) -> list[Memory]:
         return store.admin.memories(
-            place, kinds=kinds, since=asked.since, until=asked.until, past=asked.past, limit=size
+            place,
+            kinds=kinds,
+            since=asked.since,
+            until=asked.until,
+            past=asked.past,
+            statuses=statuses,
+            limit=size,
         )
 
     return page(asked, with_ties(fetch, lambda one: one.at, order), order, falling=True)
@@ -73,7 +95,7 @@ def _listed(access: Access, asked: MemoryListing, kinds: list[Kind] | None) -> P
 @routes("GET", "/memories", scope="read")
 def list_memories(access: Access, *, query: KindListing) -> Page[Memory]:
     """List memories, what was said or became true last first."""
-    return _listed(access, query, query.kind)
+    return _listed(access, query, query.kind, query.status)
 
 
 def _found(

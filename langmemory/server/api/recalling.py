@@ -49,6 +49,8 @@ class RecallRequest(Fields):
     granularity: Granularity = "turn"
     explain: bool = False
     """Fill the explanation of every result and the whole trace."""
+    counted: bool = True
+    """Count it as an access of what it finds. False is for a person who looks into memory."""
     now: datetime | None = None
     """The moment that "last week" counts from; without it the clock, in UTC."""
 

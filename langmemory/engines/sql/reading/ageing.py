@@ -141,6 +141,13 @@ class AgeingView(Comparing):
             supports=np.isin(ids, [row[0] for row in ask(_SUPPORTS)]),
         )
 
+    def moved(self) -> int:
+        """Return how many memories of the namespace are in the archive file."""
+        ((count,),) = self._ask(
+            "SELECT count(*) FROM archived_item a WHERE a.namespace = ?", self._id
+        )
+        return int(count)
+
     def memories(self, ids: Ids) -> list[Memory]:
         """Return memories in the order of the ids; those that are gone are left out."""
         return items.memories(self._snapshot.connection, ids)

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from langmemory.arguments import NO_LIMIT
 from langmemory.engines.sql.engine import Snapshot
 from langmemory.engines.sql.graph import graph, hops
+from langmemory.engines.sql.reading import summaries
 from langmemory.engines.sql.reading.claims import claims_asked, rivals_among
 from langmemory.engines.sql.records import items
 from langmemory.engines.sql.scope.scopes import CompiledScope
@@ -25,6 +26,8 @@ from langmemory.ports.candidates import (
     Floats,
     Ids,
     KeywordQuery,
+    Level,
+    Retold,
     Rows,
     ScoredIds,
     Uses,
@@ -200,6 +203,12 @@ class SnapshotSource:
         if self._nobody_known:
             return hops.NOTHING.ids, hops.NOTHING.ids
         return rivals_among(self._snapshot.connection, ids, now)
+
+    def retold_with(self, ids: Ids) -> Retold:
+        return summaries.retold_with(self._snapshot.connection, self._scope, ids)
+
+    def retold_in(self, level: Level, since: int | None, until: int | None) -> Retold:
+        return summaries.retold_in(self._snapshot.connection, self._scope, level, since, until)
 
     def memories(self, ids: Ids) -> list[Memory]:
         return items.memories(self._snapshot.connection, ids, viewer=self._scope.scope.viewer)

@@ -10,7 +10,7 @@ from typing import Any, Final, NamedTuple
 
 from langmemory.engines.sql.scope.ownership import open_past, open_run
 from langmemory.engines.sql.tables.connection import Connection
-from langmemory.engines.sql.tables.namespaces import to_path
+from langmemory.engines.sql.tables.namespaces import from_path, to_path
 from langmemory.engines.sql.tables.rows import insert
 from langmemory.engines.sql.tables.times import from_us, maybe_datetime
 from langmemory.types import HistoryAction, HistoryEntry, Namespace
@@ -175,6 +175,23 @@ def of_item(
     if viewer is not None:  # gaps would tell how much others do in private
         entries = [replace(entry, seq=number) for number, entry in enumerate(entries, start=1)]
     return entries
+
+
+def of_run(connection: Connection, run: str, limit: int) -> list[HistoryEntry]:
+    """Return what a run changed, in the order in which it did, of at most so many memories."""
+    places = connection.execute(
+        "SELECT n.path, coalesce(i.key, h.key) FROM history h LEFT JOIN item i ON i.id = h.item "
+        "JOIN namespace n ON n.id = coalesce(i.namespace, h.namespace) "
+        "WHERE h.run = ? GROUP BY h.item ORDER BY min(h.seq) LIMIT ?",
+        (run, limit),
+    ).fetchall()
+    found = [
+        entry
+        for path, key in dict.fromkeys(places)
+        for entry in of_item(connection, from_path(path), key)
+        if entry.run_id == run
+    ]
+    return sorted(found, key=lambda one: one.seq)
 
 
 def changes(

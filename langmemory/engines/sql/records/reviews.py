@@ -6,6 +6,7 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
+from langmemory.engines.sql.scope.filters import TRUE, Condition
 from langmemory.engines.sql.scope.ownership import once_private, visible_to
 from langmemory.engines.sql.tables.connection import Connection
 from langmemory.engines.sql.tables.namespaces import below, from_path
@@ -29,6 +30,19 @@ _HIDDEN = (
 )
 """A question may quote its memories, and what an answer would add: who may not read one of them, or
 might not at some time, or one that is gone, may not read it."""
+_PARSED = "(json_valid(v.items) AND json_valid(v.options))"
+
+
+def open_to(viewer: str | None) -> Condition:
+    """Return whether a viewer may read a row ``v`` of the reviews; one that cannot be parsed nobody may."""
+    if viewer is None:
+        return TRUE
+    visible, secret = visible_to(viewer), once_private(viewer, "i.id")
+    hidden = _HIDDEN.format(visible=visible.sql, secret=secret.sql)
+    return Condition(
+        f"NOT CASE WHEN {_PARSED} THEN ({hidden}) ELSE 1 END",
+        (*visible.bindings, *secret.bindings, viewer),
+    )
 
 
 def insert(
@@ -76,12 +90,10 @@ def listed(
     if open_only:
         where += " AND v.decision IS NULL"
     if viewer is not None:
-        visible, secret = visible_to(viewer), once_private(viewer, "i.id")
-        hidden = _HIDDEN.format(visible=visible.sql, secret=secret.sql)
+        open_ = open_to(viewer)
         # A row that cannot be parsed raises the error that names it, below.
-        parsed = "json_valid(v.items) AND json_valid(v.options)"
-        where += f" AND NOT CASE WHEN {parsed} THEN ({hidden}) ELSE 0 END"
-        bindings = (*bindings, *visible.bindings, *secret.bindings, viewer)
+        where += f" AND ({open_.sql} OR NOT {_PARSED})"
+        bindings = (*bindings, *open_.bindings)
     rows = connection.execute(
         f"SELECT {_COLUMNS} FROM {_TABLES} WHERE {where} ORDER BY v.opened_at, v.id", bindings
     )

@@ -26,7 +26,7 @@ from langmemory.lifecycle.policies import PolicyOptions
 from langmemory.namespaces import check_namespace
 from langmemory.pluralize import counted
 from langmemory.twins import twin
-from langmemory.types import Kind, Memory, MemoryUsage, Namespace
+from langmemory.types import Kind, Memory, MemoryUsage, Namespace, Status
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -68,6 +68,7 @@ class ViewerAdmin:
         since: datetime | None = None,
         until: datetime | None = None,
         past: bool = False,
+        statuses: Collection[Status] | None = None,
         limit: int = 20,
     ) -> list[Memory]:
         """Return memories with their facets, what was said or became true last first.
@@ -78,6 +79,7 @@ class ViewerAdmin:
             since: Only what was said, or became true, at or after this time.
             until: Only what was said, or became true, before this time.
             past: Include what no longer holds: superseded, archived, not yet active.
+            statuses: Only memories of these statuses; None leaves it to ``past``.
             limit: At most so many.
 
         Raises:
@@ -86,8 +88,8 @@ class ViewerAdmin:
         prefix = check_namespace(namespace, may_be_empty=True)
         options: RecallOptions = {"kinds": kinds, "since": since, "until": until}
         scope = scope_of(prefix, options, frozenset(), self._viewer)
-        if past:
-            scope = replace(scope, statuses=None)
+        if past or statuses is not None:
+            scope = replace(scope, statuses=None if statuses is None else tuple(statuses))
         with self._core.engine.read() as snapshot:
             compiled = snapshot.scoped(scope, alive_at_us=self._core.searching.alive_at_us())
             namespaces, bindings = compiled.namespaces()

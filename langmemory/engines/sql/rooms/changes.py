@@ -51,7 +51,7 @@ from langmemory.engines.sql.rooms.following import (
 from langmemory.engines.sql.tables import namespaces
 from langmemory.engines.sql.tables.connection import Connection
 from langmemory.engines.sql.transfer import moving
-from langmemory.errors import ChangedMeanwhileError, ChangeError
+from langmemory.errors import ChangedMeanwhileError, ChangeError, OwnershipError
 from langmemory.formation.contradiction.comparable import ComparableFact
 from langmemory.formation.planning.catch_up import catch_up
 from langmemory.formation.planning.consequences import consequences, dependants
@@ -163,6 +163,49 @@ class ViewerChanges:
         return self._correct("archive", namespace, key, reason, away)
 
     aarchive = twin(archive)
+
+    def correct(
+        self,
+        namespace: Namespace,
+        key: str,
+        *,
+        value: Mapping[str, Any] | None = None,
+        facets: Facets = Facets(),  # noqa: B008 - it is frozen
+        reason: str,
+        updated_at: datetime | None = None,
+    ) -> Applied:
+        """Change what a memory says, or its facets, in a run of its own, as `remove`. A viewer changes only
+        what is theirs or nobody's.
+
+        Args:
+            namespace: Exactly this one.
+            key: Of the memory.
+            value: What takes the place of its value; None leaves it.
+            facets: Those that are set.
+            reason: Why, for the record.
+            updated_at: `Memory.updated_at` as it was read; None changes whatever is there by now.
+
+        Raises:
+            ChangedMeanwhileError: It was changed since it was read.
+            OwnershipError: It is another's.
+        """
+
+        def corrected(memory: Memory) -> Change:
+            if updated_at not in (None, memory.updated_at):
+                raise ChangedMeanwhileError(f"{key!r} in {namespace} was changed. Read it again.")
+            if self._viewer is not None and memory.owner not in (None, self._viewer):
+                raise OwnershipError(
+                    f"{key!r} in {namespace} is another's. Ask them, or use the application's store."
+                )
+            said = dict(memory.value if value is None else value)
+            given = facets.given()
+            said |= {name: given[name] for name in given if name in said}
+            changed = None if said == memory.value else said
+            return UpdateMemory(key=key, value=changed, facets=facets)
+
+        return self._correct("correct", namespace, key, reason, corrected)
+
+    acorrect = twin(correct)
 
     def _correct(
         self,
@@ -386,6 +429,18 @@ class Changes(ViewerChanges):
             return runs.find(snapshot.connection, run_id)
 
     arun = twin(run)
+
+    def changed_by(self, run_id: str, *, limit: int = 200) -> list[HistoryEntry]:
+        """Return what a run changed, memory by memory, with what each said before and after.
+
+        Args:
+            run_id: Of the run; where there is none, the list is empty.
+            limit: Memories at most.
+        """
+        with self._core.engine.read() as snapshot:
+            return history.of_run(snapshot.connection, run_id, whole_number("limit", limit))
+
+    achanged_by = twin(changed_by)
 
     def read_again(
         self, namespace: Namespace = (), *, thread_id: str | None = None, run_id: str | None = None

@@ -100,6 +100,8 @@ class RecallOptions(TypedDict, total=False):
     in one thread on one day."""
     explain: bool
     """Fill the explanation of every result and the whole trace."""
+    counted: bool
+    """Count it as an access of what it finds (default). False is for a person who looks into memory."""
     now: datetime | None
     """The moment that "last week" counts from, in the timezone in which a day begins; default is
     the clock, in UTC. Here and in the other times, what has no timezone is UTC."""
@@ -291,6 +293,7 @@ def _recall(
             )
             if budget is not None:
                 found = within(found, budget)
+            found = _in_order(found)
             if past is None:
                 if explain:
                     found = _with_ageing(core, snapshot, found, now)
@@ -305,6 +308,8 @@ def _note(core: Core, options: RecallOptions, found: Recall) -> None:
     if thread_id := options.get("thread_id"):
         shown = [(one.memory.namespace, one.memory.key) for one in found.results]
         core.already_shown.note(thread_id, shown)
+    if not options.get("counted", True):
+        return
     if core.accesses.record([result.memory.id for result in found.results], now_us()):
         core.write_later(core.write_accesses)
 
@@ -335,6 +340,8 @@ def _with_archive(
     wanted -= {one.memory.id for one in found.results}
     moved = [one for one in there.results if one.memory.id in wanted]
     results = list(found.results)
+    if found.trace.by_time:
+        results.sort(key=lambda one: -one.score)
     for one in moved:  # each file's own order stays
         later = (n for n, other in enumerate(results) if other.score < one.score)
         results.insert(next(later, len(results)), one)
@@ -342,7 +349,14 @@ def _with_archive(
     found = replace(
         found, results=tuple(results[:limit]), trace=_degraded(found.trace, tuple(degraded))
     )
-    return found if budget is None else within(found, budget)
+    return _in_order(found if budget is None else within(found, budget))
+
+
+def _in_order(recall: Recall) -> Recall:
+    """Return the recall in the order of time, where an order of events was asked for."""
+    if not recall.trace.by_time:
+        return recall
+    return replace(recall, results=tuple(sorted(recall.results, key=lambda one: one.at)))
 
 
 def _degraded(trace: Trace, more: tuple[str, ...]) -> Trace:

@@ -1,0 +1,165 @@
+"""`store.feed`: what happened, in order, to be read on from where one was."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import hmac
+import secrets
+import struct
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Final, TypeVar, get_args
+
+from langmemory.arguments import whole_number
+from langmemory.engines.sql.engine import Engine
+from langmemory.engines.sql.reading import feed
+from langmemory.engines.sql.reading.feed import Place, Selection
+from langmemory.engines.sql.tables.settings import feed_secret, note_feed_secret
+from langmemory.errors import ConfigError
+from langmemory.namespaces import check_namespace
+from langmemory.twins import twin
+from langmemory.types import FeedPage, FeedType, Kind, Namespace
+
+TYPES: Final[tuple[FeedType, ...]] = get_args(FeedType)
+KINDS: Final[tuple[Kind, ...]] = get_args(Kind)
+EVERYBODYS: Final[tuple[FeedType, ...]] = ("run", "job")
+NameT = TypeVar("NameT", bound=str)
+NONCE_BYTES: Final = 8
+TAG_BYTES: Final = 8
+PLACE: Final = struct.Struct(">QQ")
+
+
+class Feed:
+    """The events of a file that whoever asks may know of. They are there from the history: whoever was
+    away reads on from the cursor of the last event they had."""
+
+    __slots__ = ("_engine", "_viewer")
+
+    def __init__(self, engine: Engine, viewer: str | None) -> None:
+        """``viewer`` None is the application, which is told of everything."""
+        self._engine, self._viewer = engine, viewer
+
+    def read(
+        self,
+        *,
+        after: str | None = None,
+        until: str | None = None,
+        limit: int = 200,
+        namespaces: Sequence[Namespace] = ((),),
+        types: Sequence[FeedType] | None = None,
+        kinds: Sequence[Kind] | None = None,
+    ) -> FeedPage:
+        """Return the next events, oldest first.
+
+        Args:
+            after: The cursor of an event, a page or `end`; None starts with the first event.
+            until: Likewise, where to stop; None is now.
+            limit: The most events.
+            namespaces: Prefixes by whole labels; ``()`` is the whole file.
+            types: None is all that the viewer may be told of. Runs and jobs concern everybody's memory:
+                only the application is told of them, and of jobs only for the whole file.
+            kinds: Of memories; None is all. Without ``types`` they leave out everything but memories.
+                A memory that is gone is told of also where its kind is not known any more.
+
+        Raises:
+            ConfigError: An argument is wrong, or a cursor is none of this file.
+        """
+        closed = [] if self._viewer is None else [one for one in types or () if one in EVERYBODYS]
+        if closed:
+            raise ConfigError(
+                f"types names {', '.join(closed)}, which concern everybody's memory: a viewer is not told "
+                "of them. Leave them out, or ask the application's store."
+            )
+        limit = max(1, whole_number("limit", limit))
+        selection = Selection(
+            viewer=self._viewer,
+            namespaces=tuple(check_namespace(one, may_be_empty=True) for one in namespaces),
+            types=_known("types", types, TYPES if kinds is None else ("memory",), TYPES),
+            kinds=None if kinds is None else _known("kinds", kinds, KINDS, KINDS),
+        )
+        if not selection.namespaces:
+            raise ConfigError(
+                "namespaces is empty; pass at least one, or ((),) for the whole file."
+            )
+        key = self._secret()
+        start = Place(0, 0) if after is None else _opened(key, after)
+        with self._engine.read() as snapshot:
+            stop = feed.end(snapshot.connection) if until is None else _opened(key, until)
+            found, more = feed.read(snapshot.connection, selection, start, stop, limit)
+        events = tuple(replace(event, cursor=_sealed(key, place)) for place, event in found)
+        next_ = events[-1].cursor if more else _sealed(key, stop)
+        return FeedPage(events=events, next=next_, more=more)
+
+    aread = twin(read)
+
+    def end(self) -> str:
+        """Return the cursor behind everything that has happened."""
+        key = self._secret()
+        with self._engine.glance() as snapshot:
+            return _sealed(key, feed.end(snapshot.connection))
+
+    aend = twin(end)
+
+    def moved_since(self, cursor: str) -> bool:
+        """Return whether anything happened after a cursor, whoever may know of it. It is cheap enough to
+        be asked several times a second.
+
+        Raises:
+            ConfigError: The cursor is none of this file.
+        """
+        place = _opened(self._secret(), cursor)
+        with self._engine.glance() as snapshot:
+            return feed.end(snapshot.connection) != place
+
+    def _secret(self) -> bytes:
+        with self._engine.glance() as snapshot:
+            found = feed_secret(snapshot.connection)
+        if found is None:
+            with self._engine.write() as connection:
+                note_feed_secret(connection, secrets.token_hex(32))
+                found = feed_secret(connection)
+        return bytes.fromhex(found or "")
+
+
+def _known(
+    name: str, given: Sequence[NameT] | None, default: tuple[NameT, ...], known: tuple[NameT, ...]
+) -> tuple[NameT, ...]:
+    if given is None:
+        return default
+    wrong = [one for one in given if one not in known]
+    if wrong or not given or isinstance(given, str):
+        raise ConfigError(f"{name} is {given!r:.80}; pass some of {', '.join(known)}.")
+    return tuple(dict.fromkeys(given))
+
+
+def _sealed(key: bytes, place: Place) -> str:
+    """Return a place as nobody without the secret of the file can read it: gaps between numbers would
+    tell a viewer how much others do in private."""
+    nonce = secrets.token_bytes(NONCE_BYTES)
+    hidden = _masked(key, nonce, PLACE.pack(*place))
+    return base64.urlsafe_b64encode(nonce + hidden + _tag(key, nonce + hidden)).decode().rstrip("=")
+
+
+def _opened(key: bytes, cursor: str) -> Place:
+    try:
+        raw = base64.b64decode(cursor + "=" * (-len(cursor) % 4), altchars=b"-_", validate=True)
+    except (ValueError, TypeError):
+        raw = b""
+    sealed, tag = raw[:-TAG_BYTES], raw[-TAG_BYTES:]
+    whole = len(raw) == NONCE_BYTES + PLACE.size + TAG_BYTES
+    if not whole or not hmac.compare_digest(tag, _tag(key, sealed)):
+        raise ConfigError(
+            f"The cursor {cursor!r:.60} is none of this file. Start without one, and read afresh what you "
+            "keep of its memories."
+        )
+    return Place(*PLACE.unpack(_masked(key, sealed[:NONCE_BYTES], sealed[NONCE_BYTES:])))
+
+
+def _masked(key: bytes, nonce: bytes, text: bytes) -> bytes:
+    mask = hashlib.blake2b(nonce, key=key, digest_size=PLACE.size, person=b"mask").digest()
+    return bytes(a ^ b for a, b in zip(text, mask, strict=True))
+
+
+def _tag(key: bytes, text: bytes) -> bytes:
+    return hashlib.blake2b(text, key=key, digest_size=TAG_BYTES, person=b"tag").digest()

@@ -1,0 +1,180 @@
+// Search: what a question finds, every signal of every result, what a model would get, and why not another one.
+
+import { address, get, memoryAddress, place, post } from "./api.js";
+import { bars, counted, empty, facts, h, number, placeOf, problem, put, words } from "./dom.js";
+import { about, acting, text } from "./parts.js";
+
+const KINDS = ["episodic", "semantic", "procedural", "archival", "core", "working", "resource"];
+
+export async function show(body, query, { reload }) {
+  const asked = query.get("q") ?? "";
+  const input = h("input", { type: "search", value: asked, "aria-label": "Question", placeholder: "Ask memory, as a person would", "data-focus": !asked, autocomplete: "off" });
+  const limit = h("select", null, [5, 10, 20, 50].map((one) => h("option", { value: one, selected: String(one) === (query.get("limit") ?? "10") }, one)));
+  const kind = h("select", null, h("option", { value: "" }, "any"), KINDS.map((one) => h("option", { selected: one === query.get("kind") }, one)));
+  const asOf = h("input", { type: "date", value: query.get("as_of") ?? "" });
+  const known = h("input", { type: "date", value: query.get("known_at") ?? "" });
+  const archive = h("input", { type: "checkbox", checked: query.get("archive") === "yes" });
+  const go = (event) => {
+    event.preventDefault();
+    const next = address("search", { q: input.value.trim(), limit: limit.value === "10" ? "" : limit.value, kind: kind.value, as_of: asOf.value, known_at: known.value, archive: archive.checked && "yes" });
+    if (next === location.hash) reload();
+    else location.hash = next;
+  };
+  put(body, h("form", { role: "search", submit: go },
+    h("div", { class: "row ask" }, h("span", { class: "wide" }, input), h("button", { class: "main", type: "submit" }, "Search")),
+    h("details", { open: ["kind", "as_of", "known_at", "archive", "limit"].some((one) => query.has(one)) },
+      h("summary", null, "Options"),
+      h("div", { class: "row" }, h("label", null, "Results ", limit), h("label", null, "Kind ", kind),
+        h("label", null, "True on ", asOf), h("label", null, "Known on ", known), h("label", null, archive, " Also archived")))));
+  input.style.setProperty("width", "100%");
+  document.onkeydown = (event) => {
+    if (event.key === "/" && !/^(INPUT|TEXTAREA|SELECT)$/.test(document.activeElement.tagName)) { event.preventDefault(); input.select(); }
+  };
+  if (!asked) {
+    put(body, await welcome());
+    return;
+  }
+  const question = {
+    query: asked, limit: Number(limit.value), explain: true, counted: false,
+    ...(place.get()?.length ? { namespace: place.get() } : {}),
+    ...(kind.value ? { kinds: [kind.value] } : {}),
+    ...(asOf.value ? { as_of: `${asOf.value}T23:59:59Z` } : {}), ...(known.value ? { known_at: `${known.value}T23:59:59Z` } : {}),
+    ...(archive.checked ? { include_archive: true } : {}),
+  };
+  const found = await post("recall", question);
+  const { results, trace } = found;
+  if (!results.length) put(body, empty(h("p", null, "Nothing was found. Ask in other words, choose another namespace above, or look at "), h("a", { href: "#/memories" }, "all memories"), "."));
+  else put(body, understood(trace), h("ol", { class: "list results" }, results.map(result)));
+  put(body, leftOut(trace, question), whyNot(question, trace), await block(asked));
+}
+
+async function welcome() {
+  const found = await get("memories", { namespace: place.get() ?? [], limit: 1 });
+  if (found.items.length) return empty(h("p", null, "Ask a question. Each memory that is found shows what spoke for it, in bars; below the results stand what a model would get, and why another memory was not found. ", h("kbd", null, "/"), "goes to this field."));
+  return empty(h("p", null, "This memory is empty. Import something: ", h("code", null, "langmemory import FILE"), ", or let an application remember, then ask."));
+}
+
+/** Return how the question was read, and how long each stage took. */
+function understood(trace) {
+  const intent = trace.intent ?? {};
+  const list = (value) => (Array.isArray(value) ? value.join(", ") : String(value ?? ""));
+  const spelling = Object.entries(intent.spelling ?? {}).map(([typed, read]) => `${read.join(" or ")} for ${typed}`).join(", ");
+  return h("details", null,
+    h("summary", null, `${counted(trace.candidates.ranked ?? 0, "candidate")} in ${number(trace.milliseconds.total, 1)} ms, preset ${trace.preset}`,
+      trace.degraded.length ? ` · degraded: ${trace.degraded.join("; ")}` : ""),
+    h("div", { class: "columns" },
+      facts([["language", intent.language], ["asks", list(intent.asks)], ["words", list(intent.terms)], ["names", list(intent.names)],
+        ["period", intent.period], ["read as", spelling], ["also looked for", trace.expansions.join(", ")]]),
+      facts(Object.entries(trace.candidates).map(([name, count]) => [words(name), count])),
+      facts(Object.entries(trace.milliseconds).map(([name, ms]) => [words(name), `${number(ms, 1)} ms`]))));
+}
+
+function result(one, at) {
+  return h("li", { class: "result" },
+    h("div", { class: "place-of" }, at + 1),
+    h("div", null, text(one.memory, one.explanation?.matched_words), about(one.memory), reasons(one)),
+    h("div", { class: "bars-of" }, signals(one)));
+}
+
+/** Return in words why a result is here. */
+function reasons(one) {
+  const why = one.explanation;
+  if (!why) return null;
+  const ranks = Object.entries(why.ranks).map(([name, rank]) => `${words(name)} #${rank}`).join(", ");
+  const lines = [ranks && `found by ${ranks}`, why.hop_path.length && `over ${why.hop_path.join(" / ")}`, ...why.moves,
+    why.evidence.length && `made from ${counted(why.evidence.length, "turn")}`].filter(Boolean);
+  return h("div", { class: "meta" }, lines.map((line) => h("span", null, line)));
+}
+
+/** Return every signal as a bar: what adds to the relevance first, then what multiplies it, then the rest. */
+export function signals(one) {
+  const why = one.explanation;
+  const added = Object.entries(why?.contributions ?? {});
+  const most = Math.max(0.0001, ...added.map(([, value]) => value));
+  const strong = added.filter(([, value]) => value >= 0.005).slice(0, 5);
+  const factors = Object.entries(why?.multipliers ?? {});
+  const changed = factors.filter(([, value]) => Math.abs(value - 1) > 0.03).map(([name, value]) => [name, value, `× ${number(value)}`]);
+  const raw = Object.entries(one.parts).filter(([name]) => !["relevance", "rank"].includes(name));
+  const all = [...added.map(([name, value]) => [name, value / most, `+ ${number(value)}`]), ...raw.filter(([name]) => !(name in (why?.contributions ?? {}))).map(([name, value]) => [name, value > 1 ? value / (value + 5) : value, number(value)]),
+    ...factors.map(([name, value]) => [name, value, `× ${number(value)}`])];
+  return [
+    bars([["score", one.score, number(one.score, 3), true], ...strong.map(([name, value]) => [name, value / most, `+ ${number(value)}`]), ...changed]),
+    h("details", null, h("summary", null, `All ${all.length} signals`), bars(all)),
+  ];
+}
+
+/** Return what was found and left out again, each with the reason. */
+function leftOut(trace, question) {
+  const removed = Object.entries(trace.removed ?? {});
+  if (!removed.length) return null;
+  return h("details", null, h("summary", null, `${counted(removed.length, "memory", "memories")} left out, with reasons`),
+    h("ul", { class: "list" }, removed.map(([key, reason]) => {
+      const [name, where] = key.split(" in ");
+      const namespace = where ? where.split("/") : question.namespace;
+      return h("li", null, namespace ? h("a", { href: memoryAddress({ namespace, key: name }) }, h("code", null, name)) : h("code", null, name), h("div", { class: "meta" }, reason));
+    })));
+}
+
+/** Return a form that names a memory and shows the stage that lost it. */
+function whyNot(question, trace) {
+  const names = new Map();
+  const key = h("input", { list: "known", required: true, "aria-label": "Memory", placeholder: "Key of a memory, or words that it says", autocomplete: "off" });
+  key.style.setProperty("width", "100%");
+  const known = h("datalist", { id: "known" });
+  const answer = h("div", { "aria-live": "polite" });
+  const fill = async () => {
+    key.removeEventListener("focus", fill);
+    const found = await get("memories", { namespace: question.namespace ?? [], limit: 200, past: true });
+    for (const one of found.items) names.set(one.key, one);
+    known.replaceChildren(...found.items.map((one) => h("option", { value: one.key }, one.text.slice(0, 90))));
+  };
+  key.addEventListener("focus", () => fill().catch(() => {}));
+  const look = acting(async () => {
+    await fill();
+    const wanted = key.value.trim();
+    const one = names.get(wanted) ?? [...names.values()].find((memory) => memory.text.toLowerCase().includes(wanted.toLowerCase()));
+    const told = await post("recall/why-not", { recall: question, key: one?.key ?? wanted, ...(one ? { namespace: one.namespace } : {}) });
+    answer.replaceChildren(h("div", { class: "panel" },
+      h("div", { class: "row" }, h("span", { class: `tag ${told.stage === "returned" ? "good" : "bad"}` }, STAGES[told.stage] ?? words(told.stage)), h("strong", null, told.reason)),
+      text(told.memory), about(told.memory, { where: true }), told.result && [reasons(told.result), h("div", null, signals(told.result))],
+      stages(told.stage)));
+  });
+  return h("section", null, h("h2", null, "Why not this one?"),
+    h("p", { class: "soft" }, "Name a memory that you expected, and see the stage that lost it."),
+    h("form", { class: "row acts", submit: look }, h("span", { class: "wide" }, key, known), h("button", { type: "submit" }, "Show the stage")), answer);
+}
+
+const STAGES = {
+  returned: "returned", namespace: "another namespace", exclude: "excluded", kinds: "another kind", status: "does not hold",
+  time: "another time", filter: "filtered", candidates: "not a candidate", derivation: "a fact stands for it",
+  contentless: "says nothing more", dedupe: "says the same", granularity: "another turn stands for it", min_score: "score too low", budget: "no room", limit: "too far down",
+};
+const WAY = [["scope", ["namespace", "exclude", "kinds", "status", "time", "filter"]], ["candidates", ["candidates"]],
+  ["derivation", ["derivation", "contentless"]], ["duplicates", ["dedupe", "granularity"]], ["threshold", ["min_score"]], ["limit", ["budget", "limit"]], ["returned", ["returned"]]];
+
+/** Return the stages of a recall in order; those that the memory passed, and the one that lost it. */
+function stages(lost) {
+  const at = WAY.findIndex(([, names]) => names.includes(lost));
+  return h("div", { class: "row", "aria-label": "Stages" }, WAY.map(([name], place) =>
+    h("span", { class: `tag ${place < at || lost === "returned" ? "good" : place === at ? "bad" : ""}` }, place < at || lost === "returned" ? `${name} passed` : place === at ? `${name}: lost here` : name)));
+}
+
+/** Return the memory block that a model would get for the question. */
+async function block(asked) {
+  const section = h("section", null, h("h2", null, "What a model would get"));
+  const namespace = place.get();
+  if (!namespace?.length) {
+    put(section, h("p", { class: "soft" }, "A block is made of one namespace. Choose it at the top."));
+    return section;
+  }
+  try {
+    const found = await post("context/inject", { query: asked, namespace });
+    if (found.core) put(section, h("pre", null, found.core));
+    put(section, found.text ? h("pre", { class: "block", tabindex: 0, "aria-label": "Memory block" }, found.text) : h("p", { class: "soft" }, "Nothing: no memory is likely enough to answer this."));
+    put(section, h("div", { class: "meta" }, h("span", null, counted(found.tokens, "token")), h("span", null, counted(found.entries.length, "memory", "memories")),
+      found.omitted.length > 0 && h("span", null, `${found.omitted.length} had no room`), h("span", null, placeOf(namespace))));
+  } catch (error) {
+    put(section, problem(error));
+  }
+  return section;
+}
