@@ -94,17 +94,19 @@ def wording(text: str, language: str = "en") -> Wording:
     dated = _dated(known.code) if known else frozenset()
     plain = without_apostrophes(text)
     words = [_folded(word) for word in split_words(plain)]
-    named = cues().numbers
+    known_words = cues()
+    named, denials = known_words.numbers, known_words.negations
     numbers = {str(named[word]) for word in words if word in named}
     numbers |= {found[0].replace(",", ".").rstrip(".:") for found in _NUMBER.finditer(text)}
-    negations = sum(word in cues().negations for word in words)
+    negations = sum(word in denials for word in words)
     if is_unspaced(text):
-        negations += sum(text.count(mark) for mark in cues().negations_within)
-        numbers |= {str(named[c]) for c in text if c in named and c not in cues().articles_within}
+        negations += sum(text.count(mark) for mark in known_words.negations_within)
+        within = known_words.articles_within
+        numbers |= {str(named[c]) for c in text if c in named and c not in within}
     content = {
         str(named.get(word, singular(word)))
         for word in words
-        if word not in stop and word not in cues().negations and word not in dated
+        if word not in stop and word not in denials and word not in dated
     }
     return Wording(
         words=frozenset(content),
@@ -137,6 +139,8 @@ def _dated(code: str) -> frozenset[str]:
 
 
 def _folded(word: str) -> str:
+    if word.isascii():
+        return word
     decomposed = unicodedata.normalize("NFKD", word)
     return "".join(c for c in decomposed if not "\u0300" <= c <= "\u036f")
 

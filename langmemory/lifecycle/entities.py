@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
+from itertools import product
 from typing import Final
 
 from langmemory.changes import Change, LinkEntities, OpenReview
@@ -15,6 +17,8 @@ from langmemory.types import Namespace
 
 LIKE: Final = 0.5
 """Jaccard similarity of letter n-grams, 0..1, from which names look alike."""
+FEW: Final = 32
+"""Entities of one claim of which every two are compared."""
 
 
 def one_and_the_same(
@@ -27,18 +31,10 @@ def one_and_the_same(
         entities: Oldest first.
         asked: Ids of reviews there were.
     """
-    known = [
-        (place, norm)
-        for place, one in enumerate(entities)
-        if one.facts and not one.parted
-        for norm in sorted(one.norms)
-    ]
     nearest: dict[tuple[int, int], tuple[float, str, str]] = {}
-    for one, other, likeness in minhash.alike([norm for _, norm in known], LIKE):
-        (first, norm), (second, like) = sorted((known[one], known[other]))
-        if first != second:
-            told = (likeness, norm, like)
-            nearest[first, second] = max(nearest.get((first, second), told), told)
+    for first, norm, second, like, likeness in _named_alike(entities):
+        told = (likeness, norm, like)
+        nearest[first, second] = max(nearest.get((first, second), told), told)
     linked: set[str] = set()
     for (first, second), (likeness, norm, like) in sorted(nearest.items()):
         old, new = entities[first], entities[second]
@@ -70,6 +66,36 @@ def one_and_the_same(
                 memories=tuple(dict.fromkeys((new.facts[0], old.facts[0]))),
                 options={"same": (link,), "different": ()},
             )
+
+
+def _named_alike(
+    entities: Sequence[NamedEntity],
+) -> Iterator[tuple[int, str, int, str, float]]:
+    """Yield what has a claim in common and names that look alike: the place of the older, its name, those of
+    the other, and how much alike. Where many have one claim, not all pairs of them are compared."""
+    by_claim: dict[tuple[str, str], list[int]] = defaultdict(list)
+    for place, one in enumerate(entities):
+        if one.facts and not one.parted:
+            for claim in one.claims:
+                by_claim[claim].append(place)
+    few = {
+        (first, second)
+        for group in by_claim.values()
+        if len(group) <= FEW
+        for at, second in enumerate(group)
+        for first in group[:at]
+    }
+    for first, second in sorted(few):
+        for norm, like in product(sorted(entities[first].norms), sorted(entities[second].norms)):
+            likeness = minhash.jaccard(minhash.grams(norm), minhash.grams(like))
+            if likeness >= LIKE:
+                yield first, norm, second, like, likeness
+    many = {place for group in by_claim.values() if len(group) > FEW for place in group}
+    known = [(place, norm) for place in sorted(many) for norm in sorted(entities[place].norms)]
+    for at, other, likeness in minhash.alike([norm for _, norm in known], LIKE):
+        (first, norm), (second, like) = sorted((known[at], known[other]))
+        if first != second:
+            yield first, norm, second, like, likeness
 
 
 def _told_apart(one: NamedEntity, other: NamedEntity) -> bool:

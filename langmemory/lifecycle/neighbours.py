@@ -10,9 +10,12 @@ import numpy as np
 from langmemory.ports.candidates import Floats, Ids
 
 BLOCK: Final = 128
-"""Memories multiplied with all others at once: 50 MB of cosines at 100,000 of them."""
+"""Memories multiplied with all others at once: 50 MB of cosines at 100,000 of them. So few are compared
+without looking for bounds first."""
 HEAD: Final = 64
 """Dimensions by which most pairs are ruled out."""
+SAMPLE: Final = 5_000
+"""Vectors, at least, of which the dimensions of most variance are learned, where there are as many."""
 FEW: Final = 0.02
 """Share of pairs left, below which they are computed one by one."""
 ROUNDING: Final = 1e-4
@@ -32,12 +35,20 @@ def neighbours(
         least: Cosine from which one is near, -1..1.
         most: So many for each.
     """
-    bounds, limits = _bounded(vectors), _bounded(others)
+    directions = _most_varied(others) if len(ids) > BLOCK else None
+    bounds = None if directions is None else _bounded(vectors, directions)
+    limits = None if directions is None else _bounded(others, directions)
     for start in range(0, len(ids), BLOCK):
         block = slice(start, start + BLOCK)
-        may_be = bounds[block] @ limits.T >= least - ROUNDING
-        exact = None if may_be.mean() < FEW else vectors[block] @ others.T
-        for row in range(len(may_be)):
+        exact: Floats | None = None
+        if bounds is None or limits is None:
+            exact = vectors[block] @ others.T
+            may_be = exact >= least
+        else:
+            may_be = bounds[block] @ limits.T >= least - ROUNDING
+            if np.count_nonzero(may_be) >= FEW * may_be.size:
+                exact = vectors[block] @ others.T
+        for row in np.flatnonzero(may_be.any(axis=1)).tolist():
             item, vector = int(ids[start + row]), vectors[start + row]
             near = np.flatnonzero(may_be[row])
             near = near[among[near] != item]
@@ -52,10 +63,17 @@ def neighbours(
             )
 
 
-def _bounded(vectors: Floats) -> Floats:
-    """float32[n, HEAD + 1]: the first dimensions and the length of the rest. The product of two is never
-    less than their cosine (Cauchy and Schwarz), at a quarter of the work; embedders that put most of
-    their variance first leave few pairs to compute."""
-    head = vectors[:, :HEAD]
+def _most_varied(vectors: Floats) -> Floats:
+    """float32[dims, HEAD]: the orthogonal directions along which vectors are longest."""
+    some = vectors[:: max(1, len(vectors) // SAMPLE)]
+    _, directions = np.linalg.eigh(some.T @ some)  # by rising variance
+    return np.ascontiguousarray(directions[:, : -HEAD - 1 : -1], np.float32)
+
+
+def _bounded(vectors: Floats, directions: Floats) -> Floats:
+    """float32[n, HEAD + 1]: the part along these directions and the length of the rest. The product of two
+    is never less than their cosine (Cauchy and Schwarz), at a quarter of the work, and the directions of
+    most variance leave few pairs to compute."""
+    head = vectors @ directions
     rest = np.sqrt(np.maximum(0.0, 1.0 - np.einsum("nd,nd->n", head, head)))
     return np.concatenate([head, rest[:, None]], axis=1, dtype=np.float32)

@@ -240,7 +240,8 @@ def evictions(
     view: LifecycleView, aged: Aged, options: PolicyOptions, now: int, already: int = 0
 ) -> list[Change]:
     """Return what is archived because a namespace has more than ``max_facts`` derived memories; ``already``
-    is how many were this night."""
+    is how many were this night. The older come first: what gave way to another is changed where the other
+    goes before it."""
     standing = aged.take(~aged.one_of(aged.status, "archived"))
     counted = len(standing)
     if options.max_facts is None or counted <= options.max_facts:
@@ -259,7 +260,7 @@ def evictions(
             + ", ".join(f"{name} {part[place]:.2f}" for name, part in parts.items())
             + ")",
         )
-        for place in going[:most].tolist()
+        for place in np.sort(going[:most]).tolist()
     ]
 
 

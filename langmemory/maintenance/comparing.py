@@ -20,13 +20,22 @@ from langmemory.stores.rooms import Gathering
 from langmemory.types import Namespace
 
 AT_ONCE: Final = 10_000
-"""New memories that are compared before anything is written."""
+"""New memories that are read and compared before anything is written."""
+FOUND_AT_ONCE: Final = 25_000
+"""The same where only those are read that look alike: everything they are compared with is looked up anew
+for each part."""
 
 Comparison = Callable[[Night, TaskReport, LifecycleView, SnapshotKnowledge, News], list[Change]]
 
 
 def of_what_is_new(
-    night: Night, report: TaskReport, namespace: Namespace, compare: Comparison, reason: str
+    night: Night,
+    report: TaskReport,
+    namespace: Namespace,
+    compare: Comparison,
+    reason: str,
+    *,
+    at_once: int,
 ) -> None:
     """Plan and apply what follows from what changed since a task looked last, in parts. What was taken into
     account is noted after each, so that a night that ends early goes on there."""
@@ -39,13 +48,13 @@ def of_what_is_new(
             view = opened.enter_context(night.room.view(namespace))
             knowledge = opened.enter_context(Gathering(night.store).knowledge(namespace))
             begun = view.progress(report.task) if since is None else since
-            news = view.news(begun, AT_ONCE)
+            news = view.news(begun, at_once)
             changes = compare(night, report, view, knowledge, news) if len(news.ids) else []
             planned_at = min(view.seq, knowledge.seq)
         night.apply(report, namespace, changes, reason=reason, planned_at=planned_at)
         if not night.dry_run and news.reached > begun:
             night.room.advance(report.task, namespace, news.reached)
-        since, more = news.reached, len(news.ids) == AT_ONCE
+        since, more = news.reached, len(news.ids) == at_once
 
     while more:
         night.check_budget(report)
@@ -55,7 +64,10 @@ def of_what_is_new(
 def duplicates(night: Night, report: TaskReport) -> None:
     """Merge what came to say the same, and ask about what may."""
     for namespace in night.namespaces(report):
-        of_what_is_new(night, report, namespace, _duplicates, "memories that say the same")
+        of_what_is_new(
+            night, report, namespace, _duplicates, "memories that say the same",
+            at_once=FOUND_AT_ONCE,
+        )  # fmt: skip
 
 
 def _duplicates(
@@ -103,7 +115,9 @@ def contradictions(night: Night, report: TaskReport) -> None:
 
     for namespace in night.namespaces(report):
         verdicts.clear()
-        of_what_is_new(night, report, namespace, compare, "facts that exclude each other")
+        of_what_is_new(
+            night, report, namespace, compare, "facts that exclude each other", at_once=AT_ONCE
+        )
 
 
 def _judged(night: Night, report: TaskReport, group: Group) -> Verdicts:

@@ -84,7 +84,12 @@ def _one(
     changed = {key for one in by_rules for key in keys_of(one)}
     blocks = _blocks(night, namespace)
     planned, core, reached = list(by_rules), list[tuple[CoreText, Listing]](), True
-    for listing in deep.listings(found.themes, found.concluded, blocks, without=changed):
+    listings = (
+        deep.listings(found.themes, found.concluded, blocks, without=changed)
+        if night.model is not None
+        else ()
+    )
+    for listing in listings:
         if not (reached := _answered(night, report, listing, answers)):
             break
         accepted = answers.get(listing.shown(), Checked()).accepted

@@ -15,7 +15,7 @@ from langmemory.formation.asking.asker import Asker, Question
 from langmemory.formation.asking.json_answers import BadAnswerError, json_object
 from langmemory.formation.prompts import prompt
 from langmemory.lifecycle.notes import Written, WrittenNotes, is_usable, noted
-from langmemory.maintenance.comparing import of_what_is_new
+from langmemory.maintenance.comparing import AT_ONCE, of_what_is_new
 from langmemory.maintenance.night import Night, TaskReport
 from langmemory.pluralize import counted
 from langmemory.ports.facts import SnapshotKnowledge
@@ -32,7 +32,9 @@ def notes(night: Night, report: TaskReport) -> None:
     """Give each new memory a note, and its neighbours the tags they share, if ``lifecycle.notes`` is on."""
     if night.config.notes:
         for namespace in night.namespaces(report):
-            of_what_is_new(night, report, namespace, _notes, "notes on new memories")
+            of_what_is_new(
+                night, report, namespace, _notes, "notes on new memories", at_once=AT_ONCE
+            )
 
 
 def _notes(

@@ -16,13 +16,22 @@ import pytest
 
 from tests.server.client import API, problem, serving, token_of
 
-from langmemory.changes import AddMemory, ChangeSet, Facets, OpenReview, SetStatus  # isort: skip
+from langmemory.changes import (  # isort: skip
+    AddEdge,
+    AddEntity,
+    AddMemory,
+    ChangeSet,
+    Facets,
+    OpenReview,
+    SetStatus,
+)
 from langmemory.server import inspector  # isort: skip
 from langmemory.stores import MemoryStore  # isort: skip
 
 HOME = Path(inspector.__file__).parent
 SOURCES = sorted(one for one in HOME.iterdir() if one.suffix in inspector.TYPES)
 PLACE = ("home", "ana")
+MAY = datetime(2026, 5, 1, tzinfo=UTC)
 SAID = "My sister Bea plays the cello in Bilbao."
 
 
@@ -33,7 +42,7 @@ def filled(store: MemoryStore) -> MemoryStore:
         {"role": "user", "content": SAID, "id": "1", "name": "Ana"},
         {"role": "user", "content": "I water the tomatoes at six.", "id": "2", "name": "Ana"},
     ]
-    said = store.remember(PLACE, turns, thread_id="t", at=datetime(2026, 5, 1, tzinfo=UTC))
+    said = store.remember(PLACE, turns, thread_id="t", at=MAY)
     facts = {"fact/cello": "Bea plays the cello.", "fact/viola": "Bea plays the viola."}
     store.changes.apply(
         ChangeSet(
@@ -46,11 +55,19 @@ def filled(store: MemoryStore) -> MemoryStore:
                     AddMemory(
                         key=key,
                         value={"text": text},
-                        facets=Facets(kind="semantic"),
+                        facets=Facets(kind="semantic", valid_at=MAY),
                         evidence=(said[0],),
                         reason="said",
                     )
                     for key, text in facts.items()
+                ),
+                AddEntity(key="person/bea", name="Bea", kind="person"),
+                AddEntity(key="thing/cello", name="Cello"),
+                AddEdge(
+                    fact="fact/cello",
+                    subject="person/bea",
+                    relation="plays",
+                    object="thing/cello",
                 ),
                 OpenReview(
                     id="review/1",
@@ -317,3 +334,54 @@ def test_forgetting_shows_its_proof(browser_page: Any, address: str, filled: Mem
     page.get_by_role("button", name="Forget it").click()
     page.get_by_text("gone, and proven").wait_for()
     assert filled.admin.memory(PLACE, "fact/viola") is None
+
+
+@pytest.mark.integration
+def test_what_held_at_a_moment(browser_page: Any, address: str, filled: MemoryStore) -> None:
+    """In the browser: the sliders of timeline and graph, moved by keys, show what was known then."""
+    page = browser_page
+    filled.put(PLACE, "old", {"text": "Bea played the piano."})
+    page.goto(f"{address}#/timeline")
+    page.get_by_text("3 facts hold at this moment, of 3.").wait_for()
+    known = page.get_by_label("Known at")
+    known.focus()
+    page.keyboard.press("Home")
+    page.get_by_text("2 facts hold at this moment, of 3.").wait_for()
+    page.get_by_role("link", name="graph").click()
+    page.get_by_role("link", name="Bea plays Cello").wait_for()
+    assert page.locator(".picture circle").count() == 2
+    page.get_by_label("As of").focus()
+    page.keyboard.press("Home")
+    page.get_by_label("As of").blur()
+    page.locator(".picture .name-of", has_text="Bea").click()
+    page.get_by_role("link", name="Show all").wait_for()
+
+
+@pytest.mark.integration
+def test_health_and_jobs(browser_page: Any, address: str, filled: MemoryStore) -> None:
+    """In the browser: figures of memory, and a queue that is empty with what fills it."""
+    page = browser_page
+    page.goto(f"{address}#/health")
+    page.get_by_text("No night of maintenance yet.").wait_for()
+    page.get_by_role("link", name="jobs").click()
+    page.get_by_text("The queue is empty.").wait_for()
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+
+
+@pytest.mark.integration
+def test_a_token_is_asked_for(browser_page: Any, filled: MemoryStore, address: str) -> None:
+    """In the browser: a token that is typed in shows what its viewer may read, and stands in no address."""
+    page = browser_page
+    token = token_of(filled, "bob", PLACE, scope="read")
+    filled.put(
+        PLACE, "secret", {"text": "Ana hides a cello.", "privacy": "private", "owner": "ana"}
+    )
+    page.goto(f"{address}#/memories")
+    page.get_by_text("Ana hides a cello.").wait_for()
+    page.get_by_role("button", name="Token").click()
+    page.get_by_label("Token", exact=True).last.fill(token)
+    page.get_by_role("button", name="Use it").click()
+    page.get_by_text("Ana hides a cello.").wait_for(state="detached")
+    page.get_by_text("Bea plays the cello.").wait_for()
+    assert token not in page.url
+    assert page.evaluate("Object.values(sessionStorage)").count(token) == 1

@@ -2,14 +2,18 @@
 
 import { namespaces, place, token } from "./api.js";
 import { dialog, h, placeOf, problem } from "./dom.js";
+import * as graph from "./graph.js";
+import * as health from "./health.js";
+import * as jobs from "./jobs.js";
 import * as memories from "./memories.js";
 import * as memory from "./memory.js";
 import * as reviews from "./reviews.js";
 import * as runs from "./runs.js";
 import * as search from "./search.js";
+import * as timeline from "./timeline.js";
 
-const PAGES = { search, memories, memory, runs, run: runs.one, reviews };
-const LISTED = ["search", "memories", "runs", "reviews"];
+const PAGES = { search, memories, memory, timeline, graph, runs, run: runs.one, reviews, health, jobs };
+const LISTED = ["search", "memories", "timeline", "graph", "runs", "reviews", "health", "jobs"];
 const UNDER = { memory: "memories", run: "runs" };
 
 const main = document.getElementById("main");

@@ -25,7 +25,7 @@ function card(review, reload) {
     await reload();
   });
   return h("li", { class: "panel review", tabindex: -1 },
-    h("h3", null, review.question), h("div", { class: "meta" }, h("span", null, words(review.about)), when(review.opened_at), h("span", null, placeOf(review.namespace)),
+    h("h2", { class: "question" }, review.question), h("div", { class: "meta" }, h("span", null, words(review.about)), when(review.opened_at), h("span", null, placeOf(review.namespace)),
       h("a", { href: address("run", { id: review.run_id }) }, "the run that asked")),
     sides,
     review.decision

@@ -20,7 +20,7 @@ export async function show(body, query, { reload }) {
     if (next === location.hash) reload();
     else location.hash = next;
   };
-  put(body, h("form", { role: "search", submit: go },
+  put(body, h("h1", { class: "unseen" }, "Search"), h("form", { role: "search", submit: go },
     h("div", { class: "row ask" }, h("span", { class: "wide" }, input), h("button", { class: "main", type: "submit" }, "Search")),
     h("details", { open: ["kind", "as_of", "known_at", "archive", "limit"].some((one) => query.has(one)) },
       h("summary", null, "Options"),

@@ -1,0 +1,99 @@
+// Graph: people and things, and what connects them, at any moment. The layout is calculated here.
+
+import { address, get, memoryAddress, place } from "./api.js";
+import { empty, h, put, svg, when, words } from "./dom.js";
+import { settled, slider, span } from "./times.js";
+
+const MOST = 200, WIDE = 960, HIGH = 620, ROUNDS = 300;
+
+export async function show(body, query) {
+  const namespace = place.get() ?? [];
+  put(body, h("h1", null, "Graph"));
+  if (!namespace.length) {
+    put(body, empty("A graph is of one namespace. Choose it at the top."));
+    return;
+  }
+  const entity = query.get("entity") ?? undefined;
+  const whole = await get("graph/subgraph", { namespace, past: true, entity, depth: 2 });
+  if (!whole.entities.length) {
+    put(body, empty("Nobody and nothing is known yet. Reflection finds people and things in what was said: ", h("code", null, "langmemory reflect"), "."));
+    return;
+  }
+  const degree = new Map();
+  for (const one of whole.edges) for (const end of [one.subject, one.object]) if (end) degree.set(end, (degree.get(end) ?? 0) + 1);
+  const nodes = whole.entities.toSorted((one, other) => (degree.get(other.key) ?? 0) - (degree.get(one.key) ?? 0)).slice(0, MOST);
+  const at = layout(nodes, whole.edges);
+  const names = new Map(whole.entities.map((one) => [one.key, one.name]));
+  const picture = h("div", { class: "picture" }), list = h("ul", { class: "list dense" });
+  const times = { as_of: null, known_at: null };
+  let asked = 0;
+  const draw = async () => {
+    const mine = ++asked;
+    const now = await get("graph/subgraph", { namespace, entity, depth: 2, ...times });
+    if (mine !== asked) return;
+    const there = new Set(now.entities.map((one) => one.key));
+    picture.replaceChildren(drawn(nodes, now.edges, at, there));
+    list.replaceChildren(...now.edges.map((one) => h("li", null, h("p", { class: "said" }, h("a", { href: memoryAddress({ namespace: one.namespace, key: one.fact }) },
+      `${names.get(one.subject) ?? one.subject} ${words(one.relation)} ${one.object ? names.get(one.object) ?? one.object : one.literal ?? ""}`)),
+    h("div", { class: "meta" }, one.valid_at && ["since ", when(one.valid_at, true)], one.invalid_at && ["until ", when(one.invalid_at, true)]))));
+    if (!now.edges.length) list.replaceChildren(h("li", { class: "soft" }, "Nothing was connected at this moment. Move the slider."));
+  };
+  const later = settled(() => draw().catch((error) => list.replaceChildren(h("li", null, error.message))));
+  put(body, h("p", { class: "lead" }, "What connects people and things. Choose one to see what is around it.",
+    entity && [" ", h("a", { href: "#/graph" }, "Show all"), "."], nodes.length < whole.entities.length && ` The ${MOST} with most connections of ${whole.entities.length} are drawn.`),
+  h("div", { class: "panel" }, slider("As of", span(whole.edges, ["valid_at", "invalid_at"]), (moment) => { times.as_of = moment; later(); }),
+    slider("Known at", span(whole.edges, ["created_at", "expired_at"]), (moment) => { times.known_at = moment; later(); })),
+  picture, h("h2", null, "Connections"), list);
+  await draw();
+}
+
+function drawn(nodes, edges, at, there) {
+  const lines = new Map();
+  for (const one of edges) {
+    if (!one.object || !at.has(one.subject) || !at.has(one.object)) continue;
+    const name = `${one.subject}\n${one.object}`;
+    lines.set(name, { ...one, relations: [...(lines.get(name)?.relations ?? []), words(one.relation)] });
+  }
+  return svg("svg", { viewBox: `0 0 ${WIDE} ${HIGH}`, role: "group", "aria-label": "People and things, and lines between them; the list below says the same" },
+    [...lines.values()].map((one) => {
+      const [x1, y1] = at.get(one.subject), [x2, y2] = at.get(one.object);
+      return [svg("line", { class: "edge", x1, y1, x2, y2 }), svg("text", { x: (x1 + x2) / 2, y: (y1 + y2) / 2 - 3, "text-anchor": "middle" }, one.relations.join(", "))];
+    }),
+    nodes.map((one) => {
+      const [x, y] = at.get(one.key);
+      const node = svg("a", { href: address("graph", { entity: one.key }), class: there.has(one.key) ? null : "faint" },
+        svg("circle", { class: "node", cx: x, cy: y, r: 7 }), svg("text", { class: "name-of", x, y: y - 12, "text-anchor": "middle" }, one.name), svg("title", null, `${one.name}, ${one.kind}`));
+      return node;
+    }));
+}
+
+/** Return where each node stands: they push each other away, and edges pull (Fruchterman and Reingold 1991). */
+function layout(nodes, edges) {
+  const index = new Map(nodes.map((one, n) => [one.key, n]));
+  const pairs = edges.filter((one) => index.has(one.subject) && index.has(one.object) && one.subject !== one.object).map((one) => [index.get(one.subject), index.get(one.object)]);
+  const x = nodes.map((_, n) => Math.cos(2.4 * n) * Math.sqrt(n)), y = nodes.map((_, n) => Math.sin(2.4 * n) * Math.sqrt(n));
+  for (let round = 0; round < ROUNDS; round++) {
+    const dx = new Float64Array(nodes.length), dy = new Float64Array(nodes.length), most = 0.6 * (1 - round / ROUNDS);
+    for (let one = 0; one < nodes.length; one++) {
+      for (let other = one + 1; other < nodes.length; other++) {
+        const ox = x[one] - x[other], oy = y[one] - y[other], push = 1 / (ox * ox + oy * oy + 0.01);
+        dx[one] += ox * push; dy[one] += oy * push; dx[other] -= ox * push; dy[other] -= oy * push;
+      }
+      dx[one] -= 0.05 * x[one]; dy[one] -= 0.05 * y[one];
+    }
+    for (const [one, other] of pairs) {
+      const ox = x[one] - x[other], oy = y[one] - y[other], pull = 0.35 * Math.hypot(ox, oy);
+      dx[one] -= ox * pull; dy[one] -= oy * pull; dx[other] += ox * pull; dy[other] += oy * pull;
+    }
+    for (let n = 0; n < nodes.length; n++) {
+      const long = Math.hypot(dx[n], dy[n]) || 1, step = Math.min(long, most);
+      x[n] += (dx[n] / long) * step; y[n] += (dy[n] / long) * step;
+    }
+  }
+  const fit = (values, wide, edge) => {
+    const low = Math.min(...values), high = Math.max(...values);
+    return values.map((one) => (high - low < 1e-6 ? wide / 2 : Math.round(edge + ((one - low) / (high - low)) * (wide - 2 * edge))));
+  };
+  const across = fit(x, WIDE, 90), down = fit(y, HIGH, 40);
+  return new Map(nodes.map((one, n) => [one.key, [across[n], down[n]]]));
+}

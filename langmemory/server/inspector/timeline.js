@@ -1,0 +1,57 @@
+// Timeline: from when until when each fact was true, and which of them held, or were believed, at a moment.
+
+import { get, memoryAddress, place } from "./api.js";
+import { counted, empty, h, put, when } from "./dom.js";
+import { slider, span } from "./times.js";
+
+const PAGE = 200;
+
+export async function show(body) {
+  const where = place.get() ?? [];
+  const found = await get("memories", { namespace: where, kind: ["semantic", "procedural"], status: ["active", "superseded", "approved"], limit: PAGE });
+  put(body, h("h1", null, "Timeline"));
+  if (!found.items.length) {
+    put(body, empty("No facts yet. Reflection makes them of what was said: ", h("code", null, "langmemory reflect"), "."));
+    return;
+  }
+  const from = (one) => (one.valid_at ? Date.parse(one.valid_at) : -Infinity);  // nobody said since when
+  const rows = found.items.toSorted((one, other) => from(one) - from(other) || 0);
+  const world = most(rows);
+  const belief = span(rows, ["created_at", "expired_at"]);
+  const at = { as: null, known: null };
+  const x = (moment) => (100 * (moment - world[0])) / (world[1] - world[0]);
+  const count = h("p", { class: "soft", role: "status" });
+  const list = h("ol", { class: "spans" }, rows.map((one) => {
+    const begin = Math.max(0, x(from(one))), end = one.invalid_at ? x(Date.parse(one.invalid_at)) : 100;
+    const bar = h("span", { class: one.invalid_at ? "span ended" : "span", "width%": Math.max(0.6, end - begin) });
+    bar.style.setProperty("margin-left", `${Math.min(99, begin)}%`);
+    return h("li", null, h("a", { href: memoryAddress(one) }, one.text),
+      h("div", { class: "lane", "aria-hidden": "true" }, bar),
+      h("span", { class: "meta" }, one.valid_at ? when(one.valid_at, true) : h("span", null, "since when is not known"), one.invalid_at && h("span", null, "until ", when(one.invalid_at, true))));
+  }));
+  const mark = () => {
+    const now = at.as ? Date.parse(at.as) : Date.now(), known = at.known ? Date.parse(at.known) : Infinity;
+    let held = 0;
+    rows.forEach((one, place) => {
+      const believed = Date.parse(one.created_at) <= known;
+      const ended = one.invalid_at && !(one.expired_at && Date.parse(one.expired_at) > known);
+      const holds = believed && from(one) <= now && !(ended && Date.parse(one.invalid_at) <= now);
+      held += holds;
+      list.children[place].classList.toggle("out", !holds);
+      list.children[place].classList.toggle("unknown", !believed);
+    });
+    count.replaceChildren(`${counted(held, "fact holds", "facts hold")} at this moment, of ${rows.length}${found.next ? "; more than these there are, choose a narrower namespace" : ""}.`);
+  };
+  put(body, h("p", { class: "lead" }, "From when until when each fact was true. Move a slider to see what held at a moment, and what was believed at one."),
+    h("div", { class: "panel" }, slider("As of", world, (moment) => { at.as = moment; mark(); }), slider("Known at", belief, (moment) => { at.known = moment; mark(); }), count),
+    list);
+  mark();
+}
+
+/** Return the span that is drawn: where a tenth of the facts began long before the others, it starts with these. */
+function most(rows) {
+  const whole = span(rows, ["valid_at", "invalid_at"]);
+  const begun = rows.filter((one) => one.valid_at).map((one) => Date.parse(one.valid_at)).sort((one, other) => one - other);
+  const later = begun[Math.ceil(begun.length / 10)];
+  return later - whole[0] > (whole[1] - whole[0]) / 2 ? [later, whole[1]] : whole;
+}
