@@ -293,7 +293,7 @@ BEYOND: Final = 10**400
 """Greater than every float: JSON has no infinity, and a filter compares with this alike."""
 
 
-NOTHING: Final = {"$in": []}
+NOTHING: Final[dict[str, list[Any]]] = {"$in": []}
 """Matches nothing, as what is compared with NaN does."""
 COMPARISONS: Final = ("$eq", "$gt", "$gte", "$lt", "$lte")
 
