@@ -28,6 +28,7 @@ from langmemory.cli.jobs import jobs
 from langmemory.cli.journal import journal
 from langmemory.cli.list import list_memories
 from langmemory.cli.maintain import health, maintain
+from langmemory.cli.mcp import mcp
 from langmemory.cli.oneline import Command, CommandLine
 from langmemory.cli.reembed import reembed
 from langmemory.cli.reflect import reflect
@@ -97,7 +98,7 @@ COMMANDS: dict[str, dict[str, Callable[..., None] | typer.Typer]] = {
         "jobs": jobs,
         "maintain": maintain,
     },
-    "Serve it": {"serve": serve, "token": token},
+    "Serve it": {"serve": serve, "mcp": mcp, "token": token},
     "Check and measure": {
         "doctor": doctor,
         "health": health,

@@ -65,7 +65,7 @@ def serve(
     local = Grant(
         id=LOCAL.id, viewer=viewer, namespaces=(place,) if place else (), scope=LOCAL.scope
     )
-    _log_to_stderr(quiet=quiet)
+    log_to_stderr(quiet=quiet)
     listening = listen(settings)
     with listening, target.open(create=True) as store:
         if store.ttl_config:
@@ -76,7 +76,8 @@ def serve(
         run(create_app(store, settings=settings, local=local), listening)
 
 
-def _log_to_stderr(*, quiet: bool) -> None:
+def log_to_stderr(*, quiet: bool) -> None:
+    """Log to stderr: requests and warnings, or with ``quiet`` warnings alone."""
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(logging.Formatter("%(asctime)s  %(message)s", "%H:%M:%S"))
     for name in ("langmemory", "uvicorn"):

@@ -5,7 +5,9 @@ first results speak of leads to the others: their most telling words, and what t
 (pseudo-relevance feedback, Rocchio 1971). The summaries of their days and themes, where a night wrote
 some, name what is central there. A question that names a stretch of time and nothing else, or not even
 that, is answered by what the summaries of this stretch retell. Turns that open a session and turns that
-tell much come first, since people begin with the news; a day that was told of counts less.
+tell much come first, since people begin with the news; a day that was told of counts less, and what was
+told in other words still less. The best of the first ranking stay first: where texts are long, a budget in
+tokens has room for no more. Within a budget a text that takes much of it counts by the token.
 
 The constants were chosen on the even conversations of ``benchmarks/conversations/overview.jsonl``; see
 ``benchmarks/results/overview.md``.
@@ -58,12 +60,24 @@ TELLING_TOKENS: Final = 30
 """... the tokens from which a text is long ..."""
 TOO_LONG_TOKENS: Final = 90
 """... and those from which it counts less again: it takes the place of several others."""
+DERIVED: Final = 1.4
+"""How much more of these a fact has than its turn: it tells the same in fewer tokens."""
+FIRST: Final = 2
+"""The best of the first ranking that stay first. More cost evidence."""
+BUDGET_SHARE: Final = 0.2
+"""The share of a budget in tokens from which a text counts in proportion to its length (score by cost, Lin
+and Bilmes 2010); not below `TELLING_TOKENS`. Smaller shares cost evidence."""
+RETOLD: Final = 0.6
+"""The share of its score that a fact keeps when a turn it was derived from is taken, and such a turn when
+the fact is."""
 REPEATED: Final = 0.985
 """The share of its score that a memory keeps for each that was taken of the same day before it."""
 REPEATED_IN_PERIOD: Final = 0.5
 """The same for each that was taken of the same period, where only the tree tells what is to be shown."""
 MOST: Final = 200
 """Memories that are put in order."""
+SHORT_TOKENS: Final = 8
+"""The tokens of a short fact: a budget has room for as many of these."""
 LEVELS: Final[tuple[Level, ...]] = ("year", "month", "week", "day")
 FEWEST_PERIODS: Final = 3
 """A stretch of time is told by its longest periods of which it has as many."""
@@ -189,7 +203,7 @@ def tells_news(
     fact_sources: FactSources | None,
 ) -> Floats:
     """Return a factor for each of n candidates, 1 and more: what opens a session, as far as it is among the
-    candidates, or was derived from that, and what tells much.
+    candidates, what tells much, and what was derived from either.
 
     ``thread``, ``position`` and ``said_at`` as in `Rows`, ``tokens`` int64[n] the length of each text.
     """
@@ -200,35 +214,71 @@ def tells_news(
         begins = np.full(number.max() + 1, np.iinfo(np.int64).max)
         np.minimum.at(begins, number, position[turns])
         later[turns] = position[turns] - begins[number]
+    long = np.minimum(tokens / TELLING_TOKENS, 1)
     if fact_sources is not None:
-        np.minimum.at(later, fact_sources.derived, later[fact_sources.sources])
+        derived, sources = fact_sources.derived, fact_sources.sources
+        np.minimum.at(later, derived, later[sources])
+        np.maximum.at(long, derived, long[sources])
     opening = np.power(OPENING_DECAY, later)
-    long = np.minimum(tokens / TELLING_TOKENS, TOO_LONG_TOKENS / np.maximum(tokens, 1)).clip(max=1)
-    factor: Floats = (1 + OPENING * opening + TELLING * long).astype(np.float32)
+    long *= np.minimum(TOO_LONG_TOKENS / np.maximum(tokens, 1), 1)
+    more = OPENING * opening + TELLING * long
+    if fact_sources is not None:
+        more[np.unique(fact_sources.derived)] *= DERIVED
+    factor: Floats = (1 + more).astype(np.float32)
     return factor
 
 
+def per_token(tokens: NDArray[np.int64], budget_tokens: int | None) -> Floats:
+    """Return the share of its worth, float32[n], that a text of each length keeps within a budget."""
+    if budget_tokens is None:
+        return np.ones(len(tokens), np.float32)
+    most = max(BUDGET_SHARE * budget_tokens, TELLING_TOKENS)
+    return np.minimum(most / np.maximum(tokens, 1), 1).astype(np.float32)
+
+
 def spread(
-    order: NDArray[np.int64], worth: Floats, group: NDArray[np.int64], repeated: float
+    order: NDArray[np.int64],
+    worth: Floats,
+    group: NDArray[np.int64],
+    repeated: float,
+    *,
+    first: NDArray[np.int64],
+    fact_sources: FactSources | None,
 ) -> NDArray[np.int64]:
-    """Return an order of candidates in which each of a group counts less than the one taken before it.
+    """Return an order of candidates in which each counts less for what was taken before it: of the same
+    group, or derived from it, or what it was derived from.
 
     Args:
         order: int64[m], the candidates, by index.
         worth: float32[n].
         group: int64[n], the day or period of each.
-        repeated: Share of its worth that each keeps for every one taken before it.
+        repeated: Share of its worth that each keeps for every one of its group taken before it.
+        first: Candidates that are taken before all others, by index.
+        fact_sources: Which of them tell the same.
     """
-    _, number = np.unique(group[order], return_inverse=True)
-    value = worth[order].astype(np.float64)
+    value = np.full(len(worth), -np.inf)
+    value[order] = worth[order]
+    relatives: dict[int, list[int]] = defaultdict(list)
+    if fact_sources is not None:
+        pairs = zip(fact_sources.derived.tolist(), fact_sources.sources.tolist(), strict=True)
+        for derived, source in pairs:
+            relatives[derived].append(source)
+            relatives[source].append(derived)
+    head = [place for place in first.tolist() if value[place] > 0]
     taken: list[int] = []
-    for _ in range(min(len(order), MOST)):
-        best = int(np.argmax(value))
+    while len(taken) < min(len(order), MOST):
+        best = head[len(taken)] if len(taken) < len(head) else int(np.argmax(value))
         if value[best] <= 0:
             break
         taken.append(best)
-        value[best] = -1
-        value[(number == number[best]) & (value > 0)] *= repeated
-    rest = np.ones(len(order), np.bool_)
+        value[best] = -np.inf
+        value[group == group[best]] *= repeated
+        value[relatives[best]] *= RETOLD
+    rest = np.ones(len(worth), np.bool_)
     rest[taken] = False
-    return np.concatenate((order[taken], order[rest])).astype(np.int64)
+    return np.concatenate((np.array(taken, np.int64), order[rest[order]]))
+
+
+def most_within(budget_tokens: int, fewest: int) -> int:
+    """Return how many results are enough for the budget to decide, and not the limit."""
+    return max(fewest, min(budget_tokens // SHORT_TOKENS, MOST))

@@ -21,7 +21,7 @@ from typing import Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from langmemory.ids import are_in
+from langmemory.ids import are_in, indexes
 from langmemory.languages import split_words
 from langmemory.ports.candidates import NOTHING, CandidateSource, Floats, Ids, ScoredIds, WordSource
 from langmemory.recall import features, overview, scoring
@@ -75,6 +75,7 @@ def run(
     preset: Preset = BALANCED,
     vocabulary: Vocabulary | None = None,
     limit: int = 10,
+    budget_tokens: int | None = None,
     min_score: MinScore = None,
     mode: SearchMode = "hybrid",
     granularity: Granularity = "turn",
@@ -93,6 +94,7 @@ def run(
         preset: Every constant of the stages.
         vocabulary: The token table the source's tokens refer to; None leaves out what needs it.
         limit: Results at most.
+        budget_tokens: What the results of an overview are chosen for; it leaves out none.
         min_score: Leaves out results whose score, the probability that they are evidence, is below
             this one. "auto" takes `calibration.gate`, and looks nothing up for an idle message.
         mode: "semantic" leaves the keyword channel out where there is a vector.
@@ -106,7 +108,9 @@ def run(
     clock = _Clock()
     if limit <= 0 or (min_score == "auto" and is_idle(text)):
         return Recall(query=text, results=(), trace=Trace(degraded=degraded, preset=preset.name))
-    meant, asked = _asked(text, source, vector, now, vocabulary, limit, clock)
+    meant, asked = _asked(
+        text, source, vector, now, vocabulary, limit, clock, budget_tokens=budget_tokens
+    )
     intent, keywords = asked.intent, vector is None or mode != "semantic"
     query = read_query(meant.text, intent, vocabulary=vocabulary, keywords=keywords)
     wanted = max(limit, preset.rerank_depth) if reranker else limit
@@ -225,6 +229,7 @@ def _asked(
     limit: int,
     clock: _Clock,
     *,
+    budget_tokens: int | None = None,
     every_turn: bool = False,
 ) -> tuple[Spelling, _Asked]:
     """Read a query: its words, mistyped words mended where it can be told that they are, and its intent."""
@@ -234,7 +239,9 @@ def _asked(
         spelling = respelled(text, intent, source, vocabulary)
         if spelling.meant:
             intent = read_intent(spelling.text, now)
-    return spelling, _Asked(intent, source, vector, now, vocabulary, limit, clock, every_turn)
+    return spelling, _Asked(
+        intent, source, vector, now, vocabulary, limit, budget_tokens, clock, every_turn
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -247,6 +254,7 @@ class _Asked:
     now: datetime
     vocabulary: Vocabulary | None
     limit: int
+    budget_tokens: int | None
     clock: _Clock
     every_turn: bool
     """Whether contentless turns are ranked as well."""
@@ -265,6 +273,7 @@ class _Asked:
         found = self._found_for_overview(query, ranking)
         if not len(found.ids):
             return ranking
+        best = ranking.pool.rows.ids[ranking.order[: overview.FIRST]]
         ranking = self._rank(query, preset, found)
         self.clock.lap("scoring")
         rows, order = ranking.pool.rows, ranking.order
@@ -273,12 +282,17 @@ class _Asked:
         worth *= overview.tells_news(
             rows.thread, rows.position, rows.said_at, lengths, ranking.fact_sources
         )
+        worth *= overview.per_token(lengths, self.budget_tokens)
         order = order[np.lexsort((rows.ids[order], -worth[order]))]
         if len(found.periods):
             group, repeated = found.period_of(rows.ids), overview.REPEATED_IN_PERIOD
+            best = NOTHING.ids
         else:
             group, repeated = ranking.times // overview.DAY_US, overview.REPEATED
-        order = overview.spread(order, worth, group, repeated)
+            best = indexes(rows.ids, best)
+        order = overview.spread(
+            order, worth, group, repeated, first=best[best >= 0], fact_sources=ranking.fact_sources
+        )
         # Each place keeps its score.
         score = ranking.score.copy()
         score[order] = np.sort(ranking.score[order])[::-1]

@@ -17,6 +17,7 @@ from langmemory.server import inspector, openapi
 from langmemory.server.access import LOCAL, Grant
 from langmemory.server.api import ROUTES
 from langmemory.server.auth import Doorkeeper
+from langmemory.server.mcp.endpoint import PATH, McpEndpoint
 from langmemory.server.routes import PREFIX
 from langmemory.server.service import Endpoint, Guard, Service
 from langmemory.server.settings import ServerSettings
@@ -49,10 +50,11 @@ def create_app(
     if mounted:
         doorkeeper = replace(doorkeeper, local=None, hosts=None)
     service = Service(settings=settings, doorkeeper=doorkeeper)
+    mcp = McpEndpoint(service)
 
     @asynccontextmanager
     async def lifespan(_: Starlette) -> AsyncIterator[None]:
-        async with service.opening(_opener(store)):
+        async with service.opening(_opener(store)), mcp.running():
             yield
 
     api = [
@@ -64,7 +66,7 @@ def create_app(
         ),
     ]
     status = _status_routes(service)
-    shown = [*status, *_streams(service), *inspector.routes()]
+    shown = [*status, *_streams(service), Route(PATH, mcp), *inspector.routes()]
     places: dict[str, Sequence[Route | WebSocketRoute]] = {
         PREFIX: api,
         "/memory": shown,

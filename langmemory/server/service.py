@@ -308,7 +308,7 @@ class Guard:
         except Exception as error:
             problem = problem_of(error)
             if problem is None:
-                _log_failure(error)
+                log_failure(error)
                 problem = Problem(500, "internal", "The server failed; its log says where.")
             kind = problem.kind
             if (
@@ -338,7 +338,7 @@ class Guard:
         await self._app(scope, receive, send)
 
 
-def _log_failure(error: Exception) -> None:
+def log_failure(error: Exception) -> None:
     """Log where something failed; its message may hold what somebody said."""
     frames = "".join(traceback.format_tb(error.__traceback__))
     logger.error("request_failed error=%s\n%s", type(error).__name__, frames)

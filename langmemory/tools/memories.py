@@ -86,7 +86,7 @@ def create_get_memory_tool(
         source, scope = run_of(config, store, name, viewer)
         who = viewer_of(viewer, scope)
         item = find(source, template.resolve(scope), id, who, state)
-        return full(_known(source, item), evidence_of(source, item, who)).text
+        return full(known(source, item), evidence_of(source, item, who)).text
 
     return memory_tool(
         name=name,
@@ -117,27 +117,8 @@ def create_memory_timeline_tool(
         source, scope = run_of(config, store, name, viewer)
         who = viewer_of(viewer, scope)
         item = find(source, template.resolve(scope), id, who, state)
-        made_from = evidence_of(source, item, who)
-        said = next((one for one in [*made_from, item] if one.value.get("thread_id")), None)
-        if said is None:
-            raise refuse(f"Memory {id} is not part of a conversation. Use get_memory to read it.")
-        of_thread = {"thread_id": said.value["thread_id"]}
-        found = source.search(said.namespace, filter=of_thread, limit=SCAN)
-        # Beside turns, which have a role, a thread has summaries of them.
-        turns = _in_order(
-            [
-                turn
-                for turn in found
-                if ("role" in turn.value) == ("role" in said.value) and readable(turn.value, who)
-            ]
-        )
-        place = next((at for at, turn in enumerate(turns) if turn["key"] == said.key), None)
-        if place is None:
-            raise refuse(
-                f"Memory {id} is too far back in its conversation to look around it. Use "
-                f"conversation_search with its date."
-            )
-        return timeline(turns[place], turns[max(place - around, 0) : place + around + 1]).text
+        turns, place = said_around(source, item, id, who, around)
+        return timeline(turns[place], turns).text
 
     return memory_tool(
         name=name,
@@ -199,8 +180,8 @@ def find(store: BaseStore, namespace: Namespace, id: str, viewer: str | None, st
     return item
 
 
-def _known(store: BaseStore, item: Item) -> Item | Memory:
-    """The memory with what the store knows of it beyond its value, such as since when it is true."""
+def known(store: BaseStore, item: Item) -> Item | Memory:
+    """Return the memory with what the store knows of it beyond its value, such as since when it is true."""
     facets = conversing_of(store)
     whole_id = digest(item.namespace, item.key)
     return item if facets is None else next(iter(facets.labelled(item.namespace, whole_id)), item)
@@ -215,6 +196,39 @@ def evidence_of(store: BaseStore, item: Item, viewer: str | None) -> list[Item]:
         keys += [memory.key for memory in changes.evidence(item.namespace, item.key)]
     found = [store.get(item.namespace, key) for key in dict.fromkeys(keys)]
     return [each for each in found if each is not None and readable(each.value, viewer)]
+
+
+def said_around(
+    store: BaseStore, item: Item, id: str, viewer: str | None, around: int
+) -> tuple[list[dict[str, Any]], int]:
+    """Return the messages around a memory, oldest first, and the place of the one in the middle: itself, or
+    the first that it was made from.
+
+    Raises:
+        ToolException: it is part of no conversation, or too far back in one.
+    """
+    made_from = evidence_of(store, item, viewer)
+    said = next((one for one in [*made_from, item] if one.value.get("thread_id")), None)
+    if said is None:
+        raise refuse(f"Memory {id} is not part of a conversation. Use get_memory to read it.")
+    of_thread = {"thread_id": said.value["thread_id"]}
+    found = store.search(said.namespace, filter=of_thread, limit=SCAN)
+    # Beside turns, which have a role, a thread has summaries of them.
+    turns = _in_order(
+        [
+            turn
+            for turn in found
+            if ("role" in turn.value) == ("role" in said.value) and readable(turn.value, viewer)
+        ]
+    )
+    place = next((at for at, turn in enumerate(turns) if turn["key"] == said.key), None)
+    if place is None:
+        raise refuse(
+            f"Memory {id} is too far back in its conversation to look around it. Use "
+            f"conversation_search with its date."
+        )
+    first = max(place - around, 0)
+    return turns[first : place + around + 1], place - first
 
 
 def _of_short_id(store: BaseStore, namespace: Namespace, id: str, state: Any) -> list[Item]:

@@ -8,11 +8,13 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from langmemory.config import Config, RecallConfig
 from langmemory.graphs.maintenance import build_maintenance_graph
-from langmemory.recall import pipeline
+from langmemory.recall import overview, pipeline
+from langmemory.recall.fact_sources import FactSources
 from langmemory.recall.intent import read_intent
 from langmemory.stores import MemoryStore
 from langmemory.types import Namespace
@@ -165,6 +167,43 @@ def test_an_order_of_events_comes_in_order_of_time(store: MemoryStore) -> None:
     assert shown & {keys[5], keys[6]}
     assert plain(found)["trace"]["by_time"]
     assert not store.recall("Who repaired the roof?", ADA, now=NOW).trace.by_time
+
+
+def test_the_budget_decides_and_not_the_limit(store: MemoryStore) -> None:
+    """A budget with room for more results than other questions have is used for an overview."""
+    for number in range(60):
+        say(store, f"The mill got part {number}.", month(1) + timedelta(hours=number))
+    broad, other = "Summarise the work on the mill.", "Which part did the mill get?"
+    assert len(keys_of(store, other, budget_tokens=1000)) == 40
+    assert len(keys_of(store, broad, budget_tokens=1000)) == 60
+    assert len(keys_of(store, broad, budget_tokens=1000, limit=7)) == 7
+
+
+def test_within_a_budget_a_long_text_counts_by_the_token() -> None:
+    """A text of more than a fifth of the budget keeps the share that fits; without a budget all keep all."""
+    tokens = np.array([10, 100, 200, 400], np.int64)
+    assert overview.per_token(tokens, 500).tolist() == [1, 1, 0.5, 0.25]
+    assert overview.per_token(tokens, None).tolist() == [1, 1, 1, 1]
+    assert overview.per_token(tokens, 20).tolist()[0] == 1
+
+
+def test_the_best_stay_first_and_what_was_told_comes_later() -> None:
+    """What the first ranking had first stays first; a fact counts less after the turn it was derived from."""
+    none = np.empty(0, np.int64)
+    turn, fact, other, best = range(4)
+    facts = FactSources(
+        derived=np.array([fact]), sources=np.array([turn]), superseded=none, successors=none
+    )
+    worth = np.array([1, 0.9, 0.8, 0.1], np.float32)
+    order = overview.spread(
+        np.array([turn, fact, other, best]),
+        worth,
+        np.arange(4),
+        1.0,
+        first=np.array([best]),
+        fact_sources=facts,
+    )
+    assert order.tolist() == [best, turn, other, fact]
 
 
 def test_without_a_tree_broad_questions_are_answered(store: MemoryStore) -> None:

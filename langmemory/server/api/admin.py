@@ -69,7 +69,7 @@ def forget(access: Access, *, body: ForgetRequest) -> ForgetAnswer:
     request only shows what would go."""
     place = access.place(body.namespace, exact=bool(body.keys) or body.everything)
     given = body.confirmation
-    if given is not None and not _is_confirmed(access, body, given):
+    if given is not None and not is_confirmed(access, body, given):
         raise Problem(
             409,
             "not-confirmed",
@@ -77,7 +77,7 @@ def forget(access: Access, *, body: ForgetRequest) -> ForgetAnswer:
             "send the request without it.",
         )
     forgotten = _forget(access, place, body, dry_run=given is None)
-    confirmation = _confirmation(access, body, int(time())) if given is None else None
+    confirmation = confirmation_of(access, body, int(time())) if given is None else None
     return ForgetAnswer(forgotten=forgotten, confirmation=confirmation)
 
 
@@ -105,17 +105,19 @@ def _forget(
     return forgotten
 
 
-def _confirmation(access: Access, body: ForgetRequest, at: int) -> str:
+def confirmation_of(access: Access, body: BaseModel, at: int) -> str:
+    """Return what confirms a request whose dry run was looked at."""
     asked = body.model_dump(mode="json", exclude={"confirmation"})
     text = json.dumps([at, access.grant.id, access.application.path, asked], sort_keys=True)
     return f"{at}-{hmac.new(_SECRET, text.encode(), hashlib.sha256).hexdigest()}"
 
 
-def _is_confirmed(access: Access, body: ForgetRequest, given: str) -> bool:
+def is_confirmed(access: Access, body: BaseModel, given: str) -> bool:
+    """Return whether this confirms the request, and not too late."""
     at = given.partition("-")[0]
     if not (at.isascii() and at.isdigit()) or not 0 <= time() - int(at) <= CONFIRMABLE_SECONDS:
         return False
-    return hmac.compare_digest(_confirmation(access, body, int(at)).encode(), given.encode())
+    return hmac.compare_digest(confirmation_of(access, body, int(at)).encode(), given.encode())
 
 
 class ExportQuery(Place):

@@ -24,8 +24,9 @@ from langmemory.errors import ConfigError, DatabaseError
 from langmemory.lifecycle.policies import PolicyOptions
 from langmemory.namespaces import check_namespace
 from langmemory.ports.candidates import CandidateSource, Floats
-from langmemory.recall import pipeline
+from langmemory.recall import overview, pipeline
 from langmemory.recall.explain import left_out
+from langmemory.recall.intent import read_intent
 from langmemory.recall.models import (
     Expander,
     Reranker,
@@ -33,7 +34,7 @@ from langmemory.recall.models import (
     chat_model_reranker,
     compressor_reranker,
 )
-from langmemory.recall.presets import find_preset
+from langmemory.recall.presets import Preset, find_preset
 from langmemory.recall.question_extraction import extract_question
 from langmemory.recall.vocabulary import default_vocabulary
 from langmemory.twins import Steps, call
@@ -59,8 +60,8 @@ class RecallOptions(TypedDict, total=False):
     """Options of `MemoryStore.recall` and `arecall`."""
 
     limit: int
-    """Results at most; default 10, or with ``budget_tokens`` as many as the preset has ``depth`` (40),
-    so that the budget decides."""
+    """Results at most; default 10, or with ``budget_tokens`` as many as the preset has ``depth`` (40), and
+    of an overview as many short facts as have room, so that the budget decides."""
     # A tuple by itself: mypy takes ("core",) for no Collection of Kind.
     kinds: tuple[Kind, ...] | Collection[Kind] | None
     """Only these kinds of memory; None (default) is every kind."""
@@ -234,11 +235,11 @@ def _recall(
     given = core.already_shown.before(thread_id, namespace) if thread_id else frozenset()
     scope = scope_of(namespace, options, given, viewer)
     budget = options.get("budget_tokens")
-    limit = whole_number("limit", options.get("limit", 10 if budget is None else preset.depth))
     if budget is not None:
         budget = whole_number("budget_tokens", budget)
-    min_score = check_min_score(options.get("min_score"))
     now = options.get("now") or datetime.now(UTC)
+    limit = whole_number("limit", options.get("limit", _default_limit(query, preset, budget, now)))
+    min_score = check_min_score(options.get("min_score"))
     granularity = options.get("granularity", "turn")
     if granularity not in get_args(Granularity):
         raise ConfigError(
@@ -283,6 +284,7 @@ def _recall(
                 preset=preset,
                 vocabulary=default_vocabulary(),
                 limit=0 if scope.kinds == () else limit,  # nothing is of none of the kinds
+                budget_tokens=budget,
                 min_score=min_score,
                 mode=core.indexing.mode,
                 granularity=granularity,
@@ -301,6 +303,15 @@ def _recall(
                 found = _with_memories(found, names.shown)
         running = models.ask()
     return models.timed(found)
+
+
+def _default_limit(query: str, preset: Preset, budget_tokens: int | None, now: datetime) -> int:
+    """Return how many results there are at most where the caller names no number."""
+    if budget_tokens is None:
+        return 10
+    if preset.overview and read_intent(query, now).asks_whole:
+        return overview.most_within(budget_tokens, preset.depth)
+    return preset.depth
 
 
 def _note(core: Core, options: RecallOptions, found: Recall) -> None:
@@ -330,9 +341,9 @@ def _with_archive(
         archive, missing = None, str(error)
     if archive is None:
         return replace(found, trace=_degraded(found.trace, (missing,) if missing else ()))
-    depth = find_preset(options.get("preset"), core.config).depth
-    budget = options.get("budget_tokens")
-    limit = options.get("limit", 10 if budget is None else depth)
+    preset, budget = find_preset(options.get("preset"), core.config), options.get("budget_tokens")
+    now = options.get("now") or datetime.now(UTC)
+    limit = options.get("limit", _default_limit(query, preset, budget, now))
     # Copies that a killed process left there are not told of.
     more: RecallOptions = {**options, "limit": limit + core.archive.leftovers()}
     there = _recall(core, archive, viewer, query, namespace, more, vector)

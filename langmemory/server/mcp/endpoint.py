@@ -1,0 +1,127 @@
+"""The endpoint ``/memory/mcp``: MCP over Streamable HTTP, through the same door as REST."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Final
+
+import anyio
+from anyio.abc import TaskGroup, TaskStatus
+from pydantic import TypeAdapter, ValidationError
+from starlette.concurrency import run_in_threadpool
+from starlette.requests import Request
+from starlette.types import Message, Receive, Scope, Send
+
+from langmemory import __version__
+from langmemory.server.access import Access, Grant
+from langmemory.server.api.requests import QueryLabels
+from langmemory.server.limits import pieces
+from langmemory.server.problems import Problem, invalid
+from langmemory.server.service import Service
+
+if TYPE_CHECKING:
+    from langmemory.server.mcp.sdk import Call, Manager
+
+PATH: Final = "/mcp"
+_LABELS: Final[TypeAdapter[Any]] = TypeAdapter(QueryLabels)
+
+
+class McpEndpoint:
+    """The ASGI application. Each request is answered by itself, for the token it bears.
+
+    The SDK takes a second to be imported, so that is done for the first request.
+    """
+
+    def __init__(self, service: Service) -> None:
+        self._service = service
+        self._tasks: TaskGroup | None = None
+        self._manager: Manager | None = None
+        self._starting = anyio.Lock()
+
+    @asynccontextmanager
+    async def running(self) -> AsyncIterator[None]:
+        """Answer until the end of the ``with``, as part of the application's lifespan."""
+        async with anyio.create_task_group() as tasks:
+            self._tasks = tasks
+            try:
+                yield
+            finally:
+                self._tasks = self._manager = None
+                tasks.cancel_scope.cancel()
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        scope["langmemory.route"] = "/memory/mcp"
+        service, request = self._service, Request(scope, receive)
+        grant = await service.let_in(request)
+        if request.method != "POST":
+            raise Problem(
+                405, "method", "Here is no stream and no session: POST each message.",
+                headers={"Allow": "POST"},
+            )  # fmt: skip
+        access = Access(application=service.opened(), grant=grant)
+        scope["langmemory.access"] = replace(access, grant=_narrowed(access, request))
+        settings = service.settings
+        parts = pieces(
+            request,
+            limit_bytes=settings.body_limit_bytes,
+            timeout_seconds=settings.body_timeout_seconds,
+        )
+        body = b"".join([one async for one in parts])
+        given: list[Message] = [{"type": "http.request", "body": body, "more_body": False}]
+
+        async def again() -> Message:
+            return given.pop() if given else await receive()
+
+        manager = await self._started()
+        await manager.handle_request(scope, again, send)
+
+    async def _started(self) -> Manager:
+        async with self._starting:
+            if self._manager is None:
+                tasks = self._tasks
+                if tasks is None:
+                    raise Problem(503, "unavailable", "The server starts or stops.")
+                made: Manager = await run_in_threadpool(self._made)
+                await tasks.start(_run, made)
+                self._manager = made
+            return self._manager
+
+    def _made(self) -> Manager:
+        from langmemory.server.mcp import sdk
+        from langmemory.server.mcp.answering import INSTRUCTIONS, answering
+
+        answer = answering(_access_of, self._service.replays.clear)
+        server = sdk.server(answer, version=__version__, instructions=INSTRUCTIONS)
+        return sdk.over_http(server)
+
+
+async def _run(manager: Manager, *, task_status: TaskStatus[None]) -> None:
+    async with manager.run():
+        task_status.started()
+        await anyio.sleep_forever()
+
+
+def _access_of(call: Call) -> Access:
+    assert call.request is not None
+    access: Access = call.request.scope["langmemory.access"]
+    return access
+
+
+def _narrowed(access: Access, request: Request) -> Grant:
+    """Return what the sender gets: of a namespace in the address, that alone.
+
+    It was written there by whoever set up the client; a model chooses no address.
+    """
+    unknown = request.query_params.keys() - {"namespace"}
+    if unknown:
+        raise Problem(422, "invalid", f"There is no parameter {min(unknown)!r:.80}.")
+    given = request.query_params.getlist("namespace")
+    if not given:
+        return access.grant
+    try:
+        labels = _LABELS.validate_python(given)
+    except ValidationError as error:
+        raise invalid("query", error) from None
+    return replace(access.grant, namespaces=(access.place(labels, exact=True),))

@@ -1,0 +1,468 @@
+"""Tools: six with which a model uses memory, and the two that ChatGPT's deep research asks for.
+
+A model chooses what to look for and what to say, never whose memory it is: namespace and viewer are those
+of the token, or of the command that serves stdio.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from time import time
+from typing import Annotated, Any, Final, TypeAlias, get_type_hints
+
+from langgraph.store.base import Item
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
+from starlette.concurrency import run_in_threadpool
+
+from langmemory.context.notes import note_id, note_of
+from langmemory.context.render import full
+from langmemory.context.render import timeline as timeline_of
+from langmemory.pluralize import memories as counted_memories
+from langmemory.server.access import RANK, Access
+from langmemory.server.api.admin import confirmation_of, is_confirmed
+from langmemory.server.api.changes import Decision, IdPath, decide_review
+from langmemory.server.api.requests import Fields, Id
+from langmemory.server.mcp.answers import (
+    Answer,
+    Document,
+    ForgetResult,
+    FoundMemories,
+    Hits,
+    MemoryInFull,
+    OpenQuestion,
+    Questions,
+    SeenMemory,
+    SeenTimeline,
+    Stored,
+    count_more,
+    fenced,
+    hit_of,
+    listed,
+)
+from langmemory.server.problems import Problem
+from langmemory.stores import MemoryStore
+from langmemory.tools.memories import evidence_of, find, known, said_around
+from langmemory.types import Kind, TokenScope
+
+PIECE = 20
+"""So many texts are stored at a time, with word to the client after each."""
+FETCHED_TOKENS = 20_000
+REVIEWS = 50
+WORDS: Final = {
+    "memories": "further memories",
+    "history": "records of changes",
+    "edges": "connections",
+    "entities": "people and things",
+    "reviews": "open questions",
+    "notes": "notes of runs and jobs",
+}
+"""What goes with a memory, as `Forgotten` counts it."""
+"""So many open questions are shown at a time."""
+
+Progress: TypeAlias = Callable[[float, float, str], Awaitable[None]]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Turn:
+    """What a tool works with."""
+
+    access: Access
+    progress: Progress
+    forgot: Callable[[], None]
+    """To be called when memories were forgotten: kept answers may quote them."""
+
+
+Reply: TypeAlias = tuple[str, Answer]
+"""Text for the model, and the same for programs."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Tool:
+    """One tool."""
+
+    work: Callable[[Turn, Any], Awaitable[Reply]]
+    arguments: type[BaseModel]
+    answer: type[Answer]
+    title: str
+    scope: TokenScope
+    hints: dict[str, bool]
+
+    @property
+    def name(self) -> str:
+        """By which it is called."""
+        return self.work.__name__
+
+    def described(self) -> dict[str, Any]:
+        """Return it as ``tools/list`` has it."""
+        return {
+            "name": self.name,
+            "title": self.title,
+            "description": " ".join((self.work.__doc__ or "").split()),
+            "inputSchema": self.arguments.model_json_schema(),
+            "outputSchema": self.answer.model_json_schema(mode="serialization"),
+            "annotations": {"title": self.title, "openWorldHint": False, **self.hints},
+        }
+
+
+TOOLS: Final[dict[str, Tool]] = {}
+READS: Final = {"readOnlyHint": True, "destructiveHint": False, "idempotentHint": True}
+
+
+def _tool(
+    title: str, answer: type[Answer], *, scope: TokenScope = "read", **hints: bool
+) -> Callable[[Callable[[Turn, Any], Awaitable[Reply]]], None]:
+    """Declare a tool; without hints it only reads."""
+
+    def declare(work: Callable[[Turn, Any], Awaitable[Reply]]) -> None:
+        TOOLS[work.__name__] = Tool(
+            work=work,
+            arguments=get_type_hints(work)["given"],
+            answer=answer,
+            title=title,
+            scope=scope,
+            hints={"readOnlyHint": False, **hints} if hints else READS,
+        )
+
+    return declare
+
+
+def reachable(access: Access) -> list[Tool]:
+    """Return the tools that a token may use."""
+    return [one for one in TOOLS.values() if RANK[access.grant.scope] >= RANK[one.scope]]
+
+
+class Arguments(Fields):
+    """The base of arguments. Their description in the schema is the tool's own."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
+
+
+def _with_zone(at: datetime) -> datetime:
+    return at if at.tzinfo else at.replace(tzinfo=UTC)
+
+
+def _several(given: Any) -> Any:
+    """Return a list where one was meant: some models send one item, or the list as text."""
+    if not isinstance(given, str):
+        return given
+    try:
+        read = json.loads(given)
+    except ValueError:
+        read = None
+    return read if isinstance(read, list) else [given]
+
+
+Time = Annotated[datetime | None, AfterValidator(lambda at: at and _with_zone(at))]
+Query = Annotated[str, Field(min_length=1, max_length=20_000)]
+
+
+class RecallArguments(Arguments):
+    query: Query
+    """A question, or what you want to know about, in any language."""
+    limit: Annotated[int, Field(ge=1, le=50)] = 10
+    since: Time = None
+    """Only what was said, or became true, from this day or time on, such as 2026-03-31."""
+    until: Time = None
+    """Only what was said, or became true, before it."""
+    as_of: Time = None
+    """Only what was true in the world at this time."""
+    kinds: Annotated[list[Kind] | None, BeforeValidator(_several)] = None
+    """Such as episodic (what was said) or semantic (facts); all without it."""
+
+
+@_tool("Search memory", FoundMemories)
+async def recall(turn: Turn, given: RecallArguments) -> Reply:
+    """Search long-term memory: what people said, decided and prefer, in earlier conversations too. Use it
+    before you ask a person for something they may have told already."""
+    asked = given.model_dump(exclude={"query"}, exclude_unset=True)
+    found = await turn.access.store.arecall(given.query, turn.access.place(), **asked)
+    if not found.results:
+        return "Nothing is remembered about that. Try other words, or fewer limits.", FoundMemories(
+            memories=[]
+        )
+    text, seen = listed(found.results, given.query)
+    return text, FoundMemories(memories=seen)
+
+
+class RememberArguments(Arguments):
+    texts: Annotated[
+        list[Annotated[str, Field(min_length=1, max_length=20_000)]],
+        Field(min_length=1, max_length=200),
+        BeforeValidator(_several),
+    ]
+    """Statements, each to be understood by itself: names instead of "he", days instead of "tomorrow"."""
+    speaker: Annotated[str, Field(min_length=1, max_length=200)] | None = None
+    """Who said it, as a name; without it, the user."""
+    private: bool = False
+    """Keep it from everybody else who shares this memory."""
+    at: Time = None
+    """When it was said; now without it."""
+
+
+@_tool(
+    "Remember", Stored, scope="write", destructiveHint=False, idempotentHint=True
+)  # the same text on one day is stored once
+async def remember(turn: Turn, given: RememberArguments) -> Reply:
+    """Store statements in long-term memory, word for word: preferences, decisions, facts about people and
+    work, and whatever somebody asks you to remember. No passwords or keys."""
+    access = turn.access
+    place, at = access.place(exact=True), given.at or datetime.now(UTC)
+    thread = f"mcp-{access.grant.id}-{at:%Y-%m-%d}"
+    keys: list[str] = []
+    redacted: dict[str, int] = {}
+    for first in range(0, len(given.texts), PIECE):
+        texts = given.texts[first : first + PIECE]
+        await turn.progress(first, len(given.texts), "Storing")
+        done = await access.store.aremember(
+            place,
+            [
+                {
+                    "role": "user",
+                    "content": text,
+                    "name": given.speaker,
+                    "id": hashlib.sha256(
+                        "\0".join((thread, given.speaker or "", str(given.private), text)).encode()
+                    ).hexdigest()[:32],
+                }
+                for text in texts
+            ],
+            thread_id=thread,
+            at=at,
+            privacy="private" if given.private else "shared",
+        )
+        keys += done
+        for kind, count in done.redacted.items():
+            redacted[kind] = redacted.get(kind, 0) + count
+    await turn.progress(len(given.texts), len(given.texts), "Stored")
+    ids = [f"R:{note_id(place, key)}" for key in keys]
+    said = f"Remembered {counted_memories(len(ids))}: {', '.join(ids)}." if ids else ""
+    if len(ids) < len(given.texts):
+        missing = len(given.texts) - len(ids)
+        said += f" {missing} not stored: known already, forgotten for good today, or empty."
+    if redacted:
+        said += f" Credentials were replaced before storing: {count_more(redacted)}."
+    return said.strip(), Stored(ids=ids, redacted=redacted)
+
+
+MemoryId = Annotated[str, Field(min_length=1, max_length=1_000)]
+
+
+class IdArguments(Arguments):
+    id: MemoryId
+    """As it was shown, such as R:1a2b3c4d."""
+
+
+@_tool("Read a memory", MemoryInFull)
+async def get_memory(turn: Turn, given: IdArguments) -> Reply:
+    """Read one memory in full, with the messages it rests on."""
+
+    def read() -> Reply:
+        item = _found(turn.access, given.id)
+        store, viewer = turn.access.store, turn.access.grant.viewer
+        memory = known(store, item)
+        evidence = [known(store, one) for one in evidence_of(store, item, viewer)]
+        answer = MemoryInFull(
+            memory=SeenMemory.of(note_of(memory)),
+            evidence=[SeenMemory.of(note_of(one)) for one in evidence],
+        )
+        return fenced([full(memory, evidence).text]), answer
+
+    return await run_in_threadpool(read)
+
+
+class TimelineArguments(IdArguments):
+    around: Annotated[int, Field(ge=1, le=50)] = 5
+    """Messages before it, and after it."""
+
+
+@_tool("See what was said around a memory", SeenTimeline)
+async def timeline(turn: Turn, given: TimelineArguments) -> Reply:
+    """See what was said right before and after a memory, oldest first."""
+
+    def look() -> Reply:
+        store, viewer = turn.access.store, turn.access.grant.viewer
+        item = _found(turn.access, given.id)
+        turns, place = said_around(store, item, given.id, viewer, given.around)
+        _, seen = listed([{**one, "kind": "episodic"} for one in turns])
+        text = fenced([timeline_of(turns[place], turns).text])
+        return text, SeenTimeline(id=note_of(turns[place]).label, memories=seen)
+
+    return await run_in_threadpool(look)
+
+
+class ForgetArguments(Arguments):
+    ids: Annotated[list[MemoryId], Field(min_length=1, max_length=100), BeforeValidator(_several)]
+    """As they were shown, such as R:1a2b3c4d."""
+    confirmation: Annotated[str, Field(max_length=200)] | None = None
+    """What the dry run answered, once the person has agreed. Without it, this is the dry run."""
+
+
+@_tool("Forget", ForgetResult, scope="write", destructiveHint=True, idempotentHint=False)
+async def forget(turn: Turn, given: ForgetArguments) -> Reply:
+    """Forget memories that a person wants to be forgotten. The first call is a dry run: it shows what would
+    go, and changes nothing. Show it to the person; with their consent call again with the confirmation."""
+    access, done = turn.access, given.confirmation is not None
+    if given.confirmation is not None and not is_confirmed(access, given, given.confirmation):
+        raise Problem(
+            409,
+            "not-confirmed",
+            "This confirmation is of other ids, or older than ten minutes. Call forget without it, and look "
+            "at what would go.",
+        )
+    await turn.progress(0, 2, "Looking up")
+    items = await run_in_threadpool(lambda: [_found(access, id) for id in given.ids])
+    text, seen = listed(
+        await run_in_threadpool(lambda: [known(access.store, one) for one in items])
+    )
+    await turn.progress(1, 2, "Forgetting" if done else "Counting")
+    for_good, run_ids, also = await run_in_threadpool(_forgotten, access, items, dry_run=not done)
+    if done:
+        turn.forgot()
+    await turn.progress(2, 2, "Done")
+    answer = ForgetResult(
+        done=done,
+        for_good=for_good,
+        memories=seen,
+        also=also,
+        confirmation=None if done else confirmation_of(access, given, int(time())),
+        run_ids=run_ids,
+    )
+    counts = {WORDS[word]: number for word, number in also.items()}
+    more = f" With them: {count_more(counts)}." if any(counts.values()) else ""
+    how = "It cannot be undone." if for_good else "The application can undo it."
+    count = counted_memories(len(items))
+    if done:
+        return f"Forgotten: {count} (run {', '.join(run_ids)}).{more} {how}", answer
+    return (
+        f"Nothing was changed yet. This would be forgotten: {count}.{more} {how}\n{text}\nIf the person "
+        f"agrees, call forget with the same ids and confirmation {answer.confirmation}",
+        answer,
+    )
+
+
+def _forgotten(
+    access: Access, items: list[Item], *, dry_run: bool
+) -> tuple[bool, list[str], dict[str, int]]:
+    """Forget for good, where the token may do that; else take the memories out, in runs that can be undone.
+    Return which it was, the runs, and what else went."""
+    store = access.store
+    runs: list[str] = []
+    also: dict[str, int] = {}
+    if not (isinstance(store, MemoryStore) and access.grant.scope == "admin"):
+        if not dry_run:
+            runs = [
+                store.changes.remove(one.namespace, one.key, reason="forgotten over MCP").run_id
+                for one in items
+            ]
+        return False, runs, also
+    keys: dict[tuple[str, ...], list[str]] = {}
+    for one in items:
+        keys.setdefault(tuple(one.namespace), []).append(one.key)
+    for namespace, of_it in keys.items():
+        gone = store.forget(namespace, keys=of_it, dry_run=dry_run)
+        if not dry_run:
+            runs.append(gone.run_id)
+        for word in WORDS:
+            count = len(set(of_it)) if word == "memories" else 0
+            also[word] = also.get(word, 0) + getattr(gone, word) - count
+    return True, runs, also
+
+
+class ReviewArguments(Arguments):
+    id: Id | None = None
+    """Of the question; without it, the open ones are listed."""
+    option: Annotated[str, Field(min_length=1, max_length=400)] | None = None
+    """The option that the person chose; without it, the question is only shown."""
+
+
+@_tool("Decide what memory asks", Questions, scope="write", destructiveHint=False)
+async def review(turn: Turn, given: ReviewArguments) -> Reply:
+    """List the questions that memory has for a person, such as which of two contradicting facts is true;
+    or, with an id and an option, decide one as the person said."""
+
+    def work() -> Reply:
+        access = turn.access
+        if given.option is not None:
+            if given.id is None:
+                raise Problem(422, "invalid", "An option decides one question: give its id, too.")
+            done = decide_review(
+                access, path=IdPath(id=given.id), body=Decision(option=given.option, by="mcp")
+            )
+            text = f"Decided {given.id}: {given.option} (run {done.run_id})."
+            return text, Questions(open=[], decided=given.id, run_id=done.run_id)
+        place = access.place()
+        found = sorted(access.store.changes.reviews(place), key=lambda one: one.opened_at)
+        if given.id is not None:
+            found = [one for one in found if one.id == given.id]
+            if not found:
+                raise Problem(404, "not-found", f"There is no open question {given.id!r}.")
+        if not found:
+            return "There are no open questions.", Questions(open=[])
+        shown = [OpenQuestion.of(one) for one in found[:REVIEWS]]
+        lines = [
+            f"{one.id} ({one.about}, {one.opened_at:%Y-%m-%d}): {one.question} "
+            f"Options: {', '.join(one.options)}."
+            for one in shown
+        ]
+        if len(found) > len(shown):
+            lines.append(f"{len(found) - len(shown)} more")
+        return fenced(lines), Questions(open=shown)
+
+    return await run_in_threadpool(work)
+
+
+class SearchArguments(Arguments):
+    query: Query
+    """What to look for."""
+
+
+@_tool("Search memory (deep research)", Hits)
+async def search(turn: Turn, given: SearchArguments) -> Reply:
+    """Search memory and return ids, titles and addresses, for `fetch`; made for deep research. Others use
+    `recall`, which shows the memories themselves."""
+    found = await turn.access.store.arecall(given.query, turn.access.place())
+    hits = Hits(results=[hit_of(one) for one in found.results])
+    return hits.model_dump_json(), hits
+
+
+@_tool("Fetch a memory (deep research)", Document)
+async def fetch(turn: Turn, given: IdArguments) -> Reply:
+    """Return one memory in full, by an id that `search` returned; made for deep research."""
+
+    def read() -> Reply:
+        document = document_of(turn.access, given.id)
+        return document.model_dump_json(), document
+
+    return await run_in_threadpool(read)
+
+
+def document_of(access: Access, id: str) -> Document:
+    """Return one memory in full, escaped, with its evidence."""
+    item = _found(access, id)
+    memory = known(access.store, item)
+    evidence = evidence_of(access.store, item, access.grant.viewer)
+    note = note_of(memory)
+    seen = SeenMemory.of(note)
+    return Document(
+        **hit_of(item).model_dump(),
+        text=full(memory, evidence, max_tokens=FETCHED_TOKENS).text,
+        metadata={
+            name: str(value)
+            for name, value in {
+                "id": seen.id,
+                "kind": seen.kind,
+                "who": seen.who,
+                "at": seen.at and seen.at.isoformat(),
+                "validity": seen.validity,
+            }.items()
+            if value
+        },
+    )
+
+
+def _found(access: Access, id: str) -> Item:
+    return find(access.store, access.place(), id, access.grant.viewer, None)
