@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from langmemory.config import Config, load_config
     from langmemory.graphs import build_chat_graph, build_reflection_graph
     from langmemory.reflection import ReflectionExecutor
+    from langmemory.remote import RemoteMemoryStore
     from langmemory.stores import MemoryStore, reembed
     from langmemory.tools import create_manage_memory_tool, create_search_memory_tool
     from langmemory.types import Memory, Recall, RecallResult
@@ -27,6 +28,7 @@ __all__ = [
     "Recall",
     "RecallResult",
     "ReflectionExecutor",
+    "RemoteMemoryStore",
     "build_chat_graph",
     "build_reflection_graph",
     "create_manage_memory_tool",
@@ -46,6 +48,7 @@ _HOMES = {
     "Recall": "langmemory.types",
     "RecallResult": "langmemory.types",
     "ReflectionExecutor": "langmemory.reflection",
+    "RemoteMemoryStore": "langmemory.remote",
     "build_chat_graph": "langmemory.graphs",
     "build_reflection_graph": "langmemory.graphs",
     "create_manage_memory_tool": "langmemory.tools",

@@ -112,3 +112,20 @@ class JobFailedError(LangMemoryError):
 
 class TurnsReadError(StalePlanError):
     """Another run has learned from some of the turns since this one looked: it is to gather anew."""
+
+
+class ServerError(LangMemoryError):
+    """A server of langmemory refused a request, or failed, and no other error says why."""
+
+    def __init__(self, message: str, *, status: int, kind: str = "") -> None:
+        """``kind`` is the problem's word for programs, such as ``too-many``."""
+        super().__init__(message)
+        self.status, self.kind = status, kind
+
+
+class AccessError(ServerError, PermissionError):
+    """The server lets nobody in with this token, or the token does not allow it."""
+
+
+class ServerUnreachableError(LangMemoryError, ConnectionError):
+    """No answer came from the server; whether it did what was asked is not known."""

@@ -122,6 +122,33 @@ def turns_of(
     return list(found.values())
 
 
+def as_sent(messages: Iterable[Message]) -> list[dict[str, Any]]:
+    """Return messages as a server takes them: role, text and, where they tell, id, name and time.
+
+    Those that `turns_of` leaves out are left out.
+
+    Raises:
+        InvalidValueError: As of `turns_of`.
+    """
+    found: list[dict[str, Any]] = []
+    for number, raw in enumerate(as_list(messages)):
+        message, extra = _normalise(raw, number)
+        role = _role(message)
+        if role is None or is_injected(message) or not message.text.strip():
+            continue
+        own = extra.get("at", extra.get("timestamp"))
+        name = message.name or extra.get("speaker")
+        one = {
+            "role": role,
+            "content": str(message.text),
+            "id": message.id,
+            "name": None if name is None else str(name),
+            "at": None if own is None else _time(own, number).isoformat(),
+        }
+        found.append({key: value for key, value in one.items() if value is not None})
+    return found
+
+
 def as_list(messages: Iterable[Message]) -> list[Message]:
     """The messages, unless they are one: its letters, keys or fields are none.
 

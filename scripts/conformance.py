@@ -1,10 +1,10 @@
-"""Run LangGraph's own store test suites against `MemoryStore`.
+"""Run LangGraph's own store test suites against `MemoryStore` and, over a server, `RemoteMemoryStore`.
 
 The suites come from the source distributions of the installed versions, downloaded with pip into
 `.cache/conformance/` (never committed). Exit code 0 means: every test that is not left out by name
 below was run and passed, and every name below still exists.
 
-    python scripts/conformance.py [-k EXPRESSION]
+    python scripts/conformance.py [--store local|remote] [-k EXPRESSION]
 """
 
 from __future__ import annotations
@@ -39,7 +39,15 @@ class Suite:
     files: tuple[str, ...]
     left_out: Mapping[str, str] = field(default_factory=dict)
     """"file::test" without parameters → why it says nothing about our store."""
+    left_out_remote: Mapping[str, str] = field(default_factory=dict)
+    """The same, of the remote store alone."""
 
+    def left_out_of(self, store: str) -> dict[str, str]:
+        """Return what is left out for one of `STORES`."""
+        return {**self.left_out, **(self.left_out_remote if store == "remote" else {})}
+
+
+STORES = {"local": "MemoryStore", "remote": "RemoteMemoryStore"}
 
 SUITES = (
     Suite(distribution="langgraph-checkpoint", files=("test_store.py",)),
@@ -62,6 +70,12 @@ SUITES = (
             "test_store.py::test_vector_store_initialization": (
                 "asks store.conn for SqliteStore's table names; its public half is "
                 "test_async_store.py's test of the same name, which runs"
+            ),
+        },
+        left_out_remote={
+            "test_async_store.py::test_no_running_loop": (
+                "expects that a sync call on the loop of `async with from_conn_string` is refused; "
+                "RemoteMemoryStore has no such constructor"
             ),
         },
     ),
@@ -88,7 +102,7 @@ def fetch_tests(distribution: str) -> Path:
     return folder
 
 
-def run(suite: Suite, selection: str | None) -> tuple[dict[str, str], list[str]]:
+def run(suite: Suite, store: str, selection: str | None) -> tuple[dict[str, str], list[str]]:
     """Outcome of every test that ran, and the tests left out, both as "file::test[…]"."""
     folder = fetch_tests(suite.distribution)
     report = folder / "report.json"
@@ -96,7 +110,8 @@ def run(suite: Suite, selection: str | None) -> tuple[dict[str, str], list[str]]
     environment = os.environ | {
         # The suite's folder first: its `tests` package must win over ours.
         "PYTHONPATH": os.pathsep.join(map(str, (folder, REPOSITORY / "scripts", REPOSITORY))),
-        "CONFORMANCE_LEFT_OUT": json.dumps(list(suite.left_out)),
+        "CONFORMANCE_STORE": store,
+        "CONFORMANCE_LEFT_OUT": json.dumps(list(suite.left_out_of(store))),
         "CONFORMANCE_REPORT": str(report),
     }
     pytest = [sys.executable, "-m", "pytest", "-p", "conformance_plugin", "-q", "--tb=short"]
@@ -112,15 +127,28 @@ def run(suite: Suite, selection: str | None) -> tuple[dict[str, str], list[str]]
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0] if __doc__ else None)
     parser.add_argument("-k", dest="selection", help="only tests that match, as in pytest")
-    selection: str | None = parser.parse_args().selection
+    parser.add_argument("--store", choices=STORES, help="only this one")
+    given = parser.parse_args()
+    stores = [given.store] if given.store else list(STORES)
+    return max([check(store, given.selection) for store in stores])
 
+
+def check(store: str, selection: str | None) -> int:
+    """Run all suites against one of our stores, and print what came of it; 0 where all passed."""
     console = Console()
     head = Column("suite", overflow="fold")
-    counts = Table(head, "passed", "failed", "skipped", "left out", title="LangGraph's suites")
+    counts = Table(
+        head,
+        "passed",
+        "failed",
+        "skipped",
+        "left out",
+        title=f"LangGraph's suites against {STORES[store]}",
+    )
     reasons = Table(Column("left out", overflow="fold"), "why", title="Left out by name")
     problems: list[str] = []
     for suite in SUITES:
-        outcomes, left_out = run(suite, selection)
+        outcomes, left_out = run(suite, store, selection)
         for file in suite.files:
             seen = Counter(o for name, o in outcomes.items() if name.startswith(f"{file}::"))
             numbers = [seen[outcome] for outcome in ("passed", "failed", "skipped")]
@@ -129,7 +157,7 @@ def main() -> int:
             counts.add_row(name, *map(str, numbers))
             if not selection and not seen["passed"]:
                 problems.append(f"{suite.distribution} {file}: nothing ran")
-        for name, reason in suite.left_out.items():
+        for name, reason in suite.left_out_of(store).items():
             reasons.add_row(name, reason)
             if not selection and not any(n.split("[")[0] == name for n in left_out):
                 problems.append(f"{name} is left out but no longer exists: remove it from the list")

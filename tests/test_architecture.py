@@ -26,7 +26,7 @@ LAYERS: tuple[frozenset[str], ...] = (
     frozenset({"messages", "projections"}),
     frozenset({"engines"}),
     frozenset({"stores"}),
-    frozenset({"reflection", "maintenance", "nodes", "tools", "middleware", "importers"}),
+    frozenset({"reflection", "maintenance", "nodes", "tools", "middleware", "importers", "remote"}),
     frozenset({"compat"}),
     frozenset({"graphs", "short_term"}),
     frozenset({"cli", "server", "evals", "templates"}),

@@ -1,8 +1,8 @@
 """One way to recall and remember, whatever `BaseStore` the graph was compiled with.
 
-A store that has `recall` and `remember` (MemoryStore) is asked directly. Any other store is used
-through plain `search` and `put`: the turns are stored as readable items, and when the store has no
-vector index, the newest thousand items are ranked by the words they share with the query.
+A store that has `recall` and `remember` (MemoryStore, RemoteMemoryStore) is asked directly. Any other
+store is used through plain `search` and `put`: the turns are stored as readable items, and when the
+store has no vector index, the newest thousand items are ranked by the words they share with the query.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from langmemory.context.notes import note_of
 from langmemory.messages import turn_value, turns_of
 from langmemory.nodes.state import RecalledMemory
 from langmemory.redaction import Redactor, redact_credentials
-from langmemory.stores.face import StoreFace, bound
+from langmemory.stores.face import AwareStore, StoreFace, bound
 from langmemory.stores.rooms import (
     RecallOptions,
     ViewerChanges,
@@ -122,7 +122,7 @@ def seen_by(store: BaseStore, viewer: str | None) -> BaseStore:
     A store that cannot be bound is returned as it is; what comes from it has to be looked at
     (`readable`).
     """
-    return bound(store, viewer) if isinstance(store, StoreFace) else store
+    return bound(store, viewer) if isinstance(store, AwareStore) else store
 
 
 def delete_steps(store: BaseStore, namespace: Namespace, key: str, *, reason: str) -> Steps[None]:
@@ -152,7 +152,7 @@ class StoreAccess:
         self.redactor: Redactor | None = getattr(store, "redactor", redactor)
         self._store = store
         self._facets = conversing_of(store)
-        self._aware = store if isinstance(store, StoreFace) else None
+        self._aware: Any = store if isinstance(store, AwareStore) else None
 
     def recall_steps(self, request: RecallRequest) -> Steps[Recall]:
         if self._aware is not None:

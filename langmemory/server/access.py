@@ -6,7 +6,8 @@ is given of a namespace goes through `Access.place`.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+import json
+from dataclasses import dataclass, field, replace
 from typing import Final
 
 from langmemory.server.problems import Problem
@@ -43,6 +44,43 @@ class Grant:
                 f"This needs a token of scope {needed}; yours has {self.scope}. Make one with `langmemory "
                 f"token create --scope {needed}`.",
             )
+
+    def on_behalf_of(self, viewer: str | None) -> Grant:
+        """Return this, narrowed to what one person may see; ``""`` is somebody unknown, and None leaves it
+        as it is.
+
+        Raises:
+            Problem: It is bound to another already.
+        """
+        if viewer is None or viewer == self.viewer:
+            return self
+        if self.viewer is not None:
+            raise Problem(
+                403, "viewer", "Your token is bound to another viewer; leave out Memory-Viewer."
+            )
+        return replace(self, viewer=viewer)
+
+
+def viewer_in(header: str | None) -> str | None:
+    """Return the viewer that a request names in ``Memory-Viewer``: a JSON string, so that somebody unknown,
+    ``""``, is not what a proxy takes for no header.
+
+    Raises:
+        Problem: It is no JSON string.
+    """
+    if header is None:
+        return None
+    try:
+        found = json.loads(header)
+    except ValueError:
+        found = None
+    if not isinstance(found, str) or len(found) > 400 or not found.isprintable():
+        raise Problem(
+            400,
+            "malformed",
+            'Memory-Viewer is to be a JSON string of at most 400 characters: "maria".',
+        )
+    return found
 
 
 LOCAL: Final = Grant(id="local", viewer=None, namespaces=(), scope="admin")

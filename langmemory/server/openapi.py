@@ -51,8 +51,8 @@ def document(routes: tuple[Routes, ...]) -> Json:
         "info": {
             "title": "langmemory",
             "version": __version__,
-            "description": "Long-term memory for agents. A token decides whose memory is seen; no request "
-            "can. Lists have cursors: pass `next` of a page as `cursor`.",
+            "description": "Long-term memory for agents. A token decides whose memory is seen; a "
+            "request can only narrow it. Lists have cursors: pass `next` of a page as `cursor`.",
         },
         "servers": [{"url": "/"}],
         "tags": [{"name": part.tag} for part in routes],
@@ -128,6 +128,11 @@ def _parameters(route: Route) -> Iterator[Json]:
             if described.get("default", 0) is None:
                 del described["default"]
             yield {**parameter, "schema": described, **({"description": text} if text else {})}
+    yield _header(
+        "Memory-Viewer",
+        "On whose behalf, as a JSON string: the request then sees and changes what this person may. It can "
+        "only narrow what the token allows.",
+    )
     if route.conditional and route.method != "GET":
         yield _header(
             "If-Match", "The `ETag` of what you read: it is written only if it is still that."

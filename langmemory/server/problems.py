@@ -33,6 +33,7 @@ class ProblemDetails(BaseModel):
     title: str
     status: int
     detail: str = Field(description="What happened, with which value, and the next step.")
+    error: str | None = Field(None, description="Name of the error that the Python library raises.")
     errors: list[FieldProblem] = Field(default_factory=list)
 
 
@@ -47,9 +48,11 @@ class Problem(Exception):
         *,
         headers: Mapping[str, str] | None = None,
         errors: list[dict[str, str]] | None = None,
+        error: str | None = None,
     ) -> None:
-        """``kind`` is a word for programs, such as ``not-found``."""
+        """``kind`` is a word for programs, such as ``not-found``; ``error`` the class it stands for."""
         super().__init__(detail)
+        self.error = error
         self.status, self.kind, self.detail = status, kind, detail
         self.headers, self.errors = dict(headers or {}), errors
 
@@ -63,6 +66,8 @@ class Problem(Exception):
         }
         if self.errors:
             content["errors"] = self.errors
+        if self.error:
+            content["error"] = self.error
         return Response(
             json.dumps(content, ensure_ascii=False).encode("utf-8", "replace"),
             self.status,
@@ -104,9 +109,9 @@ def problem_of(error: Exception) -> Problem | None:
     for known, status, word in KINDS:
         if isinstance(error, known):
             headers = {"Retry-After": "1"} if status == 503 else {}
-            return Problem(status, word, str(error), headers=headers)
+            return Problem(status, word, str(error), headers=headers, error=type(error).__name__)
     if isinstance(error, errors.LangMemoryError) and isinstance(error, ValueError):
-        return Problem(422, "invalid", str(error))
+        return Problem(422, "invalid", str(error), error=type(error).__name__)
     return None
 
 

@@ -6,6 +6,9 @@ import asyncio
 import logging
 import signal
 import socket
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from types import FrameType
 from typing import Final
 
@@ -62,9 +65,8 @@ def address_of(listening: socket.socket) -> str:
     return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
 
 
-def serve(app: Starlette, listening: socket.socket) -> None:
-    """Serve until Ctrl-C or SIGTERM; what is under way is finished first."""
-    config = uvicorn.Config(
+def _config(app: Starlette) -> uvicorn.Config:
+    return uvicorn.Config(
         app,
         log_config=None,
         access_log=False,  # its lines hold paths, and so keys; `service.REQUEST` has ours
@@ -76,7 +78,11 @@ def serve(app: Starlette, listening: socket.socket) -> None:
         timeout_graceful_shutdown=GRACE_SECONDS,
         ws_max_size=SOCKET_BYTES,
     )
-    server = _Server(config)
+
+
+def serve(app: Starlette, listening: socket.socket) -> None:
+    """Serve until Ctrl-C or SIGTERM; what is under way is finished first."""
+    server = _Server(_config(app))
 
     def stop(*_: object) -> None:
         server.should_exit = True
@@ -89,3 +95,20 @@ def serve(app: Starlette, listening: socket.socket) -> None:
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
+
+
+@contextmanager
+def serving(app: Starlette, settings: ServerSettings | None = None) -> Iterator[str]:
+    """Serve in a thread of this process while the block runs; yields the address."""
+    listening = listen(settings or ServerSettings(port=0))
+    server = _Server(_config(app))
+    thread = threading.Thread(
+        target=server.run, args=([listening],), name="langmemory-server", daemon=True
+    )
+    thread.start()
+    try:
+        yield address_of(listening)
+    finally:
+        server.should_exit = True
+        thread.join()
+        listening.close()

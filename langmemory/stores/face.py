@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import replace
 from datetime import datetime
-from typing import NoReturn, Unpack
+from typing import Any, NoReturn, Protocol, TypeVar, Unpack, runtime_checkable
 
 from langchain_core.embeddings import Embeddings
 from langgraph.store.base import BaseStore, Op, PutOp, Result, TTLConfig
@@ -332,8 +332,23 @@ class ViewerStore(StoreFace):
             )
 
 
-def bound(store: StoreFace, viewer: str | None) -> StoreFace:
+@runtime_checkable
+class AwareStore(Protocol):
+    """A `BaseStore` that recalls, remembers and can be bound to a viewer, be its file here or elsewhere."""
+
+    def for_viewer(self, viewer: str) -> Any:
+        """Return the same memory as this person may see it."""
+
+    def for_anyone(self) -> Any:
+        """Return the same memory as somebody unknown may see it."""
+
+
+AwareT = TypeVar("AwareT", bound=AwareStore)
+
+
+def bound(store: AwareT, viewer: str | None) -> AwareT:
     """Return a store bound to a viewer: None leaves it as it is, ``""`` is somebody unknown."""
     if viewer is None:
         return store
-    return store.for_viewer(viewer) if viewer else store.for_anyone()
+    found: AwareT = store.for_viewer(viewer) if viewer else store.for_anyone()
+    return found

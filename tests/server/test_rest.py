@@ -479,3 +479,34 @@ async def test_a_private_memory_does_not_exist_for_another(store: MemoryStore) -
     assert item is not None
     assert item.value == secret
     assert item.created_at < datetime.now(UTC)
+
+
+async def test_memory_viewer_only_narrows(store: MemoryStore) -> None:
+    """With a token of the application a request may see as one person; what it was shown as one person
+    confirms nothing for everybody, and a header that is no JSON string is refused."""
+    for who in ("maria", "paul"):
+        store.for_viewer(who).put(("home",), who, {"text": f"{who}'s key", "privacy": "private"})
+    asked: dict[str, Any] = {"namespace": ["home"]}
+    async with serving(store) as client:
+        maria = {"Memory-Viewer": '"maria"'}
+        path = f"{API}/memories/paul?namespace=home"
+        assert (await client.get(path)).status_code == 200
+        assert (await client.get(path, headers=maria)).status_code == 404
+        for bad in ("maria", "1", '"a\\nb"'):
+            refused = await client.get(path, headers={"Memory-Viewer": bad})
+            assert (refused.status_code, problem(refused)) == (400, "malformed")
+        shown = (await client.post(f"{API}/forget", json=asked, headers=maria)).json()
+        assert sum(shown["forgotten"]["kinds"].values()) == 1
+        confirmed = {**asked, "confirmation": shown["confirmation"]}
+        refused = await client.post(f"{API}/forget", json=confirmed)
+        assert problem(refused) == "not-confirmed"
+
+
+async def test_an_idempotency_key_counts_for_one_path(store: MemoryStore) -> None:
+    """The same body under the same key, sent to another session, is another request."""
+    async with serving(store) as client:
+        sent = {"json": {"value": {"text": "x"}}, "headers": {"Idempotency-Key": "k"}}
+        first = await client.post(f"{API}/working/a?namespace=home", **sent)
+        assert first.status_code == 201
+        other = await client.post(f"{API}/working/b?namespace=home", **sent)
+        assert problem(other) == "key-reused"

@@ -107,8 +107,8 @@ def _forget(
 
 def confirmation_of(access: Access, body: BaseModel, at: int) -> str:
     """Return what confirms a request whose dry run was looked at."""
-    asked = body.model_dump(mode="json", exclude={"confirmation"})
-    text = json.dumps([at, access.grant.id, access.application.path, asked], sort_keys=True)
+    asked, grant = body.model_dump(mode="json", exclude={"confirmation"}), access.grant
+    text = json.dumps([at, grant.id, grant.viewer, access.application.path, asked], sort_keys=True)
     return f"{at}-{hmac.new(_SECRET, text.encode(), hashlib.sha256).hexdigest()}"
 
 

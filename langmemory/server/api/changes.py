@@ -8,7 +8,7 @@ from typing import Annotated
 from pydantic import BaseModel, Field
 
 from langmemory.server.access import Access
-from langmemory.server.api.requests import Fields, Id, Listing, Page, page
+from langmemory.server.api.requests import Fields, Id, Listing, Page, page, with_ties
 from langmemory.server.problems import Problem
 from langmemory.server.routes import Routes
 from langmemory.timestamps import EPOCH
@@ -36,9 +36,9 @@ def list_runs(access: Access, *, query: Listing) -> Page[Run]:
         return _seconds(one.at), one.id
 
     def fetch(size: int) -> list[Run]:
-        return sorted(store.changes.runs(place, limit=size), key=order, reverse=True)
+        return store.changes.runs(place, limit=size)
 
-    return page(query, fetch, order, falling=True)
+    return page(query, with_ties(fetch, lambda one: one.at, order), order, falling=True)
 
 
 def _run(access: Access, id: str) -> Run:

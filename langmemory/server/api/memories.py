@@ -26,6 +26,7 @@ from langmemory.server.api.requests import (
     Text,
     not_found,
     page,
+    with_ties,
 )
 from langmemory.server.problems import Problem
 from langmemory.server.replay import derived_key
@@ -78,7 +79,7 @@ def _listed(
         return (one.at - EPOCH).total_seconds(), "/".join(one.namespace), one.key
 
     def fetch(size: int) -> list[Memory]:
-        found = store.admin.memories(
+        return store.admin.memories(
             place,
             kinds=kinds,
             since=asked.since,
@@ -87,9 +88,8 @@ def _listed(
             statuses=statuses,
             limit=size,
         )
-        return sorted(found, key=order, reverse=True)
 
-    return page(asked, fetch, order, falling=True)
+    return page(asked, with_ties(fetch, lambda one: one.at, order), order, falling=True)
 
 
 @routes("GET", "/memories", scope="read")

@@ -44,6 +44,8 @@ class RecallRequest(Fields):
     """Return the best results whose texts fit into so many tokens."""
     preset: str | None = None
     include_archive: bool = False
+    include_demoted: bool = True
+    """Also what has the priority `archive`; false is for prompts."""
     granularity: Granularity = "turn"
     explain: bool = False
     """Fill the explanation of every result and the whole trace."""

@@ -116,6 +116,24 @@ def page(
     return Page(items=shown, next=cursor_of(order(shown[-1])) if more else None)
 
 
+def with_ties(
+    fetch: Callable[[int], Sequence[T]], at: Callable[[T], object], order: Callable[[T], Order]
+) -> Callable[[int], Sequence[T]]:
+    """Return what fetches the first so many rows in falling order, where ``fetch`` knows the order of
+    times alone: of rows of one time it may leave out any."""
+
+    def fetching(size: int) -> Sequence[T]:
+        wanted = size
+        while True:
+            found = fetch(wanted)
+            whole = len(found) < wanted or wanted >= LOOKED_AT
+            if whole or at(found[size - 1]) != at(found[-1]):
+                return sorted(found, key=order, reverse=True)[:size]
+            wanted = min(wanted * 4, LOOKED_AT)
+
+    return fetching
+
+
 def cursor_of(order: Order) -> str:
     """Return the cursor of the row a page ends with."""
     return base64.urlsafe_b64encode(json.dumps(order).encode()).decode().rstrip("=")

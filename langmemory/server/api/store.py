@@ -20,7 +20,6 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from langmemory.server.access import Access
 from langmemory.server.api.requests import Fields, Key, Label, Labels, Text
-from langmemory.server.problems import Problem
 from langmemory.server.routes import Routes
 from langmemory.types import Namespace
 
@@ -155,10 +154,6 @@ def _ops(access: Access, one: Get | Put | Search | ListNamespaces) -> list[Op]:
         return [GetOp(place, one.key, refreshing(ttl_config, one.refresh_ttl))]
     if isinstance(one, Put):
         place = access.place(one.namespace, exact=True)
-        if place[0] == "langgraph":
-            raise Problem(
-                422, "invalid", "LangGraph keeps namespaces below 'langgraph' for itself."
-            )
         ttl = one.ttl if "ttl" in one.model_fields_set else time_to_live(ttl_config)
         index = list(one.index) if isinstance(one.index, list) else one.index
         return [PutOp(place, one.key, one.value, index=index, ttl=ttl)]

@@ -1,0 +1,379 @@
+"""RemoteMemoryStore: LangGraph's store, with memory and the rooms, over a server's REST API."""
+
+from __future__ import annotations
+
+import math
+import ssl
+from collections.abc import Iterable, Mapping
+from datetime import datetime
+from typing import Any, Final, Self, Unpack, cast
+
+from langgraph.store.base import (
+    NOT_PROVIDED,
+    BaseStore,
+    GetOp,
+    Item,
+    ListNamespacesOp,
+    Op,
+    PutOp,
+    Result,
+    SearchItem,
+    SearchOp,
+    TTLConfig,
+)
+
+from langmemory.arguments import check_time
+from langmemory.errors import ConfigError
+from langmemory.messages import Message, as_sent
+from langmemory.namespaces import check_namespace
+from langmemory.remote.connection import Backoff, Connection, Request
+from langmemory.remote.rooms import RemoteAdmin, RemoteChanges, RemoteGraph, RemoteJobs
+from langmemory.stores.rooms import RecallOptions, take_apart
+from langmemory.twins import Steps, aled, awaiting, blocking, led
+from langmemory.types import Forgotten, Namespace, Privacy, Recall, Remembered, Stats
+from langmemory.values import check_keys, from_json
+from langmemory.wire import adapter
+
+AS_THE_SERVER: Final = cast(TTLConfig, {"refresh_on_read": None, "default_ttl": NOT_PROVIDED})
+"""Makes `get`, `search` and `put` leave to the server what a call does not say of the TTL."""
+
+
+class RemoteMemoryStore(BaseStore):
+    """A memory file that `langmemory serve` serves, on this machine or another.
+
+    As `MemoryStore`, it is one object for sync and async, any thread and any event loop, and the same
+    calls return the same values and raise the same errors. What a token may not do raises `AccessError`, a
+    server that does not answer `ServerUnreachableError`.
+
+    Example:
+        ```python
+        store = RemoteMemoryStore("http://127.0.0.1:8765", token="lmt_…")
+        graph = builder.compile(store=store)
+        ```
+    """
+
+    supports_ttl = True
+    __slots__ = ("_connection", "_viewer", "ttl_config")
+
+    def __init__(
+        self,
+        address: str,
+        *,
+        token: str | None = None,
+        timeout_seconds: float = 30.0,
+        connect_timeout_seconds: float = 5.0,
+        backoff: Backoff | None = None,
+        verify: ssl.SSLContext | bool = True,
+    ) -> None:
+        """Nothing is sent before the first call.
+
+        Args:
+            address: Of the server, as ``langmemory serve`` prints it.
+            token: What ``langmemory token create`` printed. None where the server needs none: it runs on
+                this machine.
+            timeout_seconds: How long to wait for an answer, at each attempt.
+            connect_timeout_seconds: How long to wait for a connection.
+            backoff: How often a request is sent again that did not get through. Writes carry an
+                Idempotency-Key, so that the server does them once.
+            verify: How the certificate of an https server is checked: a context with your own authority,
+                True for those of httpx, False not at all.
+
+        Raises:
+            ConfigError: The address or the token is not one.
+        """
+        self._connection = Connection(
+            address,
+            token=token,
+            timeout_seconds=timeout_seconds,
+            connect_timeout_seconds=connect_timeout_seconds,
+            backoff=backoff or Backoff(),
+            verify=verify,
+        )
+        self._viewer: str | None = None
+        self.ttl_config = AS_THE_SERVER
+
+    def __repr__(self) -> str:
+        viewer = "" if self._viewer is None else f" of {self._viewer!r}"
+        return f"<RemoteMemoryStore{viewer} at {self.address}>"
+
+    @property
+    def address(self) -> str:
+        """Of the server."""
+        return self._connection.address
+
+    def for_viewer(self, viewer: str) -> RemoteMemoryStore:
+        """Return the same memory as this person may see it. A token that is bound to a viewer allows
+        theirs alone."""
+        if not viewer:
+            raise ConfigError("viewer is empty; somebody unknown is store.for_anyone().")
+        return self._bound(viewer)
+
+    def for_anyone(self) -> RemoteMemoryStore:
+        """Return the same memory as somebody unknown may see it: nothing that is private."""
+        return self._bound("")
+
+    def _bound(self, viewer: str) -> RemoteMemoryStore:
+        if self._viewer is not None and viewer != self._viewer:
+            raise ConfigError(
+                f"This store is bound to the viewer {self._viewer!r}, not to {viewer!r}. Ask the store "
+                "it was made from."
+            )
+        bound = object.__new__(type(self))
+        bound._connection, bound._viewer = self._connection, viewer
+        bound.ttl_config = self.ttl_config
+        return bound
+
+    # Open and close.
+
+    def close(self) -> None:
+        """Close the connections of sync calls, also of the stores made from this one."""
+        self._connection.close()
+
+    async def aclose(self) -> None:
+        """Close the connections of sync calls and of this event loop."""
+        await self._connection.aclose()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.close()
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *error: object) -> None:
+        await self.aclose()
+
+    # The rooms.
+
+    @property
+    def changes(self) -> RemoteChanges:
+        """History, evidence, reviews, runs and undo."""
+        return RemoteChanges(self._connection, self._viewer)
+
+    @property
+    def admin(self) -> RemoteAdmin:
+        """Listing, export, import, usage and health."""
+        return RemoteAdmin(self._connection, self._viewer)
+
+    @property
+    def jobs(self) -> RemoteJobs:
+        """The queue of reflections."""
+        return RemoteJobs(self._connection, self._viewer)
+
+    def graph(
+        self,
+        namespace: Namespace,
+        *,
+        as_of: datetime | None = None,
+        known_at: datetime | None = None,
+    ) -> RemoteGraph:
+        """Return the people and things of a namespace; see `MemoryStore.graph`."""
+        check_time("as_of", as_of)
+        check_time("known_at", known_at)
+        return RemoteGraph(
+            self._connection, self._viewer, namespace, as_of=as_of, known_at=known_at
+        )
+
+    # LangGraph's operations.
+
+    def batch(self, ops: Iterable[Op]) -> list[Result]:
+        """Run operations in one request: reads first, then all writes in one transaction."""
+        return led(self._batch(list(ops)))
+
+    async def abatch(self, ops: Iterable[Op]) -> list[Result]:
+        """`batch` without blocking the event loop."""
+        return await aled(self._batch(list(ops)))
+
+    def _batch(self, ops: list[Op]) -> Steps[list[Result]]:
+        take_apart(ops)  # checks them as a store on this machine does
+        if not ops:
+            return []
+        raw = yield from self._connection.request(
+            Request.of(
+                "POST",
+                "/store/batch",
+                viewer=self._viewer,
+                body={"ops": [_sent(op) for op in ops]},
+                writes=any(isinstance(op, PutOp) for op in ops),
+            )
+        )
+        answers = from_json(raw.decode())["results"]
+        return [_result(op, answer) for op, answer in zip(ops, answers, strict=True)]
+
+    # Memory.
+
+    def _remember(
+        self,
+        namespace: Namespace,
+        messages: Iterable[Message],
+        *,
+        thread_id: str,
+        at: datetime | None = None,
+        owner: str | None = None,
+        privacy: Privacy = "shared",
+    ) -> Steps[Remembered]:
+        """Store messages word for word; see `MemoryStore.remember`."""
+        check_time("at", at)
+        body = {
+            "namespace": check_namespace(namespace, written=True),
+            "messages": as_sent(messages),
+            "thread_id": thread_id,
+            "at": at,
+            "owner": owner,
+            "privacy": privacy,
+        }
+        if not body["messages"]:
+            return Remembered()
+        found = yield from self._connection.ask(
+            "POST", "/remember", dict[str, Any], viewer=self._viewer, body=body, writes=True
+        )
+        return Remembered(found["keys"], found["redacted"])
+
+    remember, aremember = blocking(_remember), awaiting(_remember)
+
+    def _recall(
+        self, query: str, namespace: Namespace, **options: Unpack[RecallOptions]
+    ) -> Steps[Recall]:
+        """Return the memories that answer a query; see `MemoryStore.recall`."""
+        place = check_namespace(namespace, may_be_empty=True)
+        given = {name: _plain(value) for name, value in options.items() if value is not None}
+        body = {"query": query, "namespace": place or None, **given}
+        return self._connection.ask("POST", "/recall", Recall, viewer=self._viewer, body=body)
+
+    recall, arecall = blocking(_recall), awaiting(_recall)
+
+    def _forget(
+        self,
+        namespace: Namespace,
+        *,
+        owner: str | None = None,
+        entity: str | Iterable[str] | None = None,
+        keys: Iterable[str] | None = None,
+        everything: bool = False,
+        dry_run: bool = False,
+    ) -> Steps[Forgotten]:
+        """Take memories out of the file for good, and prove it; see `MemoryStore.forget`. The token needs
+        the scope admin."""
+        place = check_namespace(namespace, may_be_empty=True)
+        entities = [entity] if isinstance(entity, str) else list(entity or ())
+        body = {
+            "namespace": place or None,
+            "owner": owner,
+            "entities": entities,
+            "keys": list(keys or ()),
+            "everything": everything,
+        }
+        shown = yield from self._forgetting(body)
+        if not dry_run:
+            shown = yield from self._forgetting({**body, "confirmation": shown["confirmation"]})
+        return cast(Forgotten, adapter(Forgotten).validate_python(shown["forgotten"]))
+
+    def _forgetting(self, body: Mapping[str, Any]) -> Steps[dict[str, Any]]:
+        return self._connection.ask(
+            "POST", "/forget", dict[str, Any], viewer=self._viewer, body=body, writes=True
+        )
+
+    forget, aforget = blocking(_forget), awaiting(_forget)
+
+    def _stats(self) -> Steps[Stats]:
+        """Return counts and sizes of the file."""
+        return self._connection.ask("GET", "/stats", Stats, viewer=self._viewer)
+
+    stats, astats = blocking(_stats), awaiting(_stats)
+
+
+def _plain(value: Any) -> Any:
+    """Return an option as JSON has it: collections of any kind as lists."""
+    return list(value) if isinstance(value, set | frozenset | tuple) else value
+
+
+BEYOND: Final = 10**400
+"""Greater than every float: JSON has no infinity, and a filter compares with this alike."""
+
+
+NOTHING: Final[dict[str, list[Any]]] = {"$in": []}
+"""Matches nothing, as what is compared with NaN does."""
+COMPARISONS: Final = ("$eq", "$gt", "$gte", "$lt", "$lte")
+
+
+def _is_nan(value: Any) -> bool:
+    return isinstance(value, float) and math.isnan(value)
+
+
+def _bounded(filter: Any) -> Any:
+    """Return a filter with numbers that JSON has."""
+    if isinstance(filter, Mapping):
+        if any(_is_nan(one) for name, one in filter.items() if name in COMPARISONS):
+            return NOTHING
+        return {name: _bounded(one) for name, one in filter.items()}
+    if isinstance(filter, list | tuple):
+        return [_bounded(one) for one in filter]
+    if _is_nan(filter):
+        return NOTHING
+    if isinstance(filter, float) and math.isinf(filter):
+        return BEYOND if filter > 0 else -BEYOND
+    return filter
+
+
+def _sent(op: Op) -> dict[str, Any]:
+    """Return an operation as the server takes it."""
+    if isinstance(op, GetOp):
+        return {
+            "op": "get",
+            "namespace": op.namespace,
+            "key": op.key,
+            "refresh_ttl": op.refresh_ttl,
+        }
+    if isinstance(op, PutOp):
+        check_keys(op.value)
+        given: object = op.ttl
+        ttl = {} if given is NOT_PROVIDED else {"ttl": given}
+        return {
+            "op": "put",
+            "namespace": op.namespace,
+            "key": op.key,
+            "value": op.value,
+            "index": op.index,
+            **ttl,
+        }
+    if isinstance(op, SearchOp):
+        return {
+            "op": "search",
+            "namespace_prefix": op.namespace_prefix,
+            "query": op.query,
+            "filter": _bounded(op.filter),
+            "limit": op.limit,
+            "offset": op.offset,
+            "refresh_ttl": op.refresh_ttl,
+        }
+    conditions = op.match_conditions or ()
+    return {
+        "op": "list_namespaces",
+        "match_conditions": [
+            {"match_type": one.match_type, "path": one.path} for one in conditions
+        ],
+        "max_depth": op.max_depth,
+        "limit": op.limit,
+        "offset": op.offset,
+    }
+
+
+def _result(op: Op, answer: Any) -> Result:
+    """Return what the server answered to an operation, as LangGraph has it."""
+    if isinstance(op, SearchOp):
+        return [SearchItem(**_item(one), score=one["score"]) for one in answer]
+    if isinstance(op, ListNamespacesOp):
+        return [tuple(labels) for labels in answer]
+    return None if answer is None else Item(**_item(answer))
+
+
+def _item(answer: Mapping[str, Any]) -> dict[str, Any]:
+    return {
+        "namespace": tuple(answer["namespace"]),
+        "key": answer["key"],
+        "value": answer["value"],
+        "created_at": datetime.fromisoformat(answer["created_at"]),
+        "updated_at": datetime.fromisoformat(answer["updated_at"]),
+    }
