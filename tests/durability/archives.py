@@ -70,7 +70,7 @@ def learn_again(store: MemoryStore, rng: random.Random, run_id: str) -> None:
     """Say something on some day and learn from it: what is known already, a new home, a preference."""
     n = rng.randrange(FACTS)
     at = datetime(2026, rng.randint(1, 12), rng.randint(1, 28), tzinfo=UTC)
-    turn = {"role": "user", "content": f"Again I like {word(n)}. I have moved.", "at": at}
+    turn = {"role": "user", "content": f"{run_id}: I like {word(n)}. I moved.", "at": at}
     [key] = store.remember(ADA, [turn], thread_id=f"t{at:%m}")
     home = rng.choice(("Oslo", "Bergen", "Tromso"))
     store.changes.apply(

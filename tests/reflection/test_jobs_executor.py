@@ -466,7 +466,7 @@ def test_a_graph_reflects_with_the_context_it_was_submitted_with(
     chat.compile(store=store).invoke(
         {"n": 0},
         {
-            "configurable": {"thread_id": "t", "number": number, "openai_api_key": "secret"},
+            "configurable": {"thread_id": "t", "number": number, "openai_api_key": "sk-hush"},
             "callbacks": [StdOutCallbackHandler()],
         },
         context=Who(user_id="anna"),
@@ -479,7 +479,7 @@ def test_a_graph_reflects_with_the_context_it_was_submitted_with(
     assert config["recursion_limit"] == 77
     assert used is store
     executor.shutdown()
-    assert b"secret" not in path.read_bytes() + Path(f"{path}-wal").read_bytes()
+    assert b"sk-hush" not in path.read_bytes() + Path(f"{path}-wal").read_bytes()
 
 
 def test_remember_node_hands_turns_over(store: MemoryStore, path: Path) -> None:
