@@ -25,7 +25,7 @@ from tests.durability.archives import (
 )
 from tests.seeds import examples
 
-MOVES = int(os.environ.get("LANGMEMORY_KILLS", examples(60, first=10)))
+MOVES = int(os.environ.get("LANGMEMORY_KILLS", examples(60, first=4)))
 NIGHTS = int(os.environ.get("LANGMEMORY_KILLS", examples(20, first=3)))
 SECONDS = 1.2
 """Of work, within which a process that moves is killed: three rounds or so."""

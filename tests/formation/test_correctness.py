@@ -30,6 +30,7 @@ GOAL = 0.95
 """Share of the cases that has to hold."""
 
 
+@pytest.mark.thorough
 def test_the_structural_part_holds(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """After at least 95 % of the dialogues, what is known is exactly what the case says; and after each
     of those that once left something wrong or lost."""

@@ -41,6 +41,7 @@ def test_what_is_taken_back_ends_or_is_asked_about(
     assert len(harmed) <= ENDS_OTHERS * len(cases), harmed
 
 
+@pytest.mark.thorough
 def test_what_is_planned_supposed_remembered_or_passing_ends_nothing(
     beside: Path, tmp_path: Path
 ) -> None:

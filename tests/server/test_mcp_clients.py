@@ -26,7 +26,7 @@ from tests.server.mcp_client import (
 
 from langmemory.stores import MemoryStore  # isort: skip
 
-pytestmark = pytest.mark.integration
+pytestmark = [pytest.mark.integration, pytest.mark.thorough]
 
 SAID = "Tofu the cat sleeps on the piano"
 ME = ("memories", "me")
