@@ -114,6 +114,7 @@ def run(
     intent, keywords = asked.intent, vector is None or mode != "semantic"
     query = read_query(meant.text, intent, vocabulary=vocabulary, keywords=keywords)
     wanted = max(limit, preset.rerank_depth) if reranker else limit
+    whole = preset.overview and intent.asks_whole
     clock.lap("intent")
 
     def selected(ranking: Ranking, before: Selection | None = None) -> Selection:
@@ -121,8 +122,12 @@ def run(
         scores = probability(ranking.score, found)
         if min_score != "auto":
             lowest = min_score
+        elif before:
+            lowest = before.lowest
+        elif whole and not overview.about(query.terms, intent.language):
+            lowest = None  # it asks for no memory in particular: no score says how likely one is
         else:
-            lowest = before.lowest if before else gate(query.text, ranking, found, scores)
+            lowest = gate(query.text, ranking, found, scores)
         return select(source, ranking, scores, preset, granularity, lowest, wanted)
 
     ranking = asked.rank(query, preset)
@@ -145,7 +150,6 @@ def run(
         selection = selected(ranking)
     results, removed = selection.results, selection.removed
     bridge: list[str] = []
-    whole = preset.overview and intent.asks_whole
     if (
         preset.second_look
         and not whole

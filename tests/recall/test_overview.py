@@ -206,6 +206,17 @@ def test_the_best_stay_first_and_what_was_told_comes_later() -> None:
     assert order.tolist() == [best, turn, other, fact]
 
 
+@pytest.mark.parametrize(
+    "query", ["What have we talked about?", "In which order did things happen?"]
+)
+def test_the_gate_lets_an_overview_without_a_topic_through(store: MemoryStore, query: str) -> None:
+    """Such a question asks for no memory in particular, so that no probability keeps the block empty; thanks
+    still bring nothing."""
+    told(store)
+    assert len(store.recall(query, ADA, now=NOW, min_score="auto").results) >= len(SAID)
+    assert not store.recall("Thanks!", ADA, now=NOW, min_score="auto").results
+
+
 def test_without_a_tree_broad_questions_are_answered(store: MemoryStore) -> None:
     """Where no night ever ran, the questions find memories; in an empty store they find nothing."""
     assert keys_of(store, "What have we talked about?") == []
