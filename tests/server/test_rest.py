@@ -108,6 +108,21 @@ async def test_a_request_that_is_sent_again_is_done_once(store: MemoryStore) -> 
     assert len(store.search(PLACE)) == 1
 
 
+async def test_an_event_that_is_sent_again_after_a_restart_is_returned(store: MemoryStore) -> None:
+    """An event whose Idempotency-Key the server no longer knows is stored once, and returned as it is."""
+    body = {"namespace": PLACE, "text": "I moved to Lisbon.", "thread_id": "t"}
+    answers = []
+    for _ in range(2):
+        async with serving(store) as client:
+            sent = await client.post(
+                f"{API}/episodic", json=body, headers={"Idempotency-Key": "one"}
+            )
+            answers.append((sent.status_code, sent.json()["key"]))
+    assert answers[0] == answers[1]
+    assert answers[0][0] == 201
+    assert len(store.search(PLACE)) == 1
+
+
 async def test_pages_show_everything_once(store: MemoryStore) -> None:
     """A list is walked by its cursors, while memories come and go; a wrong cursor is refused."""
     for number in range(25):

@@ -12,6 +12,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from langmemory.errors import ChangedMeanwhileError
 from langmemory.labels import label_of
+from langmemory.messages import turn_key
 from langmemory.server.access import Access
 from langmemory.server.api.recalling import RecallRequest
 from langmemory.server.api.requests import (
@@ -193,11 +194,9 @@ async def add_episodic(access: Access, *, body: Event) -> Memory:
     done = await store.aremember(
         place, [message], thread_id=body.thread_id, at=body.at, privacy=body.privacy
     )
-    if not done:
-        raise Problem(422, "invalid", "body/text: it says nothing that is remembered.")
-    found = await store.admin.amemory(place, done[0])
+    found = await store.admin.amemory(place, done[0] if done else turn_key(body.thread_id, id))
     if found is None:
-        raise not_found(done[0], place)
+        raise Problem(422, "invalid", "body/text: it says nothing that is remembered.")
     return found
 
 
