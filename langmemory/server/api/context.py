@@ -9,7 +9,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from langmemory.server.access import Access
 from langmemory.server.api.recalling import SaidMessage
-from langmemory.server.api.requests import Fields, Labels, Listing, Page, page
+from langmemory.server.api.requests import Fields, Key, Labels, Listing, Page, page
 from langmemory.server.routes import Routes
 from langmemory.types import MemoryUsage
 
@@ -161,11 +161,20 @@ def _unit_length(vectors: Sequence[Sequence[float]]) -> Sequence[Any]:
     return list(found / np.maximum(lengths, 1e-9))
 
 
+class UsageListing(Listing):
+    """Of which memories."""
+
+    key: Key | None = None
+    """Only the memory of this key."""
+
+
 @routes("GET", "/context/stats", scope="read")
-def get_context_stats(access: Access, *, query: Listing) -> Page[MemoryUsage]:
+def get_context_stats(access: Access, *, query: UsageListing) -> Page[MemoryUsage]:
     """List which memories stood in prompts, were cited, and were right, the most helpful first, with the
     tokens they cost."""
     place, admin = access.place(query.namespace), access.store.admin
     found = admin.usage(place, limit=100_000)
+    if query.key is not None:
+        found = [one for one in found if one.key == query.key]
     places = {(one.namespace, one.key): n for n, one in enumerate(found)}
     return page(query, lambda _: found, lambda one: (places[one.namespace, one.key],))
