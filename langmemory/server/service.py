@@ -21,7 +21,7 @@ from starlette.responses import Response, StreamingResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from langmemory.events import Event
-from langmemory.server.access import Access, Grant, viewer_in
+from langmemory.server.access import Access, Grant, named_in
 from langmemory.server.auth import Doorkeeper
 from langmemory.server.hub import Hub
 from langmemory.server.limits import FAILURES_PER_SECOND, RateLimit, pieces
@@ -137,8 +137,9 @@ class Endpoint:
         service, route = self._service, self._route
         grant = await service.let_in(request)
         grant.check_scope(route.scope)
-        viewer = request.headers.get("memory-viewer")
-        grant = grant.on_behalf_of(viewer_in(viewer))
+        viewer = named_in(request.headers, "Memory-Viewer")
+        agent = named_in(request.headers, "Memory-Agent")
+        grant = grant.as_agent(agent).on_behalf_of(viewer)
         given: dict[str, Any] = {}
         if "path" in route.models:
             given["path"] = validated(route.models["path"], "path", dict(request.path_params))
@@ -162,8 +163,8 @@ class Endpoint:
         if route.method != "POST" or access.idempotency_key is None:
             return await self._call(request, access, given)
         key, sender = access.idempotency_key, grant.id
-        asked = (request.url.path, viewer or "", request.url.query)
-        identity = b"\0".join((*map(str.encode, asked), raw))
+        asked = repr((request.url.path, viewer, agent, request.url.query))
+        identity = asked.encode() + raw
         known = service.replays.begin(sender, key, identity)
         if known is not None:
             return Response(
