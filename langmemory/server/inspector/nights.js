@@ -47,7 +47,7 @@ const lineCount = (found) => found.reports.reduce((sum, one) => sum + one.lines.
 /** Return what the tasks of a night did or would do, in sentences. */
 function side(title, found, reports) {
   const told = reports.filter((one) => one.told.length || one.advice.length || one.refused.length || one.error);
-  return h("div", null, h("h3", null, `${title}: ${counted(lineCount(found), "change")}`), told.map((one) => h("div", null, h("h4", null, TASKS[one.task] ?? words(one.task)),
+  return h("div", null, h("h2", { class: "question" }, `${title}: ${counted(lineCount(found), "change")}`), told.map((one) => h("div", null, h("h3", null, TASKS[one.task] ?? words(one.task)),
     h("ul", { class: "steps" }, one.told.slice(0, 40).map((line) => h("li", { dir: "auto" }, line)), one.told.length > 40 && h("li", { class: "soft" }, `and ${one.told.length - 40} more`),
       one.advice.map((line) => h("li", { class: "soft" }, line)), one.refused.map((line) => h("li", { class: "soft" }, `not done: ${line}`)), one.error && h("li", null, `failed: ${one.error}`)))),
   !told.length && h("p", { class: "soft" }, "Nothing is to be done."));
@@ -61,10 +61,10 @@ function item(night, reload, namespace) {
   const preview = acting(async () => {
     const planned = await post("nights/undo", { night: night.id, dry_run: true });
     const result = h("div");
-    const sides = h("div", { class: "columns" }, h("div", null, h("h3", null, "Taking it back would"), lines(planned)), result);
+    const sides = h("div", { class: "columns" }, h("div", null, h("h2", { class: "question" }, "Taking it back would"), lines(planned)), result);
     const act = h("div", { class: "row acts" }, h("button", { type: "button", class: "main", click: acting(async () => {
       const done = await post("nights/undo", { night: night.id });
-      result.replaceChildren(h("h3", null, "It did"), lines(done));
+      result.replaceChildren(h("h2", { class: "question" }, "It did"), lines(done));
       act.replaceChildren(h("button", { type: "button", click: () => { answer.replaceChildren(); reload(); } }, "Done"));
       notice(`Taken back: ${counted(done.applied.length, "run")}.`);
     }) }, "Take this night back"));
@@ -90,7 +90,7 @@ function dream(run, where) {
       h("div", null, changed(entry), h("div", { class: "meta" }, h("a", { href: memoryAddress(entry) }, entry.key), entry.reason && h("span", null, words(entry.reason)))))));
     if (!found.items.length) list.append(h("li", { class: "soft" }, "No memory; or what it changed was forgotten since."));
   };
-  const shown = h("div", null, h("h3", null, h("a", { href: address("run", { id: run.id }) }, run.reason || run.id), where && h("span", { class: "meta" }, placeOf(run.namespace)), run.undone_by && h("span", { class: "tag bad" }, "undone")), list);
+  const shown = h("div", null, h("h2", { class: "question" }, h("a", { href: address("run", { id: run.id }) }, run.reason || run.id), where && h("span", { class: "meta" }, placeOf(run.namespace)), run.undone_by && h("span", { class: "tag bad" }, "undone")), list);
   queueMicrotask(() => shown.parentElement?.addEventListener("toggle", () => fill().catch((error) => list.replaceChildren(h("li", null, problem(error)))), { once: true }));
   return shown;
 }

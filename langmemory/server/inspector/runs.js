@@ -52,7 +52,7 @@ function undoing(run, reload) {
   const answer = h("div", { "aria-live": "polite" });
   const row = h("div", { class: "row acts" });
   const idle = (done) => !(done.added.length + done.changed.length + done.removed.length);
-  const side = (title, done) => h("div", null, h("h3", null, title), h("ul", { class: "steps" }, done.lines.map((line) => h("li", { dir: "auto" }, line))));
+  const side = (title, done) => h("div", null, h("h2", { class: "question" }, title), h("ul", { class: "steps" }, done.lines.map((line) => h("li", { dir: "auto" }, line))));
   row.append(h("button", { type: "button", click: acting(async () => {
     const planned = await post("undo", { run_id: run.id, dry_run: true });
     const sides = h("div", { class: "columns" }, side(idle(planned) ? "Undoing it would change no memory" : "Undoing it would", planned));
