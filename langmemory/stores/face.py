@@ -31,6 +31,7 @@ from langmemory.stores.rooms import (
     Feed,
     Graph,
     IndexConfig,
+    Pages,
     RecallOptions,
     ViewerAdmin,
     ViewerChanges,
@@ -113,6 +114,11 @@ class StoreFace(BaseStore):
     def admin(self) -> ViewerAdmin:
         """Listing, export, usage and deleting namespaces, as far as the viewer may."""
         return ViewerAdmin(self._core, self._viewer)
+
+    @property
+    def pages(self) -> Pages:
+        """Lists of what the viewer may read, one page after the other."""
+        return Pages(self._core, self._viewer)
 
     @property
     def feed(self) -> Feed:

@@ -255,7 +255,8 @@ def test_words_that_are_written_otherwise_today_are_read_anew(
         "DROP TABLE progress; DROP TABLE archived_item; DROP TABLE token; DROP TABLE activity; "
         "DROP TRIGGER run_done; DROP TRIGGER run_undone; DROP TRIGGER run_gone; DROP TRIGGER review_opened; "
         "DROP TRIGGER review_decided; DROP TRIGGER review_gone; DROP TRIGGER job_added; "
-        "DROP TRIGGER job_moved; DROP TRIGGER job_gone"
+        "DROP TRIGGER job_moved; DROP TRIGGER job_gone; DROP INDEX item_told; DROP INDEX run_at; "
+        "DROP INDEX review_opened; DROP INDEX usage_rank"
     )
     raw.pragma("user_version", version)
     raw.close()

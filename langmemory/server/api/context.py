@@ -9,9 +9,9 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from langmemory.server.access import Access
 from langmemory.server.api.recalling import SaidMessage
-from langmemory.server.api.requests import Fields, Labels, Listing, Page, page
+from langmemory.server.api.requests import Fields, Labels, Listing
 from langmemory.server.routes import Routes
-from langmemory.types import MemoryUsage
+from langmemory.types import MemoryUsage, Page
 
 routes = Routes("Context")
 
@@ -165,7 +165,5 @@ def _unit_length(vectors: Sequence[Sequence[float]]) -> Sequence[Any]:
 def get_context_stats(access: Access, *, query: Listing) -> Page[MemoryUsage]:
     """List which memories stood in prompts, were cited, and were right, the most helpful first, with the
     tokens they cost."""
-    place, admin = access.place(query.namespace), access.store.admin
-    found = admin.usage(place, limit=100_000)
-    places = {(one.namespace, one.key): n for n, one in enumerate(found)}
-    return page(query, lambda _: found, lambda one: (places[one.namespace, one.key],))
+    place = access.place(query.namespace)
+    return access.store.pages.usage(place, after=query.cursor, limit=query.limit)

@@ -22,24 +22,21 @@ from langmemory.server.api.requests import (
     KeyPath,
     Labels,
     Listing,
-    Page,
     Place,
     Text,
     not_found,
-    page,
-    with_ties,
 )
 from langmemory.server.problems import Problem
 from langmemory.server.replay import derived_key
 from langmemory.server.routes import Routes
 from langmemory.server.tags import check_tag, tag_of
-from langmemory.timestamps import EPOCH
 from langmemory.types import (
     Applied,
     HistoryEntry,
     Kind,
     Memory,
     Namespace,
+    Page,
     Privacy,
     Recall,
     Status,
@@ -74,23 +71,16 @@ def _listed(
     kinds: list[Kind] | None,
     statuses: list[Status] | None = None,
 ) -> Page[Memory]:
-    place, store = access.place(asked.namespace), access.store
-
-    def order(one: Memory) -> tuple[Any, ...]:
-        return (one.at - EPOCH).total_seconds(), "/".join(one.namespace), one.key
-
-    def fetch(size: int) -> list[Memory]:
-        return store.admin.memories(
-            place,
-            kinds=kinds,
-            since=asked.since,
-            until=asked.until,
-            past=asked.past,
-            statuses=statuses,
-            limit=size,
-        )
-
-    return page(asked, with_ties(fetch, lambda one: one.at, order), order, falling=True)
+    return access.store.pages.memories(
+        access.place(asked.namespace),
+        kinds=kinds,
+        since=asked.since,
+        until=asked.until,
+        past=asked.past,
+        statuses=statuses,
+        after=asked.cursor,
+        limit=asked.limit,
+    )
 
 
 @routes("GET", "/memories", scope="read")
@@ -124,17 +114,15 @@ class KeyListing(Listing):
 @routes("GET", "/history", scope="read")
 def get_history(access: Access, *, query: KeyListing) -> Page[HistoryEntry]:
     """List every recorded change of a memory, oldest first, also of one that was deleted."""
-    place, store = access.place(query.namespace, exact=True), access.store
-    return page(query, lambda _: store.changes.history(place, query.key), lambda one: (one.seq,))
+    place = access.place(query.namespace, exact=True)
+    return access.store.pages.history(place, query.key, after=query.cursor, limit=query.limit)
 
 
 @routes("GET", "/evidence", scope="read")
 def get_evidence(access: Access, *, query: KeyListing) -> Page[Memory]:
     """List what a memory was derived from and you may read, oldest first."""
     place = access.place(query.namespace, exact=True)
-    found = access.store.changes.evidence(place, query.key)
-    places = {one.key: place for place, one in enumerate(found)}
-    return page(query, lambda _: found, lambda one: (places[one.key],))
+    return access.store.pages.evidence(place, query.key, after=query.cursor, limit=query.limit)
 
 
 class MemorySearch(RecallRequest):
