@@ -9,7 +9,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from langmemory.server.access import Access
 from langmemory.server.api.recalling import SaidMessage
-from langmemory.server.api.requests import Fields, Labels, Listing
+from langmemory.server.api.requests import Fields, Key, Labels, Listing
 from langmemory.server.routes import Routes
 from langmemory.types import MemoryUsage, Page
 
@@ -161,9 +161,16 @@ def _unit_length(vectors: Sequence[Sequence[float]]) -> Sequence[Any]:
     return list(found / np.maximum(lengths, 1e-9))
 
 
+class UsageListing(Listing):
+    """Of which memories."""
+
+    key: Key | None = None
+    """Only the memory of this key."""
+
+
 @routes("GET", "/context/stats", scope="read")
-def get_context_stats(access: Access, *, query: Listing) -> Page[MemoryUsage]:
+def get_context_stats(access: Access, *, query: UsageListing) -> Page[MemoryUsage]:
     """List which memories stood in prompts, were cited, and were right, the most helpful first, with the
     tokens they cost."""
     place = access.place(query.namespace)
-    return access.store.pages.usage(place, after=query.cursor, limit=query.limit)
+    return access.store.pages.usage(place, key=query.key, after=query.cursor, limit=query.limit)

@@ -110,16 +110,32 @@ def of_night(connection: Connection, night: str) -> list[Run]:
     return [_run(row) for row in rows]
 
 
-def nights(connection: Connection, namespace: Namespace, limit: int) -> dict[str, list[Run]]:
-    """Nights that changed a namespace or what is below it, newest first, with their runs in order."""
+class Night(NamedTuple):
+    """Where a night stands among others."""
+
+    last_us: int
+    """When its last run here was applied."""
+    id: str
+
+
+def nights(
+    connection: Connection, namespace: Namespace, limit: int, *, after: Night | None = None
+) -> dict[Night, list[Run]]:
+    """Nights that changed a namespace or what is below it, newest first, with their runs in order;
+    ``after`` is the last one of the page before."""
     query, bindings = below(namespace)
+    having = "TRUE"
+    if after is not None:
+        having = "(max(r.at), r.note ->> '$.night') < (?, ?)"
+        bindings = (*bindings, *after)
     rows = connection.execute(
         f"SELECT r.note ->> '$.night', max(r.at) FROM run r WHERE r.namespace IN {query} "
         "AND r.kind = 'maintenance' AND r.note ->> '$.night' IS NOT NULL "
-        "GROUP BY r.note ->> '$.night' ORDER BY max(r.at) DESC LIMIT ?",
+        f"GROUP BY r.note ->> '$.night' HAVING {having} "
+        "ORDER BY max(r.at) DESC, r.note ->> '$.night' DESC LIMIT ?",
         (*bindings, limit),
     ).fetchall()
-    return {str(row[0]): of_night(connection, row[0]) for row in rows}
+    return {Night(row[1], str(row[0])): of_night(connection, row[0]) for row in rows}
 
 
 def changes_of_night(connection: Connection, night: str, task: str, namespace: Namespace) -> int:

@@ -78,11 +78,15 @@ def of_namespace(
     prefix: Namespace,
     viewer: str | None,
     limit: int,
+    *,
+    key: str | None = None,
     after: Rank | None = None,
 ) -> list[tuple[Rank, MemoryUsage]]:
     """Return memories of a namespace and below it that were shown, those that helped most often first, each
-    with its place; ``after`` is that of the last one of the page before."""
+    with its place; only those of a key, if any. ``after`` is the place of the last one of the page before."""
     where, labels = inside("i.namespace", prefix)
+    if key is not None:
+        where, labels = f"{where} AND i.key = ?", (*labels, key)
     visible = visible_to(viewer)
     counts = ", ".join(f"u.{name}" for name in COUNTS)
     if after is not None:

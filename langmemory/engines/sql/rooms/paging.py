@@ -198,21 +198,25 @@ class Pages:
         return self._page("reviews", after, limit, read)
 
     def usage(
-        self, namespace: Namespace = (), *, after: str | None = None, limit: int = 50
+        self,
+        namespace: Namespace = (),
+        *,
+        key: str | None = None,
+        after: str | None = None,
+        limit: int = 50,
     ) -> Page[MemoryUsage]:
-        """Return which memories were shown, the most helpful first; see `ViewerAdmin.usage`."""
+        """Return which memories were shown, or only those of a key, the most helpful first; see
+        `ViewerAdmin.usage`."""
         namespace = check_namespace(namespace, may_be_empty=True)
         if after is None and self._core.counts.any:
             with self._core.engine.write() as connection:  # also waits for what is being written
                 self._core.write_counts(connection)
 
-        def read(place: Sequence[Any] | None) -> list[Placed[MemoryUsage]]:
+        def read(place: Sequence[Any] | None) -> Sequence[Placed[MemoryUsage]]:
             start = None if place is None else usage.Rank(*place)
             with self._core.engine.read() as snapshot:
-                return list(
-                    usage.of_namespace(
-                        snapshot.connection, namespace, self._viewer, limit + 1, start
-                    )
+                return usage.of_namespace(
+                    snapshot.connection, namespace, self._viewer, limit + 1, key=key, after=start
                 )
 
         return self._page("usage", after, limit, read)
