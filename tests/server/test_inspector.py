@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from tests.server.client import API, problem, serving, token_of
-from tests.server.story import PLACE, SAID
+from tests.server.story import PLACE, SAID, tell
 
 from langmemory.server import inspector  # isort: skip
 from langmemory.stores import MemoryStore  # isort: skip
@@ -106,6 +106,22 @@ async def test_why_not_names_the_stage(filled: MemoryStore) -> None:
         assert problem(await client.post(f"{API}/recall/why-not", json=asked)) == "not-found"
     counts = [one.access_count for one in filled.admin.memories(PLACE, past=True)]
     assert set(counts) == {0}
+
+
+@pytest.mark.parametrize("path", ["recall", "context/inject"])
+async def test_looking_is_no_access(tmp_path: Path, path: str) -> None:
+    """What the pages ask for is not counted as a use of what they show; what a prompt asks for is."""
+    asked = {"query": "Who plays the cello?", "namespace": PLACE}
+    for counted in (False, True):
+        file = tmp_path / f"{counted}.db"
+        with MemoryStore(file) as store:
+            tell(store)
+            async with serving(store) as client:
+                found = await client.post(f"{API}/{path}", json={**asked, "counted": counted})
+            assert "fact/cello" in found.text
+        with MemoryStore(file) as store:  # closing has written the counts
+            counts = [one.access_count for one in store.admin.memories(PLACE)]
+        assert any(counts) is counted
 
 
 async def test_why_not_hides_what_is_private(filled: MemoryStore) -> None:

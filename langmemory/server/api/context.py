@@ -24,6 +24,8 @@ class InjectRequest(Fields):
     namespace: Labels | None = None
     budget_tokens: Annotated[int, Field(ge=20, le=100_000)] = 400
     limit: Annotated[int, Field(ge=1, le=100)] = 10
+    counted: bool = True
+    """Count it as an access of what it finds. False is for a person who looks into memory."""
 
 
 class InjectedMemory(BaseModel):
@@ -65,6 +67,7 @@ def inject_context(access: Access, *, body: InjectRequest) -> InjectedBlock:
         viewer=None,  # the store is bound already
         budget=body.budget_tokens,
         limit=body.limit,
+        counted=body.counted,
     )
     found: dict[str, Any] = node.invoke({"messages": [HumanMessage(body.query)]})
     block = found["memory_block"]
