@@ -29,7 +29,7 @@ from langmemory.server.api.requests import (
 from langmemory.server.problems import Problem
 from langmemory.server.replay import derived_key
 from langmemory.server.routes import Routes
-from langmemory.server.tags import check_tag, tag_of
+from langmemory.server.tags import tag_of
 from langmemory.types import (
     Applied,
     HistoryEntry,
@@ -254,9 +254,9 @@ async def _written(access: Access, put: PutOp, *, create: bool) -> Memory:
                 raise Problem(
                     409, "conflict", f"There is a memory {put.key!r} already; PUT replaces it."
                 ) from None
-    elif access.if_match is not None:
+    elif access.is_conditional:
         before = await store.admin.amemory(put.namespace, put.key)
-        check_tag(access.if_match, tag_of(before))
+        access.check_version(tag_of(before))
         await store.aput_if(put, updated_at=before.updated_at if before else None)
     else:
         await store.abatch([put])
@@ -291,8 +291,8 @@ class Removal(Place):
 def delete_semantic(access: Access, *, path: KeyPath, query: Removal) -> Applied:
     """Delete a memory in a run of its own, which can be undone. To erase it for good, use `forget`."""
     found = _found(access, query.namespace, path.key, "semantic")
-    check_tag(access.if_match, tag_of(found))
-    expected = None if access.if_match is None else found.updated_at
+    access.check_version(tag_of(found))
+    expected = found.updated_at if access.is_conditional else None
     return access.store.changes.remove(
         found.namespace, found.key, reason=query.reason, updated_at=expected
     )

@@ -6,6 +6,7 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
+from langmemory.labels import split
 from langmemory.server.problems import Problem
 from langmemory.types import Namespace
 
@@ -23,7 +24,7 @@ Limit = Annotated[int, Field(ge=1, le=200)]
 def _split(given: Any) -> Any:
     """Return the labels of a namespace in a query: one value is ``a/b``, of several each is a label."""
     if isinstance(given, list | tuple) and len(given) == 1 and isinstance(given[0], str):
-        return given[0].strip("/").split("/") if given[0] else []
+        return split(given[0]) if given[0] else []
     return given
 
 
@@ -40,7 +41,9 @@ class Place(Fields):
     """Where."""
 
     namespace: QueryLabels | None = None
-    """`a/b`, or one parameter for each label. Without it, what the token is bound to."""
+    """`a/b`, with `%2F` for a slash and `%25` for a percent sign in a label (before all of it is encoded as
+    a parameter); or one parameter for each of several labels, as they are. Without it, what the token is
+    bound to."""
 
 
 class Paging(Fields):
