@@ -38,7 +38,7 @@ class CorePlace(Fields):
     """Where."""
 
     namespace: QueryLabels | None = None
-    """The namespace above; without it `memories`."""
+    """The namespace above; without it `memories`. An empty one says that there is none above."""
 
 
 class CoreBlockView(BaseModel):
@@ -78,7 +78,8 @@ class CoreTexts(Fields):
 def _memory(access: Access, agent: str, query: CorePlace, *more: str) -> CoreMemory:
     from langmemory.nodes.core_memory import CoreMemory, labels_in
 
-    place = access.place((*(query.namespace or MEMORIES), label_of(agent)), exact=True)
+    above = MEMORIES if query.namespace is None else query.namespace
+    place = access.place((*above, label_of(agent)), exact=True)
     store = access.store
     labels: Mapping[str, str] = labels_in(store, place)
     labels = {**labels, **{label: "" for label in more if label not in labels}}

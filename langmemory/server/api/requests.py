@@ -28,7 +28,7 @@ Limit = Annotated[int, Field(ge=1, le=200)]
 def _split(given: Any) -> Any:
     """Return the labels of a namespace in a query: one value is ``a/b``, of several each is a label."""
     if isinstance(given, list | tuple) and len(given) == 1 and isinstance(given[0], str):
-        return given[0].strip("/").split("/")
+        return given[0].strip("/").split("/") if given[0] else []
     return given
 
 
