@@ -7,6 +7,7 @@ import os
 from langmemory.config import DatabaseConfig
 from langmemory.engines.sql.engine import Engine
 from langmemory.engines.sql.reading.operations import Batch, take_apart
+from langmemory.engines.sql.reading.walking import MOST_EDGES, Stretch
 from langmemory.engines.sql.rooms import batching, recalling, remembering
 from langmemory.engines.sql.rooms.admin import Admin, UnreadThread, ViewerAdmin
 from langmemory.engines.sql.rooms.bus import MIN_SIMILARITY, Bus, MessageOptions
@@ -23,6 +24,7 @@ from langmemory.engines.sql.rooms.jobs import Jobs
 from langmemory.engines.sql.rooms.journal import StoredJournal
 from langmemory.engines.sql.rooms.lifecycle import Lifecycle, MaintenanceNight
 from langmemory.engines.sql.rooms.maintaining import Maintaining
+from langmemory.engines.sql.rooms.paging import FilePages, Pages
 from langmemory.engines.sql.rooms.recalling import (
     RecallOptions,
     as_expander,
@@ -39,6 +41,7 @@ from langmemory.projections.journal import Journal
 __all__ = [
     "FORGET",
     "MIN_SIMILARITY",
+    "MOST_EDGES",
     "RECALL",
     "REMEMBER",
     "Admin",
@@ -49,6 +52,7 @@ __all__ = [
     "Core",
     "Engine",
     "Feed",
+    "FilePages",
     "Gathering",
     "Graph",
     "IndexConfig",
@@ -57,7 +61,9 @@ __all__ = [
     "Maintaining",
     "MaintenanceNight",
     "MessageOptions",
+    "Pages",
     "RecallOptions",
+    "Stretch",
     "Tokens",
     "UnreadThread",
     "ViewerAdmin",

@@ -198,7 +198,7 @@ async def test_a_send_that_is_repeated_is_one_message(store: MemoryStore, restar
         async with serving(store) as client:
             again = await client.post(f"{BUS}/messages", json=body, headers=headers)
     assert again.json() == first.json()
-    assert len(store.bus().messages().messages) == 1
+    assert len(store.bus().messages().items) == 1
 
 
 async def test_an_answer_names_no_recipient(store: MemoryStore) -> None:

@@ -11,16 +11,16 @@ from uuid import uuid4
 from pydantic import BaseModel, Field, model_validator
 
 from langmemory.server.access import Access
-from langmemory.server.api.requests import Fields, Id, Key, Labels, Listing, Page, Place
+from langmemory.server.api.requests import Fields, Id, Key, Labels, Listing, Place
 from langmemory.server.problems import Problem
 from langmemory.server.replay import derived_key
 from langmemory.server.routes import Routes
 from langmemory.stores.rooms import MIN_SIMILARITY, MessageOptions
 from langmemory.types import (
     BusMessage,
-    MessagePage,
     MessagePriority,
     MessageType,
+    Page,
     Privacy,
     SharedType,
     Subscription,
@@ -164,10 +164,6 @@ class Subscriptions(BaseModel):
     items: list[Subscription]
 
 
-def _page(found: MessagePage) -> Page[BusMessage]:
-    return Page(items=list(found.messages), next=found.next)
-
-
 def _options(access: Access, body: Sending) -> MessageOptions:
     """Return the options of a message. Its id follows from the Idempotency-Key, so that it is sent once, also
     across a restart."""
@@ -183,11 +179,10 @@ def list_messages(access: Access, *, query: MessageListing) -> Page[BusMessage]:
 
     For an agent what it sent, what was sent to it, and what went to all; without one everything."""
     bus = access.bus(query.namespace, named=False)
-    found = bus.messages(
+    return bus.messages(
         limit=query.limit, after=query.cursor, types=query.type, topic=query.topic,
         reply_to=query.reply_to,
     )  # fmt: skip
-    return _page(found)
 
 
 @routes("GET", "/bus/messages/{id:path}", scope="read")
@@ -224,10 +219,9 @@ def get_inbox(access: Access, *, query: InboxListing) -> Page[BusMessage]:
     """List what the agent has yet to acknowledge, in the order of sending.
 
     It is given out again until it is acknowledged, taken back or expired; a cursor acknowledges nothing."""
-    found = access.bus(query.namespace).inbox(
+    return access.bus(query.namespace).inbox(
         limit=query.limit, after=query.cursor, min_priority=query.min_priority, types=query.type
     )
-    return _page(found)
 
 
 @routes("POST", "/bus/acknowledgements", scope="write")
