@@ -18,6 +18,7 @@ from langmemory.server.access import LOCAL, Access, Grant
 from langmemory.server.api import ROUTES
 from langmemory.server.auth import Doorkeeper
 from langmemory.server.mcp.endpoint import PATH, McpEndpoint
+from langmemory.server.mounting import surrounding_store, unprotected
 from langmemory.server.routes import PREFIX
 from langmemory.server.service import Endpoint, Guard, Service
 from langmemory.server.settings import ServerSettings
@@ -38,17 +39,18 @@ def create_app(
 
     Args:
         store: An open store, which stays open; or what opens one for as long as the application runs.
-            None opens the configured file, as LangGraph's server does.
+            None takes that of the LangGraph server around, or opens the configured file.
         settings: None takes the defaults.
         local: What somebody at this machine may do without a token.
         mounted: It runs inside another server, such as LangGraph's (``http.app`` in langgraph.json). It
             then has no routes but below ``/api/v1/memory`` and ``/memory``, always asks for a token, and
-            leaves names of hosts to the server around it.
+            leaves names of hosts to the server around it. Where that one is open to others and lets
+            everybody reach the application, it refuses all requests.
     """
     settings = settings or ServerSettings()
     doorkeeper = Doorkeeper.of(settings, local=local)
     if mounted:
-        doorkeeper = replace(doorkeeper, local=None, hosts=None)
+        doorkeeper = replace(doorkeeper, local=None, hosts=None, closed=unprotected())
     service = Service(settings=settings, doorkeeper=doorkeeper)
     mcp = McpEndpoint(service)
 
@@ -102,11 +104,7 @@ def _opener(store: MemoryStore | OpenStore | None) -> OpenStore:
             yield opened
 
         return as_it_is
-    if store is None:
-        from langmemory.graphs.server import open_store
-
-        return open_store
-    return store
+    return store or surrounding_store
 
 
 def _documentation() -> list[Route]:

@@ -34,11 +34,13 @@ class Doorkeeper:
     """What somebody at this machine gets without a token; None: nothing."""
     hosts: frozenset[str] | None
     """Names by which the server is reached; None: any, since something before it checks them."""
+    closed: str | None = None
+    """Why nobody is let in at all; None where somebody may be."""
 
     @classmethod
     def of(cls, settings: ServerSettings, *, local: Grant | None = LOCAL) -> Doorkeeper:
         """Return the doorkeeper of a server that listens by itself."""
-        open_to_all = not _is_local(settings.host)
+        open_to_all = not is_loopback(settings.host)
         names = LOCAL_NAMES | {name.lower() for name in settings.allowed_hosts}
         if not settings.host.startswith(("0.0.0.0", "::")):
             names |= {settings.host.lower()}
@@ -46,11 +48,14 @@ class Doorkeeper:
         return cls(local=None if without else local, hosts=names)
 
     def check_origin(self, connection: HTTPConnection) -> None:
-        """Refuse what is addressed to another name, or sent by another site's page.
+        """Refuse what is addressed to another name, or sent by another site's page; and everything where
+        nobody is let in.
 
         Raises:
             Problem: It is.
         """
+        if self.closed is not None:
+            raise Problem(403, "unprotected", self.closed)
         host = _host(connection)
         if self.hosts is not None and host not in self.hosts:
             raise Problem(
@@ -115,7 +120,7 @@ def _from_here(connection: HTTPConnection) -> bool:
     client = connection.client
     return (
         client is not None
-        and _is_local(client.host)
+        and is_loopback(client.host)
         and _host(connection) in LOCAL_NAMES
         and not any(name in connection.headers for name in FORWARDED)
     )
@@ -130,7 +135,8 @@ def _host(connection: HTTPConnection) -> str:
     return text.partition(":")[0]
 
 
-def _is_local(host: str) -> bool:
+def is_loopback(host: str) -> bool:
+    """Return whether a name or address is this machine's own."""
     if host == "localhost":
         return True
     try:

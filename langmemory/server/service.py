@@ -90,8 +90,8 @@ class Service:
         return self.followers
 
     async def let_in(self, connection: HTTPConnection) -> Grant:
-        """Return what the sender of a request may do, on behalf of whom its ``Memory-Viewer`` names, and count
-        the request.
+        """Return what the sender of a request may do, on behalf of whom ``Memory-Viewer`` names, and count
+        it.
 
         Raises:
             Problem: They may not come in, ask too often, or may not act on this person's behalf.

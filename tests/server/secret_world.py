@@ -59,7 +59,11 @@ def fill(store: MemoryStore) -> None:
     store.remember(
         PLACE,
         [
-            {"role": "user", "content": "A quixotic thought of zanzibar and samarkand", "id": "said"},
+            {
+                "role": "user",
+                "content": "A quixotic thought of zanzibar and samarkand",
+                "id": "said",
+            },
             {"role": "user", "content": "Tell me of ouagadougou", "id": "asked"},
         ],
         thread_id="t",
@@ -149,13 +153,14 @@ def fill(store: MemoryStore) -> None:
 
 
 _KEYS: Final = (
-    turn_key("t", "said"), turn_key("t", "open said"), "open", "open", "secret", "said", "fact", "human", "persona", "old", "made of both", "put away",
+    turn_key("t", "said"), turn_key("t", "open said"), "open", "open", "secret", "said", "fact",
+    "human", "persona", "old", "made of both", "put away",
     "shared later", "hidden later", "mine", "k", "../secret", "secret\x00", "SECRET", " secret",
 )  # fmt: skip
 POOL: Final[Mapping[str, tuple[Any, ...]]] = {
     "namespace": (
-        *(list(PLACE),) * 8, ["memories"], [*PLACE, "core"], [*PLACE, "working", "s1"], ["other"], ["memories", ".."],
-        [""], ["memories/home"], ["*"],
+        *(list(PLACE),) * 8, ["memories"], [*PLACE, "core"], [*PLACE, "working", "s1"], ["other"],
+        ["memories", ".."],        [""], ["memories/home"], ["*"],
     ),
     "key": _KEYS,
     "query": ("xylophone", "What is played in zanzibar?", "", "quixotic journey to Vladivostok", "garden",
@@ -223,7 +228,20 @@ POOL: Final[Mapping[str, tuple[Any, ...]]] = {
         [{"op": "nothing", "key": "secret"}],
     ),
 }  # fmt: skip
-WRONG: Final = (None, -1, 10**30, 1.5, True, "", "trombone", [], {}, [None], {"a": {"b": []}}, "\x00")
+WRONG: Final = (
+    None,
+    -1,
+    10**30,
+    1.5,
+    True,
+    "",
+    "trombone",
+    [],
+    {},
+    [None],
+    {"a": {"b": []}},
+    "\x00",
+)
 HEADERS: Final[tuple[Mapping[str, str], ...]] = (
     *({},) * 12,
     {"Memory-Viewer": '"maria"'},
@@ -242,8 +260,16 @@ HEADERS: Final[tuple[Mapping[str, str], ...]] = (
 
 MCP_POOL: Final[Mapping[str, tuple[Any, ...]]] = {
     "query": POOL["query"][:2] + POOL["query"][3:],
-    "id": (turn_key("t", "said"), turn_key("t", "open said"), "secret", "fact", "open", "R:1a2b3c4d", "made of both",
-           "old"),
+    "id": (
+        turn_key("t", "said"),
+        turn_key("t", "open said"),
+        "secret",
+        "fact",
+        "open",
+        "R:1a2b3c4d",
+        "made of both",
+        "old",
+    ),
     "texts": (["a clarinet"], "one", []),
     "speaker": ("Maria", "Ben"),
     "private": (True, False),
@@ -263,7 +289,8 @@ URIS: Final = (
 PAGES: Final = (
     "/memory", "/memory/", "/memory/inspector/main.js", "/memory/inspector/..%2f..%2fapp.py",
     "/memory/inspector/secret", "/memory/metrics", "/memory/healthz", "/memory/readyz", "/metrics",
-    f"{PREFIX}/docs", f"{PREFIX}/openapi.json", f"{PREFIX}/secret", f"{PREFIX}/memories/", f"{PREFIX}//memories",
+    f"{PREFIX}/docs", f"{PREFIX}/openapi.json", f"{PREFIX}/secret", f"{PREFIX}/memories/",
+    f"{PREFIX}//memories",
     f"{PREFIX}/runs/r1/", f"{PREFIX}/%2e%2e/memories", "/memory/events?type=run", "/memory/ws",
 )  # fmt: skip
 

@@ -14,9 +14,8 @@ from pathlib import Path
 from typing import Any, Final
 
 import httpx
-import pytest
 
-from tests.server.client import API, HERE, problem, serving, token_of
+from tests.server.client import API, serving, token_of
 from tests.server.secret_world import (
     ASKED,
     NEVER_ASKED,
@@ -165,7 +164,7 @@ async def test_answers_do_not_depend_on_what_is_private(tmp_path: Path) -> None:
             asked = asked_at_random(number, choice)
             writing = asked.sent["method"] in writes and asked.door != "forget"
             gated = asked.door in ("inject_context", "mcp memory-block") or "auto" in asked.text
-            if gated or writing and "secret" in asked.text:
+            if gated or (writing and "secret" in asked.text):
                 continue
             first, second = [await one.request(**asked.sent) for one in clients]
             assert told(first) == told(second), asked.sent
@@ -181,7 +180,11 @@ def fill_apart(store: MemoryStore, *, secrets: bool) -> None:
         mine.put((*PLACE, "timbuktu"), "k", {"text": "garden", "privacy": "private"})
     for number, text in enumerate(("The house has a garden", "Maria plays tennis", "Ben swims")):
         store.put(PLACE, f"open {number}", {"text": text})
-    for id, content in (("a", "Clarinets are loud"), ("b", "A quixotic garden"), ("c", "I like it")):
+    for id, content in (
+        ("a", "Clarinets are loud"),
+        ("b", "A quixotic garden"),
+        ("c", "I like it"),
+    ):
         said = [{"role": "user", "content": content, "id": id}]
         if id != "b":
             store.remember(PLACE, said, thread_id="t")
