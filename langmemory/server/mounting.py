@@ -10,7 +10,7 @@ from contextlib import asynccontextmanager
 from urllib.parse import urlsplit
 
 from langmemory.errors import ConfigError
-from langmemory.server.auth import is_loopback
+from langmemory.server.oauth.settings import is_loopback
 from langmemory.stores import MemoryStore
 
 

@@ -160,7 +160,7 @@ _KEYS: Final = (
 POOL: Final[Mapping[str, tuple[Any, ...]]] = {
     "namespace": (
         *(list(PLACE),) * 8, ["memories"], [*PLACE, "core"], [*PLACE, "working", "s1"], ["other"],
-        ["memories", ".."],        [""], ["memories/home"], ["*"],
+        ["memories", ".."], [""], ["memories/home"], ["*"],
     ),
     "key": _KEYS,
     "query": ("xylophone", "What is played in zanzibar?", "", "quixotic journey to Vladivostok", "garden",

@@ -147,8 +147,8 @@ async def backlog(app: Any, token: str, after: str, types: list[str] | None) -> 
 async def test_answers_do_not_depend_on_what_is_private(tmp_path: Path) -> None:
     """The same requests get the same answers, whether or not the file holds what is private to Maria: no
     status, count, cursor, order or text tells that there is anything. Only that a key is taken shows when it
-    is written, so requests here write other keys; and that BM25 counts words in the whole file
-    (docs/how-to/privacy.md), so scores are not compared, and what a gate lets through by them is not asked."""
+    is written, so requests here write other keys; and BM25 counts words in the whole file
+    (docs/how-to/privacy.md), so scores are not compared, and what a gate lets through is not asked."""
     choice = random.Random(SEED)
     async with AsyncExitStack() as stack:
         clients = []

@@ -1,7 +1,8 @@
 """MCP's own conformance suite (`@modelcontextprotocol/conformance`) against `/memory/mcp`.
 
-Its scenarios call tools, resources and prompts of a server made for them. So the endpoint answers here as that
-server, by the same door, endpoint and module of the SDK; what knows nothing of them runs against memory itself.
+Its scenarios call tools, resources and prompts of a server made for them. So the endpoint answers here as
+that server, by the same door, endpoint and module of the SDK. What any server has to pass runs against memory
+itself.
 """
 
 from __future__ import annotations
@@ -43,7 +44,10 @@ OF_ANY_SERVER: Final = (
     "server-initialize", "ping", "tools-list", "resources-list", "prompts-list", "dns-rebinding-protection",
 )  # fmt: skip
 
-PNG: Final = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
+PNG: Final = (
+    "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9Q"
+    "DwADhgGAWjR9awAAAABJRU5ErkJggg=="
+)
 WAV: Final = "UklGRiQAAABXQVZFZm10IBAAAAABAAEARKwAAIhYAQACABAAZGF0YQAAAAA="
 TEXT: Final = {"type": "text", "text": "This is a simple text response for testing."}
 IMAGE: Final = {"type": "image", "data": PNG, "mimeType": "image/png"}

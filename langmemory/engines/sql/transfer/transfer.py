@@ -205,7 +205,9 @@ def _gone(
     for item, path, key in rows:
         if open_past(connection, item, viewer):
             place = (from_path(path), key)
-            state.lives += 1  # and not the row id: gaps would tell how many items of others are private
+            state.lives += (
+                1  # and not the row id: gaps would tell how many items of others are private
+            )
             found.extend(_history(connection, viewer, open_runs, item, *place, gone=state.lives))
     state.gone_after = rows[-1][0] if rows else state.gone_after
     return found, len(rows) == PIECE
