@@ -100,20 +100,20 @@ def named_in(headers: Headers, name: str) -> str | None:
     unknown, ``""``, is not what a proxy takes for no header.
 
     Raises:
-        Problem: It is no JSON string.
+        Problem: It is no JSON string, or there are several.
     """
-    header = headers.get(name)
-    if header is None:
+    given = headers.getlist(name)
+    if not given:
         return None
     try:
-        found = json.loads(header)
+        found = json.loads(given[0]) if len(given) == 1 else None
     except ValueError:
         found = None
     if not isinstance(found, str) or len(found) > 400 or not found.isprintable():
         raise Problem(
             400,
             "malformed",
-            f'{name} is to be a JSON string of at most 400 characters: "maria".',
+            f'{name} is to be one JSON string of at most 400 characters: "maria".',
         )
     return found
 
@@ -134,6 +134,12 @@ class Access:
     if_none_match: tuple[str, ...] | None = None
     """Of ``If-None-Match`` of a write, likewise."""
     idempotency_key: str | None = None
+
+    @property
+    def sender(self) -> str:
+        """The token, on whose behalf and as which agent it acts: who else sends the same Idempotency-Key is
+        another."""
+        return f"{self.grant.id}\0{json.dumps([self.grant.viewer, self.grant.agent])}"
 
     @property
     def store(self) -> StoreFace:

@@ -97,11 +97,12 @@ class Service:
     async def let_in(
         self, connection: HTTPConnection, oauth: ProtectedResource | None = None
     ) -> Grant:
-        """Return what the sender of a request may do, and count the request; ``oauth`` takes access tokens,
-        too.
+        """Return what the sender of a request may do, on behalf of whom ``Memory-Viewer`` names and as the
+        agent in ``Memory-Agent``, and count it; ``oauth`` takes access tokens, too.
 
         Raises:
-            Problem: They may not come in, or ask too often.
+            Problem: They may not come in, ask too often, or may not act on this person's behalf or as this
+                agent.
         """
         address = connection.client.host if connection.client else ""
         try:
@@ -112,7 +113,9 @@ class Service:
             raise
         self.requests.take(grant.id)
         connection.scope["langmemory.grant"] = grant.id
-        return grant
+        viewer = named_in(connection.headers, "Memory-Viewer")
+        agent = named_in(connection.headers, "Memory-Agent")
+        return grant.as_agent(agent).on_behalf_of(viewer)
 
     @asynccontextmanager
     async def opening(
@@ -145,9 +148,6 @@ class Endpoint:
         service, route = self._service, self._route
         grant = await service.let_in(request)
         grant.check_scope(route.scope)
-        viewer = named_in(request.headers, "Memory-Viewer")
-        agent = named_in(request.headers, "Memory-Agent")
-        grant = grant.as_agent(agent).on_behalf_of(viewer)
         given: dict[str, Any] = {}
         if "path" in route.models:
             given["path"] = validated(route.models["path"], "path", dict(request.path_params))
@@ -173,9 +173,8 @@ class Endpoint:
             given["body"] = validated(route.models["body"], "body", _parsed(raw))
         if route.method != "POST" or access.idempotency_key is None:
             return await self._call(request, access, given)
-        key, sender = access.idempotency_key, grant.id
-        asked = repr((request.url.path, viewer, agent, request.url.query))
-        identity = asked.encode() + raw
+        key, sender = access.idempotency_key, access.sender
+        identity = b"\0".join((request.url.path.encode(), request.url.query.encode(), raw))
         known = service.replays.begin(sender, key, identity)
         if known is not None:
             return Response(

@@ -168,7 +168,7 @@ def _options(access: Access, body: Sending) -> MessageOptions:
     """Return the options of a message. Its id follows from the Idempotency-Key, so that it is sent once, also
     across a restart."""
     found: Any = {name: getattr(body, name) for name in Sending.model_fields if name != "namespace"}
-    found["id"] = derived_key(access.grant.id, access.idempotency_key, uuid4().hex)
+    found["id"] = derived_key(access.sender, access.idempotency_key, uuid4().hex)
     options: MessageOptions = found
     return options
 
