@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -60,6 +61,14 @@ def serving() -> None:
     raise RuntimeError(ran.stderr.strip())
 
 
+def speaking_mcp() -> None:
+    program = "import sys; sys.modules['mcp'] = None; from langmemory.cli import app; app(['mcp'])"
+    command = [sys.executable, "-c", program]
+    ran = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True)
+    assert (ran.returncode, ran.stdout) == (1, "")
+    raise RuntimeError(ran.stderr.strip())
+
+
 NEEDED: dict[str, tuple[str, Callable[[], object]]] = {
     "embedder": ("agents", lambda: MemoryStore("m.db", index={"embed": "openai:x", "dims": 8})),
     "chat model": ("agents", lambda: build_chat_graph("openai:x")),
@@ -67,6 +76,7 @@ NEEDED: dict[str, tuple[str, Callable[[], object]]] = {
     "graph": ("graph", subgraph),
     "plot": ("evals", drawing),
     "server": ("server", serving),
+    "mcp": ("server", speaking_mcp),
 }
 
 
@@ -79,7 +89,8 @@ def test_a_missing_package_is_one_line_that_names_the_extra(what: str) -> None:
     text = str(raised.value)
     assert f'pip install ".[{extra}]"' in text
     assert "\n" not in text
-    assert len(text) < 250
+    assert f'pip install "langgraph-langmemory[{extra}]"' in text
+    assert len(text) < 300
     if what in ("embedder", "chat model"):
         assert "langchain-openai" in text
 
