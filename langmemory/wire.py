@@ -6,19 +6,71 @@ their descriptions in the JSON schema.
 
 from __future__ import annotations
 
+import ast
+import inspect
 import json
+import sys
+from collections.abc import Mapping
 from dataclasses import is_dataclass
 from functools import cache
-from typing import Any
+from itertools import pairwise
+from typing import Any, Final
 
-from pydantic import ConfigDict, TypeAdapter
+from pydantic import BaseModel, ConfigDict, TypeAdapter
 from pydantic_core import PydanticSerializationError
 
 from langmemory import types
 
+
+def describe(schema: dict[str, Any], cls: type) -> None:
+    """Describe the fields of a class in its JSON schema by the docstrings below them.
+
+    pydantic can do so by itself (``use_attribute_docstrings``), but when the class is made: it then reads
+    the source of every class, in each process that never shows a schema.
+    """
+    for name, field in schema.get("properties", {}).items():
+        for one in cls.__mro__:
+            text = _docstrings(one.__module__).get(one.__name__.partition("[")[0], {}).get(name)
+            if text is not None:
+                field.setdefault("description", text)
+                break
+
+
+@cache
+def _docstrings(module: str) -> Mapping[str, Mapping[str, str]]:
+    """Return the docstrings of fields in a module, by class and field."""
+    try:
+        tree = ast.parse(inspect.getsource(sys.modules[module]))
+    except (KeyError, OSError, TypeError):  # built in, or without its source
+        return {}
+    return {
+        cls.name: {
+            field.target.id: inspect.cleandoc(text.value.value)
+            for field, text in pairwise(cls.body)
+            if isinstance(field, ast.AnnAssign)
+            and isinstance(field.target, ast.Name)
+            and isinstance(text, ast.Expr)
+            and isinstance(text.value, ast.Constant)
+            and isinstance(text.value.value, str)
+        }
+        for cls in tree.body
+        if isinstance(cls, ast.ClassDef)
+    }
+
+
+DESCRIBED: Final = ConfigDict(json_schema_extra=describe)
+
+
+class Described(BaseModel):
+    """A model whose fields are described by the docstrings below them. It is built when it is first
+    used."""
+
+    model_config = ConfigDict(**DESCRIBED, defer_build=True)
+
+
 for _one in vars(types).values():
     if isinstance(_one, type) and is_dataclass(_one):
-        _one.__pydantic_config__ = ConfigDict(use_attribute_docstrings=True)  # type: ignore[attr-defined]
+        _one.__pydantic_config__ = DESCRIBED  # type: ignore[attr-defined]
 
 
 @cache

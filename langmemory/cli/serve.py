@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import logging
 import sys
 from typing import Annotated
@@ -49,6 +50,7 @@ def serve(
 
     On this machine no token is needed. Elsewhere `langmemory token create` makes one.
     """
+    gc.disable()  # nothing of what is imported is garbage: a tenth of the start was spent to see that
     try:
         from langmemory.server.app import create_app
         from langmemory.server.serving import address_of, listen
@@ -58,6 +60,8 @@ def serve(
     from langmemory.server.access import LOCAL, Grant
     from langmemory.server.settings import ServerSettings
 
+    gc.freeze()
+    gc.enable()
     settings = ServerSettings(
         host=host, port=port, allowed_hosts=tuple(allow_host or ()), require_token=require_token
     )

@@ -12,7 +12,7 @@ from pathlib import Path
 from time import time
 from typing import Annotated, Any, Final
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, Field
 
 from langmemory.errors import DamagedFileError, ImportFormatError
 from langmemory.lifecycle.health import Finding, Health
@@ -22,6 +22,7 @@ from langmemory.server.problems import Problem
 from langmemory.server.routes import Routes, Rows, Upload
 from langmemory.stores import MemoryStore
 from langmemory.types import Forgotten, Stats
+from langmemory.wire import Described
 
 routes = Routes("Whole file")
 
@@ -48,10 +49,8 @@ class ForgetRequest(Fields):
     """What the dry run answered. Without it, this is the dry run."""
 
 
-class ForgetAnswer(BaseModel):
+class ForgetAnswer(Described):
     """What went, or would go."""
-
-    model_config = ConfigDict(use_attribute_docstrings=True)
 
     forgotten: Forgotten
     confirmation: str | None = None
@@ -145,10 +144,8 @@ def _complete(begun: list[Any], rows: Iterator[Any]) -> Iterator[Any]:
         yield {"error": str(error)}
 
 
-class Imported(BaseModel):
+class Imported(Described):
     """What an import did."""
-
-    model_config = ConfigDict(use_attribute_docstrings=True)
 
     changed: int
     """Memories that are new or different."""
@@ -179,7 +176,7 @@ def _rows(lines: Iterator[str]) -> Iterator[dict[str, Any]]:
         yield row
 
 
-class HealthReport(BaseModel):
+class HealthReport(Described):
     """How well memory is kept."""
 
     figures: Health

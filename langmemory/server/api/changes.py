@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Annotated
 
-from pydantic import BaseModel, Field
+from pydantic import Field
 
 from langmemory.server.access import Access
 from langmemory.server.api.requests import Fields, Id, Listing, Page, page, with_ties
@@ -13,6 +13,7 @@ from langmemory.server.problems import Problem
 from langmemory.server.routes import Routes
 from langmemory.timestamps import EPOCH
 from langmemory.types import Applied, HistoryEntry, Job, JobState, Review, Run
+from langmemory.wire import Described
 
 routes = Routes("Changes")
 
@@ -63,7 +64,7 @@ class RunChanges(Fields):
     """Memories at most."""
 
 
-class Changed(BaseModel):
+class Changed(Described):
     """What a run changed."""
 
     items: list[HistoryEntry]
@@ -140,7 +141,7 @@ def decide_review(access: Access, *, path: IdPath, body: Decision) -> Applied:
     return store.changes.decide(_review(access, path.id).id, body.option, by=body.by)
 
 
-class QueuedJob(BaseModel):
+class QueuedJob(Described):
     """Work for later, without what it is about, which may quote what somebody said."""
 
     id: int
@@ -190,7 +191,7 @@ class JobIds(Fields):
     ids: Annotated[list[JobId], Field(min_length=1, max_length=1_000)]
 
 
-class ConcernedJobs(BaseModel):
+class ConcernedJobs(Described):
     """Which jobs it concerned."""
 
     ids: list[int]

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Annotated, Any
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
 from langmemory.server.access import Access
 from langmemory.server.api.recalling import SaidMessage
 from langmemory.server.api.requests import Fields, Labels, Listing, Page, page
 from langmemory.server.routes import Routes
 from langmemory.types import MemoryUsage
+from langmemory.wire import Described
 
 routes = Routes("Context")
 
@@ -26,7 +27,7 @@ class InjectRequest(Fields):
     limit: Annotated[int, Field(ge=1, le=100)] = 10
 
 
-class InjectedMemory(BaseModel):
+class InjectedMemory(Described):
     """A memory that stands in the block."""
 
     label: str
@@ -37,10 +38,8 @@ class InjectedMemory(BaseModel):
     read_tokens: int
 
 
-class InjectedBlock(BaseModel):
+class InjectedBlock(Described):
     """Text for the prompt."""
-
-    model_config = ConfigDict(use_attribute_docstrings=True)
 
     text: str
     """Empty where nothing fits."""
@@ -88,10 +87,8 @@ class CompressRequest(Fields):
     """The share of its tokens that is to be left."""
 
 
-class Compressed(BaseModel):
+class Compressed(Described):
     """A summary."""
-
-    model_config = ConfigDict(use_attribute_docstrings=True)
 
     summary: str
     """The most central sentences, each with its speaker, in the order in which they were said."""

@@ -6,7 +6,7 @@ import hashlib
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
 from langmemory.labels import label_of
 from langmemory.server.access import Access
@@ -14,6 +14,7 @@ from langmemory.server.api.requests import Fields, QueryLabels
 from langmemory.server.problems import Problem
 from langmemory.server.routes import Routes
 from langmemory.server.tags import check_tag
+from langmemory.wire import Described
 
 if TYPE_CHECKING:
     from langmemory.nodes.core_memory import CoreMemory
@@ -41,10 +42,8 @@ class CorePlace(Fields):
     """The namespace above; without it `memories`."""
 
 
-class CoreBlockView(BaseModel):
+class CoreBlockView(Described):
     """One block as it stands."""
-
-    model_config = ConfigDict(use_attribute_docstrings=True)
 
     label: str
     content: str
@@ -56,7 +55,7 @@ class CoreBlockView(BaseModel):
     """What belongs in it."""
 
 
-class CoreView(BaseModel):
+class CoreView(Described):
     """All blocks."""
 
     namespace: list[str]

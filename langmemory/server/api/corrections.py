@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Annotated, Any
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
 from langmemory.changes import Facets
 from langmemory.server.access import Access
@@ -13,6 +13,7 @@ from langmemory.server.api.requests import Fields, Key, Labels, Place, Text, not
 from langmemory.server.problems import Problem
 from langmemory.server.routes import Routes
 from langmemory.types import Ageing, Applied, Memory
+from langmemory.wire import Described
 
 routes = Routes("Corrections")
 
@@ -105,10 +106,8 @@ def restore_memory(access: Access, *, body: MemoryPlace) -> Applied:
     return access.whole().lifecycle.restore(found.namespace, found.key, reason=body.reason)
 
 
-class Fading(BaseModel):
+class Fading(Described):
     """How far a memory has faded."""
-
-    model_config = ConfigDict(use_attribute_docstrings=True)
 
     ageing: Ageing | None
     """Null for what does not age, such as a turn."""

@@ -6,7 +6,7 @@ from datetime import datetime
 from itertools import islice
 from typing import Annotated
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
 from langmemory.server.access import Access
 from langmemory.server.api.requests import Fields, Labels, Listing, Page, QueryLabels, page
@@ -16,6 +16,7 @@ from langmemory.stores.rooms import Graph
 from langmemory.subgraph.subgraph import Path, Subgraph
 from langmemory.timestamps import EPOCH
 from langmemory.types import Edge, Entity
+from langmemory.wire import Described
 
 routes = Routes("Graph")
 
@@ -107,7 +108,7 @@ class PathQuery(GraphPlace):
     limit: Annotated[int, Field(ge=1, le=50)] = 10
 
 
-class Paths(BaseModel):
+class Paths(Described):
     """Ways, shortest first."""
 
     items: list[Path]
@@ -149,10 +150,8 @@ class GraphQuery(Times):
     limit: Annotated[int, Field(ge=1, le=1_000)] = 100
 
 
-class Matches(BaseModel):
+class Matches(Described):
     """Ways in which a graph meets a pattern."""
-
-    model_config = ConfigDict(use_attribute_docstrings=True)
 
     items: list[Match]
     more: bool

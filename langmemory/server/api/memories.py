@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal
 from uuid import uuid4
 
 from langgraph.store.base import PutOp
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
 from langmemory.errors import ChangedMeanwhileError
 from langmemory.labels import label_of
@@ -44,6 +44,7 @@ from langmemory.types import (
     Recall,
     Status,
 )
+from langmemory.wire import Described
 
 routes = Routes("Memories")
 
@@ -352,10 +353,8 @@ async def add_working(
     )
 
 
-class Deleted(BaseModel):
+class Deleted(Described):
     """How many."""
-
-    model_config = ConfigDict(use_attribute_docstrings=True)
 
     deleted: int
 

@@ -7,10 +7,11 @@ import json
 from collections.abc import Callable, Sequence
 from typing import Annotated, Any, Final, Generic, TypeVar
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
+from pydantic import BeforeValidator, ConfigDict, Field
 
 from langmemory.server.problems import Problem
 from langmemory.types import Namespace
+from langmemory.wire import Described
 
 T = TypeVar("T")
 
@@ -35,10 +36,10 @@ def _split(given: Any) -> Any:
 QueryLabels = Annotated[tuple[Label, ...], BeforeValidator(_split), Field(max_length=40)]
 
 
-class Fields(BaseModel):
+class Fields(Described):
     """The base of everything a request is made of: nothing unknown is let through."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
+    model_config = ConfigDict(extra="forbid", frozen=True)
 
 
 class Place(Fields):
@@ -62,14 +63,12 @@ class KeyPath(Fields):
     key: Key
 
 
-class Page(BaseModel, Generic[T]):
+class Page(Described, Generic[T]):
     """Some of a list."""
 
     items: list[T]
     next: str | None = None
     """The cursor of the page after this one; null on the last."""
-
-    model_config = ConfigDict(use_attribute_docstrings=True)
 
 
 LOOKED_AT: Final = 100_000

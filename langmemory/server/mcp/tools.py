@@ -138,7 +138,7 @@ def reachable(access: Access) -> list[Tool]:
 class Arguments(Fields):
     """The base of arguments. Their description in the schema is the tool's own."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
+    model_config = ConfigDict(extra="forbid", frozen=True)
 
 
 def _with_zone(at: datetime) -> datetime:
