@@ -11,29 +11,39 @@ import inspect
 import json
 import sys
 from collections.abc import Mapping
-from dataclasses import is_dataclass
 from functools import cache
 from itertools import pairwise
-from typing import Any, Final
+from typing import Any
 
 from pydantic import BaseModel, ConfigDict, TypeAdapter
-from pydantic_core import PydanticSerializationError
+from pydantic.json_schema import GenerateJsonSchema, JsonSchemaValue
+from pydantic_core import PydanticSerializationError, core_schema
 
-from langmemory import types
 
+class SchemaOfFields(GenerateJsonSchema):
+    """Describes fields of models and dataclasses by the docstrings below them.
 
-def describe(schema: dict[str, Any], cls: type) -> None:
-    """Describe the fields of a class in its JSON schema by the docstrings below them.
-
-    pydantic can do so by itself (``use_attribute_docstrings``), but when the class is made: it then reads
-    the source of every class, in each process that never shows a schema.
+    pydantic can do so by itself (``use_attribute_docstrings``), but when a class is made: it then reads the
+    source of every class, in each process that never shows a schema.
     """
+
+    def model_schema(self, schema: core_schema.ModelSchema) -> JsonSchemaValue:
+        """Return the schema of a model."""
+        return _described(super().model_schema(schema), schema["cls"])
+
+    def dataclass_schema(self, schema: core_schema.DataclassSchema) -> JsonSchemaValue:
+        """Return the schema of a dataclass."""
+        return _described(super().dataclass_schema(schema), schema["cls"])
+
+
+def _described(schema: JsonSchemaValue, cls: type) -> JsonSchemaValue:
     for name, field in schema.get("properties", {}).items():
         for one in cls.__mro__:
             text = _docstrings(one.__module__).get(one.__name__.partition("[")[0], {}).get(name)
             if text is not None:
                 field.setdefault("description", text)
                 break
+    return schema
 
 
 @cache
@@ -58,19 +68,10 @@ def _docstrings(module: str) -> Mapping[str, Mapping[str, str]]:
     }
 
 
-DESCRIBED: Final = ConfigDict(json_schema_extra=describe)
+class Deferred(BaseModel):
+    """A model that is built when it is first used: the server starts before it needs most of them."""
 
-
-class Described(BaseModel):
-    """A model whose fields are described by the docstrings below them. It is built when it is first
-    used."""
-
-    model_config = ConfigDict(**DESCRIBED, defer_build=True)
-
-
-for _one in vars(types).values():
-    if isinstance(_one, type) and is_dataclass(_one):
-        _one.__pydantic_config__ = DESCRIBED  # type: ignore[attr-defined]
+    model_config = ConfigDict(defer_build=True)
 
 
 @cache

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import gc
 import logging
+import os
 import sys
+import threading
+import webbrowser
 from typing import Annotated
 
 import typer
@@ -45,6 +48,7 @@ def serve(
         bool, typer.Option("--require-token", help="Ask for a token also on this machine.")
     ] = False,
     quiet: Annotated[bool, typer.Option("--quiet", help="Log no requests.")] = False,
+    show: Annotated[bool, typer.Option("--open", help="Open the pages in a browser.")] = False,
 ) -> None:
     """Serve the memory file over HTTP, until stopped.
 
@@ -77,7 +81,18 @@ def serve(
         at = address_of(listening)
         say(printable(f"Serving {store.path} on {at}/api/v1/memory; Ctrl-C stops"), err=True)
         say(printable(f"Look at it: {at}/memory/"), err=True)
+        if show:
+            open_in_browser(f"{at}/memory/")
         run(create_app(store, settings=settings, local=local), listening)
+
+
+def open_in_browser(address: str) -> None:
+    """Open a page in the person's browser, where there is a screen: else a browser for terminals would."""
+    screen = sys.platform in ("darwin", "win32") or any(
+        os.environ.get(name) for name in ("DISPLAY", "WAYLAND_DISPLAY", "BROWSER")
+    )
+    if screen:  # in a thread: some browsers are waited for until they are closed
+        threading.Thread(target=webbrowser.open, args=(address,), daemon=True).start()
 
 
 def log_to_stderr(*, quiet: bool) -> None:

@@ -16,7 +16,6 @@ from typing import Final
 from langmemory.errors import InvalidFilterError
 from langmemory.languages import compared
 from langmemory.types import Edge, Entity
-from langmemory.wire import DESCRIBED
 
 LONGEST: Final = 4
 """Edges of a pattern."""
@@ -53,8 +52,6 @@ class EdgePattern:
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Match:
     """One way in which a pattern is met."""
-
-    __pydantic_config__ = DESCRIBED
 
     entities: Mapping[str, Entity]
     """By variable."""

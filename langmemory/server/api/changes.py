@@ -13,7 +13,7 @@ from langmemory.server.problems import Problem
 from langmemory.server.routes import Routes
 from langmemory.timestamps import EPOCH
 from langmemory.types import Applied, HistoryEntry, Job, JobState, Review, Run
-from langmemory.wire import Described
+from langmemory.wire import Deferred
 
 routes = Routes("Changes")
 
@@ -64,7 +64,7 @@ class RunChanges(Fields):
     """Memories at most."""
 
 
-class Changed(Described):
+class Changed(Deferred):
     """What a run changed."""
 
     items: list[HistoryEntry]
@@ -141,7 +141,7 @@ def decide_review(access: Access, *, path: IdPath, body: Decision) -> Applied:
     return store.changes.decide(_review(access, path.id).id, body.option, by=body.by)
 
 
-class QueuedJob(Described):
+class QueuedJob(Deferred):
     """Work for later, without what it is about, which may quote what somebody said."""
 
     id: int
@@ -191,7 +191,7 @@ class JobIds(Fields):
     ids: Annotated[list[JobId], Field(min_length=1, max_length=1_000)]
 
 
-class ConcernedJobs(Described):
+class ConcernedJobs(Deferred):
     """Which jobs it concerned."""
 
     ids: list[int]

@@ -14,7 +14,7 @@ from langmemory.server.api.requests import Fields, QueryLabels
 from langmemory.server.problems import Problem
 from langmemory.server.routes import Routes
 from langmemory.server.tags import check_tag
-from langmemory.wire import Described
+from langmemory.wire import Deferred
 
 if TYPE_CHECKING:
     from langmemory.nodes.core_memory import CoreMemory
@@ -39,10 +39,10 @@ class CorePlace(Fields):
     """Where."""
 
     namespace: QueryLabels | None = None
-    """The namespace above; without it `memories`."""
+    """The namespace above; without it `memories`. An empty one says that there is none above."""
 
 
-class CoreBlockView(Described):
+class CoreBlockView(Deferred):
     """One block as it stands."""
 
     label: str
@@ -55,7 +55,7 @@ class CoreBlockView(Described):
     """What belongs in it."""
 
 
-class CoreView(Described):
+class CoreView(Deferred):
     """All blocks."""
 
     namespace: list[str]
@@ -77,7 +77,8 @@ class CoreTexts(Fields):
 def _memory(access: Access, agent: str, query: CorePlace, *more: str) -> CoreMemory:
     from langmemory.nodes.core_memory import CoreMemory, labels_in
 
-    place = access.place((*(query.namespace or MEMORIES), label_of(agent)), exact=True)
+    above = MEMORIES if query.namespace is None else query.namespace
+    place = access.place((*above, label_of(agent)), exact=True)
     store = access.store
     labels: Mapping[str, str] = labels_in(store, place)
     labels = {**labels, **{label: "" for label in more if label not in labels}}

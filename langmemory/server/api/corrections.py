@@ -13,7 +13,7 @@ from langmemory.server.api.requests import Fields, Key, Labels, Place, Text, not
 from langmemory.server.problems import Problem
 from langmemory.server.routes import Routes
 from langmemory.types import Ageing, Applied, Memory
-from langmemory.wire import Described
+from langmemory.wire import Deferred
 
 routes = Routes("Corrections")
 
@@ -106,7 +106,7 @@ def restore_memory(access: Access, *, body: MemoryPlace) -> Applied:
     return access.whole().lifecycle.restore(found.namespace, found.key, reason=body.reason)
 
 
-class Fading(Described):
+class Fading(Deferred):
     """How far a memory has faded."""
 
     ageing: Ageing | None

@@ -16,7 +16,7 @@ from langmemory.stores.rooms import Graph
 from langmemory.subgraph.subgraph import Path, Subgraph
 from langmemory.timestamps import EPOCH
 from langmemory.types import Edge, Entity
-from langmemory.wire import Described
+from langmemory.wire import Deferred
 
 routes = Routes("Graph")
 
@@ -108,7 +108,7 @@ class PathQuery(GraphPlace):
     limit: Annotated[int, Field(ge=1, le=50)] = 10
 
 
-class Paths(Described):
+class Paths(Deferred):
     """Ways, shortest first."""
 
     items: list[Path]
@@ -150,7 +150,7 @@ class GraphQuery(Times):
     limit: Annotated[int, Field(ge=1, le=1_000)] = 100
 
 
-class Matches(Described):
+class Matches(Deferred):
     """Ways in which a graph meets a pattern."""
 
     items: list[Match]

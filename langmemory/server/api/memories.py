@@ -44,7 +44,7 @@ from langmemory.types import (
     Recall,
     Status,
 )
-from langmemory.wire import Described
+from langmemory.wire import Deferred
 
 routes = Routes("Memories")
 
@@ -353,7 +353,7 @@ async def add_working(
     )
 
 
-class Deleted(Described):
+class Deleted(Deferred):
     """How many."""
 
     deleted: int

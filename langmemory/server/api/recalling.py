@@ -13,7 +13,7 @@ from langmemory.server.api.requests import Fields, Key, Labels, Text
 from langmemory.server.routes import Routes
 from langmemory.stores.rooms import RecallOptions
 from langmemory.types import Granularity, Kind, MinScore, Privacy, Recall
-from langmemory.wire import Described
+from langmemory.wire import Deferred
 
 routes = Routes("Recall and remember")
 
@@ -97,7 +97,7 @@ class RememberRequest(Fields):
     privacy: Privacy = "shared"
 
 
-class RememberedKeys(Described):
+class RememberedKeys(Deferred):
     """What was stored of messages."""
 
     keys: list[str]

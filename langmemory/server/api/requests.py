@@ -11,7 +11,7 @@ from pydantic import BeforeValidator, ConfigDict, Field
 
 from langmemory.server.problems import Problem
 from langmemory.types import Namespace
-from langmemory.wire import Described
+from langmemory.wire import Deferred
 
 T = TypeVar("T")
 
@@ -29,14 +29,14 @@ Limit = Annotated[int, Field(ge=1, le=200)]
 def _split(given: Any) -> Any:
     """Return the labels of a namespace in a query: one value is ``a/b``, of several each is a label."""
     if isinstance(given, list | tuple) and len(given) == 1 and isinstance(given[0], str):
-        return given[0].strip("/").split("/")
+        return given[0].strip("/").split("/") if given[0] else []
     return given
 
 
 QueryLabels = Annotated[tuple[Label, ...], BeforeValidator(_split), Field(max_length=40)]
 
 
-class Fields(Described):
+class Fields(Deferred):
     """The base of everything a request is made of: nothing unknown is let through."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -63,7 +63,7 @@ class KeyPath(Fields):
     key: Key
 
 
-class Page(Described, Generic[T]):
+class Page(Deferred, Generic[T]):
     """Some of a list."""
 
     items: list[T]

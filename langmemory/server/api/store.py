@@ -22,7 +22,7 @@ from langmemory.server.access import Access
 from langmemory.server.api.requests import Fields, Key, Label, Labels, Text
 from langmemory.server.routes import Routes
 from langmemory.types import Namespace
-from langmemory.wire import Described
+from langmemory.wire import Deferred
 
 routes = Routes("LangGraph store")
 
@@ -92,7 +92,7 @@ class BatchRequest(Fields):
     ops: Annotated[list[Operation], Field(max_length=1_000)]
 
 
-class StoredItem(Described):
+class StoredItem(Deferred):
     """An item, as LangGraph has it."""
 
     namespace: list[str]
@@ -116,7 +116,7 @@ class StoredItem(Described):
         )
 
 
-class BatchAnswer(Described):
+class BatchAnswer(Deferred):
     """One answer for each operation, in order."""
 
     results: list[StoredItem | list[StoredItem] | list[list[str]] | None]

@@ -10,7 +10,7 @@ from langmemory.server.api.recalling import RecallRequest
 from langmemory.server.api.requests import Fields, Key, Labels, not_found
 from langmemory.server.routes import Routes
 from langmemory.types import Memory, Namespace, Recall, RecallResult
-from langmemory.wire import Described
+from langmemory.wire import Deferred
 
 routes = Routes("Recall and remember")
 
@@ -32,7 +32,7 @@ class WhyNotRequest(Fields):
     """Of the memory; without it, that of the question."""
 
 
-class WhyNot(Described):
+class WhyNot(Deferred):
     """Where a memory was lost."""
 
     stage: Stage

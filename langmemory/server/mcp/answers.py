@@ -20,14 +20,14 @@ from langmemory.context.tokens import count_text
 from langmemory.recall.excerpt import Excerpts
 from langmemory.tools.memories import LONG_ID_CHARS
 from langmemory.types import Kind, Memory, RecallResult, Review
-from langmemory.wire import Described
+from langmemory.wire import Deferred
 
 LINE_TOKENS = 200
 """Of a memory in a list; `get_memory` shows all of it."""
 TITLE_CHARS = 80
 
 
-class Answer(Described):
+class Answer(Deferred):
     """The base of what tools return."""
 
 

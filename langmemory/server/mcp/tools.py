@@ -47,6 +47,7 @@ from langmemory.server.problems import Problem
 from langmemory.stores import MemoryStore
 from langmemory.tools.memories import evidence_of, find, known, said_around
 from langmemory.types import Kind, TokenScope
+from langmemory.wire import SchemaOfFields
 
 PIECE = 20
 """So many texts are stored at a time, with word to the client after each."""
@@ -102,8 +103,10 @@ class Tool:
             "name": self.name,
             "title": self.title,
             "description": " ".join((self.work.__doc__ or "").split()),
-            "inputSchema": self.arguments.model_json_schema(),
-            "outputSchema": self.answer.model_json_schema(mode="serialization"),
+            "inputSchema": self.arguments.model_json_schema(schema_generator=SchemaOfFields),
+            "outputSchema": self.answer.model_json_schema(
+                mode="serialization", schema_generator=SchemaOfFields
+            ),
             "annotations": {"title": self.title, "openWorldHint": False, **self.hints},
         }
 

@@ -14,6 +14,7 @@ from langmemory.engines.sql.background import reflected
 from langmemory.engines.sql.reading.health import health
 from langmemory.engines.sql.reading.searching import now_us
 from langmemory.engines.sql.records import items, removal, runs, usage
+from langmemory.engines.sql.rooms.changes import dry_run_savepoint
 from langmemory.engines.sql.rooms.conversing import shown
 from langmemory.engines.sql.rooms.core import Core, pages_telling_of
 from langmemory.engines.sql.rooms.recalling import RecallOptions, scope_of
@@ -206,11 +207,16 @@ class Admin(ViewerAdmin):
 
     __slots__ = ()
 
-    def import_rows(self, rows: Iterable[Mapping[str, Any]]) -> int:
+    def import_rows(self, rows: Iterable[Mapping[str, Any]], *, dry_run: bool = False) -> int:
         """Restore exported rows as they were; how many items were new or different.
 
         Repeating it adds nothing. Vectors and keywords are made anew with this store's model; the
         pages of the journal follow.
+
+        Args:
+            rows: As `export` yields them.
+            dry_run: Only say how many would be new or different, and whether they can be read. Memories that
+                moved to the archive file count as new.
 
         Raises:
             ImportFormatError: A row is not from an export; batches before it are stored.
@@ -219,7 +225,12 @@ class Admin(ViewerAdmin):
         with self._core.engine.glance() as snapshot:
             since = runs.forgettings(snapshot.connection)
         for batch in transfer.in_batches(rows):
-            writes = self._core.complete(transfer.drafts(self._core.indexing, batch))
+            drafts = transfer.drafts(self._core.indexing, batch)
+            if dry_run:
+                with self._core.engine.write() as connection, dry_run_savepoint(connection):
+                    changed += transfer.write_rows(connection, batch, drafts, now_us(), since)
+                continue
+            writes = self._core.complete(drafts)
             with self._core.engine.write() as connection:
                 self._core.claim_model(connection, writes)
                 places = {(one.namespace, one.key) for one in writes}
