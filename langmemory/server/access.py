@@ -29,6 +29,8 @@ class Grant:
     namespaces: tuple[Namespace, ...]
     """Prefixes; none is the whole file."""
     scope: TokenScope
+    from_issuer: bool = False
+    """Whether it is of an access token (OAuth), whose holder can ask the issuer for more."""
 
     @classmethod
     def of(cls, token: AccessToken) -> Grant:

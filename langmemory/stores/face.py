@@ -26,6 +26,7 @@ from langmemory.stores.rooms import (
     RECALL,
     REMEMBER,
     Batch,
+    Bus,
     Conversing,
     Core,
     Feed,
@@ -118,6 +119,17 @@ class StoreFace(BaseStore):
     def feed(self) -> Feed:
         """What happened, in order, as far as the viewer may know of it."""
         return Feed(self._core.engine, self._viewer)
+
+    def bus(self, namespace: Namespace = (), *, agent: str | None = None) -> Bus:
+        """Return the bus over which agents share context, as one of them sends and receives.
+
+        Args:
+            namespace: Whose agents they are. Those of another namespace are others, whatever they are
+                called.
+            agent: The name of the agent, chosen by the application, never by a model. None: nobody; then
+                messages can be looked at, also in all that is below the namespace.
+        """
+        return Bus(self._core, self._viewer, namespace, agent)
 
     # LangGraph's operations.
 

@@ -9,6 +9,7 @@ from langmemory.engines.sql.engine import Engine
 from langmemory.engines.sql.reading.operations import Batch, take_apart
 from langmemory.engines.sql.rooms import batching, recalling, remembering
 from langmemory.engines.sql.rooms.admin import Admin, UnreadThread, ViewerAdmin
+from langmemory.engines.sql.rooms.bus import Bus, MessageOptions
 from langmemory.engines.sql.rooms.changes import Changes, ViewerChanges, archived
 from langmemory.engines.sql.rooms.conversing import Conversing, conversing_of
 from langmemory.engines.sql.rooms.core import Core
@@ -41,6 +42,7 @@ __all__ = [
     "REMEMBER",
     "Admin",
     "Batch",
+    "Bus",
     "Changes",
     "Conversing",
     "Core",
@@ -53,6 +55,7 @@ __all__ = [
     "Lifecycle",
     "Maintaining",
     "MaintenanceNight",
+    "MessageOptions",
     "RecallOptions",
     "Tokens",
     "UnreadThread",
