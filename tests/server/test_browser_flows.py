@@ -49,9 +49,11 @@ def test_what_held_at_a_moment(tabs: Tabs, filled: MemoryStore) -> None:
 
 
 def test_health_and_jobs(tabs: Tabs) -> None:
-    """Health has figures of memory; an empty queue says what fills it."""
+    """Health has figures of memory; without a night, and with an empty queue, it says what makes one."""
     page = tabs.open("#/health")
-    page.get_by_text("No night of maintenance yet.").wait_for()
+    page.get_by_text("facts that hold").wait_for()
+    page.get_by_role("link", name="nights", exact=True).click()
+    page.get_by_text("No night of maintenance has changed this memory yet.").wait_for()
     page.get_by_role("link", name="jobs").click()
     page.get_by_text("The queue is empty.").wait_for()
     assert fits(page)

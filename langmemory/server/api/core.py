@@ -23,6 +23,7 @@ routes = Routes("Core memory")
 MEMORIES = ("memories",)
 """Where namespaces of people and agents are, unless a request says otherwise."""
 
+Editor = Literal["application", "assistant", "person"]
 BlockLabel = Annotated[str, Field(min_length=1, max_length=100, pattern=r"^[\w-]+$")]
 BlockText = Annotated[str, Field(max_length=20_000)]
 
@@ -73,9 +74,14 @@ class CoreTexts(Fields):
     """Texts by the label of their block."""
 
     blocks: Annotated[dict[BlockLabel, BlockText], Field(max_length=50)]
+    by: Editor | None = None
+    """Who writes, for the record; without it a person where the token is bound to a viewer, else an
+    application."""
 
 
-def _memory(access: Access, agent: str, query: CorePlace, *more: str) -> CoreMemory:
+def _memory(
+    access: Access, agent: str, query: CorePlace, *more: str, by: Editor | None = None
+) -> CoreMemory:
     from langmemory.nodes.core_memory import CoreMemory, labels_in
 
     above = MEMORIES if query.namespace is None else query.namespace
@@ -83,10 +89,8 @@ def _memory(access: Access, agent: str, query: CorePlace, *more: str) -> CoreMem
     store = access.store
     labels: Mapping[str, str] = labels_in(store, place)
     labels = {**labels, **{label: "" for label in more if label not in labels}}
-    editor: Literal["application", "person"] = (
-        "application" if access.grant.viewer is None else "person"
-    )
-    return CoreMemory(store, place, labels=labels, editor=editor)
+    editor: Editor = "application" if access.grant.viewer is None else "person"
+    return CoreMemory(store, place, labels=labels, editor=by or editor)
 
 
 def _view(memory: CoreMemory) -> CoreView:
@@ -132,11 +136,11 @@ def get_core(access: Access, *, path: AgentPath, query: CorePlace) -> CoreView:
 @routes("PUT", "/core/{agent}", scope="write", conditional=True)
 def put_core(access: Access, *, path: AgentPath, query: CorePlace, body: CoreTexts) -> CoreView:
     """Write all blocks: those that are not named are emptied. The history keeps what they said."""
-    memory = _memory(access, path.agent, query, *body.blocks)
+    memory = _memory(access, path.agent, query, *body.blocks, by=body.by)
     return _write(access, memory, {**dict.fromkeys(memory.labels, ""), **body.blocks})
 
 
 @routes("PATCH", "/core/{agent}", scope="write", conditional=True)
 def patch_core(access: Access, *, path: AgentPath, query: CorePlace, body: CoreTexts) -> CoreView:
     """Write some blocks, such as `persona`, and leave the others."""
-    return _write(access, _memory(access, path.agent, query, *body.blocks), body.blocks)
+    return _write(access, _memory(access, path.agent, query, *body.blocks, by=body.by), body.blocks)

@@ -6,6 +6,8 @@ import { settled, slider, span } from "./times.js";
 
 const MOST = 200, WIDE = 960, HIGH = 620, ROUNDS = 300;
 
+export const concerns = (event) => event.type === "memory" && event.kind !== "episodic";
+
 export async function show(body, query) {
   const namespace = place.get() ?? [];
   put(body, h("h1", null, "Graph"));
