@@ -11,11 +11,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any, Literal, TypeAlias
+from typing import Any, Generic, Literal, TypeAlias, TypeVar
 
 from langmemory.timestamps import moment
 
 Namespace = tuple[str, ...]
+ItemT = TypeVar("ItemT")
 
 Kind = Literal["core", "working", "episodic", "semantic", "procedural", "archival", "resource"]
 """The kind of a memory (see DESIGN: concepts)."""
@@ -301,6 +302,15 @@ class FeedPage:
     """The cursor to read on from."""
     more: bool
     """Whether there are more by now."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Page(Generic[ItemT]):
+    """Some of a list, in order."""
+
+    items: tuple[ItemT, ...]
+    next: str | None
+    """The cursor of the page after this one; None on the last."""
 
 
 RunKind = Literal["reflection", "maintenance", "correction", "review", "forget", "undo"]

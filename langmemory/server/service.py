@@ -159,6 +159,9 @@ class Endpoint:
             application=service.opened(),
             grant=grant,
             if_match=tags_in(request.headers.get("if-match")),
+            if_none_match=None
+            if route.method == "GET"
+            else tags_in(request.headers.get("if-none-match"), weak=True),
             idempotency_key=request.headers.get("idempotency-key"),
         )
         if route.uploads:

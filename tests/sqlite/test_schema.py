@@ -279,7 +279,8 @@ def test_words_that_are_written_otherwise_today_are_read_anew(
         "DROP TABLE message; DROP TABLE receipt; DROP TABLE subscription; DROP TABLE fit; "
         "DROP TRIGGER run_done; DROP TRIGGER run_undone; DROP TRIGGER run_gone; DROP TRIGGER review_opened; "
         "DROP TRIGGER review_decided; DROP TRIGGER review_gone; DROP TRIGGER job_added; "
-        "DROP TRIGGER job_moved; DROP TRIGGER job_gone"
+        "DROP TRIGGER job_moved; DROP TRIGGER job_gone; DROP INDEX item_told; DROP INDEX run_at; "
+        "DROP INDEX review_opened; DROP INDEX usage_rank"
     )
     raw.pragma("user_version", version)
     raw.close()

@@ -53,8 +53,13 @@ CREATE INDEX item_inactive ON item (status) WHERE status <> 'active';
 CREATE INDEX item_valid ON item (namespace, valid_at) WHERE valid_at IS NOT NULL;
 CREATE INDEX item_successor ON item (namespace, superseded_by) WHERE superseded_by IS NOT NULL;
 CREATE INDEX item_mandate ON item (namespace) WHERE priority = 'mandate';
--- Where a search starts whose scope leaves little: kinds and statuses, readers, times.
-CREATE INDEX item_class ON item (kind, namespace, status);
+-- Where a search starts whose scope leaves little (kinds and statuses, readers, times), and a page of a
+-- list: by when a memory became true or was said, else stored.
+CREATE INDEX item_class ON item (kind, namespace, status, coalesce(valid_at, CASE WHEN value ->> '$.said_at' GLOB '[0-9][0-9][0-9][0-9]-*' THEN
+    CAST(round(unixepoch(value ->> '$.said_at', 'subsec') * 1000000) AS INTEGER) END, created_at));
+CREATE INDEX item_told ON item (coalesce(valid_at, CASE WHEN value ->> '$.said_at' GLOB '[0-9][0-9][0-9][0-9]-*' THEN
+    CAST(round(unixepoch(value ->> '$.said_at', 'subsec') * 1000000) AS INTEGER) END, created_at),
+    id, namespace, kind, status);
 CREATE INDEX item_reader ON item (CASE privacy WHEN 'private' THEN coalesce(owner, '') END, namespace);
 CREATE INDEX item_created ON item (namespace, created_at, valid_at) WHERE valid_at IS NULL;
 
@@ -149,6 +154,7 @@ CREATE TABLE run (
     undone_by TEXT                          -- the run that undid it
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX run_namespace ON run (namespace, at);
+CREATE INDEX run_at ON run (at);
 
 -- What a memory was derived from. Ids are never used twice, so a source that is gone stays nameless.
 CREATE TABLE evidence (
@@ -243,6 +249,7 @@ CREATE TABLE review (
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX review_open ON review (namespace) WHERE decision IS NULL;
 CREATE INDEX review_run ON review (run);
+CREATE INDEX review_opened ON review (opened_at);
 CREATE INDEX review_decided ON review (decided_run) WHERE decided_run IS NOT NULL;
 
 -- Work for later: the queue of reflections.
@@ -279,6 +286,7 @@ CREATE TABLE usage (
     read_tokens      INTEGER NOT NULL,      -- what showing it cost in all
     discovery_tokens INTEGER NOT NULL       -- what it stands for
 ) STRICT;
+CREATE INDEX usage_rank ON usage (succeeded, referenced, loaded);
 
 -- Short ids of items, as a model is shown them; filled up when one is looked for.
 CREATE TABLE label (

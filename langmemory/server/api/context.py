@@ -9,9 +9,9 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from langmemory.server.access import Access
 from langmemory.server.api.recalling import SaidMessage
-from langmemory.server.api.requests import Fields, Key, Labels, Listing, Page, page
+from langmemory.server.api.requests import Fields, Key, Labels, Listing
 from langmemory.server.routes import Routes
-from langmemory.types import MemoryUsage
+from langmemory.types import MemoryUsage, Page
 
 routes = Routes("Context")
 
@@ -175,9 +175,5 @@ class UsageListing(Listing):
 def get_context_stats(access: Access, *, query: UsageListing) -> Page[MemoryUsage]:
     """List which memories stood in prompts, were cited, and were right, the most helpful first, with the
     tokens they cost."""
-    place, admin = access.place(query.namespace), access.store.admin
-    found = admin.usage(place, limit=100_000)
-    if query.key is not None:
-        found = [one for one in found if one.key == query.key]
-    places = {(one.namespace, one.key): n for n, one in enumerate(found)}
-    return page(query, lambda _: found, lambda one: (places[one.namespace, one.key],))
+    place = access.place(query.namespace)
+    return access.store.pages.usage(place, key=query.key, after=query.cursor, limit=query.limit)

@@ -14,7 +14,6 @@ from langmemory.server.access import Access
 from langmemory.server.api.requests import Fields, Labels, Place, Text
 from langmemory.server.problems import Problem
 from langmemory.server.routes import Routes
-from langmemory.server.tags import check_tag
 from langmemory.types import Applied, Namespace
 
 routes = Routes("MEMORY.md")
@@ -117,8 +116,8 @@ def take_memory_page(access: Access, *, body: EditedPage) -> TakenPage:
             "invalid",
             f"body/text: this page is of {'/'.join(edits.written.namespace)}, not of {'/'.join(place)}.",
         )
-    if access.if_match is not None:
-        check_tag(access.if_match, f'"{_page(access, place, owner).etag}"')
+    if access.is_conditional:
+        access.check_version(f'"{_page(access, place, owner).etag}"')
     applied = take_page(store, edits, now=datetime.now(UTC), dry_run=body.dry_run)
     try:
         left = _page(access, place, owner)

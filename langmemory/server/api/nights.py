@@ -9,12 +9,11 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from langmemory.maintenance.night import TaskReport
 from langmemory.server.access import Access
-from langmemory.server.api.requests import Fields, Id, Labels, Listing, Page, page
+from langmemory.server.api.requests import Fields, Id, Labels, Listing
 from langmemory.server.problems import Problem
 from langmemory.server.routes import Routes
 from langmemory.stores.rooms import MaintenanceNight
-from langmemory.timestamps import EPOCH
-from langmemory.types import Applied, Namespace, Run
+from langmemory.types import Applied, Namespace, Page, Run
 
 routes = Routes("Nights")
 
@@ -45,21 +44,15 @@ def _within(night: MaintenanceNight, place: Namespace) -> MaintenanceNight:
 def list_nights(access: Access, *, query: Listing) -> Page[NightView]:
     """List nights that changed memory, newest first."""
     place, store = access.place(query.namespace), access.whole()
-
-    def fetch(size: int) -> list[MaintenanceNight]:
-        return [_within(one, place) for one in store.lifecycle.nights(place, limit=size)]
-
-    def order(one: MaintenanceNight) -> tuple[object, ...]:
-        return (one.runs[-1].at - EPOCH).total_seconds(), one.id
-
-    found = page(query, fetch, order, falling=True)
+    found = store.lifecycle.some_nights(place, after=query.cursor, limit=query.limit)
+    nights = (_within(one, place) for one in found.items)
     return Page(
-        items=[
+        items=tuple(
             NightView(
                 id=one.id, at=one.at, changes=one.changes, undone=one.undone, runs=list(one.runs)
             )
-            for one in found.items
-        ],
+            for one in nights
+        ),
         next=found.next,
     )
 
@@ -125,8 +118,7 @@ def undo_night(access: Access, *, body: UndoNightRequest) -> UndoneNightView:
     Where later changes stand on one of its runs this is refused; the runs after it are taken back then."""
     store = access.whole()
     reached = access.grant.namespaces
-    nights = {one.id: one for one in store.lifecycle.nights(limit=100_000)}
-    night = nights.get(body.night)
+    night = store.lifecycle.night(body.night)
     missing = Problem(404, "not-found", f"There is no night {body.night!r}.")
     if night is None:
         raise missing

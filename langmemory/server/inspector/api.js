@@ -34,7 +34,9 @@ const silent = () => new Refusal(0, { title: "No answer", detail: "The server do
 function addressOf(path, query) {
   const url = new URL(path, BASE);
   for (const [name, value] of Object.entries(query ?? {})) {
-    for (const one of Array.isArray(value) ? value : [value]) {
+    const alone = name === "namespace" && Array.isArray(value) && value.length === 1;
+    const values = alone ? [value[0].replace(/[%/]/g, encodeURIComponent)] : value;  // one label, not a path
+    for (const one of Array.isArray(values) ? values : [values]) {
       if (one !== undefined && one !== null && one !== "") url.searchParams.append(name, one);
     }
   }

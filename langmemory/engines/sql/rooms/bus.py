@@ -14,7 +14,7 @@ from langmemory.engines.sql.reading.searching import now_us
 from langmemory.engines.sql.records import items, messages
 from langmemory.engines.sql.rooms.changes import Changes
 from langmemory.engines.sql.rooms.core import Core, checked_ttl
-from langmemory.engines.sql.rooms.cursors import Cursors
+from langmemory.engines.sql.rooms.cursors import Cursors, Sealer
 from langmemory.engines.sql.rooms.fits import fitting
 from langmemory.engines.sql.scope.filters import Condition
 from langmemory.engines.sql.tables import namespaces
@@ -398,8 +398,8 @@ class Bus:
             min_priority: Only what is as pressing.
             types: Only messages of these types; None is all.
         """
-        agent, cursors = self._named(), Cursors(self._core.engine)
-        start = 0 if after is None else cursors.opened(after)[0]
+        agent, sealer = self._named(), Cursors(self._core.engine).sealer("inbox")
+        start = 0 if after is None else int(sealer.opened(after)[0])
         ranks = get_args(MessagePriority)
         pressing = ranks[ranks.index(one_of("min_priority", min_priority, MessagePriority)) :]
         limit = max(1, whole_number("limit", limit))
@@ -422,7 +422,7 @@ class Bus:
                 # Anew: what was taken back meanwhile is not to be given out.
                 found = waiting(connection)
                 messages.note_seen(connection, [at for at, _ in found[:limit]], agent, now_us())
-        return _page(found, limit, cursors)
+        return _page(found, limit, sealer)
 
     ainbox = twin(inbox)
 
@@ -467,8 +467,9 @@ class Bus:
             topic: Only messages with this topic.
             reply_to: Only what answers this message.
         """
-        cursors, limit = Cursors(self._core.engine), max(1, whole_number("limit", limit))
-        start = 0 if after is None else cursors.opened(after)[0]
+        sealer = Cursors(self._core.engine).sealer("messages")
+        limit = max(1, whole_number("limit", limit))
+        start = 0 if after is None else int(sealer.opened(after)[0])
         wanted = [messages.placed(self.namespace), *_of_types(types)]
         if self.agent is not None:
             wanted.append(messages.concerning(self.agent))
@@ -480,7 +481,7 @@ class Bus:
                 snapshot.connection, wanted, viewer=self._viewer, now_us=now_us(), after=start,
                 limit=limit + 1, newest_first=True,
             )  # fmt: skip
-        return _page(found, limit, cursors)
+        return _page(found, limit, sealer)
 
     amessages = twin(messages)
 
@@ -608,12 +609,12 @@ class Bus:
         )  # fmt: skip
 
 
-def _page(found: Sequence[tuple[int, BusMessage]], limit: int, cursors: Cursors) -> MessagePage:
+def _page(found: Sequence[tuple[int, BusMessage]], limit: int, sealer: Sealer) -> MessagePage:
     """Return a page of what is one longer, if there is another page."""
     more = len(found) > limit
     return MessagePage(
         messages=tuple(message for _, message in found[:limit]),
-        next=cursors.sealed(found[limit - 1][0]) if more else None,
+        next=sealer.sealed([found[limit - 1][0]]) if more else None,
     )
 
 

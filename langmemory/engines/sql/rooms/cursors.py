@@ -1,68 +1,97 @@
-"""Cursors: places in a file, sealed so that nobody without its secret can read or make one."""
+"""Cursors: places in lists that whoever reads takes along, sealed by a secret of the file.
+
+Numbers of rows would tell a viewer how much others do in private, so a cursor shows nothing, and one that
+was made up is refused.
+"""
 
 from __future__ import annotations
 
 import base64
 import hashlib
 import hmac
+import json
 import secrets
-import struct
+from collections.abc import Sequence
 from typing import Final
 
 from langmemory.engines.sql.engine import Engine
-from langmemory.engines.sql.tables.settings import feed_secret, note_feed_secret
+from langmemory.engines.sql.tables.settings import cursor_secret, note_cursor_secret
 from langmemory.errors import ConfigError
 
 NONCE_BYTES: Final = 8
 TAG_BYTES: Final = 8
-NUMBERS: Final = struct.Struct(">QQ")
+STEP_BYTES: Final = 32
+"""Cursors have some lengths only: how many digits a number has would tell something, too."""
+
+Part = str | int
+"""What a place is made of: what the list is ordered by, the last of it the row's own."""
 
 
 class Cursors:
-    """The seal of one file. Gaps between the numbers of rows would tell a viewer how much others do in
-    private."""
+    """Seals places in the lists of one file, and opens them again, also in another process."""
 
-    __slots__ = ("_key",)
+    __slots__ = ("_engine",)
 
     def __init__(self, engine: Engine) -> None:
-        with engine.glance() as snapshot:
-            found = feed_secret(snapshot.connection)
+        """``engine`` has the file."""
+        self._engine = engine
+
+    def sealer(self, name: str) -> Sealer:
+        """Return what seals places in the list of this name."""
+        with self._engine.glance() as snapshot:
+            found = cursor_secret(snapshot.connection)
         if found is None:
-            with engine.write() as connection:
-                note_feed_secret(connection, secrets.token_hex(32))
-                found = feed_secret(connection)
-        self._key = bytes.fromhex(found or "")
+            with self._engine.write() as connection:
+                note_cursor_secret(connection, secrets.token_hex(32))
+                found = cursor_secret(connection)
+        return Sealer(name, bytes.fromhex(found or ""))
 
-    def sealed(self, first: int, second: int = 0) -> str:
-        """Return the cursor of a place that two numbers say."""
+
+class Sealer:
+    """Seals and opens places in one list."""
+
+    __slots__ = ("_key", "_name")
+
+    def __init__(self, name: str, key: bytes) -> None:
+        """``key`` is the secret of the file; a cursor of a list of another name is refused."""
+        self._name, self._key = name, key
+
+    def sealed(self, place: Sequence[Part]) -> str:
+        """Return the cursor of a place."""
+        text = json.dumps([self._name, *place], separators=(",", ":")).encode()
+        text = text.ljust(-(-len(text) // STEP_BYTES) * STEP_BYTES)
         nonce = secrets.token_bytes(NONCE_BYTES)
-        hidden = self._masked(nonce, NUMBERS.pack(first, second))
-        raw = nonce + hidden + self._tag(nonce + hidden)
-        return base64.urlsafe_b64encode(raw).decode().rstrip("=")
+        hidden = _masked(self._key, nonce, text)
+        whole = nonce + hidden + _tag(self._key, nonce + hidden)
+        return base64.urlsafe_b64encode(whole).decode().rstrip("=")
 
-    def opened(self, cursor: str) -> tuple[int, int]:
-        """Return the numbers in a cursor.
+    def opened(self, cursor: str) -> list[Part]:
+        """Return the place of a cursor.
 
         Raises:
-            ConfigError: It is none of this file.
+            ConfigError: It is none of this list and file.
         """
         try:
             raw = base64.b64decode(cursor + "=" * (-len(cursor) % 4), altchars=b"-_", validate=True)
         except (ValueError, TypeError):
             raw = b""
         sealed, tag = raw[:-TAG_BYTES], raw[-TAG_BYTES:]
-        whole = len(raw) == NONCE_BYTES + NUMBERS.size + TAG_BYTES
-        if not whole or not hmac.compare_digest(tag, self._tag(sealed)):
-            raise ConfigError(
-                f"The cursor {cursor!r:.60} is none of this file. Start without one, and read afresh what "
-                "you keep of it."
-            )
-        first, second = NUMBERS.unpack(self._masked(sealed[:NONCE_BYTES], sealed[NONCE_BYTES:]))
-        return first, second
+        if len(sealed) > NONCE_BYTES and hmac.compare_digest(tag, _tag(self._key, sealed)):
+            text = _masked(self._key, sealed[:NONCE_BYTES], sealed[NONCE_BYTES:])
+            place: list[Part]
+            name, *place = json.loads(text)
+            if name == self._name:
+                return place
+        raise ConfigError(
+            f"The cursor {cursor!r:.60} is none of this file, or of another list in it. Start without one, "
+            "and read afresh what you keep of its memories."
+        )
 
-    def _masked(self, nonce: bytes, text: bytes) -> bytes:
-        mask = hashlib.blake2b(nonce, key=self._key, digest_size=NUMBERS.size, person=b"mask")
-        return bytes(a ^ b for a, b in zip(text, mask.digest(), strict=True))
 
-    def _tag(self, text: bytes) -> bytes:
-        return hashlib.blake2b(text, key=self._key, digest_size=TAG_BYTES, person=b"tag").digest()
+def _masked(key: bytes, nonce: bytes, text: bytes) -> bytes:
+    mask = hashlib.shake_256(b"mask" + key + nonce).digest(len(text))
+    return bytes(a ^ b for a, b in zip(text, mask, strict=True))
+
+
+def _tag(key: bytes, text: bytes) -> bytes:
+    return hashlib.blake2b(text, key=key, digest_size=TAG_BYTES, person=b"tag").digest()

@@ -10,7 +10,7 @@ from langmemory.arguments import whole_number
 from langmemory.engines.sql.engine import Engine
 from langmemory.engines.sql.reading import feed
 from langmemory.engines.sql.reading.feed import Place, Selection
-from langmemory.engines.sql.rooms.cursors import Cursors
+from langmemory.engines.sql.rooms.cursors import Cursors, Sealer
 from langmemory.errors import ConfigError
 from langmemory.namespaces import check_namespace
 from langmemory.twins import twin
@@ -20,17 +20,19 @@ TYPES: Final[tuple[FeedType, ...]] = get_args(FeedType)
 KINDS: Final[tuple[Kind, ...]] = get_args(Kind)
 EVERYBODYS: Final[tuple[FeedType, ...]] = ("run", "job")
 NameT = TypeVar("NameT", bound=str)
+NAME: Final = "feed"
 
 
 class Feed:
     """The events of a file that whoever asks may know of. They are there from the history: whoever was
     away reads on from the cursor of the last event they had."""
 
-    __slots__ = ("_engine", "_viewer")
+    __slots__ = ("_cursors", "_engine", "_viewer")
 
     def __init__(self, engine: Engine, viewer: str | None) -> None:
         """``viewer`` None is the application, which is told of everything."""
         self._engine, self._viewer = engine, viewer
+        self._cursors = Cursors(engine)
 
     def read(
         self,
@@ -74,22 +76,22 @@ class Feed:
             raise ConfigError(
                 "namespaces is empty; pass at least one, or ((),) for the whole file."
             )
-        cursors = Cursors(self._engine)
-        start = Place(0, 0) if after is None else Place(*cursors.opened(after))
+        sealer = self._cursors.sealer(NAME)
+        start = Place(0, 0) if after is None else _opened(sealer, after)
         with self._engine.read() as snapshot:
-            stop = feed.end(snapshot.connection) if until is None else Place(*cursors.opened(until))
+            stop = feed.end(snapshot.connection) if until is None else _opened(sealer, until)
             found, more = feed.read(snapshot.connection, selection, start, stop, limit)
-        events = tuple(replace(event, cursor=cursors.sealed(*place)) for place, event in found)
-        next_ = events[-1].cursor if more else cursors.sealed(*stop)
+        events = tuple(replace(event, cursor=sealer.sealed(place)) for place, event in found)
+        next_ = events[-1].cursor if more else sealer.sealed(stop)
         return FeedPage(events=events, next=next_, more=more)
 
     aread = twin(read)
 
     def end(self) -> str:
         """Return the cursor behind everything that has happened."""
-        cursors = Cursors(self._engine)
+        sealer = self._cursors.sealer(NAME)
         with self._engine.glance() as snapshot:
-            return cursors.sealed(*feed.end(snapshot.connection))
+            return sealer.sealed(feed.end(snapshot.connection))
 
     aend = twin(end)
 
@@ -100,9 +102,14 @@ class Feed:
         Raises:
             ConfigError: The cursor is none of this file.
         """
-        place = Place(*Cursors(self._engine).opened(cursor))
+        place = _opened(self._cursors.sealer(NAME), cursor)
         with self._engine.glance() as snapshot:
             return feed.end(snapshot.connection) != place
+
+
+def _opened(sealer: Sealer, cursor: str) -> Place:
+    history, activity = sealer.opened(cursor)
+    return Place(int(history), int(activity))
 
 
 def _known(
