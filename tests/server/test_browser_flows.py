@@ -138,7 +138,7 @@ def tab_to(page: Any, name: str, *, steps: int = 60) -> None:
 def test_by_keyboard_alone(tabs: Tabs, filled: MemoryStore) -> None:
     """A search, a correction, its undo and a review need no mouse, and the focus is always seen."""
     page = tabs.open(width=1280)
-    page.get_by_text("Ask a question").wait_for()
+    page.get_by_role("heading", name="Why did it say that?").wait_for()
     page.keyboard.type("Who plays the cello?")  # the field has the focus
     page.keyboard.press("Enter")
     page.locator(".results .bars").first.wait_for()
@@ -217,7 +217,7 @@ def test_stored_markup_is_text(tabs: Tabs, filled: MemoryStore) -> None:
 def test_an_injected_script_does_not_run(tabs: Tabs) -> None:
     """Should markup ever get into a page, the policy keeps a script or handler in it from running."""
     page = tabs.open()
-    page.get_by_text("Ask a question").wait_for()
+    page.get_by_role("heading", name="Why did it say that?").wait_for()
     page.evaluate(
         """() => {
           const main = document.getElementById("main");
