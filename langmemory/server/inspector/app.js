@@ -17,14 +17,13 @@ import * as search from "./search.js";
 import * as timeline from "./timeline.js";
 import * as transfer from "./transfer.js";
 
-const PAGES = { search, memories, memory, timeline, graph, core, reviews, runs, run: runs.one, nights, health, jobs, transfer };
+const PAGES = { search, memories, memory, timeline, graph, core, reviews, runs, run: runs.one, nights, health, jobs, "import/export": transfer };
 const GROUPS = [
   ["Ask", ["search", "memories", "timeline", "graph"]],
   ["Change", ["core", "reviews", "runs", "nights"]],
-  ["Care", ["health", "jobs", "transfer"]],
+  ["Care", ["health", "jobs", "import/export"]],
 ];
-const NAMES = { transfer: "import and export" };
-const NEEDS = { runs: may.seeAll, nights: may.seeAll, health: may.seeAll, jobs: may.whole, transfer: may.export };
+const NEEDS = { runs: may.seeAll, nights: may.seeAll, health: may.seeAll, jobs: may.whole, "import/export": may.export };
 const UNDER = { memory: "memories", run: "runs" };
 
 const main = document.getElementById("main");
@@ -39,7 +38,7 @@ async function show({ quiet = false } = {}) {
   const [path, text] = location.hash.replace(/^#\/?/, "").split("?");
   const name = Object.hasOwn(PAGES, path) ? path : "search", query = new URLSearchParams(text ?? "");
   listed(UNDER[name] ?? name);
-  document.title = `${NAMES[name] ?? UNDER[name] ?? name} · langmemory`;
+  document.title = `${UNDER[name] ?? name} · langmemory`;
   document.onkeydown = null;
   fresh.hidden = true;
   const waiting = setTimeout(() => { main.setAttribute("aria-busy", "true"); if (!main.childElementCount) main.append(h("p", { class: "soft" }, "Loading …")); }, 250);
@@ -75,7 +74,7 @@ function likeIt(one) {
 function listed(name) {
   const groups = GROUPS.map(([group, pages]) => [group, pages.filter((one) => NEEDS[one]?.() ?? true)]).filter(([, pages]) => pages.length);
   document.getElementById("nav").replaceChildren(...groups.map(([group, pages]) => h("div", { class: "group", role: "group", "aria-label": group },
-    h("span", { "aria-hidden": "true" }, group), pages.map((one) => h("a", { href: `#/${one}`, "aria-current": one === name && "page" }, NAMES[one] ?? one)))));
+    h("span", { "aria-hidden": "true" }, group), pages.map((one) => h("a", { href: `#/${one}`, "aria-current": one === name && "page" }, one)))));
 }
 
 function tokenForm(done) {
