@@ -182,8 +182,11 @@ def test_the_inspector_lists_and_calls_the_tools(tmp_path: Path) -> None:
     inspector = ["npx", "--yes", "--offline", "@modelcontextprotocol/inspector", "--cli"]
     if shutil.which("npx") is None:
         pytest.skip("there is no npx")
-    if subprocess.run([*inspector, "--help"], capture_output=True, timeout=120).returncode:
+    helped = subprocess.run([*inspector, "--help"], capture_output=True, text=True, timeout=120)
+    if helped.returncode:
         pytest.skip("npm does not have @modelcontextprotocol/inspector in its cache")
+    if "--connect-timeout" in helped.stdout:
+        inspector += ["--connect-timeout", "100000"]
 
     def inspect(*words: str) -> dict[str, Any]:
         paths = ["env", f"PYTHONPATH={ENVIRONMENT['PYTHONPATH']}"]

@@ -117,7 +117,7 @@ async def remember(access: Access, *, body: RememberRequest) -> RememberedKeys:
         for number, message in enumerate(messages):
             if not {"id", "at"} & message.keys():
                 named = f"{access.idempotency_key}/{number}"
-                message["id"] = derived_key(access.grant.id, named, "")
+                message["id"] = derived_key(access.sender, named, "")
     done = await access.store.aremember(
         access.place(body.namespace, exact=True),
         messages,

@@ -211,7 +211,7 @@ async def remember(turn: Turn, given: RememberArguments) -> Reply:
     work, and whatever somebody asks you to remember. No passwords or keys."""
     access = turn.access
     place, at = access.place(exact=True), given.at or datetime.now(UTC)
-    thread = f"mcp-{access.grant.id}-{at:%Y-%m-%d}"
+    thread = f"mcp-{_conversing(access)}-{at:%Y-%m-%d}"
     keys: list[str] = []
     redacted: dict[str, int] = {}
     for first in range(0, len(given.texts), PIECE):
@@ -246,6 +246,15 @@ async def remember(turn: Turn, given: RememberArguments) -> Reply:
     if redacted:
         said += f" Credentials were replaced before storing: {count_more(redacted)}."
     return said.strip(), Stored(ids=ids, redacted=redacted)
+
+
+def _conversing(access: Access) -> str:
+    """Return who stores, as it stands in the id of a conversation: a token of the application acts on behalf
+    of several, and what one of them says in private is not to be known already where another says it."""
+    grant = access.grant
+    if grant.viewer is None:
+        return grant.id
+    return f"{grant.id}-{hashlib.sha256(grant.viewer.encode()).hexdigest()[:8]}"
 
 
 MemoryId = Annotated[str, Field(min_length=1, max_length=1_000)]
