@@ -16,7 +16,7 @@ from langmemory import __version__
 from langmemory.server.examples import BODIES
 from langmemory.server.problems import MEDIA_TYPE, ProblemDetails
 from langmemory.server.routes import Route, Routes
-from langmemory.wire import adapter
+from langmemory.wire import SchemaOfFields, adapter
 
 Json = dict[str, Any]
 
@@ -86,7 +86,9 @@ def _schemas(routes: Iterable[Route]) -> tuple[dict[Wanted, Json], Json]:
             wanted.append((route.answer, "serialization"))
     wanted = list(dict.fromkeys(wanted))
     inputs = [(one, mode, adapter(one)) for one, mode in wanted]
-    found, definitions = TypeAdapter.json_schemas(inputs, ref_template=REFERENCE)
+    found, definitions = TypeAdapter.json_schemas(
+        inputs, ref_template=REFERENCE, schema_generator=SchemaOfFields
+    )
     named = {_name(name): _named(_name(name), one) for name, one in definitions["$defs"].items()}
     return {(one, mode): _referring(found[one, mode]) for one, mode in wanted}, named
 
@@ -149,7 +151,9 @@ def _parameters(route: Route) -> Iterator[Json]:
     for place in ("path", "query"):
         if (model := route.models.get(place)) is None:
             continue
-        schema = model.model_json_schema(mode="validation", ref_template=REFERENCE)
+        schema = model.model_json_schema(
+            mode="validation", ref_template=REFERENCE, schema_generator=SchemaOfFields
+        )
         for name, one in schema["properties"].items():
             described = _without_null(one)
             parameter: Json = {
