@@ -152,7 +152,7 @@ async function block(asked) {
     return { section, entries: [] };
   }
   try {
-    const found = await post("context/inject", { query: asked, namespace });
+    const found = await post("context/inject", { query: asked, namespace, counted: false });
     if (found.core) put(section, h("pre", { tabindex: 0, "aria-label": "Core memory" }, found.core));
     put(section, found.text ? h("pre", { class: "block", tabindex: 0, "aria-label": "Memory block" }, found.text) : h("p", { class: "soft" }, "Nothing: no memory is likely enough to answer this."));
     put(section, h("div", { class: "meta" }, h("span", null, counted(found.tokens, "token")), h("span", null, counted(found.entries.length, "memory", "memories")),
