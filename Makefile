@@ -8,7 +8,7 @@ BIN := $(VENV)/bin
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help demo inspect test test-all lint types docs dist bench conformance soak clean
+.PHONY: help demo inspect test test-all browser lint types docs dist bench conformance soak clean
 
 help:  ## List the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -43,6 +43,9 @@ test: $(VENV)/.dev  ## Run the tests, on all processors, but for what takes long
 
 test-all: $(VENV)/.dev  ## Run all tests, with every seed of the random walks
 	LANGMEMORY_THOROUGH=1 $(BIN)/python -m pytest -n logical --dist loadgroup --durations=20
+
+browser: $(VENV)/.dev  ## Install Debian's Chromium for the tests of the inspector, where root finds none
+	@$(BIN)/python -m scripts.browser
 
 lint: $(VENV)/.dev  ## Check style
 	$(BIN)/ruff check .

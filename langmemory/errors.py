@@ -66,6 +66,10 @@ class ChangedMeanwhileError(LangMemoryError):
     """A memory is not any more what the writer last read; nothing was written. Read it again."""
 
 
+class MessageNotFoundError(LangMemoryError, LookupError):
+    """There is no such message of the bus, or none that this agent, or this viewer, may know of."""
+
+
 class ForgettingError(LangMemoryError):
     """The memories are gone from memory, but the file may still hold bytes of it; the
     message says where and why. Forget it again."""

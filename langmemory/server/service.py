@@ -11,7 +11,7 @@ from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from time import perf_counter
-from typing import Any, Final, TypeVar
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from pydantic import BaseModel, ValidationError
 from pydantic_core import from_json
@@ -33,6 +33,9 @@ from langmemory.server.settings import ServerSettings
 from langmemory.server.tags import is_known, tag_of, tags_in
 from langmemory.stores import MemoryStore
 from langmemory.wire import adapter, to_bytes
+
+if TYPE_CHECKING:
+    from langmemory.server.oauth.resource import ProtectedResource
 
 logger = logging.getLogger("langmemory.server")
 
@@ -58,6 +61,8 @@ class Service:
     doorkeeper: Doorkeeper
     metrics: Metrics = field(default_factory=Metrics)
     replays: Replays = field(default_factory=Replays)
+    oauth: ProtectedResource | None = None
+    """Takes access tokens at the MCP endpoint."""
     store: MemoryStore | None = None
     """Open from the start of the application to its end."""
     followers: Hub | None = None
@@ -89,15 +94,18 @@ class Service:
         assert self.followers is not None
         return self.followers
 
-    async def let_in(self, connection: HTTPConnection) -> Grant:
-        """Return what the sender of a request may do, and count the request.
+    async def let_in(
+        self, connection: HTTPConnection, oauth: ProtectedResource | None = None
+    ) -> Grant:
+        """Return what the sender of a request may do, and count the request; ``oauth`` takes access tokens,
+        too.
 
         Raises:
             Problem: They may not come in, or ask too often.
         """
         address = connection.client.host if connection.client else ""
         try:
-            grant = await self.doorkeeper.grant(connection, self.opened())
+            grant = await self.doorkeeper.grant(connection, self.opened(), oauth)
         except Problem as problem:
             if problem.status == 401:
                 self.failures.take(address)
@@ -151,6 +159,9 @@ class Endpoint:
             application=service.opened(),
             grant=grant,
             if_match=tags_in(request.headers.get("if-match")),
+            if_none_match=None
+            if route.method == "GET"
+            else tags_in(request.headers.get("if-none-match"), weak=True),
             idempotency_key=request.headers.get("idempotency-key"),
         )
         if route.uploads:

@@ -108,6 +108,7 @@ def test_the_demo_tells_its_story_without_a_model(tmp_path: Path) -> None:
     ):  # fmt: skip
         assert words in year
     assert "Lena is vegetarian." not in year.partition("What changed")[0], "it no longer holds"
+    assert shown.rstrip().endswith("in a browser, at http://127.0.0.1:8765/memory/")
     assert list(tmp_path.iterdir()) == []
 
 

@@ -89,7 +89,9 @@ async def over_stdio(folder: Path, *options: str, errors: Any = None) -> AsyncIt
 
 
 @asynccontextmanager
-async def over_http(address: str, token: str | None = None) -> AsyncIterator[Client]:
+async def over_http(
+    address: str, token: str | None = None, *, auth: Any = None
+) -> AsyncIterator[Client]:
     """Yield a client of a running server."""
     headers = {} if token is None else {"Authorization": f"Bearer {token}"}
     async with AsyncExitStack() as stack:
@@ -97,7 +99,9 @@ async def over_http(address: str, token: str | None = None) -> AsyncIterator[Cli
             import httpx2 as http
         else:
             import httpx as http  # type: ignore[no-redef]
-        client = await stack.enter_async_context(http.AsyncClient(headers=headers, timeout=30))
+        client = await stack.enter_async_context(
+            http.AsyncClient(headers=headers, auth=auth, timeout=30)
+        )
         connected = streamable_http.streamable_http_client(address, http_client=client)
         streams = await stack.enter_async_context(connected)
         session = await stack.enter_async_context(ClientSession(*streams[:2]))

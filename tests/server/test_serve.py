@@ -11,6 +11,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from queue import Queue
 from threading import Thread
 
 import pytest
@@ -19,6 +20,7 @@ from tests.server.client import API
 
 import httpx  # isort: skip
 
+from langmemory.cli.serve import open_in_browser  # isort: skip
 from langmemory.stores import MemoryStore  # isort: skip
 
 ROOT = Path(__file__).parents[2]
@@ -118,3 +120,17 @@ def test_a_taken_port_is_one_line(tmp_path: Path) -> None:
     assert ran.returncode == 1
     assert ran.stderr.count("\n") == 1
     assert f"Cannot listen on 127.0.0.1:{port}" in ran.stderr
+
+
+def test_the_pages_open_in_a_browser(monkeypatch: pytest.MonkeyPatch) -> None:
+    """`--open` opens an address where there is a screen; a browser for terminals would take the terminal."""
+    opened: Queue[str] = Queue()
+    monkeypatch.setattr("langmemory.cli.serve.webbrowser.open", opened.put)
+    monkeypatch.setattr("langmemory.cli.serve.sys.platform", "linux")
+    for name in ("DISPLAY", "WAYLAND_DISPLAY", "BROWSER"):
+        monkeypatch.delenv(name, raising=False)
+    open_in_browser("http://127.0.0.1:1/none")
+    monkeypatch.setenv("DISPLAY", ":0")
+    open_in_browser("http://127.0.0.1:1/memory/")
+    assert opened.get(timeout=30) == "http://127.0.0.1:1/memory/"
+    assert opened.empty()

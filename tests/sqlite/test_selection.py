@@ -256,6 +256,7 @@ def test_a_file_of_the_version_before(tmp_path: Path) -> None:
         "DROP TABLE word_change; DROP TABLE follow_up; DROP TABLE stale_page; "
         "DROP TABLE citation; DROP TABLE lease; "
         "DROP TABLE progress; DROP TABLE archived_item; DROP TABLE token; DROP TABLE activity; "
+        "DROP TABLE message; DROP TABLE receipt; DROP TABLE subscription; DROP TABLE fit; "
         "DROP TRIGGER run_done; DROP TRIGGER run_undone; DROP TRIGGER run_gone; DROP TRIGGER review_opened; "
         "DROP TRIGGER review_decided; DROP TRIGGER review_gone; DROP TRIGGER job_added; "
         "DROP TRIGGER job_moved; DROP TRIGGER job_gone"

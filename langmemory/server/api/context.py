@@ -9,9 +9,9 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from langmemory.server.access import Access
 from langmemory.server.api.recalling import SaidMessage
-from langmemory.server.api.requests import Fields, Labels, Listing, Page, page
+from langmemory.server.api.requests import Fields, Key, Labels, Listing
 from langmemory.server.routes import Routes
-from langmemory.types import MemoryUsage
+from langmemory.types import MemoryUsage, Page
 
 routes = Routes("Context")
 
@@ -24,6 +24,8 @@ class InjectRequest(Fields):
     namespace: Labels | None = None
     budget_tokens: Annotated[int, Field(ge=20, le=100_000)] = 400
     limit: Annotated[int, Field(ge=1, le=100)] = 10
+    counted: bool = True
+    """Count it as an access of what it finds. False is for a person who looks into memory."""
 
 
 class InjectedMemory(BaseModel):
@@ -65,6 +67,7 @@ def inject_context(access: Access, *, body: InjectRequest) -> InjectedBlock:
         viewer=None,  # the store is bound already
         budget=body.budget_tokens,
         limit=body.limit,
+        counted=body.counted,
     )
     found: dict[str, Any] = node.invoke({"messages": [HumanMessage(body.query)]})
     block = found["memory_block"]
@@ -161,11 +164,16 @@ def _unit_length(vectors: Sequence[Sequence[float]]) -> Sequence[Any]:
     return list(found / np.maximum(lengths, 1e-9))
 
 
+class UsageListing(Listing):
+    """Of which memories."""
+
+    key: Key | None = None
+    """Only the memory of this key."""
+
+
 @routes("GET", "/context/stats", scope="read")
-def get_context_stats(access: Access, *, query: Listing) -> Page[MemoryUsage]:
+def get_context_stats(access: Access, *, query: UsageListing) -> Page[MemoryUsage]:
     """List which memories stood in prompts, were cited, and were right, the most helpful first, with the
     tokens they cost."""
-    place, admin = access.place(query.namespace), access.store.admin
-    found = admin.usage(place, limit=100_000)
-    places = {(one.namespace, one.key): n for n, one in enumerate(found)}
-    return page(query, lambda _: found, lambda one: (places[one.namespace, one.key],))
+    place = access.place(query.namespace)
+    return access.store.pages.usage(place, key=query.key, after=query.cursor, limit=query.limit)

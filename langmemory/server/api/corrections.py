@@ -12,6 +12,7 @@ from langmemory.server.access import Access
 from langmemory.server.api.requests import Fields, Key, Labels, Place, Text, not_found
 from langmemory.server.problems import Problem
 from langmemory.server.routes import Routes
+from langmemory.server.tags import tag_of
 from langmemory.types import Ageing, Applied, Memory
 
 routes = Routes("Corrections")
@@ -46,6 +47,7 @@ def _memory(access: Access, asked: MemoryPlace) -> Memory:
     found = access.store.admin.memory(place, asked.key)
     if found is None:
         raise not_found(asked.key, place)
+    access.check_version(tag_of(found))
     return found
 
 
@@ -68,7 +70,7 @@ def correct_memory(access: Access, *, body: Correction) -> Applied:
         value=None if body.text is None else _saying(found, body.text),
         facets=Facets(**given),
         reason=body.reason,
-        updated_at=body.updated_at,
+        updated_at=found.updated_at if access.is_conditional else body.updated_at,
     )
 
 

@@ -29,7 +29,9 @@ export const place = {
 async function send(method, path, { query, body } = {}) {
   const url = new URL(path, BASE);
   for (const [name, value] of Object.entries(query ?? {})) {
-    for (const one of Array.isArray(value) ? value : [value]) {
+    const alone = name === "namespace" && Array.isArray(value) && value.length === 1;
+    const values = alone ? [value[0].replace(/[%/]/g, encodeURIComponent)] : value;  // one label, not a path
+    for (const one of Array.isArray(values) ? values : [values]) {
       if (one !== undefined && one !== null && one !== "") url.searchParams.append(name, one);
     }
   }

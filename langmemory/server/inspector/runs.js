@@ -50,7 +50,7 @@ function undoing(run, reload) {
   row.append(h("button", { type: "button", click: acting(async () => {
     const done = await post("undo", { run_id: run.id, dry_run: true });
     const idle = !(done.added.length + done.changed.length + done.removed.length);
-    answer.replaceChildren(h("div", { class: "panel" }, h("h3", null, idle ? "Undoing it would change no memory" : "Undoing it would"), lines(done),
+    answer.replaceChildren(h("div", { class: "panel" }, h("h2", { class: "question" }, idle ? "Undoing it would change no memory" : "Undoing it would"), lines(done),
       h("div", { class: "row acts" }, undo)));
   }) }, run.undone_by ? "Can it be undone again?" : "Preview undo"));
   return h("div", null, row, answer);
