@@ -60,7 +60,7 @@ FAULTS: dict[str, Reply | None] = {
     "dropped midway": Reply(content=GOOD, fault="drop"),
     "broken off": Reply(content=GOOD, fault="error_midway"),
 }
-"""What an extractor makes of each is tried in test_extraction_ollama.py; how a run ends, first with three."""
+"""What an extractor makes of each is tried in test_extraction_ollama.py."""
 EACH_FAULT = pytest.mark.parametrize("fault", seeds([*FAULTS.values()], first=3), ids=[*FAULTS])
 
 

@@ -252,7 +252,8 @@ def test_a_file_of_the_version_before(tmp_path: Path) -> None:
     file.engine.close()
     raw = apsw.Connection(str(tmp_path / "m.db"))
     raw.execute(
-        "DROP INDEX item_class; DROP INDEX item_reader; DROP INDEX item_created; "
+        "DROP INDEX item_class; DROP INDEX item_reader; DROP INDEX item_created; DROP INDEX item_told; "
+        "DROP INDEX run_at; DROP INDEX review_opened; DROP INDEX usage_rank; "
         "DROP TABLE word_change; DROP TABLE follow_up; DROP TABLE stale_page; "
         "DROP TABLE citation; DROP TABLE lease; "
         "DROP TABLE progress; DROP TABLE archived_item; DROP TABLE token; DROP TABLE activity; "
