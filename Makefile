@@ -31,7 +31,8 @@ demo: $(VENV)/.base  ## Import ten months of conversation, ask about it, turn it
 	@$(BIN)/langmemory demo
 
 $(VENV)/.server: $(VENV)/.base
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e ".[server]"
+	@echo "Adding what the server needs"
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -e ".[server]"
 	@touch $@
 
 inspect: $(VENV)/.server  ## Serve the demo's memory file with the pages that show it; Ctrl-C stops

@@ -7,6 +7,7 @@ is given of a namespace goes through `Access.place`.
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final
 
@@ -64,24 +65,24 @@ class Grant:
         return replace(self, viewer=viewer)
 
 
-def viewer_in(header: str | None) -> str | None:
+def viewer_in(headers: Sequence[str]) -> str | None:
     """Return the viewer that a request names in ``Memory-Viewer``: a JSON string, so that somebody unknown,
     ``""``, is not what a proxy takes for no header.
 
     Raises:
-        Problem: It is no JSON string.
+        Problem: It is no JSON string, or there are several.
     """
-    if header is None:
+    if not headers:
         return None
     try:
-        found = json.loads(header)
+        found = json.loads(headers[0]) if len(headers) == 1 else None
     except ValueError:
         found = None
     if not isinstance(found, str) or len(found) > 400 or not found.isprintable():
         raise Problem(
             400,
             "malformed",
-            'Memory-Viewer is to be a JSON string of at most 400 characters: "maria".',
+            'Memory-Viewer is to be one JSON string of at most 400 characters: "maria".',
         )
     return found
 
@@ -102,6 +103,11 @@ class Access:
     if_none_match: tuple[str, ...] | None = None
     """Of ``If-None-Match`` of a write, likewise."""
     idempotency_key: str | None = None
+
+    @property
+    def sender(self) -> str:
+        """The token, and on whose behalf it acts: who else sends the same Idempotency-Key is another."""
+        return f"{self.grant.id}\0{json.dumps(self.grant.viewer)}"
 
     @property
     def store(self) -> StoreFace:

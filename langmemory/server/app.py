@@ -16,10 +16,11 @@ from starlette.routing import Mount, Route, Router, WebSocketRoute
 
 from langmemory.errors import ConfigError, with_extra
 from langmemory.server import inspector, openapi
-from langmemory.server.access import LOCAL, Grant
+from langmemory.server.access import LOCAL, Access, Grant
 from langmemory.server.api import ROUTES
 from langmemory.server.auth import Doorkeeper
 from langmemory.server.mcp.endpoint import PATH, McpEndpoint
+from langmemory.server.mounting import surrounding_store, unprotected
 from langmemory.server.routes import PREFIX
 from langmemory.server.service import Endpoint, Guard, Service
 from langmemory.server.settings import ServerSettings
@@ -45,19 +46,20 @@ def create_app(
 
     Args:
         store: An open store, which stays open; or what opens one for as long as the application runs.
-            None opens the configured file, as LangGraph's server does.
+            None takes that of the LangGraph server around, or opens the configured file.
         settings: None takes the defaults.
         local: What somebody at this machine may do without a token.
         mounted: It runs inside another server, such as LangGraph's (``http.app`` in langgraph.json). It
             then has no routes but below ``/api/v1/memory`` and ``/memory``, always asks for a token, and
-            leaves names of hosts to the server around it.
+            leaves names of hosts to the server around it. Where that one is open to others and lets
+            everybody reach the application, it refuses all requests.
         verifier: Verifies the access tokens that the settings' ``oauth`` speaks of, instead of as JWTs by the
             issuer's keys.
     """
     settings = settings or ServerSettings()
     doorkeeper = Doorkeeper.of(settings, local=local)
     if mounted:
-        doorkeeper = replace(doorkeeper, local=None, hosts=None)
+        doorkeeper = replace(doorkeeper, local=None, hosts=None, closed=unprotected())
     oauth = _resource(settings, verifier, mounted=mounted)
     service = Service(settings=settings, doorkeeper=doorkeeper, oauth=oauth)
     mcp = McpEndpoint(service)
@@ -133,11 +135,7 @@ def _opener(store: MemoryStore | OpenStore | None) -> OpenStore:
             yield opened
 
         return as_it_is
-    if store is None:
-        from langmemory.graphs.server import open_store
-
-        return open_store
-    return store
+    return store or surrounding_store
 
 
 def _documentation() -> list[Route]:
@@ -170,8 +168,10 @@ def _status_routes(service: Service) -> list[Route]:
         return PlainTextResponse("ok\n")
 
     async def metrics(request: Request) -> Response:
-        (await service.let_in(request)).check_scope("read")
-        jobs = await run_in_threadpool(service.opened().jobs.counts)
+        grant = await service.let_in(request)
+        # Counts of what everybody does: they tell a viewer how much others do.
+        store = Access(application=service.opened(), grant=grant).whole(anywhere=True)
+        jobs = await run_in_threadpool(store.jobs.counts)
         gauges = {
             f"jobs_{state}": float(jobs.get(state, 0)) for state in ("pending", "running", "dead")
         }

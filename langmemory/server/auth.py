@@ -39,6 +39,8 @@ class Doorkeeper:
     """What somebody at this machine gets without a token; None: nothing."""
     hosts: frozenset[str] | None
     """Names by which the server is reached; None: any, since something before it checks them."""
+    closed: str | None = None
+    """Why nobody is let in at all; None where somebody may be."""
 
     @classmethod
     def of(cls, settings: ServerSettings, *, local: Grant | None = LOCAL) -> Doorkeeper:
@@ -53,11 +55,14 @@ class Doorkeeper:
         return cls(local=None if needed else local, hosts=names)
 
     def check_origin(self, connection: HTTPConnection) -> None:
-        """Refuse what is addressed to another name, or sent by another site's page.
+        """Refuse what is addressed to another name, or sent by another site's page; and everything where
+        nobody is let in.
 
         Raises:
             Problem: It is.
         """
+        if self.closed is not None:
+            raise Problem(403, "unprotected", self.closed)
         host = _host(connection)
         if self.hosts is not None and host not in self.hosts:
             raise Problem(

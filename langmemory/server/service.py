@@ -97,11 +97,11 @@ class Service:
     async def let_in(
         self, connection: HTTPConnection, oauth: ProtectedResource | None = None
     ) -> Grant:
-        """Return what the sender of a request may do, and count the request; ``oauth`` takes access tokens,
-        too.
+        """Return what the sender of a request may do, on behalf of whom ``Memory-Viewer`` names, and count
+        it; ``oauth`` takes access tokens, too.
 
         Raises:
-            Problem: They may not come in, or ask too often.
+            Problem: They may not come in, ask too often, or may not act on this person's behalf.
         """
         address = connection.client.host if connection.client else ""
         try:
@@ -112,7 +112,7 @@ class Service:
             raise
         self.requests.take(grant.id)
         connection.scope["langmemory.grant"] = grant.id
-        return grant
+        return grant.on_behalf_of(viewer_in(connection.headers.getlist("memory-viewer")))
 
     @asynccontextmanager
     async def opening(
@@ -145,8 +145,6 @@ class Endpoint:
         service, route = self._service, self._route
         grant = await service.let_in(request)
         grant.check_scope(route.scope)
-        viewer = request.headers.get("memory-viewer")
-        grant = grant.on_behalf_of(viewer_in(viewer))
         given: dict[str, Any] = {}
         if "path" in route.models:
             given["path"] = validated(route.models["path"], "path", dict(request.path_params))
@@ -172,9 +170,8 @@ class Endpoint:
             given["body"] = validated(route.models["body"], "body", _parsed(raw))
         if route.method != "POST" or access.idempotency_key is None:
             return await self._call(request, access, given)
-        key, sender = access.idempotency_key, grant.id
-        asked = (request.url.path, viewer or "", request.url.query)
-        identity = b"\0".join((*map(str.encode, asked), raw))
+        key, sender = access.idempotency_key, access.sender
+        identity = b"\0".join((request.url.path.encode(), request.url.query.encode(), raw))
         known = service.replays.begin(sender, key, identity)
         if known is not None:
             return Response(

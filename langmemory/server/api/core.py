@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated, Final, Literal
 
 from langgraph.store.base import PutOp
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
 from langmemory.errors import ChangedMeanwhileError
 from langmemory.labels import label_of
@@ -16,6 +16,7 @@ from langmemory.server.access import Access
 from langmemory.server.api.requests import Fields, QueryLabels
 from langmemory.server.problems import Problem
 from langmemory.server.routes import Routes
+from langmemory.wire import Deferred
 
 if TYPE_CHECKING:
     from langmemory.nodes.core_memory import CoreBlock, CoreMemory
@@ -25,6 +26,7 @@ routes = Routes("Core memory")
 MEMORIES = ("memories",)
 """Where namespaces of people and agents are, unless a request says otherwise."""
 
+Editor = Literal["application", "assistant", "person"]
 BlockLabel = Annotated[str, Field(min_length=1, max_length=100, pattern=r"^[\w-]+$")]
 BlockText = Annotated[str, Field(max_length=20_000)]
 
@@ -43,10 +45,8 @@ class CorePlace(Fields):
     """The namespace above; without it `memories`. An empty one says that there is none above."""
 
 
-class CoreBlockView(BaseModel):
+class CoreBlockView(Deferred):
     """One block as it stands."""
-
-    model_config = ConfigDict(use_attribute_docstrings=True)
 
     label: str
     content: str
@@ -58,7 +58,7 @@ class CoreBlockView(BaseModel):
     """What belongs in it."""
 
 
-class CoreView(BaseModel):
+class CoreView(Deferred):
     """All blocks."""
 
     namespace: list[str]
@@ -75,9 +75,14 @@ class CoreTexts(Fields):
     """Texts by the label of their block."""
 
     blocks: Annotated[dict[BlockLabel, BlockText], Field(max_length=50)]
+    by: Editor | None = None
+    """Who writes, for the record; without it a person where the token is bound to a viewer, else an
+    application."""
 
 
-def _memory(access: Access, agent: str, query: CorePlace, *more: str) -> CoreMemory:
+def _memory(
+    access: Access, agent: str, query: CorePlace, *more: str, by: Editor | None = None
+) -> CoreMemory:
     from langmemory.nodes.core_memory import CoreMemory, labels_in
 
     above = MEMORIES if query.namespace is None else query.namespace
@@ -85,10 +90,8 @@ def _memory(access: Access, agent: str, query: CorePlace, *more: str) -> CoreMem
     store = access.store
     labels: Mapping[str, str] = labels_in(store, place)
     labels = {**labels, **{label: "" for label in more if label not in labels}}
-    editor: Literal["application", "person"] = (
-        "application" if access.grant.viewer is None else "person"
-    )
-    return CoreMemory(store, place, labels=labels, editor=editor)
+    editor: Editor = "application" if access.grant.viewer is None else "person"
+    return CoreMemory(store, place, labels=labels, editor=by or editor)
 
 
 def _view(memory: CoreMemory, blocks: Iterable[CoreBlock]) -> CoreView:
@@ -158,11 +161,11 @@ def get_core(access: Access, *, path: AgentPath, query: CorePlace) -> CoreView:
 @routes("PUT", "/core/{agent}", scope="write", conditional=True)
 def put_core(access: Access, *, path: AgentPath, query: CorePlace, body: CoreTexts) -> CoreView:
     """Write all blocks: those that are not named are emptied. The history keeps what they said."""
-    memory = _memory(access, path.agent, query, *body.blocks)
+    memory = _memory(access, path.agent, query, *body.blocks, by=body.by)
     return _write(access, memory, {**dict.fromkeys(memory.labels, ""), **body.blocks})
 
 
 @routes("PATCH", "/core/{agent}", scope="write", conditional=True)
 def patch_core(access: Access, *, path: AgentPath, query: CorePlace, body: CoreTexts) -> CoreView:
     """Write some blocks, such as `persona`, and leave the others."""
-    return _write(access, _memory(access, path.agent, query, *body.blocks), body.blocks)
+    return _write(access, _memory(access, path.agent, query, *body.blocks, by=body.by), body.blocks)

@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal
 from uuid import uuid4
 
 from langgraph.store.base import PutOp
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
 from langmemory.errors import ChangedMeanwhileError
 from langmemory.labels import label_of
@@ -41,6 +41,7 @@ from langmemory.types import (
     Recall,
     Status,
 )
+from langmemory.wire import Deferred
 
 routes = Routes("Memories")
 
@@ -177,7 +178,7 @@ class Event(Fields):
 async def add_episodic(access: Access, *, body: Event) -> Memory:
     """Store one event word for word. What was known already is returned as it is."""
     place, store = access.place(body.namespace, exact=True), access.store
-    id = derived_key(access.grant.id, access.idempotency_key, uuid4().hex)
+    id = derived_key(access.sender, access.idempotency_key, uuid4().hex)
     message = {"role": body.role, "content": body.text, "name": body.speaker, "id": id}
     done = await store.aremember(
         place, [message], thread_id=body.thread_id, at=body.at, privacy=body.privacy
@@ -269,7 +270,7 @@ async def _written(access: Access, put: PutOp, *, create: bool) -> Memory:
 @routes("POST", "/semantic", scope="write", status=201, conditional=True)
 async def add_semantic(access: Access, *, body: NewMemory) -> Memory:
     """Add a memory."""
-    key = body.key or derived_key(access.grant.id, access.idempotency_key, uuid4().hex)
+    key = body.key or derived_key(access.sender, access.idempotency_key, uuid4().hex)
     place = access.place(body.namespace, exact=True)
     return await _written(access, body.put(place, key, "semantic"), create=True)
 
@@ -333,17 +334,15 @@ async def add_working(
     access: Access, *, path: SessionPath, query: Place, body: ScratchValue
 ) -> Memory:
     """Keep something for a session, for an hour unless it says otherwise."""
-    key = body.key or derived_key(access.grant.id, access.idempotency_key, uuid4().hex)
+    key = body.key or derived_key(access.sender, access.idempotency_key, uuid4().hex)
     put = body.put(_session(access, query.namespace, path.session), key, "working")
     return await _written(
         access, put._replace(value={**body.value, "kind": "working"}), create=False
     )
 
 
-class Deleted(BaseModel):
+class Deleted(Deferred):
     """How many."""
-
-    model_config = ConfigDict(use_attribute_docstrings=True)
 
     deleted: int
 
