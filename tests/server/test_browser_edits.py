@@ -66,9 +66,7 @@ def test_memory_md_is_edited(tabs: Tabs, filled: MemoryStore) -> None:
     page.get_by_text("2 changes taken up.").wait_for()
     assert filled.admin.memory(PLACE, "fact/cello").text == "Bea plays the harp."  # type: ignore[union-attr]
     page.get_by_role("button", name="Undo").click()
-    page.wait_for_function(
-        "document.querySelector('textarea.page')?.value.includes('plays the cello')"
-    )
+    page.locator("textarea.page", has_text="plays the cello").wait_for()
     assert filled.admin.memory(PLACE, "fact/cello").text == "Bea plays the cello."  # type: ignore[union-attr]
 
 
@@ -120,3 +118,27 @@ def test_an_import_is_seen_first(tabs: Tabs, filled: MemoryStore, tmp_path: Path
     page.get_by_role("button", name="Import it without 1 line").click()
     page.get_by_text("imported", exact=True).wait_for()
     assert filled.admin.memory(PLACE, "fact/new") is not None
+
+
+def test_what_an_agent_said_is_taken_back(tabs: Tabs, filled: MemoryStore) -> None:
+    """A question on the bus opens to its answer, which is taken back with a reason; a new message appears."""
+    cook, buyer = filled.bus(PLACE, agent="cook"), filled.bus(PLACE, agent="buyer")
+    asked = cook.request("How many tomatoes are left?", to="buyer")
+    buyer.inbox()
+    buyer.reply(asked.id, "Two boxes.")
+    page = tabs.open("#/bus")
+    page.get_by_text("cook has not seen it yet").wait_for()
+    page.get_by_text("buyer is done with it").wait_for()
+    assert fits(page)
+    page.locator("#live[data-state=live]").wait_for()
+    cook.share("The oven is hot.")
+    page.get_by_role("link", name="The oven is hot.").wait_for()
+    page.get_by_role("link", name="How many tomatoes are left?").click()
+    page.get_by_role("heading", name="What came of it").wait_for()
+    page.get_by_role("link", name="Two boxes.").click()
+    page.get_by_role("link", name="what it answers").wait_for()
+    page.get_by_role("button", name="Take back…").click()
+    page.get_by_label("Why").fill("One box is spoilt.")
+    page.get_by_role("button", name="Take back (reply)").click()
+    page.get_by_text("taken back", exact=True).wait_for()
+    assert [one.state for one in cook.messages(reply_to=asked.id).items] == ["invalidated"]

@@ -43,7 +43,7 @@ function message(one, where, reload) {
     h("div", { class: "meta" }, when(one.created_at), one.topic && h("span", null, "about ", h("a", { href: address("bus", { topic: one.topic }) }, one.topic)), one.confidence !== null && h("span", null, `${number(100 * one.confidence, 0)} % sure`),
       one.reply_to && h("a", { href: address("bus", { id: one.reply_to }) }, one.type === "invalidation" ? "what it takes back" : "what it answers"), h("span", null, "until ", when(one.expires_at, true)), placeOf(one.namespace) !== placeOf(where) && h("span", null, placeOf(one.namespace))),
     receipts(one),
-    may.decide() && !gone && one.type !== "invalidation" && h("div", { class: "row acts" }, h("button", { type: "button", click: () => takeBack(one, reload) }, "Take back…")));
+    may.speakFor(one.sender) && !gone && one.type !== "invalidation" && h("div", { class: "row acts" }, h("button", { type: "button", click: () => takeBack(one, reload) }, "Take back…")));
 }
 
 function receipts(one) {
