@@ -19,9 +19,11 @@ $(VENV)/.base: pyproject.toml
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -e ".[graph]"
 	@touch $@
 
-$(VENV)/.dev: $(VENV)/.base
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e ".[dev]"
-	@touch $@
+$(VENV)/.dev: pyproject.toml
+	@echo "Setting up $(VENV) with what the tests need, about two minutes"
+	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -e ".[dev]"
+	@touch $(VENV)/.base $@  # it has the extra "graph", too
 
 $(VENV)/.docs: $(VENV)/.base
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e ".[docs]"
