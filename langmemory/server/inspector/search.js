@@ -116,7 +116,7 @@ function whyNot(question) {
   const look = acting(async () => {
     await fill();
     const wanted = key.value.trim();
-    const one = names.get(wanted) ?? [...names.values()].find((memory) => memory.text.toLowerCase().includes(wanted.toLowerCase()));
+    const one = names.get(wanted) ?? [...names.values()].find((memory) => memory.text.toLowerCase().includes(wanted.toLowerCase())) ?? (/\s/.test(wanted) ? await nearest(wanted, question) : undefined);
     const told = await post("recall/why-not", { recall: question, key: one?.key ?? wanted, ...(one ? { namespace: one.namespace } : {}) });
     answer.replaceChildren(h("div", { class: "panel" },
       h("div", { class: "row" }, h("span", { class: `tag ${told.stage === "returned" ? "good" : "bad"}` }, STAGES[told.stage] ?? words(told.stage)), h("strong", null, told.reason)),
@@ -126,6 +126,12 @@ function whyNot(question) {
   return h("section", null, h("h2", null, "Why not this one?"),
     h("p", { class: "soft" }, "Name a memory that you expected, and see the stage that lost it."),
     h("form", { class: "row acts", submit: look }, h("span", { class: "wide" }, key, known), h("button", { type: "submit" }, "Show the stage")), answer);
+}
+
+/** Return the memory that says some words best, whatever its status. */
+async function nearest(words, question) {
+  const { results } = await post("recall", { query: words, limit: 1, counted: false, include_archive: true, ...(question.namespace ? { namespace: question.namespace } : {}) });
+  return results[0]?.memory;
 }
 
 const STAGES = {
