@@ -1,15 +1,20 @@
 """Where the tests keep their files: in memory where there is room, since most of a test's time on a
-disk is waiting for it to confirm writes. And which certificates they trust: none."""
+disk is waiting for it to confirm writes. Which certificates they trust: none. What is not imported."""
 
 from __future__ import annotations
 
 import os
+import re
 import shutil
 from pathlib import Path
+
+import pytest
 
 IN_MEMORY = Path("/dev/shm")
 ROOM = 1024**3
 """Bytes that have to be free there; a whole run takes a fifth of it."""
+
+WHOLLY_THOROUGH = re.compile(r"^pytestmark = (\[[^\]]*)?pytest\.mark\.thorough\b", re.MULTILINE)
 
 
 def pytest_configure() -> None:
@@ -20,3 +25,9 @@ def pytest_configure() -> None:
     os.environ["SSL_CERT_DIR"] = str(Path(__file__).parent)
     if os.access(IN_MEMORY, os.W_OK) and shutil.disk_usage(IN_MEMORY).free >= ROOM:
         os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", str(IN_MEMORY))
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """Where thorough tests are left out, import no module that has no others."""
+    wholly = collection_path.suffix == ".py" and config.getoption("markexpr") == "not thorough"
+    return True if wholly and WHOLLY_THOROUGH.search(collection_path.read_text("utf-8")) else None
