@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import logging
 import os
 import sys
@@ -115,6 +116,7 @@ def serve(
 
     On this machine no token is needed. Elsewhere `langmemory token create` makes one.
     """
+    gc.disable()  # nothing of what is imported is garbage: a tenth of the start was spent to see that
     try:
         from langmemory.server.app import create_app
         from langmemory.server.serving import address_of, listen
@@ -124,6 +126,9 @@ def serve(
     from langmemory.server.access import LOCAL, Grant
     from langmemory.server.oauth.settings import OAuthSettings
     from langmemory.server.settings import ServerSettings
+
+    gc.freeze()
+    gc.enable()
 
     oauth = None
     if oauth_issuer is not None and oauth_resource is not None:

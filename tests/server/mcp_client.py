@@ -77,10 +77,15 @@ def text_of(found: dict[str, Any]) -> str:
 
 
 @asynccontextmanager
-async def over_stdio(folder: Path, *options: str, errors: Any = None) -> AsyncIterator[Client]:
-    """Yield a client of `langmemory mcp`, which it starts."""
+async def over_stdio(
+    folder: Path, *options: str, errors: Any = None, home: Path | None = None
+) -> AsyncIterator[Client]:
+    """Yield a client of `langmemory mcp`, which it starts; with a home, without naming a file."""
+    command, environment = COMMAND, ENVIRONMENT
+    if home is not None:
+        command, environment = COMMAND[:3], {"PYTHONPATH": str(ROOT), "HOME": str(home)}
     started = StdioServerParameters(
-        command=COMMAND[0], args=[*COMMAND[1:], "mcp", *options], env=ENVIRONMENT, cwd=folder
+        command=command[0], args=[*command[1:], "mcp", *options], env=environment, cwd=folder
     )
     more = {} if errors is None else {"errlog": errors}
     async with stdio_client(started, **more) as streams, ClientSession(*streams) as session:

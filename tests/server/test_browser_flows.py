@@ -76,6 +76,48 @@ def test_a_token_is_asked_for(tabs: Tabs, filled: MemoryStore) -> None:
     assert page.evaluate("Object.values(sessionStorage)").count(token) == 1
 
 
+def test_a_token_offers_what_it_allows(tabs: Tabs, filled: MemoryStore) -> None:
+    """With a token that only reads, no page offers what would be refused."""
+    token = token_of(filled, "bob", PLACE, scope="read")
+    filled.put(PLACE, "theirs", {"text": "Bob likes rain.", "owner": "bob"})
+    page = tabs.open("#/memory?ns=home&ns=ana&key=theirs", token=token)
+    page.get_by_role("heading", name="History").wait_for()
+    for button in ("Correct", "Pin", "Verify", "Archive", "Forget…"):
+        assert page.get_by_role("button", name=button).count() == 0, button
+    page.goto(f"{tabs.address}#/reviews")
+    page.get_by_text("Which of these holds?").wait_for()
+    page.keyboard.press("1")
+    assert page.locator(".review button").count() == 0
+    listed = page.locator("#nav a").all_inner_texts()
+    assert {"search", "memories", "timeline", "graph"} <= set(listed)
+    assert not {"runs", "nights", "health", "jobs", "import and export"} & set(listed)
+    assert len(filled.changes.reviews(PLACE)) == 1
+
+
+def test_the_page_is_live(tabs: Tabs, filled: MemoryStore) -> None:
+    """What another writes shows on the page at once; where somebody is at work, a button offers it."""
+    page = tabs.open("#/memories")
+    page.get_by_text("Bea plays the cello.").wait_for()
+    page.locator("#live[data-state=live]").wait_for()
+    filled.put(PLACE, "new", {"text": "Bea sings in a choir."})
+    page.get_by_text("Bea sings in a choir.").wait_for()
+    page.goto(f"{tabs.address}#/reviews")
+    page.get_by_text("Which of these holds?").wait_for()
+    filled.changes.decide("review/1", "both")
+    page.get_by_text("Nothing is to be decided.").wait_for()
+    page.goto(f"{tabs.address}#/memory?ns=home&ns=ana&key=new")
+    page.get_by_role("button", name="Correct").click()
+    page.get_by_label("What it is to say").fill("Bea sings.")
+    filled.put(PLACE, "new", {"text": "Bea sings in two choirs."})
+    page.get_by_role("button", name="Show what changed", include_hidden=True).and_(
+        page.locator(":not([hidden])")
+    ).wait_for(state="attached")
+    assert page.get_by_label("What it is to say").input_value() == "Bea sings."
+    page.get_by_role("button", name="Cancel").click()
+    page.get_by_role("button", name="Show what changed").click()
+    page.get_by_role("heading", name="Bea sings in two choirs.").wait_for()
+
+
 def focused(page: Any) -> str:
     """Return the name of what has the focus, as a screen reader says it, in small letters."""
     named = "e => e.getAttribute('aria-label') || e.innerText || e.value || e.tagName"
@@ -96,7 +138,7 @@ def tab_to(page: Any, name: str, *, steps: int = 60) -> None:
 def test_by_keyboard_alone(tabs: Tabs, filled: MemoryStore) -> None:
     """A search, a correction, its undo and a review need no mouse, and the focus is always seen."""
     page = tabs.open(width=1280)
-    page.get_by_text("Ask a question").wait_for()
+    page.get_by_role("heading", name="Why did it say that?").wait_for()
     page.keyboard.type("Who plays the cello?")  # the field has the focus
     page.keyboard.press("Enter")
     page.locator(".results .bars").first.wait_for()
@@ -175,7 +217,7 @@ def test_stored_markup_is_text(tabs: Tabs, filled: MemoryStore) -> None:
 def test_an_injected_script_does_not_run(tabs: Tabs) -> None:
     """Should markup ever get into a page, the policy keeps a script or handler in it from running."""
     page = tabs.open()
-    page.get_by_text("Ask a question").wait_for()
+    page.get_by_role("heading", name="Why did it say that?").wait_for()
     page.evaluate(
         """() => {
           const main = document.getElementById("main");

@@ -88,11 +88,11 @@ def opened(sample: Tabs, **how: Any) -> Iterator[tuple[str, Page]]:
     """Yield every page that the navigation lists, and every further state, each by its name."""
     page = sample.open(**how)
     page.locator("#nav a").first.wait_for()
-    for name in page.locator("#nav a").all_inner_texts():
-        page.goto(f"{sample.address}#/{name}")
-        page.locator(f"#nav a[aria-current]:text-is('{name}')").wait_for()
+    for path in page.locator("#nav a").evaluate_all("all => all.map(e => e.hash)"):
+        page.goto(sample.address + path)
+        page.locator(f"#nav a[aria-current][href='{path}']").wait_for()
         page.locator("main h1").wait_for()
-        yield name, page
+        yield path, page
     for name, (path, act) in STATES.items():
         page.goto("about:blank")
         page.goto(sample.address + path)

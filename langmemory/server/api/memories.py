@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal
 from uuid import uuid4
 
 from langgraph.store.base import PutOp
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
 from langmemory.errors import ChangedMeanwhileError
 from langmemory.labels import label_of
@@ -41,6 +41,7 @@ from langmemory.types import (
     Recall,
     Status,
 )
+from langmemory.wire import Deferred
 
 routes = Routes("Memories")
 
@@ -340,10 +341,8 @@ async def add_working(
     )
 
 
-class Deleted(BaseModel):
+class Deleted(Deferred):
     """How many."""
-
-    model_config = ConfigDict(use_attribute_docstrings=True)
 
     deleted: int
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Annotated, Any
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import ConfigDict, Field
 
 from langmemory.server.access import Access
 from langmemory.server.api.requests import Fields, Key, Labels, Text
@@ -14,6 +14,7 @@ from langmemory.server.replay import derived_key
 from langmemory.server.routes import Routes
 from langmemory.stores.rooms import RecallOptions
 from langmemory.types import Granularity, Kind, MinScore, Privacy, Recall
+from langmemory.wire import Deferred
 
 routes = Routes("Recall and remember")
 
@@ -71,7 +72,7 @@ async def recall(access: Access, *, body: RecallRequest) -> Recall:
 class SaidMessage(Fields):
     """One message of a conversation."""
 
-    model_config = ConfigDict(extra="allow", frozen=True, use_attribute_docstrings=True)
+    model_config = ConfigDict(extra="allow", frozen=True)
 
     role: Annotated[str, Field(max_length=100)]
     """`user`, `assistant`, or any other that LangChain knows."""
@@ -97,10 +98,8 @@ class RememberRequest(Fields):
     privacy: Privacy = "shared"
 
 
-class RememberedKeys(BaseModel):
+class RememberedKeys(Deferred):
     """What was stored of messages."""
-
-    model_config = ConfigDict(use_attribute_docstrings=True)
 
     keys: list[str]
     """Of the memories that were added, in order; what was known already is not among them."""

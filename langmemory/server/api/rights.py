@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-from pydantic import BaseModel, ConfigDict
-
 from langmemory.server.access import Access
 from langmemory.server.routes import Routes
 from langmemory.types import Namespace, TokenScope
+from langmemory.wire import Deferred
 
 routes = Routes("Rights")
 
 
-class Rights(BaseModel):
+class Rights(Deferred):
     """What a token allows."""
-
-    model_config = ConfigDict(use_attribute_docstrings=True)
 
     token: str
     """Its id; `local` for somebody at the machine, who needs none."""

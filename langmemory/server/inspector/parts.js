@@ -30,11 +30,17 @@ function highlighted(shown, marked) {
   return found.map((one, at) => (at % 2 ? h("span", { class: "found" }, one) : one));
 }
 
+/** Each kind in a word that needs no explanation. */
+const KINDS = {
+  episodic: "word for word", semantic: "fact", procedural: "how-to", archival: "summary", core: "always in the prompt",
+  working: "scratch", resource: "document",
+};
+
 /** Return who said a memory, when, and where it stands. */
 export function about(memory, { where = false } = {}) {
   return h("div", { class: "meta" },
     memory.speaker && h("span", null, memory.speaker), when(said(memory), true),
-    h("span", null, memory.kind),
+    h("span", { title: memory.kind }, KINDS[memory.kind] ?? memory.kind),
     memory.status !== "active" && h("span", { class: `tag ${GOOD.has(memory.status) ? "" : "bad"}` }, memory.status),
     memory.pinned && h("span", { class: "tag good" }, "pinned"), memory.verified && h("span", { class: "tag good" }, "verified"),
     memory.privacy !== "shared" && h("span", { class: "tag" }, memory.privacy),
