@@ -125,7 +125,8 @@ async def asked_of_one_file(
 
 OF_THE_APPLICATION: Final = frozenset(
     {"list_runs", "get_run", "list_changes", "undo", "decide_review", "list_jobs", "retry_jobs", "drop_jobs",
-     "restore_memory", "import_rows", "get_health", "get_stats"}
+     "restore_memory", "import_rows", "get_health", "get_stats", "get_memory_page", "take_memory_page",
+     "list_nights", "maintain", "undo_night"}
 )  # fmt: skip
 """Operations that no token of a viewer may use."""
 
