@@ -1,7 +1,7 @@
 // Parts that several pages have: a memory in a list, differences, what a change did.
 
 import { memoryAddress, post } from "./api.js";
-import { h, notice, placeOf, problem, when, words } from "./dom.js";
+import { empty, h, notice, placeOf, problem, when, words } from "./dom.js";
 import { may } from "./rights.js";
 
 export const GOOD = new Set(["active", "approved"]);
@@ -140,6 +140,13 @@ export function acting(work) {
       button.disabled = false;
     }
   };
+}
+
+/** Return what stands where a page is of one namespace, and none is chosen. */
+export function whichNamespace(what) {
+  const choice = document.getElementById("namespace").options.length > 1;
+  return choice ? empty(`${what} is of one namespace. Choose it at the top.`)
+    : empty("This memory is empty, so there is no namespace yet. Import something: ", h("code", null, "langmemory import FILE"), ", or let an application remember.");
 }
 
 /** Return a list that grows by pages; `fetch` gets a cursor, `item` makes a row. */
