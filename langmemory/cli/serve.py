@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import logging
 import os
 import sys
@@ -115,6 +116,7 @@ def serve(
 
     On this machine no token is needed. Elsewhere `langmemory token create` makes one.
     """
+    gc.disable()  # nothing of what is imported is garbage: a tenth of the start was spent to see that
     try:
         from langmemory.server.app import create_app
         from langmemory.server.serving import address_of, listen
@@ -124,6 +126,9 @@ def serve(
     from langmemory.server.access import LOCAL, Grant
     from langmemory.server.oauth.settings import OAuthSettings
     from langmemory.server.settings import ServerSettings
+
+    gc.freeze()
+    gc.enable()
 
     oauth = None
     if oauth_issuer is not None and oauth_resource is not None:
@@ -156,8 +161,8 @@ def serve(
     local = Grant(
         id=LOCAL.id, viewer=viewer, namespaces=(place,) if place else (), scope=LOCAL.scope
     )
-    log_to_stderr(quiet=quiet)
     listening = listen(settings)
+    log_to_stderr(quiet=quiet)
     with listening, target.open(create=True) as store:
         if store.ttl_config:
             store.start_ttl_sweeper()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -10,7 +10,13 @@ from tests.server.browsing import Tabs, fits
 from tests.server.client import token_of
 from tests.server.story import PLACE
 
+from langmemory.server.app import create_app  # isort: skip
+from langmemory.server.serving import serving  # isort: skip
+from langmemory.server.settings import ServerSettings  # isort: skip
 from langmemory.stores import MemoryStore  # isort: skip
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser
 
 pytestmark = [
     pytest.mark.integration,
@@ -76,6 +82,82 @@ def test_a_token_is_asked_for(tabs: Tabs, filled: MemoryStore) -> None:
     assert page.evaluate("Object.values(sessionStorage)").count(token) == 1
 
 
+def test_a_token_offers_what_it_allows(tabs: Tabs, filled: MemoryStore) -> None:
+    """With a token that only reads, no page offers what would be refused."""
+    token = token_of(filled, "bob", PLACE, scope="read")
+    filled.put(PLACE, "theirs", {"text": "Bob likes rain.", "owner": "bob"})
+    page = tabs.open("#/memory?ns=home&ns=ana&key=theirs", token=token)
+    page.get_by_role("heading", name="History").wait_for()
+    for button in ("Correct", "Pin", "Verify", "Archive", "Forget…"):
+        assert page.get_by_role("button", name=button).count() == 0, button
+    page.goto(f"{tabs.address}#/reviews")
+    page.get_by_text("Which of these holds?").wait_for()
+    page.keyboard.press("1")
+    assert page.locator(".review button").count() == 0
+    listed = page.locator("#nav a").all_inner_texts()
+    assert {"search", "memories", "timeline", "graph"} <= set(listed)
+    assert not {"runs", "nights", "health", "jobs", "import and export"} & set(listed)
+    assert len(filled.changes.reviews(PLACE)) == 1
+
+
+def test_the_page_is_live(tabs: Tabs, filled: MemoryStore) -> None:
+    """What another writes shows on the page at once; where somebody is at work, a button offers it."""
+    page = tabs.open("#/memories")
+    page.get_by_text("Bea plays the cello.").wait_for()
+    page.locator("#live[data-state=live]").wait_for()
+    filled.put(PLACE, "new", {"text": "Bea sings in a choir."})
+    page.get_by_text("Bea sings in a choir.").wait_for()
+    page.goto(f"{tabs.address}#/reviews")
+    page.get_by_text("Which of these holds?").wait_for()
+    filled.changes.decide("review/1", "both")
+    page.get_by_text("Nothing is to be decided.").wait_for()
+    page.goto(f"{tabs.address}#/memory?ns=home&ns=ana&key=new")
+    page.get_by_role("button", name="Correct").click()
+    page.get_by_label("What it is to say").fill("Bea sings.")
+    filled.put(PLACE, "new", {"text": "Bea sings in two choirs."})
+    page.get_by_role("button", name="Show what changed", include_hidden=True).and_(
+        page.locator(":not([hidden])")
+    ).wait_for(state="attached")
+    assert page.get_by_label("What it is to say").input_value() == "Bea sings."
+    page.get_by_role("button", name="Cancel").click()
+    page.get_by_role("button", name="Show what changed").click()
+    page.get_by_role("heading", name="Bea sings in two choirs.").wait_for()
+
+
+def test_a_server_that_comes_back(browser: Browser, filled: MemoryStore) -> None:
+    """The page says that the server is away; when it is back, the page shows what happened meanwhile."""
+    with serving(create_app(filled)) as address:
+        tabs = Tabs(browser, f"{address}/memory/")
+        page = tabs.open("#/memories")
+        page.get_by_text("Bea plays the cello.").wait_for()
+        page.locator("#live[data-state=live]").wait_for()
+        assert tabs.said == []
+    page.get_by_text("server away").wait_for()
+    filled.put(PLACE, "new", {"text": "Bea sings in a choir."})
+    port = int(address.rpartition(":")[2])
+    with serving(create_app(filled), ServerSettings(port=port)):
+        page.get_by_text("Bea sings in a choir.").wait_for()
+        page.locator("#live[data-state=live]").wait_for()
+        page.context.close()
+    # Chromium itself logs each request that nobody answers.
+    assert [one for one in tabs.said if "net::ERR_" not in one] == []
+
+
+def test_an_address_is_text(tabs: Tabs) -> None:
+    """What an address names is looked up or shown as letters; it makes nothing on the page."""
+    page = tabs.open()
+    markup = "%3Cimg src=x onerror=alert(1)%3E"
+    for path in (f"search?q={markup}", f"run?id={markup}", f"memory?ns=home&key={markup}", markup):
+        page.goto("about:blank")
+        page.goto(f"{tabs.address}#/{path}")
+        page.locator("main > div").wait_for()
+        assert page.locator("main img").count() == 0
+    missing = [one for one in tabs.said if "404" in one]  # Chromium itself logs them
+    assert len(missing) == 2
+    assert tabs.said == missing
+    tabs.said.clear()
+
+
 def focused(page: Any) -> str:
     """Return the name of what has the focus, as a screen reader says it, in small letters."""
     named = "e => e.getAttribute('aria-label') || e.innerText || e.value || e.tagName"
@@ -96,7 +178,7 @@ def tab_to(page: Any, name: str, *, steps: int = 60) -> None:
 def test_by_keyboard_alone(tabs: Tabs, filled: MemoryStore) -> None:
     """A search, a correction, its undo and a review need no mouse, and the focus is always seen."""
     page = tabs.open(width=1280)
-    page.get_by_text("Ask a question").wait_for()
+    page.get_by_role("heading", name="Why did it say that?").wait_for()
     page.keyboard.type("Who plays the cello?")  # the field has the focus
     page.keyboard.press("Enter")
     page.locator(".results .bars").first.wait_for()
@@ -175,7 +257,7 @@ def test_stored_markup_is_text(tabs: Tabs, filled: MemoryStore) -> None:
 def test_an_injected_script_does_not_run(tabs: Tabs) -> None:
     """Should markup ever get into a page, the policy keeps a script or handler in it from running."""
     page = tabs.open()
-    page.get_by_text("Ask a question").wait_for()
+    page.get_by_role("heading", name="Why did it say that?").wait_for()
     page.evaluate(
         """() => {
           const main = document.getElementById("main");

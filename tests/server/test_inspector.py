@@ -181,3 +181,23 @@ async def test_a_correction_is_a_run(filled: MemoryStore) -> None:
         assert 0 < fading["ageing"]["retention"] <= 1
         listed = await client.get(f"{API}/memories", params={"status": "archived"})
         assert listed.json()["items"] == []
+
+
+def test_the_pictures_stand_on_pages() -> None:
+    """Each screenshot is on a page, with words for those who do not see it, and has at most 150 kB."""
+    root = HOME.parents[2]
+    pages = [root / "README.md", root / "docs" / "how-to" / "inspector.md"]
+    said = "\n".join(page.read_text(encoding="utf-8") for page in pages)
+    words = dict(reversed(found) for found in re.findall(r"!\[([^\]]+)\]\(\S*/(\S+)\)", said))
+    words |= dict(
+        reversed(found) for found in re.findall(r'<img alt="([^"]+)" src="\S*/(\S+)">', said)
+    )
+    pictures = sorted((root / "docs" / "images").glob("inspector-*.png"))
+    assert len(pictures) >= 5
+    for picture in pictures:
+        assert picture.stat().st_size <= 150_000
+        assert picture.name in said
+        light = picture.name.replace(
+            "-dark", "-light"
+        )  # the same picture, chosen by the reader's palette
+        assert len(words.get(picture.name) or words[light]) > 40

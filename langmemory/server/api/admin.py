@@ -12,7 +12,7 @@ from pathlib import Path
 from time import time
 from typing import Annotated, Any, Final
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, Field
 
 from langmemory.errors import DamagedFileError, ImportFormatError
 from langmemory.lifecycle.health import Finding, Health
@@ -22,6 +22,7 @@ from langmemory.server.problems import Problem
 from langmemory.server.routes import Routes, Rows, Upload
 from langmemory.stores import MemoryStore
 from langmemory.types import Forgotten, Stats
+from langmemory.wire import Deferred
 
 routes = Routes("Whole file")
 
@@ -48,10 +49,8 @@ class ForgetRequest(Fields):
     """What the dry run answered. Without it, this is the dry run."""
 
 
-class ForgetAnswer(BaseModel):
+class ForgetAnswer(Deferred):
     """What went, or would go."""
-
-    model_config = ConfigDict(use_attribute_docstrings=True)
 
     forgotten: Forgotten
     confirmation: str | None = None
@@ -152,17 +151,15 @@ class ImportQuery(Fields):
     """Read the file, say what would change and which lines cannot be read, and change nothing."""
 
 
-class ImportProblem(BaseModel):
+class ImportProblem(Deferred):
     """A line that cannot be read."""
 
     line: int
     detail: str
 
 
-class Imported(BaseModel):
+class Imported(Deferred):
     """What an import did, or would do."""
-
-    model_config = ConfigDict(use_attribute_docstrings=True)
 
     changed: int
     """Memories that are new or different."""
@@ -242,7 +239,7 @@ def _rows(
         _note(found, number, wrong)
 
 
-class HealthReport(BaseModel):
+class HealthReport(Deferred):
     """How well memory is kept."""
 
     figures: Health

@@ -5,13 +5,14 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Annotated, Final
 
-from pydantic import BaseModel, Field
+from pydantic import Field
 
 from langmemory.server.access import Access
 from langmemory.server.api.requests import Fields, Id, Listing, Paging
 from langmemory.server.problems import Problem
 from langmemory.server.routes import Routes
 from langmemory.types import Applied, HistoryEntry, Job, JobState, Page, Review, Run
+from langmemory.wire import Deferred
 
 routes = Routes("Changes")
 
@@ -120,7 +121,7 @@ def decide_review(access: Access, *, path: IdPath, body: Decision) -> Applied:
     return store.changes.decide(_review(access, path.id).id, body.option, by=body.by)
 
 
-class QueuedJob(BaseModel):
+class QueuedJob(Deferred):
     """Work for later, without what it is about, which may quote what somebody said."""
 
     id: int
@@ -167,7 +168,7 @@ class JobIds(Fields):
     ids: Annotated[list[JobId], Field(min_length=1, max_length=1_000)]
 
 
-class ConcernedJobs(BaseModel):
+class ConcernedJobs(Deferred):
     """Which jobs it concerned."""
 
     ids: list[int]

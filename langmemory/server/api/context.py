@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Annotated, Any
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
 from langmemory.server.access import Access
 from langmemory.server.api.recalling import SaidMessage
 from langmemory.server.api.requests import Fields, Key, Labels, Listing
 from langmemory.server.routes import Routes
 from langmemory.types import MemoryUsage, Page
+from langmemory.wire import Deferred
 
 routes = Routes("Context")
 
@@ -28,7 +29,7 @@ class InjectRequest(Fields):
     """Count it as an access of what it finds. False is for a person who looks into memory."""
 
 
-class InjectedMemory(BaseModel):
+class InjectedMemory(Deferred):
     """A memory that stands in the block."""
 
     label: str
@@ -39,10 +40,8 @@ class InjectedMemory(BaseModel):
     read_tokens: int
 
 
-class InjectedBlock(BaseModel):
+class InjectedBlock(Deferred):
     """Text for the prompt."""
-
-    model_config = ConfigDict(use_attribute_docstrings=True)
 
     text: str
     """Empty where nothing fits."""
@@ -91,10 +90,8 @@ class CompressRequest(Fields):
     """The share of its tokens that is to be left."""
 
 
-class Compressed(BaseModel):
+class Compressed(Deferred):
     """A summary."""
-
-    model_config = ConfigDict(use_attribute_docstrings=True)
 
     summary: str
     """The most central sentences, each with its speaker, in the order in which they were said."""

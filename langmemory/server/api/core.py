@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated, Final, Literal
 
 from langgraph.store.base import PutOp
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
 from langmemory.errors import ChangedMeanwhileError
 from langmemory.labels import label_of
@@ -16,6 +16,7 @@ from langmemory.server.access import Access
 from langmemory.server.api.requests import Fields, QueryLabels
 from langmemory.server.problems import Problem
 from langmemory.server.routes import Routes
+from langmemory.wire import Deferred
 
 if TYPE_CHECKING:
     from langmemory.nodes.core_memory import CoreBlock, CoreMemory
@@ -44,10 +45,8 @@ class CorePlace(Fields):
     """The namespace above; without it `memories`. An empty one says that there is none above."""
 
 
-class CoreBlockView(BaseModel):
+class CoreBlockView(Deferred):
     """One block as it stands."""
-
-    model_config = ConfigDict(use_attribute_docstrings=True)
 
     label: str
     content: str
@@ -59,7 +58,7 @@ class CoreBlockView(BaseModel):
     """What belongs in it."""
 
 
-class CoreView(BaseModel):
+class CoreView(Deferred):
     """All blocks."""
 
     namespace: list[str]

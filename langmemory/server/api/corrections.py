@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Annotated, Any
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
 from langmemory.changes import Facets
 from langmemory.server.access import Access
@@ -14,6 +14,7 @@ from langmemory.server.problems import Problem
 from langmemory.server.routes import Routes
 from langmemory.server.tags import tag_of
 from langmemory.types import Ageing, Applied, Memory
+from langmemory.wire import Deferred
 
 routes = Routes("Corrections")
 
@@ -107,10 +108,8 @@ def restore_memory(access: Access, *, body: MemoryPlace) -> Applied:
     return access.whole().lifecycle.restore(found.namespace, found.key, reason=body.reason)
 
 
-class Fading(BaseModel):
+class Fading(Deferred):
     """How far a memory has faded."""
-
-    model_config = ConfigDict(use_attribute_docstrings=True)
 
     ageing: Ageing | None
     """Null for what does not age, such as a turn."""
@@ -127,6 +126,7 @@ class AgeingQuery(Place):
 @routes("GET", "/ageing", scope="read")
 def get_ageing(access: Access, *, query: AgeingQuery) -> Fading:
     """Return how far a memory has faded: `2^(-age / half-life)` of it is left."""
-    found = _memory(access, MemoryPlace(key=query.key, namespace=query.namespace))
+    place = access.place(query.namespace, exact=True)
+    found = _memory(access, MemoryPlace(key=query.key, namespace=place))
     places = [(found.namespace, found.key)]
     return Fading(ageing=access.application.lifecycle.ageing(places, now=query.now)[0])

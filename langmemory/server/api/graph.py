@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Annotated
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
 from langmemory.server.access import Access
 from langmemory.server.api.requests import Fields, Labels, Listing, QueryLabels
@@ -14,6 +14,7 @@ from langmemory.server.routes import Routes
 from langmemory.stores.rooms import Graph
 from langmemory.subgraph.subgraph import Path, Subgraph
 from langmemory.types import Edge, Entity, Page
+from langmemory.wire import Deferred
 
 routes = Routes("Graph")
 
@@ -97,7 +98,7 @@ class PathQuery(GraphPlace):
     limit: Annotated[int, Field(ge=1, le=50)] = 10
 
 
-class Paths(BaseModel):
+class Paths(Deferred):
     """Ways, shortest first."""
 
     items: list[Path]
@@ -139,10 +140,8 @@ class GraphQuery(Times):
     limit: Annotated[int, Field(ge=1, le=1_000)] = 100
 
 
-class Matches(BaseModel):
+class Matches(Deferred):
     """Ways in which a graph meets a pattern."""
-
-    model_config = ConfigDict(use_attribute_docstrings=True)
 
     items: list[Match]
     more: bool

@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal
 from uuid import uuid4
 
 from langgraph.store.base import PutOp
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
 from langmemory.errors import ChangedMeanwhileError
 from langmemory.labels import label_of
@@ -41,6 +41,7 @@ from langmemory.types import (
     Recall,
     Status,
 )
+from langmemory.wire import Deferred
 
 routes = Routes("Memories")
 
@@ -209,7 +210,7 @@ def get_semantic(access: Access, *, path: KeyPath, query: Place) -> Memory:
     return _found(access, query.namespace, path.key, "semantic")
 
 
-class MemoryValue(Fields):
+class MemoryContent(Fields):
     """What is to be stored."""
 
     value: dict[str, Any]
@@ -234,7 +235,7 @@ _KINDS: tuple[Kind, ...] = (
 _OTHER: Mapping[Kind, frozenset[str]] = {kind: frozenset({*_KINDS} - {kind}) for kind in _KINDS}
 
 
-class NewMemory(MemoryValue):
+class NewMemory(MemoryContent):
     """A new memory."""
 
     namespace: Labels | None = None
@@ -275,7 +276,9 @@ async def add_semantic(access: Access, *, body: NewMemory) -> Memory:
 
 
 @routes("PUT", "/semantic/{key:path}", scope="write", conditional=True)
-async def put_semantic(access: Access, *, path: KeyPath, query: Place, body: MemoryValue) -> Memory:
+async def put_semantic(
+    access: Access, *, path: KeyPath, query: Place, body: MemoryContent
+) -> Memory:
     """Write a memory, new or not. The history keeps what it was."""
     place = access.place(query.namespace, exact=True)
     return await _written(access, body.put(place, path.key, "semantic"), create=False)
@@ -307,7 +310,7 @@ class SessionPath(Fields):
     session: Annotated[str, Field(min_length=1, max_length=200, pattern=r"^[^\x00/]+$")]
 
 
-class ScratchValue(MemoryValue):
+class ScratchValue(MemoryContent):
     """What a session is to keep for a while."""
 
     ttl_minutes: Annotated[float, Field(gt=0, le=5_000_000_000)] | None = 60.0
@@ -340,10 +343,8 @@ async def add_working(
     )
 
 
-class Deleted(BaseModel):
+class Deleted(Deferred):
     """How many."""
-
-    model_config = ConfigDict(use_attribute_docstrings=True)
 
     deleted: int
 

@@ -6,7 +6,7 @@ import hashlib
 from datetime import UTC, datetime
 from typing import Annotated
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
 from langmemory.maintenance.edits import take_page
 from langmemory.projections.journal.memory_page import MemoryPageError, edits_of
@@ -15,6 +15,7 @@ from langmemory.server.api.requests import Fields, Labels, Place, Text
 from langmemory.server.problems import Problem
 from langmemory.server.routes import Routes
 from langmemory.types import Applied, Namespace
+from langmemory.wire import Deferred
 
 routes = Routes("MEMORY.md")
 
@@ -28,10 +29,8 @@ class PageQuery(Place):
     """Whose private memories; without it, what everybody in the namespace may read."""
 
 
-class MemoryPageView(BaseModel):
+class MemoryPageView(Deferred):
     """One page as it would be written now."""
-
-    model_config = ConfigDict(use_attribute_docstrings=True)
 
     namespace: list[str]
     owner: str | None
@@ -79,10 +78,8 @@ class EditedPage(Fields):
     """Say what would happen, and change nothing."""
 
 
-class TakenPage(BaseModel):
+class TakenPage(Deferred):
     """What was taken up of a page."""
-
-    model_config = ConfigDict(use_attribute_docstrings=True)
 
     applied: list[Applied]
     """In memories, and in core blocks: at most two runs, which can be undone."""

@@ -5,23 +5,22 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Annotated, Any
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
-from langmemory.maintenance.night import TaskReport
+from langmemory.maintenance.task_report import TaskReport
 from langmemory.server.access import Access
 from langmemory.server.api.requests import Fields, Id, Labels, Listing
 from langmemory.server.problems import Problem
 from langmemory.server.routes import Routes
 from langmemory.stores.rooms import MaintenanceNight
 from langmemory.types import Applied, Namespace, Page, Run
+from langmemory.wire import Deferred
 
 routes = Routes("Nights")
 
 
-class NightView(BaseModel):
+class NightView(Deferred):
     """One night of maintenance."""
-
-    model_config = ConfigDict(use_attribute_docstrings=True)
 
     id: str
     at: datetime
@@ -70,10 +69,8 @@ class NightRequest(Fields):
     """Say what would happen, and change nothing."""
 
 
-class NightReport(BaseModel):
+class NightReport(Deferred):
     """What a night did, or would do."""
-
-    model_config = ConfigDict(use_attribute_docstrings=True)
 
     night: str
     """Its id, by which it is undone."""
@@ -101,10 +98,8 @@ class UndoNightRequest(Fields):
     """Say what would happen, and change nothing."""
 
 
-class UndoneNightView(BaseModel):
+class UndoneNightView(Deferred):
     """The result of taking back a night."""
-
-    model_config = ConfigDict(use_attribute_docstrings=True)
 
     id: str
     applied: list[Applied]

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import Annotated, Any
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
+from pydantic import BeforeValidator, ConfigDict, Field
 
 from langmemory.labels import split
 from langmemory.server.problems import Problem
 from langmemory.types import Namespace
+from langmemory.wire import Deferred
 
 Label = Annotated[str, Field(min_length=1, max_length=400, pattern=r"^[^.\x00]+$")]
 """A label of a namespace."""
@@ -31,10 +32,10 @@ def _split(given: Any) -> Any:
 QueryLabels = Annotated[tuple[Label, ...], BeforeValidator(_split), Field(max_length=40)]
 
 
-class Fields(BaseModel):
+class Fields(Deferred):
     """The base of everything a request is made of: nothing unknown is let through."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
+    model_config = ConfigDict(extra="forbid", frozen=True)
 
 
 class Place(Fields):

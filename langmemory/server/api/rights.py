@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-from pydantic import BaseModel, ConfigDict
-
 from langmemory.server.access import Access
 from langmemory.server.routes import Routes
 from langmemory.types import Namespace, TokenScope
+from langmemory.wire import Deferred
 
 routes = Routes("Rights")
 
 
-class Rights(BaseModel):
+class Rights(Deferred):
     """What a token allows."""
-
-    model_config = ConfigDict(use_attribute_docstrings=True)
 
     token: str
     """Its id; `local` for somebody at the machine, who needs none."""
@@ -23,6 +20,8 @@ class Rights(BaseModel):
     namespaces: list[Namespace]
     """Those it reaches, with all below; none is the whole file."""
     scope: TokenScope
+    agent: str | None
+    """As which agent it sends and receives on the bus; null is none."""
 
 
 @routes("GET", "/rights", scope="read")
@@ -34,4 +33,5 @@ def get_rights(access: Access) -> Rights:
         viewer=grant.viewer,
         namespaces=list(grant.namespaces),
         scope=grant.scope,
+        agent=grant.agent,
     )

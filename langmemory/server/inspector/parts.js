@@ -1,7 +1,7 @@
 // Parts that several pages have: a memory in a list, differences, what a change did.
 
 import { memoryAddress, post } from "./api.js";
-import { h, notice, placeOf, problem, when, words } from "./dom.js";
+import { empty, h, notice, placeOf, problem, when, words } from "./dom.js";
 import { may } from "./rights.js";
 
 export const GOOD = new Set(["active", "approved"]);
@@ -30,11 +30,17 @@ function highlighted(shown, marked) {
   return found.map((one, at) => (at % 2 ? h("span", { class: "found" }, one) : one));
 }
 
+/** Each kind in a word that needs no explanation. */
+const KINDS = {
+  episodic: "word for word", semantic: "fact", procedural: "how-to", archival: "summary", core: "always in the prompt",
+  working: "scratch", resource: "document",
+};
+
 /** Return who said a memory, when, and where it stands. */
 export function about(memory, { where = false } = {}) {
   return h("div", { class: "meta" },
     memory.speaker && h("span", null, memory.speaker), when(said(memory), true),
-    h("span", null, memory.kind),
+    h("span", { title: memory.kind }, KINDS[memory.kind] ?? memory.kind),
     memory.status !== "active" && h("span", { class: `tag ${GOOD.has(memory.status) ? "" : "bad"}` }, memory.status),
     memory.pinned && h("span", { class: "tag good" }, "pinned"), memory.verified && h("span", { class: "tag good" }, "verified"),
     memory.privacy !== "shared" && h("span", { class: "tag" }, memory.privacy),
@@ -134,6 +140,13 @@ export function acting(work) {
       button.disabled = false;
     }
   };
+}
+
+/** Return what stands where a page is of one namespace, and none is chosen. */
+export function whichNamespace(what) {
+  const choice = document.getElementById("namespace").options.length > 1;
+  return choice ? empty(`${what} is of one namespace. Choose it at the top.`)
+    : empty("This memory is empty, so there is no namespace yet. Import something: ", h("code", null, "langmemory import FILE"), ", or let an application remember.");
 }
 
 /** Return a list that grows by pages; `fetch` gets a cursor, `item` makes a row. */

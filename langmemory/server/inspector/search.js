@@ -9,7 +9,7 @@ const KINDS = ["episodic", "semantic", "procedural", "archival", "core", "workin
 
 export async function show(body, query, { reload }) {
   const asked = query.get("q") ?? "";
-  const input = h("input", { type: "search", value: asked, "aria-label": "Question", placeholder: "Ask memory, as a person would", "data-focus": !asked, autocomplete: "off" });
+  const input = h("input", { type: "search", value: asked, "aria-label": "Question", placeholder: "A question, or what it said", "data-focus": !asked, autocomplete: "off" });
   const limit = h("select", null, [5, 10, 20, 50].map((one) => h("option", { value: one, selected: String(one) === (query.get("limit") ?? "10") }, one)));
   const kind = h("select", null, h("option", { value: "" }, "any"), KINDS.map((one) => h("option", { selected: one === query.get("kind") }, one)));
   const asOf = h("input", { type: "date", value: query.get("as_of") ?? "" });
@@ -21,7 +21,7 @@ export async function show(body, query, { reload }) {
     if (next === location.hash) reload();
     else location.hash = next;
   };
-  put(body, h("h1", { class: "unseen" }, "Search"), h("form", { role: "search", submit: go },
+  put(body, h("h1", { class: asked ? "unseen" : null }, asked ? "Search" : "Why did it say that?"), h("form", { role: "search", submit: go },
     h("div", { class: "row ask" }, h("span", { class: "wide" }, input), h("button", { class: "main", type: "submit" }, "Search")),
     h("details", { open: ["kind", "as_of", "known_at", "archive", "limit"].some((one) => query.has(one)) },
       h("summary", null, "Options"),
@@ -46,8 +46,8 @@ export async function show(body, query, { reload }) {
   const { results, trace } = found;
   const isGiven = (one) => got.entries.some((entry) => entry.key === one.memory.key && placeOf(entry.namespace) === placeOf(one.memory.namespace));
   if (!results.length) put(body, empty(h("p", null, "Nothing was found. Ask in other words, choose another namespace above, or look at "), h("a", { href: "#/memories" }, "all memories"), "."));
-  else put(body, got.section, h("section", null, h("h2", null, "What was found, and why"), understood(trace), h("ol", { class: "list results" }, results.map((one, at) => result(one, at, isGiven(one))))));
-  put(body, leftOut(trace, question), whyNot(question), !results.length && got.section);
+  else put(body, got.entries.length > 0 && got.section, h("section", null, h("h2", null, "What was found, and why"), understood(trace), h("ol", { class: "list results" }, results.map((one, at) => result(one, at, isGiven(one))))));
+  put(body, leftOut(trace, question), whyNot(question), !(results.length && got.entries.length) && got.section);
 }
 
 /** Return what stands here before anything was asked: how to begin, and what was asked and learned last. */
@@ -57,10 +57,10 @@ async function welcome() {
   if (!turns.items.length && !learned.items.length) return empty(h("p", null, "This memory is empty. Import something: ", h("code", null, "langmemory import FILE"), ", or let an application remember, then ask."));
   const asked = [...new Set(turns.items.filter((one) => !["assistant", "ai"].includes(one.value?.role)).map((one) => one.text.trim()).filter((one) => /^[^\n]{8,120}[?？؟]$/u.test(one)))].slice(0, 5);
   return h("div", null,
-    h("p", { class: "lead" }, "Why did it say that? Ask a question, as the person did. You see what the model got, what was found and what spoke for it. A memory opens to what it rests on and all that happened to it. ", h("kbd", null, "/"), "goes to this field."),
+    h("p", { class: "lead" }, "Ask what the person asked, or type what the assistant said. You see what the model got, what was found, and what spoke for it. Open a memory to see who said it, and all that happened to it since. ", h("kbd", null, "/"), "goes to this field."),
     h("div", { class: "columns" },
       asked.length > 0 && h("section", null, h("h2", null, "Asked lately"), h("ul", { class: "list" }, asked.map((one) => h("li", null, h("p", { class: "said", dir: "auto" }, h("a", { href: address("search", { q: one }) }, one)))))),
-      learned.items.length > 0 && h("section", null, h("h2", null, "True last"), h("ul", { class: "list" }, learned.items.map((one) => h("li", null, text(one), about(one)))))));
+      learned.items.length > 0 && h("section", null, h("h2", null, "Newest facts"), h("ul", { class: "list" }, learned.items.map((one) => h("li", null, text(one), about(one)))))));
 }
 
 /** Return how the question was read, and how long each stage took. */
@@ -116,7 +116,7 @@ function whyNot(question) {
   const look = acting(async () => {
     await fill();
     const wanted = key.value.trim();
-    const one = names.get(wanted) ?? [...names.values()].find((memory) => memory.text.toLowerCase().includes(wanted.toLowerCase()));
+    const one = names.get(wanted) ?? [...names.values()].find((memory) => memory.text.toLowerCase().includes(wanted.toLowerCase())) ?? (/\s/.test(wanted) ? await nearest(wanted, question) : undefined);
     const told = await post("recall/why-not", { recall: question, key: one?.key ?? wanted, ...(one ? { namespace: one.namespace } : {}) });
     answer.replaceChildren(h("div", { class: "panel" },
       h("div", { class: "row" }, h("span", { class: `tag ${told.stage === "returned" ? "good" : "bad"}` }, STAGES[told.stage] ?? words(told.stage)), h("strong", null, told.reason)),
@@ -126,6 +126,12 @@ function whyNot(question) {
   return h("section", null, h("h2", null, "Why not this one?"),
     h("p", { class: "soft" }, "Name a memory that you expected, and see the stage that lost it."),
     h("form", { class: "row acts", submit: look }, h("span", { class: "wide" }, key, known), h("button", { type: "submit" }, "Show the stage")), answer);
+}
+
+/** Return the memory that says some words best, whatever its status. */
+async function nearest(words, question) {
+  const { results } = await post("recall", { query: words, limit: 1, counted: false, include_archive: true, ...(question.namespace ? { namespace: question.namespace } : {}) });
+  return results[0]?.memory;
 }
 
 const STAGES = {
@@ -152,9 +158,9 @@ async function block(asked) {
     return { section, entries: [] };
   }
   try {
-    const found = await post("context/inject", { query: asked, namespace });
+    const found = await post("context/inject", { query: asked, namespace, counted: false });
     if (found.core) put(section, h("pre", { tabindex: 0, "aria-label": "Core memory" }, found.core));
-    put(section, found.text ? h("pre", { class: "block", tabindex: 0, "aria-label": "Memory block" }, found.text) : h("p", { class: "soft" }, "Nothing: no memory is likely enough to answer this."));
+    put(section, found.text ? h("pre", { class: "block", tabindex: 0, "aria-label": "Memory block" }, found.text) : h("p", { class: "soft" }, "Nothing: no memory is likely enough to answer this as a question."));
     put(section, h("div", { class: "meta" }, h("span", null, counted(found.tokens, "token")), h("span", null, counted(found.entries.length, "memory", "memories")),
       found.omitted.length > 0 && h("span", null, `${found.omitted.length} had no room`), h("span", null, placeOf(namespace))));
     return { section, entries: found.entries };

@@ -47,6 +47,7 @@ from langmemory.server.problems import Problem
 from langmemory.stores import MemoryStore
 from langmemory.tools.memories import evidence_of, find, known, said_around
 from langmemory.types import Kind, TokenScope
+from langmemory.wire import SchemaOfFields
 
 PIECE = 20
 """So many texts are stored at a time, with word to the client after each."""
@@ -102,8 +103,12 @@ class Tool:
             "name": self.name,
             "title": self.title,
             "description": " ".join((self.work.__doc__ or "").split()),
-            "inputSchema": _untitled(self.arguments.model_json_schema()),
-            "outputSchema": _untitled(self.answer.model_json_schema(mode="serialization")),
+            "inputSchema": _untitled(
+                self.arguments.model_json_schema(schema_generator=SchemaOfFields)
+            ),
+            "outputSchema": _untitled(
+                self.answer.model_json_schema(mode="serialization", schema_generator=SchemaOfFields)
+            ),
             "annotations": {"title": self.title, "openWorldHint": False, **self.hints},
         }
 
@@ -151,7 +156,7 @@ def reachable(access: Access) -> list[Tool]:
 class Arguments(Fields):
     """The base of arguments. Their description in the schema is the tool's own."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
+    model_config = ConfigDict(extra="forbid", frozen=True)
 
 
 def _with_zone(at: datetime) -> datetime:
