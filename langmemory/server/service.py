@@ -45,6 +45,7 @@ ModelT = TypeVar("ModelT", bound=BaseModel)
 REQUEST: Final = Event(name="request", counts=lambda _: {}, logger=logger)
 """One line for each request: route, status, token and milliseconds; no path, no query, no text."""
 
+METHODS: Final = frozenset({"GET", "HEAD", "OPTIONS", "POST", "PUT", "PATCH", "DELETE"})
 HEADERS: Final = (
     (b"cache-control", b"no-store"),
     (b"content-security-policy", b"default-src 'none'; frame-ancestors 'none'"),
@@ -346,9 +347,11 @@ class Guard:
             metrics.under_way -= 1
             seconds = perf_counter() - started
             route = scope.get("langmemory.route", "other")
-            metrics.count(scope["method"], route, status, seconds, kind)
+            # A client may send any word as its method: each would be kept among the metrics.
+            method = scope["method"] if scope["method"] in METHODS else "other"
+            metrics.count(method, route, status, seconds, kind)
             if logger.isEnabledFor(logging.INFO):
-                fields = {"method": scope["method"], "route": route, "status": status}
+                fields = {"method": method, "route": route, "status": status}
                 if (grant := scope.get("langmemory.grant")) is not None:
                     fields["token"] = grant
                 if kind is not None:
