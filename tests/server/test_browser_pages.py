@@ -82,6 +82,10 @@ FACT = "#/memory?ns=memories&ns=lena&key=fact%2Fb686a973bb9a6b72"
 STATES: dict[str, tuple[str, Callable[[Page], None]]] = {
     "results": ("#/search?q=Who+sings+at+work%3F", searched),
     "a memory": (FACT, lambda page: page.get_by_role("heading", name="History").wait_for()),
+    "a turn": (
+        "#/memory?ns=memories&ns=lena&key=2026-02-03-oma-hilde%2F2026-02-03%2F09",
+        lambda page: page.get_by_role("heading", name="Where it was said").wait_for(),
+    ),
     "correcting": (FACT, corrected),
     "forgetting": (FACT, forgotten),
     "token": ("", asked_for_a_token),
@@ -154,6 +158,10 @@ def test_why_in_three_clicks(sample: Tabs) -> None:
     assert "3 Feb 2026" in source.inner_text()
     turn.click()
     page.get_by_role("heading", name="Emil is badly allergic to hazelnuts").wait_for()
+    said = page.locator("section", has=page.get_by_role("heading", name="Where it was said"))
+    assert said.locator("li").count() == 7
+    assert "Emil is badly allergic" in said.locator("li[aria-current]").inner_text()
+    assert "No hazelnuts at all, then" in said.locator("li[aria-current] + li").inner_text()
     page.context.close()
 
 

@@ -160,7 +160,7 @@ async function block(asked) {
   try {
     const found = await post("context/inject", { query: asked, namespace, counted: false });
     if (found.core) put(section, h("pre", { tabindex: 0, "aria-label": "Core memory" }, found.core));
-    put(section, found.text ? h("pre", { class: "block", tabindex: 0, "aria-label": "Memory block" }, found.text) : h("p", { class: "soft" }, "Nothing: no memory is likely enough to answer this, were it asked."));
+    put(section, found.text ? h("pre", { class: "block", tabindex: 0, "aria-label": "Memory block" }, found.text) : h("p", { class: "soft" }, "Nothing: no memory is likely enough to answer this as a question."));
     put(section, h("div", { class: "meta" }, h("span", null, counted(found.tokens, "token")), h("span", null, counted(found.entries.length, "memory", "memories")),
       found.omitted.length > 0 && h("span", null, `${found.omitted.length} had no room`), h("span", null, placeOf(namespace))));
     return { section, entries: found.entries };
