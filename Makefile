@@ -67,8 +67,8 @@ bench: $(VENV)/.dev  ## Measure against LangGraph's own stores (about 15 minutes
 conformance: $(VENV)/.dev  ## Run LangGraph's own store test suites against MemoryStore
 	$(BIN)/python scripts/conformance.py
 
-soak: $(VENV)/.dev  ## Two processes on one file for a minute
-	LANGMEMORY_SOAK_SECONDS=60 $(BIN)/python -m pytest tests/durability -q
+soak: $(VENV)/.dev  ## Two processes on one file for a minute, and 200 clients of a server that is killed among them
+	LANGMEMORY_SOAK_SECONDS=60 $(BIN)/python -m pytest tests/durability tests/server/test_soak.py -q -s
 
 clean:  ## Remove what the targets made, but for the benchmark's embeddings (a quarter of an hour's work)
 	rm -rf $(VENV) build dist .cache/conformance .mypy_cache .ruff_cache .pytest_cache .hypothesis

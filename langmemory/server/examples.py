@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, Final
 
 _PLACE: Final = ["memories", "maria"]
+_TEAM: Final = ["team", "shop"]
 _TALK: Final = [
     {"role": "user", "content": "My sister Anna lives in Lisbon.", "id": "m1"},
     {"role": "assistant", "content": "Shall I look for flights to Lisbon?", "id": "m2"},
@@ -45,6 +46,22 @@ BODIES: Final[dict[str, dict[str, Any]]] = {
     "drop_jobs": {"ids": [17]},
     "maintain": {"namespace": _PLACE, "dry_run": True},
     "undo_night": {"night": "2026-11-26", "dry_run": True},
+    "share_context": {
+        "namespace": _TEAM, "summary": "Prices are in euros only.", "type": "decision", "topic": "prices",
+        "priority": "high", "artifacts": ["shop/prices.py"], "confidence": 0.9,
+    },
+    "request_context": {
+        "namespace": _TEAM, "question": "Which tables hold prices?", "to": "researcher",
+    },
+    "hand_off": {
+        "namespace": _TEAM, "to": "writer", "done": "The schema is drawn.",
+        "next_steps": ["Write the migration.", "Test it."],
+    },
+    "acknowledge_messages": {"namespace": _TEAM, "ids": ["1a2b3c4d5e6f7a8b"]},
+    "invalidate_context": {
+        "namespace": _TEAM, "id": "1a2b3c4d5e6f7a8b", "reason": "Prices are in dollars, too.",
+    },
+    "subscribe_context": {"namespace": _TEAM, "query": "failing tests and broken builds"},
     "forget": {"namespace": _PLACE, "keys": ["sister"]},
     "store_batch": {
         "ops": [

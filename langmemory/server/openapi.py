@@ -171,6 +171,11 @@ def _parameters(route: Route) -> Iterator[Json]:
         "On whose behalf, as a JSON string: the request then sees and changes what this person may. It can "
         "only narrow what the token allows.",
     )
+    if route.path.startswith("/bus/"):
+        yield _header(
+            "Memory-Agent",
+            "As which agent, as a JSON string. It is for tokens of the application, which are bound to none.",
+        )
     if route.conditional and route.method != "GET":
         yield _header(
             "If-Match", "The `ETag` of what you read: it is written only if it is still that."

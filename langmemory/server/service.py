@@ -21,7 +21,7 @@ from starlette.responses import Response, StreamingResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from langmemory.events import Event
-from langmemory.server.access import Access, Grant, viewer_in
+from langmemory.server.access import Access, Grant, named_in
 from langmemory.server.auth import Doorkeeper
 from langmemory.server.hub import Hub
 from langmemory.server.limits import FAILURES_PER_SECOND, RateLimit, pieces
@@ -44,6 +44,7 @@ ModelT = TypeVar("ModelT", bound=BaseModel)
 REQUEST: Final = Event(name="request", counts=lambda _: {}, logger=logger)
 """One line for each request: route, status, token and milliseconds; no path, no query, no text."""
 
+METHODS: Final = frozenset({"GET", "HEAD", "OPTIONS", "POST", "PUT", "PATCH", "DELETE"})
 HEADERS: Final = (
     (b"cache-control", b"no-store"),
     (b"content-security-policy", b"default-src 'none'; frame-ancestors 'none'"),
@@ -97,11 +98,12 @@ class Service:
     async def let_in(
         self, connection: HTTPConnection, oauth: ProtectedResource | None = None
     ) -> Grant:
-        """Return what the sender of a request may do, on behalf of whom ``Memory-Viewer`` names, and count
-        it; ``oauth`` takes access tokens, too.
+        """Return what the sender of a request may do, on behalf of whom ``Memory-Viewer`` names and as the
+        agent in ``Memory-Agent``, and count it; ``oauth`` takes access tokens, too.
 
         Raises:
-            Problem: They may not come in, ask too often, or may not act on this person's behalf.
+            Problem: They may not come in, ask too often, or may not act on this person's behalf or as this
+                agent.
         """
         address = connection.client.host if connection.client else ""
         try:
@@ -112,7 +114,9 @@ class Service:
             raise
         self.requests.take(grant.id)
         connection.scope["langmemory.grant"] = grant.id
-        return grant.on_behalf_of(viewer_in(connection.headers.getlist("memory-viewer")))
+        viewer = named_in(connection.headers, "Memory-Viewer")
+        agent = named_in(connection.headers, "Memory-Agent")
+        return grant.as_agent(agent).on_behalf_of(viewer)
 
     @asynccontextmanager
     async def opening(
@@ -331,9 +335,11 @@ class Guard:
             metrics.under_way -= 1
             seconds = perf_counter() - started
             route = scope.get("langmemory.route", "other")
-            metrics.count(scope["method"], route, status, seconds, kind)
+            # A client may send any word as its method: each would be kept among the metrics.
+            method = scope["method"] if scope["method"] in METHODS else "other"
+            metrics.count(method, route, status, seconds, kind)
             if logger.isEnabledFor(logging.INFO):
-                fields = {"method": scope["method"], "route": route, "status": status}
+                fields = {"method": method, "route": route, "status": status}
                 if (grant := scope.get("langmemory.grant")) is not None:
                     fields["token"] = grant
                 if kind is not None:

@@ -10,7 +10,7 @@ from langmemory.engines.sql.reading.operations import Batch, take_apart
 from langmemory.engines.sql.reading.walking import MOST_EDGES, Stretch
 from langmemory.engines.sql.rooms import batching, recalling, remembering
 from langmemory.engines.sql.rooms.admin import Admin, UnreadThread, ViewerAdmin
-from langmemory.engines.sql.rooms.bus import Bus, MessageOptions
+from langmemory.engines.sql.rooms.bus import MIN_SIMILARITY, Bus, MessageOptions
 from langmemory.engines.sql.rooms.changes import Changes, ViewerChanges, archived
 from langmemory.engines.sql.rooms.conversing import Conversing, conversing_of
 from langmemory.engines.sql.rooms.core import Core
@@ -40,6 +40,7 @@ from langmemory.projections.journal import Journal
 
 __all__ = [
     "FORGET",
+    "MIN_SIMILARITY",
     "MOST_EDGES",
     "RECALL",
     "REMEMBER",

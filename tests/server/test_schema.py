@@ -90,6 +90,12 @@ async def test_an_example_can_be_sent(store: MemoryStore, name: str) -> None:
     query: dict[str, Any] = (
         {} if name not in PATHS or "core" in path else {"namespace": "memories/maria"}
     )
+    agent = {"Memory-Agent": '"planner"'} if path.startswith("/bus/") else {}
+    if name == "invalidate_context":
+        sent_as = store.bus(("team", "shop"), agent="planner")
+        sent_as.share("Prices are in euros only.", id=BODIES[name]["id"])
     async with serving(store) as client:
-        found = await client.request(route.method, f"{API}{path}", params=query, json=BODIES[name])
+        found = await client.request(
+            route.method, f"{API}{path}", params=query, json=BODIES[name], headers=agent
+        )
     assert found.status_code == ABOUT_NOTHING.get(name, route.status), found.text

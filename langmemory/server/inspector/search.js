@@ -46,8 +46,8 @@ export async function show(body, query, { reload }) {
   const { results, trace } = found;
   const isGiven = (one) => got.entries.some((entry) => entry.key === one.memory.key && placeOf(entry.namespace) === placeOf(one.memory.namespace));
   if (!results.length) put(body, empty(h("p", null, "Nothing was found. Ask in other words, choose another namespace above, or look at "), h("a", { href: "#/memories" }, "all memories"), "."));
-  else put(body, got.section, h("section", null, h("h2", null, "What was found, and why"), understood(trace), h("ol", { class: "list results" }, results.map((one, at) => result(one, at, isGiven(one))))));
-  put(body, leftOut(trace, question), whyNot(question), !results.length && got.section);
+  else put(body, got.entries.length > 0 && got.section, h("section", null, h("h2", null, "What was found, and why"), understood(trace), h("ol", { class: "list results" }, results.map((one, at) => result(one, at, isGiven(one))))));
+  put(body, leftOut(trace, question), whyNot(question), !(results.length && got.entries.length) && got.section);
 }
 
 /** Return what stands here before anything was asked: how to begin, and what was asked and learned last. */
@@ -160,7 +160,7 @@ async function block(asked) {
   try {
     const found = await post("context/inject", { query: asked, namespace, counted: false });
     if (found.core) put(section, h("pre", { tabindex: 0, "aria-label": "Core memory" }, found.core));
-    put(section, found.text ? h("pre", { class: "block", tabindex: 0, "aria-label": "Memory block" }, found.text) : h("p", { class: "soft" }, "Nothing: no memory is likely enough to answer this."));
+    put(section, found.text ? h("pre", { class: "block", tabindex: 0, "aria-label": "Memory block" }, found.text) : h("p", { class: "soft" }, "Nothing: no memory is likely enough to answer this as a question."));
     put(section, h("div", { class: "meta" }, h("span", null, counted(found.tokens, "token")), h("span", null, counted(found.entries.length, "memory", "memories")),
       found.omitted.length > 0 && h("span", null, `${found.omitted.length} had no room`), h("span", null, placeOf(namespace))));
     return { section, entries: found.entries };

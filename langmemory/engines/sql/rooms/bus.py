@@ -26,10 +26,10 @@ from langmemory.redaction import log_redacted, redacted
 from langmemory.twins import twin
 from langmemory.types import (
     BusMessage,
-    MessagePage,
     MessagePriority,
     MessageType,
     Namespace,
+    Page,
     Privacy,
     SharedType,
     Subscription,
@@ -387,14 +387,14 @@ class Bus:
         after: str | None = None,
         min_priority: MessagePriority = "low",
         types: Sequence[MessageType] | None = None,
-    ) -> MessagePage:
+    ) -> Page[BusMessage]:
         """Return what this agent has yet to acknowledge, in the order in which it was sent: what was sent to
         it by name, and of what went to all what it subscribed to; all of that, if it subscribed to
         nothing. Once it is returned, `invalidate` tells the agent what was taken back.
 
         Args:
             limit: The most messages.
-            after: `MessagePage.next` of the page before; it is no acknowledgement.
+            after: `Page.next` of the page before; it is no acknowledgement.
             min_priority: Only what is as pressing.
             types: Only messages of these types; None is all.
         """
@@ -456,13 +456,13 @@ class Bus:
         types: Sequence[MessageType] | None = None,
         topic: str | None = None,
         reply_to: str | None = None,
-    ) -> MessagePage:
+    ) -> Page[BusMessage]:
         """Return messages with their receipts, the newest first: of an agent what it sent, what was sent to
         it and what went to all; without one everything in the namespace and below it.
 
         Args:
             limit: The most messages.
-            after: `MessagePage.next` of the page before.
+            after: `Page.next` of the page before.
             types: Only messages of these types; None is all.
             topic: Only messages with this topic.
             reply_to: Only what answers this message.
@@ -609,11 +609,11 @@ class Bus:
         )  # fmt: skip
 
 
-def _page(found: Sequence[tuple[int, BusMessage]], limit: int, sealer: Sealer) -> MessagePage:
+def _page(found: Sequence[tuple[int, BusMessage]], limit: int, sealer: Sealer) -> Page[BusMessage]:
     """Return a page of what is one longer, if there is another page."""
     more = len(found) > limit
-    return MessagePage(
-        messages=tuple(message for _, message in found[:limit]),
+    return Page(
+        items=tuple(message for _, message in found[:limit]),
         next=sealer.sealed([found[limit - 1][0]]) if more else None,
     )
 
