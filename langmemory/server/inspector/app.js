@@ -1,6 +1,7 @@
 // The application: from the address after # to a page, the list of pages, the namespace, the token and the feed.
 
 import { namespaces, place, token } from "./api.js";
+import * as bus from "./bus.js";
 import * as core from "./core.js";
 import { dialog, h, placeOf, problem } from "./dom.js";
 import * as graph from "./graph.js";
@@ -17,11 +18,11 @@ import * as search from "./search.js";
 import * as timeline from "./timeline.js";
 import * as transfer from "./transfer.js";
 
-const PAGES = { search, memories, memory, timeline, graph, core, reviews, runs, run: runs.one, nights, health, jobs, "import/export": transfer };
+const PAGES = { search, memories, memory, timeline, graph, core, reviews, runs, run: runs.one, nights, bus, health, jobs, "import/export": transfer };
 const GROUPS = [
   ["Ask", ["search", "memories", "timeline", "graph"]],
   ["Change", ["core", "reviews", "runs", "nights"]],
-  ["Care", ["health", "jobs", "import/export"]],
+  ["Care", ["bus", "health", "jobs", "import/export"]],
 ];
 const NEEDS = { runs: may.seeAll, nights: may.seeAll, health: may.seeAll, jobs: may.whole, "import/export": may.export };
 const UNDER = { memory: "memories", run: "runs" };
