@@ -23,7 +23,7 @@ from langmemory.pluralize import counted
 from langmemory.tools.answering import memory_tool, refuse
 from langmemory.tools.memories import find
 from langmemory.twins import Steps, call, threaded
-from langmemory.types import BusMessage, MessagePriority, Privacy, SharedType
+from langmemory.types import BusMessage, MessagePriority, Page, Privacy, SharedType
 
 SWARM_TOOLS: Final = (
     "context_share", "context_request", "context_subscribe", "context_invalidate", "handoff",
@@ -32,14 +32,13 @@ SWARM_TOOLS: Final = (
 """The names of the swarm tools."""
 SHOWN: Final = 20
 """Messages that an inbox shows at a time."""
+SUBSCRIBED: Final = "Subscribed. Of what goes to all you now get only what you subscribed to."
 
 Short = Annotated[str, Field(min_length=1, max_length=2_000)]
 To = Annotated[str | None, Field(description="Name of an agent. Leave out to tell all.")]
 Several = Annotated[list[Short], Field(max_length=100)]
-Memories = Annotated[
-    list[str],
-    Field(max_length=100, description="Ids of memories that belong to it, as R:1a2b3c4d."),
-]
+Memories = Annotated[list[str], Field(max_length=100)]
+_BELONG: Final = "Ids of memories that belong to it, as R:1a2b3c4d."
 MessageId = Annotated[str, Field(min_length=1, max_length=200)]
 
 
@@ -52,12 +51,12 @@ class ContextShare(BaseModel):
     details: str = ""
     artifacts: Several = Field([], description="Paths, addresses, names.")
     confidence: Annotated[float, Field(ge=0, le=1)] | None = None
-    memories: Memories = []
+    memories: Memories = Field([], description=_BELONG)
     reply_to: MessageId | None = Field(None, description="Id of a message that this answers.")
 
 
 class ContextRequest(BaseModel):
-    question: Short
+    question: Short = Field(description="Understandable by itself.")
     to: To = None
     topic: Annotated[str, Field(max_length=200)] | None = None
     priority: MessagePriority = "normal"
@@ -72,15 +71,15 @@ class ContextSubscribe(BaseModel):
 
 class ContextInvalidate(BaseModel):
     id: MessageId = Field(description="Of a message you sent.")
-    reason: Short
-    memories: Memories = []
+    reason: Short = Field(description="Why it does not hold.")
+    memories: Memories = Field([], description="Ids of memories that may rest on it.")
 
 
 class Handoff(BaseModel):
     to: str = Field(description="Name of an agent.")
     done: Short = Field(description="What was done so far.")
     next_steps: Several = Field([], description="What is left to do, in order.")
-    memories: Memories = []
+    memories: Memories = Field([], description=_BELONG)
     details: str = ""
     artifacts: Several = Field([], description="Paths, addresses, names.")
     priority: MessagePriority = "normal"
@@ -195,9 +194,9 @@ class _Swarm:
             "memories": (yield from self._keys(source, scope, memories)),
         }  # fmt: skip
         if reply_to is not None:
-            return _sent((yield call(bus, "reply", reply_to, summary, **options)))
+            return sent((yield call(bus, "reply", reply_to, summary, **options)))
         self._check(to)
-        return _sent((yield call(bus, "share", summary, to=to, type=type, **options)))
+        return sent((yield call(bus, "share", summary, to=to, type=type, **options)))
 
     def context_request(
         self,
@@ -211,11 +210,11 @@ class _Swarm:
         """Ask."""
         self._check(to)
         bus, _, _ = self._run(config, "context_request")
-        sent = yield call(
+        asked = yield call(
             bus, "request", question, to=to, topic=topic, priority=priority, details=details,
             privacy=self._privacy,
         )  # fmt: skip
-        return f"{_sent(sent)} Answers come to context_inbox."
+        return f"{sent(asked)} Answers come to context_inbox."
 
     def context_subscribe(
         self,
@@ -229,7 +228,7 @@ class _Swarm:
         yield call(
             bus, "subscribe", topic=topic or None, sender=sender or None, query=query or None
         )
-        return "Subscribed. Of what goes to all you now get only what you subscribed to."
+        return SUBSCRIBED
 
     def context_invalidate(
         self, config: RunnableConfig, id: str, reason: str, memories: Sequence[str] = ()
@@ -238,9 +237,7 @@ class _Swarm:
         bus, source, scope = self._run(config, "context_invalidate")
         keys = yield from self._keys(source, scope, memories)
         done: BusMessage = yield call(bus, "invalidate", id, reason=reason, memories=keys)
-        told = counted(len(done.receipts), "agent")
-        reviews = f" {counted(len(keys), 'memory')} put to review." if keys else ""
-        return f"Took back message {done.id}; {told} who saw it are told.{reviews}"
+        return taken_back(done, len(keys))
 
     def handoff(
         self,
@@ -257,11 +254,11 @@ class _Swarm:
         self._check(to)
         bus, source, scope = self._run(config, "handoff")
         keys = yield from self._keys(source, scope, memories)
-        sent = yield call(
+        handed = yield call(
             bus, "handoff", to, done, next_steps=next_steps, memories=keys, details=details,
             artifacts=artifacts, priority=priority, privacy=self._privacy,
         )  # fmt: skip
-        return f"{_sent(sent)} {to} takes it up when it starts next."
+        return f"{sent(handed)} {to} takes it up when it starts next."
 
     def context_inbox(
         self,
@@ -274,24 +271,41 @@ class _Swarm:
         bus, _, _ = self._run(config, "context_inbox")
         parts: list[str] = []
         if acknowledge:
-            done = yield call(bus, "acknowledge", list(acknowledge))
-            parts.append(f"Acknowledged: {', '.join(done) or 'none'}.")
-            missing = [one for one in acknowledge if one not in done]
-            if missing:
-                parts.append(f"Not for you, or expired: {', '.join(missing)}.")
+            parts = acknowledged(acknowledge, (yield call(bus, "acknowledge", list(acknowledge))))
         if read is not None:
             message = yield call(bus, "message", read)
             return "\n".join([*parts, mail([message], whole=True)])
         page = yield call(bus, "inbox", limit=SHOWN, min_priority=min_priority)
-        if not page.items:
-            return "\n".join([*parts, "No message waits."])
-        more = "" if page.next is None else " More wait behind them."
-        parts.append(f"{counted(len(page.items), 'message')}, oldest first.{more}")
-        return "\n".join([*parts, mail(page.items)])
+        return "\n".join([*parts, waiting(page)])
 
 
-def _sent(message: BusMessage) -> str:
+def sent(message: BusMessage) -> str:
+    """Return the answer to a call that sent something."""
     return f"Sent to {message.recipient or 'all agents'} as message {message.id}."
+
+
+def taken_back(message: BusMessage, reviews: int) -> str:
+    """Return the answer to a call that took a message back."""
+    told = counted(len(message.receipts), "agent")
+    reviewed = f" {counted(reviews, 'memory')} put to review." if reviews else ""
+    return f"Took back message {message.id}; {told} who saw it are told.{reviewed}"
+
+
+def acknowledged(asked: Sequence[str], done: Sequence[str]) -> list[str]:
+    """Return what there is to say of messages that were acknowledged."""
+    if not asked:
+        return []
+    said = [f"Acknowledged: {', '.join(done) or 'none'}."]
+    missing = [one for one in asked if one not in done]
+    return [*said, f"Not for you, or expired: {', '.join(missing)}."] if missing else said
+
+
+def waiting(page: Page[BusMessage]) -> str:
+    """Return what waits in an inbox."""
+    if not page.items:
+        return "No message waits."
+    more = "" if page.next is None else " More wait behind them."
+    return f"{counted(len(page.items), 'message')}, oldest first.{more}\n{mail(page.items)}"
 
 
 _TOOLS: Final[Mapping[str, tuple[type[BaseModel], str]]] = {
