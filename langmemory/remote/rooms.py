@@ -59,9 +59,38 @@ class Room:
 
 
 class RemoteChanges(Room):
-    """History, evidence, reviews and runs, and taking them back."""
+    """History, evidence, reviews and runs, taking them back, and taking memories out."""
 
     __slots__ = ()
+
+    def _remove(self, namespace: Namespace, key: str, *, reason: str) -> Steps[Applied]:
+        """Delete a memory in a run of its own, which can be undone; where there is none, nothing happens."""
+        return self._taken(
+            key,
+            self._connection.ask(
+                "DELETE", f"/memories/{part(key)}", Applied, viewer=self._viewer, writes=True,
+                query={"namespace": place(check_namespace(namespace)), "reason": reason},
+            ),
+        )  # fmt: skip
+
+    remove, aremove = blocking(_remove), awaiting(_remove)
+
+    def _archive(self, namespace: Namespace, key: str, *, reason: str) -> Steps[Applied]:
+        """Put a memory away in a run of its own, as `remove`: it is kept, and not recalled any more."""
+        where = check_namespace(namespace)
+        return self._taken(
+            key, self._post("/archive", Applied, namespace=where, key=key, reason=reason)
+        )
+
+    def _taken(self, key: str, steps: Steps[Applied]) -> Steps[Applied]:
+        try:
+            return (yield from steps)
+        except ServerError as error:
+            if error.kind != "not-found":
+                raise
+            return Applied(run_id="", lines=(f"there is no {key}",))
+
+    archive, aarchive = blocking(_archive), awaiting(_archive)
 
     def _history(self, namespace: Namespace, key: str) -> Steps[list[HistoryEntry]]:
         """Return every recorded change of a memory, oldest first."""

@@ -24,6 +24,7 @@ from langmemory.changes import (  # isort: skip
     UpdateMemory,
 )
 from langmemory.messages import turn_key  # isort: skip
+from langmemory.server.mcp import bus_tools as bus_tools  # isort: skip
 from langmemory.server.mcp.tools import TOOLS  # isort: skip
 from langmemory.server.routes import PREFIX, Route  # isort: skip
 from langmemory.stores import MemoryStore  # isort: skip
@@ -293,6 +294,7 @@ MCP_POOL: Final[Mapping[str, tuple[Any, ...]]] = {
         "R:1a2b3c4d",
         "made of both",
         "old",
+        "by-ben",
     ),
     "texts": (["a clarinet"], "one", []),
     "speaker": ("Maria", "Ben"),
@@ -301,6 +303,16 @@ MCP_POOL: Final[Mapping[str, tuple[Any, ...]]] = {
     "option": ("yes", "no"),
     "limit": (1, 50),
     "around": (1, 50),
+    "summary": ("a saxophone",),
+    "question": ("Which instrument?",),
+    "done": ("a saxophone",),
+    "to": ("helper", "boss"),
+    "topic": ("music",),
+    "reply_to": ("for-maria", "for-all", "by-maria"),
+    "memories": (["open"], ["secret"], []),
+    "acknowledge": (["for-maria", "for-all"], []),
+    "read": ("for-maria", "for-all", "by-maria"),
+    "reason": ("tidying",),
     "kinds": (["episodic"], ["semantic", "core"], "core"),
     "since": ("2020-01-01",),
     "as_of": ("2035-01-01",),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
+from urllib.parse import quote
 
 import pytest
 
@@ -63,6 +64,30 @@ def test_health_and_jobs(tabs: Tabs) -> None:
     page.get_by_role("link", name="jobs").click()
     page.get_by_text("The queue is empty.").wait_for()
     assert fits(page)
+
+
+def test_an_undo_that_is_refused(tabs: Tabs, filled: MemoryStore) -> None:
+    """A run that a later one built upon is not undone; the page names the later one and leads to it."""
+    first = filled.changes.correct(
+        PLACE, "fact/cello", value={"text": "Bea plays the harp."}, reason="she said so"
+    )
+    later = filled.changes.correct(
+        PLACE, "fact/cello", value={"text": "Bea plays the lute."}, reason="she said so"
+    )
+    page = tabs.open(f"#/run?id={quote(first.run_id, safe='')}")
+    page.get_by_role("button", name="Preview undo").click()
+    page.locator(".problem").wait_for()
+    assert page.get_by_role("button", name="Undo this run").count() == 0
+    page.get_by_role("link", name=later.run_id).first.click()
+    page.get_by_role("button", name="Preview undo").click()
+    page.get_by_role("button", name="Undo this run").click()
+    page.get_by_text("Taken back by").wait_for()
+    found = filled.admin.memory(PLACE, "fact/cello")
+    assert found is not None
+    assert found.text == "Bea plays the harp."
+    refused = [one for one in tabs.said if "409" in one]  # Chromium itself logs it
+    assert tabs.said == refused
+    tabs.said.clear()
 
 
 def test_a_token_is_asked_for(tabs: Tabs, filled: MemoryStore) -> None:

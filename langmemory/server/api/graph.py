@@ -11,7 +11,7 @@ from langmemory.server.access import Access
 from langmemory.server.api.requests import Fields, Labels, Listing, QueryLabels
 from langmemory.server.pattern import Match, Pattern
 from langmemory.server.routes import Routes
-from langmemory.stores.rooms import Graph
+from langmemory.stores.rooms import MOST_EDGES, Graph
 from langmemory.subgraph.subgraph import Path, Subgraph
 from langmemory.types import Edge, Entity, Page
 from langmemory.wire import Deferred
@@ -118,13 +118,15 @@ class SubgraphQuery(EntityQuery):
     entity: Name | None = None
     """Without it, everything."""
     depth: Annotated[int, Field(ge=0, le=4)] = 2
+    limit: Annotated[int, Field(ge=1, le=MOST_EDGES)] = 2_000
+    """At most so many entities, and so many edges; `complete` says whether that was all."""
 
 
 @routes("GET", "/graph/subgraph", scope="read")
 def get_subgraph(access: Access, *, query: SubgraphQuery) -> Subgraph:
     """Return entities and the edges between them: everything, or what is around one."""
     graph = _graph(access, query.namespace, query)
-    return graph.subgraph(query.entity, query.depth, past=query.past)
+    return graph.subgraph(query.entity, query.depth, past=query.past, limit=query.limit)
 
 
 class GraphQuery(Times):

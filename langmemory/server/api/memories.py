@@ -106,6 +106,19 @@ def get_memory(access: Access, *, path: KeyPath, query: Place) -> Memory:
     return _found(access, query.namespace, path.key)
 
 
+class Removal(Place):
+    """Where, and why."""
+
+    reason: Annotated[str, Field(min_length=1, max_length=1_000)] = "deleted over the API"
+
+
+@routes("DELETE", "/memories/{key:path}", scope="write", conditional=True)
+def delete_memory(access: Access, *, path: KeyPath, query: Removal) -> Applied:
+    """Delete a memory, whatever its kind, in a run of its own, which can be undone. To erase it for good, use
+    `forget`."""
+    return _removed(access, _found(access, query.namespace, path.key), query.reason)
+
+
 class KeyListing(Listing):
     """Of which memory."""
 
@@ -284,20 +297,18 @@ async def put_semantic(
     return await _written(access, body.put(place, path.key, "semantic"), create=False)
 
 
-class Removal(Place):
-    """Where, and why."""
-
-    reason: Annotated[str, Field(min_length=1, max_length=1_000)] = "deleted over the API"
-
-
 @routes("DELETE", "/semantic/{key:path}", scope="write", conditional=True)
 def delete_semantic(access: Access, *, path: KeyPath, query: Removal) -> Applied:
-    """Delete a memory in a run of its own, which can be undone. To erase it for good, use `forget`."""
-    found = _found(access, query.namespace, path.key, "semantic")
+    """Delete a fact in a run of its own, which can be undone. To erase it for good, use `forget`."""
+    return _removed(access, _found(access, query.namespace, path.key, "semantic"), query.reason)
+
+
+def _removed(access: Access, found: Memory, reason: str) -> Applied:
+    """Delete a memory, if its last version was seen."""
     access.check_version(tag_of(found))
     expected = found.updated_at if access.is_conditional else None
     return access.store.changes.remove(
-        found.namespace, found.key, reason=query.reason, updated_at=expected
+        found.namespace, found.key, reason=reason, updated_at=expected
     )
 
 

@@ -40,10 +40,15 @@ async function show({ quiet = false } = {}) {
   const name = Object.hasOwn(PAGES, path) ? path : "search", query = new URLSearchParams(text ?? "");
   listed(UNDER[name] ?? name);
   document.title = `${UNDER[name] ?? name} · langmemory`;
-  document.onkeydown = null;
+  if (!quiet) document.onkeydown = null;  // else the keys go on working meanwhile
   fresh.hidden = true;
-  const waiting = setTimeout(() => { main.setAttribute("aria-busy", "true"); if (!main.childElementCount) main.append(h("p", { class: "soft" }, "Loading …")); }, 250);
   const body = h("div");
+  const waiting = setTimeout(() => {  // what is there already is shown, such as the field for a question
+    if (mine !== shown) return;
+    main.setAttribute("aria-busy", "true");
+    if (!quiet && body.childElementCount) main.replaceChildren(body, h("p", { class: "soft" }, "Loading …"));
+    else if (!main.childElementCount) main.append(h("p", { class: "soft" }, "Loading …"));
+  }, 250);
   let failed = false;
   try {
     await PAGES[name].show(body, query, { reload: () => show({ quiet: true }) });
@@ -59,8 +64,10 @@ async function show({ quiet = false } = {}) {
   const again = quiet && main.contains(document.activeElement) && likeIt(document.activeElement);
   const at = scrollY;
   main.removeAttribute("aria-busy");
-  main.replaceChildren(body);
+  if (body.isConnected) while (body.nextSibling) body.nextSibling.remove();
+  else main.replaceChildren(body);
   const wanted = quiet ? again && [...main.querySelectorAll(again.tag)].find((one) => again.same(one)) : body.querySelector("[data-focus]");
+  if (body.contains(document.activeElement)) return;  // somebody has begun to type
   if (wanted) wanted.focus({ preventScroll: quiet });
   else if (!quiet) { main.focus({ preventScroll: true }); scrollTo(0, 0); }
   if (quiet) scrollTo(0, at);

@@ -144,18 +144,19 @@ def _access_of(call: Call) -> Access:
 
 
 def _narrowed(access: Access, request: Request) -> Grant:
-    """Return what the sender gets: of a namespace in the address, that alone.
+    """Return what the sender gets: of a namespace in the address that alone, and as the agent there.
 
-    It was written there by whoever set up the client; a model chooses no address.
+    They were written there by whoever set up the client; a model chooses no address.
     """
-    unknown = request.query_params.keys() - {"namespace"}
+    unknown = request.query_params.keys() - {"namespace", "agent"}
     if unknown:
         raise Problem(422, "invalid", f"There is no parameter {min(unknown)!r:.80}.")
     given = request.query_params.getlist("namespace")
+    grant = access.grant.as_agent(request.query_params.get("agent"))
     if not given:
-        return access.grant
+        return grant
     try:
         labels = _LABELS.validate_python(given)
     except ValidationError as error:
         raise invalid("query", error) from None
-    return replace(access.grant, namespaces=(access.place(labels, exact=True),))
+    return replace(grant, namespaces=(access.place(labels, exact=True),))
