@@ -87,7 +87,9 @@ class Connection:
         self._socket.sendall(sent)
         received = b""
         while b"\r\n\r\n" not in received:
-            received += self._socket.recv(1 << 18)
+            piece = self._socket.recv(1 << 18)
+            assert piece, "the server has closed the connection"
+            received += piece
         head, _, body = received.partition(b"\r\n\r\n")
         size = _size(head)
         while len(body) < size:
@@ -232,14 +234,15 @@ def heard(follower: socket.socket, text: bytes) -> None:
     """Read on until something was heard."""
     received = b""
     while text not in received:
-        received += follower.recv(1 << 16)
+        piece = follower.recv(1 << 16)
+        assert piece, received[-200:]
+        received += piece
 
 
 def events(file: Path, command: Sequence[str], seconds: float) -> Iterator[str]:
     """Yield what idle subscribers cost, and how late an event comes beside them."""
     asked = request("GET", "/memory/events?namespace=bench")
     with server(file, command) as (port, pid):
-        connection = Connection(port)
         followers: list[socket.socket] = []
         for wanted in (1, SUBSCRIBERS):
             fresh = [
@@ -256,7 +259,7 @@ def events(file: Path, command: Sequence[str], seconds: float) -> Iterator[str]:
             before = cpu_seconds(pid)
             time.sleep(seconds)
             share = (cpu_seconds(pid) - before) / seconds
-            lags = []
+            lags, connection = [], Connection(port)
             for n in range(10):
                 put = {"op": "put", "namespace": ["bench"], "key": f"e{wanted}-{n}", "value": {}}
                 connection.ask(request("POST", f"{API}/store/batch", {"ops": [put]}))
