@@ -294,7 +294,7 @@ MCP_POOL: Final[Mapping[str, tuple[Any, ...]]] = {
         "R:1a2b3c4d",
         "made of both",
         "old",
-        "by-ben",
+        *("by-ben",) * 6,
     ),
     "texts": (["a clarinet"], "one", []),
     "speaker": ("Maria", "Ben"),

@@ -259,6 +259,15 @@ def test_pages_give_every_message_once(planner: Bus, researcher: Bus) -> None:
         researcher.inbox(after="made up")
 
 
+def test_all_that_an_inbox_gives_can_be_acknowledged_at_once(planner: Bus, researcher: Bus) -> None:
+    """However many messages a page has."""
+    for n in range(120):
+        planner.share(f"m{n}")
+    ids = [one.id for one in researcher.inbox(limit=200).items]
+    assert len(researcher.acknowledge(ids)) == 120
+    assert researcher.inbox().items == ()
+
+
 def test_an_inbox_can_be_asked_for_what_is_pressing(planner: Bus, researcher: Bus) -> None:
     """Priority and type leave messages out; the order stays that of sending."""
     planner.share("a")

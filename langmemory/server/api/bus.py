@@ -33,7 +33,7 @@ Summary = Annotated[str, Field(min_length=1, max_length=2_000)]
 Topic = Annotated[str, Field(min_length=1, max_length=200)]
 Several = Annotated[tuple[Summary, ...], Field(max_length=100)]
 Keys = Annotated[tuple[Key, ...], Field(max_length=100)]
-Ids = Annotated[list[Id], Field(min_length=1, max_length=100)]
+Ids = Annotated[list[Id], Field(min_length=1, max_length=200)]
 
 
 class IdPath(Fields):
