@@ -197,6 +197,10 @@ POOL: Final[Mapping[str, tuple[Any, ...]]] = {
     "text": ("a new one", " "),
     "thread_id": ("t", "other"),
     "messages": ([{"role": "user", "content": "a clarinet"}],
+                 [{"role": "user", "content": "My clarinet has a case."},
+                  {"role": "user", "content": "The hall was painted by the neighbours in a light green, "
+                   "which took them three days and two ladders."},
+                  {"role": "user", "content": "The garden has nine trees, and each of them is old."}],
                  [{"role": "user", "content": "a clarinet", "id": "said"}],
                  [{"role": 1}], []),
     "owner": ("maria", "ben", None),
