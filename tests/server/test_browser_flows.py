@@ -79,6 +79,7 @@ def test_an_undo_that_is_refused(tabs: Tabs, filled: MemoryStore) -> None:
     page.locator(".problem").wait_for()
     assert page.get_by_role("button", name="Undo this run").count() == 0
     page.get_by_role("link", name=later.run_id).first.click()
+    page.locator("main .meta code", has_text=later.run_id).wait_for()  # both pages have the button
     page.get_by_role("button", name="Preview undo").click()
     page.get_by_role("button", name="Undo this run").click()
     page.get_by_text("Taken back by").wait_for()
