@@ -271,7 +271,7 @@ class RemoteGraph(Room):
         Raises:
             EntityNameError: There is none, or more than one.
         """
-        path = f"/graph/entities/{part(name)}"
+        path = f"/graph/entity/{part(name)}"
         found: Entity | None = yield from self._found(path, Entity, past=past, **self._where)
         if found is None:
             raise EntityNameError(f"There is no entity {name!r}.")
@@ -281,7 +281,7 @@ class RemoteGraph(Room):
 
     def _entities(self, *, past: bool = False) -> Steps[tuple[Entity, ...]]:
         """Return all people and things, by name."""
-        found = yield from self._listed("/graph/entities", Entity, past=past, **self._where)
+        found = yield from self._listed("/graph/entity", Entity, past=past, **self._where)
         return tuple(found)
 
     entities, aentities = blocking(_entities), awaiting(_entities)
@@ -291,7 +291,7 @@ class RemoteGraph(Room):
     ) -> Steps[tuple[Edge, ...]]:
         """Return claims, the oldest first: all, or those about an entity or of a relation."""
         found = yield from self._listed(
-            "/graph/relationships", Edge,
+            "/graph/relationship", Edge,
             entity=entity, relation=relation, past=past, **self._where,
         )  # fmt: skip
         return tuple(found)
@@ -303,7 +303,7 @@ class RemoteGraph(Room):
     ) -> Steps[tuple[Path, ...]]:
         """Return ways from one entity to another, shortest first."""
         found: dict[str, tuple[Path, ...]] = yield from self._get(
-            "/graph/paths", dict[str, tuple[Path, ...]],
+            "/graph/path", dict[str, tuple[Path, ...]],
             first=first, last=last, max_length=max_length, limit=limit, **self._where,
         )  # fmt: skip
         return found["items"]

@@ -49,7 +49,7 @@ def _graph(access: Access, namespace: tuple[str, ...] | None, times: Times) -> G
     return access.store.graph(place, as_of=times.as_of, known_at=times.known_at)
 
 
-@routes("GET", "/graph/entities", scope="read")
+@routes("GET", "/graph/entity", scope="read")
 def list_entities(access: Access, *, query: GraphListing) -> Page[Entity]:
     """List people and things, by key."""
     graph = _graph(access, query.namespace, query)
@@ -68,7 +68,7 @@ class EntityQuery(GraphPlace):
     past: bool = False
 
 
-@routes("GET", "/graph/entities/{name:path}", scope="read")
+@routes("GET", "/graph/entity/{name:path}", scope="read")
 def get_entity(access: Access, *, path: EntityPath, query: EntityQuery) -> Entity:
     """Return a person or thing, by a name or key of it, with what is claimed about it."""
     return _graph(access, query.namespace, query).entity(path.name, past=query.past)
@@ -81,7 +81,7 @@ class EdgeListing(GraphListing):
     relation: Name | None = None
 
 
-@routes("GET", "/graph/relationships", scope="read")
+@routes("GET", "/graph/relationship", scope="read")
 def list_relationships(access: Access, *, query: EdgeListing) -> Page[Edge]:
     """List relationships, the oldest claim first."""
     return _graph(access, query.namespace, query).some_edges(
@@ -104,7 +104,7 @@ class Paths(Deferred):
     items: list[Path]
 
 
-@routes("GET", "/graph/paths", scope="read")
+@routes("GET", "/graph/path", scope="read")
 def list_paths(access: Access, *, query: PathQuery) -> Paths:
     """Return ways from one entity to another, along edges in either direction."""
     graph = _graph(access, query.namespace, query)
