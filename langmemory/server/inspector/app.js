@@ -33,8 +33,9 @@ const live = document.getElementById("live");
 const fresh = document.getElementById("fresh");
 let shown = 0, current = { name: "search", query: new URLSearchParams(), failed: false }, leave = null;
 
-/** Show the page that the address names; `quiet` keeps the place and the focus of who is reading it. */
-async function show({ quiet = false } = {}) {
+/** Show the page that the address names; `quiet` keeps the place and the focus of who is reading it, and `unasked`
+    leaves the page as it is where somebody has begun to work on it meanwhile. */
+async function show({ quiet = false, unasked = false } = {}) {
   const mine = ++shown;
   const [path, text] = location.hash.replace(/^#\/?/, "").split("?");
   const name = Object.hasOwn(PAGES, path) ? path : "search", query = new URLSearchParams(text ?? "");
@@ -60,6 +61,11 @@ async function show({ quiet = false } = {}) {
   }
   clearTimeout(waiting);
   if (mine !== shown) return;
+  if (unasked && atWork()) {
+    main.removeAttribute("aria-busy");
+    fresh.hidden = false;
+    return;
+  }
   current = { name, query, failed };
   const again = quiet && main.contains(document.activeElement) && likeIt(document.activeElement);
   const at = scrollY;
@@ -125,14 +131,14 @@ function happened(event) {
   due ??= setTimeout(() => {
     due = null;
     if (atWork()) fresh.hidden = false;
-    else show({ quiet: true });
+    else show({ quiet: true, unasked: true });
   }, 500);
 }
 
 /** Return whether making the page anew would take something from who works on it. */
 function atWork() {
   const edited = [...main.querySelectorAll("input, textarea, select")].some((one) => one === document.activeElement || (one.defaultValue !== undefined && one.type !== "range" && one.type !== "checkbox" && one.value !== one.defaultValue));
-  return edited || document.querySelector("dialog[open]") !== null || main.querySelector("[data-keep], input[type=range][data-moved]") !== null;
+  return edited || document.querySelector("dialog[open]") !== null || main.querySelector("[data-keep], [data-acting], input[type=range][data-moved]") !== null;
 }
 
 /** Offer the namespaces that there are. */

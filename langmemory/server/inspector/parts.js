@@ -131,6 +131,7 @@ export function acting(work) {
     const owner = button.closest(".acts") ?? button.parentElement;
     owner.parentElement.querySelectorAll(":scope > .problem").forEach((one) => one.remove());
     button.disabled = true;
+    button.dataset.acting = "";  // what happens meanwhile does not make the page anew
     try {
       await work(event);
     } catch (error) {
@@ -138,6 +139,7 @@ export function acting(work) {
       owner.after(problem(error));
     } finally {
       button.disabled = false;
+      delete button.dataset.acting;
     }
   };
 }
