@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any, Unpack
 
 from langmemory.arguments import check_agent
-from langmemory.errors import ConfigError, ServerError
+from langmemory.errors import ConfigError, InvalidValueError, ServerError
 from langmemory.namespaces import check_namespace
 from langmemory.remote.connection import Connection, Request, part, place
 from langmemory.stores.rooms import MIN_SIMILARITY, MessageOptions
@@ -132,6 +132,8 @@ class RemoteBus:
 
     def _acknowledge(self, message_ids: Iterable[str]) -> Steps[tuple[str, ...]]:
         """Say that this agent is done with messages; return those that it is done with."""
+        if isinstance(message_ids, str):
+            raise InvalidValueError("message_ids is one text; pass a list of texts.")
         ids = list(message_ids)
         if not ids:
             return ()

@@ -18,7 +18,7 @@ from weakref import WeakKeyDictionary
 
 import httpx
 
-from langmemory.errors import ConfigError, ServerUnreachableError
+from langmemory.errors import ConfigError, InvalidValueError, ServerUnreachableError
 from langmemory.labels import joined
 from langmemory.remote.refusals import error_of, kind_of
 from langmemory.twins import Steps, Wait
@@ -269,7 +269,10 @@ class Request:
             headers["Memory-Agent"] = json.dumps(agent)
         if body is not None:
             headers["Content-Type"] = "application/json"
-            content = to_json(body).encode()
+            text = to_json(body)
+            if "NaN" in text or "Infinity" in text:  # as a number, or within a text
+                json.loads(text, parse_constant=_no_number)
+            content = text.encode()
         if writes and method == "POST":
             headers["Idempotency-Key"] = uuid4().hex
         sent = {"method": method, "url": path, "headers": headers, "content": content}
@@ -287,6 +290,12 @@ def part(text: str) -> str:
 def place(namespace: Namespace) -> str | None:
     """Return a namespace as parameters have it; None for the whole file."""
     return joined(namespace) if namespace else None
+
+
+def _no_number(word: str) -> None:
+    raise InvalidValueError(
+        f"The value holds the number {word}, for which JSON has no word. Send None or a text instead."
+    )
 
 
 def _parameters(query: Mapping[str, Any]) -> list[tuple[str, str]]:

@@ -32,7 +32,7 @@ class ProblemDetails(BaseModel):
     type: str = Field(description="`urn:langmemory:problem:` and a word for programs.")
     title: str
     status: int
-    detail: str = Field(description="What happened, with which value, and the next step.")
+    detail: str = Field(description="What happened, and the next step.")
     error: str | None = Field(None, description="Name of the error that the Python library raises.")
     errors: list[FieldProblem] = Field(default_factory=list)
 
@@ -104,9 +104,13 @@ def problem_of(error: Exception) -> Problem | None:
     if isinstance(error, Problem):
         return error
     if isinstance(error, HTTPException):  # of Starlette's router
-        kind = "not-found" if error.status_code == 404 else "method"
-        said = "There is nothing at this path." if kind == "not-found" else "Not with this method."
-        return Problem(error.status_code, kind, said, headers=error.headers)
+        headers = error.headers or {}
+        if error.status_code == 404:
+            said = "There is nothing at this path; /api/v1/memory/docs lists those there are."
+            return Problem(404, "not-found", said, headers=headers)
+        allowed = headers.get("Allow", "another")
+        said = f"This path does not take that method; it takes {allowed}."
+        return Problem(error.status_code, "method", said, headers=headers)
     for known, status, word in KINDS:
         if isinstance(error, known):
             headers = {"Retry-After": "1"} if status == 503 else {}
@@ -116,18 +120,25 @@ def problem_of(error: Exception) -> Problem | None:
     return None
 
 
+IN_OUR_WORDS: Final[Mapping[str, str]] = {
+    "extra_forbidden": "There is no field of that name here",
+    "model_type": "It is to be a JSON object",
+    "model_attributes_type": "It is to be a JSON object",
+}
+"""For what pydantic says in words of Python."""
+
+
 def invalid(part: str, error: ValidationError) -> Problem:
     """Return the refusal of a part of a request (``body``, ``query``, ``path``) that is not as the API
-    describes it. It repeats no value, which may be somebody's memory."""
+    describes it: all fields that are wrong, five of them in its one sentence. It repeats no value, which may
+    be somebody's memory."""
     found = [
         {
             "pointer": "/".join([part, *map(str, one["loc"])]),
-            "detail": one["msg"].removeprefix("Value error, "),
+            "detail": IN_OUR_WORDS.get(one["type"]) or one["msg"].removeprefix("Value error, "),
         }
         for one in error.errors(include_url=False, include_input=False, include_context=False)
     ]
-    first = found[0]
-    more = f" (and {len(found) - 1} more)" if len(found) > 1 else ""
-    return Problem(
-        422, "invalid", f"{first['pointer']}: {first['detail']}{more}.", errors=found[:20]
-    )
+    said = "; ".join(f"{one['pointer']}: {one['detail']}" for one in found[:5])
+    more = f" (and {len(found) - 5} more)" if len(found) > 5 else ""
+    return Problem(422, "invalid", f"{said[:1_000]}{more}.", errors=found[:20])

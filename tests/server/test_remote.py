@@ -26,6 +26,7 @@ from langgraph.store.base import (  # isort: skip
 from langmemory import RemoteMemoryStore  # isort: skip
 from langmemory.errors import (  # isort: skip
     AccessError,
+    ChangeError,
     ConfigError,
     EntityNameError,
     InvalidFilterError,
@@ -111,6 +112,30 @@ def test_what_is_wrong_raises_the_error_of_the_local_store(
             assert type(caught.value) is error
             said.append(str(caught.value))
         assert said[0] == said[1]
+
+
+@pytest.mark.parametrize("number", [float("nan"), float("inf"), float("-inf")])
+def test_a_number_that_json_lacks_is_refused_by_name(
+    remote: RemoteMemoryStore, number: float
+) -> None:
+    """What cannot be sent is named before it is sent; a text that only looks like it is stored."""
+    with pytest.raises(InvalidValueError, match=r"NaN|Infinity"):
+        remote.put(MARIA, "k", {"score": number})
+    remote.put(MARIA, "k", {"text": "NaN and -Infinity"})
+    assert remote.get(MARIA, "k").value == {"text": "NaN and -Infinity"}
+
+
+def test_an_unknown_run_or_review_raises_the_error_of_the_local_store(
+    remote: RemoteMemoryStore, store: MemoryStore
+) -> None:
+    """To undo or decide what is not there fails alike over a server, and says where to look."""
+    for changes in (store.changes, remote.changes):
+        with pytest.raises(ChangeError, match="runs"):
+            changes.undo("nothing")
+        with pytest.raises(ChangeError, match="reviews"):
+            changes.decide("nothing", "keep")
+        assert changes.run("nothing") is None
+        assert changes.review("nothing") is None
 
 
 def test_a_conversation_is_remembered_as_by_the_local_store(

@@ -106,6 +106,7 @@ def test_errors_are_those_of_the_local_store(
         (lambda: bus.reply("nothing", "x"), MessageNotFoundError),
         (lambda: bus.share("x", memories=["nothing"]), InvalidValueError),
         (lambda: bus.subscribe(), InvalidValueError),
+        (lambda: bus.acknowledge("nothing"), InvalidValueError),
         (lambda: bus.share("x", owner="maria"), ConfigError),
         (lambda: remote.bus(TEAM, agent=""), ConfigError),
     )

@@ -333,6 +333,28 @@ async def test_what_is_no_pattern_is_refused(store: MemoryStore, pattern: str) -
         assert problem(await client.post(f"{API}/graph/query", json=body)) == "invalid"
 
 
+async def test_a_refusal_names_all_that_is_wrong(store: MemoryStore) -> None:
+    """Every field that is wrong stands in the one sentence, an unknown one by its name, no value; an unknown
+    path or method says what there is."""
+    async with serving(store) as client:
+        given = {"question": "whose secret?", "limit": 0}
+        said = (await client.post(f"{API}/recall", json=given)).json()
+        assert said["detail"] == (
+            "body/query: Field required; body/limit: Input should be greater than or equal to 1; "
+            "body/question: There is no field of that name here."
+        )
+        assert len(said["errors"]) == 3
+        many = {f"field_{number}": 1 for number in range(30)}
+        said = (await client.post(f"{API}/recall", json={"query": "x", **many})).json()
+        assert said["detail"].endswith(
+            "body/field_4: There is no field of that name here (and 25 more)."
+        )
+        said = (await client.post(f"{API}/recall", json=[])).json()
+        assert said["detail"] == "body: It is to be a JSON object."
+        assert f"{API}/docs" in (await client.get(f"{API}/nothing")).json()["detail"]
+        assert (await client.patch(f"{API}/recall")).json()["detail"].endswith("it takes POST.")
+
+
 async def test_runs_reviews_jobs_and_health_are_shown(store: MemoryStore) -> None:
     """What changed memory on its own is listed, can be rehearsed backwards, and is counted."""
     _graph(store)

@@ -7,6 +7,7 @@ from typing import Annotated, Final
 
 from pydantic import Field
 
+from langmemory.errors import ChangeError
 from langmemory.server.access import Access
 from langmemory.server.api.requests import Fields, Id, Listing, Paging
 from langmemory.server.problems import Problem
@@ -32,10 +33,10 @@ def list_runs(access: Access, *, query: Listing) -> Page[Run]:
     return pages.runs(place, after=query.cursor, limit=query.limit)
 
 
-def _run(access: Access, id: str) -> Run:
+def _run(access: Access, id: str, *, error: str | None = None) -> Run:
     found = access.whole().changes.run(id)
     if found is None:
-        raise Problem(404, "not-found", f"There is no run {id!r}.")
+        raise Problem(404, "not-found", f"There is no run {id!r}; `runs` lists them.", error=error)
     access.within(found.namespace, f"run {id!r}")
     return found
 
@@ -70,7 +71,7 @@ class UndoRequest(Fields):
 @routes("POST", "/undo", scope="admin")
 def undo(access: Access, *, body: UndoRequest) -> Applied:
     """Bring back what was before a run, in a run of its own."""
-    found = _run(access, body.run_id)
+    found = _run(access, body.run_id, error=ChangeError.__name__)
     return access.whole().changes.undo(found.id, dry_run=body.dry_run)
 
 
@@ -91,10 +92,11 @@ def list_reviews(access: Access, *, query: ReviewListing) -> Page[Review]:
     )
 
 
-def _review(access: Access, id: str) -> Review:
+def _review(access: Access, id: str, *, error: str | None = None) -> Review:
     found = access.store.changes.review(id)
     if found is None:
-        raise Problem(404, "not-found", f"There is no review {id!r}.")
+        said = f"There is no review {id!r}; `reviews` lists them."
+        raise Problem(404, "not-found", said, error=error)
     access.within(found.namespace, f"review {id!r}")
     return found
 
@@ -118,7 +120,8 @@ class Decision(Fields):
 def decide_review(access: Access, *, path: IdPath, body: Decision) -> Applied:
     """Answer a question: the changes of the option are made."""
     store = access.whole()
-    return store.changes.decide(_review(access, path.id).id, body.option, by=body.by)
+    found = _review(access, path.id, error=ChangeError.__name__)
+    return store.changes.decide(found.id, body.option, by=body.by)
 
 
 class QueuedJob(Deferred):
