@@ -252,7 +252,7 @@ def _forget_heirs(connection: Connection, places: Iterable[_Place]) -> None:
 def _reviews_about(connection: Connection, places: Iterable[_Place]) -> set[str]:
     going = {(place.namespace, place.key) for place in places}
     rows = connection.execute(
-        "SELECT v.id, v.namespace, j.atom FROM review v, json_each(v.items) j UNION "
+        "SELECT v.id, v.namespace, j.value FROM review v, json_each(v.items) j UNION "
         "SELECT v.id, v.namespace, j.atom FROM review v, json_tree(v.options) j"
     )
     return {str(review) for review, namespace, key in rows if (namespace, key) in going}

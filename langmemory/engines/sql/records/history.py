@@ -266,7 +266,7 @@ def latest(connection: Connection, namespace: Namespace, key: str) -> tuple[int,
     row = connection.execute(
         "WITH place (id) AS (SELECT id FROM namespace WHERE path = ?1) "
         "SELECT seq, action, run FROM history WHERE item IN (SELECT i.id FROM place p "
-        "JOIN item i ON i.namespace = p.id AND i.key = ?2 UNION ALL SELECT value FROM json_each(?3)) "
+        "JOIN item i ON i.namespace = p.id AND i.key = ?2 UNION ALL SELECT CAST(value AS INTEGER) FROM json_each(?3)) "
         "OR (namespace = (SELECT id FROM place) AND key = ?2) ORDER BY seq DESC LIMIT 1",
         (to_path(namespace), key, forgotten),
     ).fetchone()

@@ -1,0 +1,139 @@
+-- Functions of SQLite that the portable statements use, under their names, and what only PostgreSQL keeps.
+
+CREATE FUNCTION json_at(value text, path text) RETURNS json LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
+    SELECT CASE path WHEN '$' THEN value::json
+    ELSE value::json #> string_to_array(replace(substr(path, 3), '"', ''), '.') END
+$$;
+
+-- As SQLite: a truth value is 1 or 0, null is NULL, a list or an object is its JSON.
+CREATE FUNCTION json_get(value text, path text) RETURNS text LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
+    SELECT CASE json_typeof(found) WHEN 'boolean' THEN (found::text = 'true')::int::text
+    ELSE found #>> '{}' END FROM (SELECT json_at(value, path)) AS one (found)
+$$;
+CREATE FUNCTION json_get(value text, place int) RETURNS text LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
+    SELECT value::json ->> place
+$$;
+CREATE FUNCTION json_part(value text, path text) RETURNS text LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
+    SELECT json_at(value, path)::text
+$$;
+CREATE OPERATOR ->> (LEFTARG = text, RIGHTARG = text, FUNCTION = json_get);
+CREATE OPERATOR ->> (LEFTARG = text, RIGHTARG = int, FUNCTION = json_get);
+CREATE OPERATOR -> (LEFTARG = text, RIGHTARG = text, FUNCTION = json_part);
+
+CREATE FUNCTION json_quote(value anyelement) RETURNS text LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
+    SELECT coalesce(to_json(value)::text, 'null')
+$$;
+
+CREATE FUNCTION json_valid(value text) RETURNS boolean LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE AS $$
+BEGIN
+    PERFORM value::json;
+    RETURN TRUE;
+EXCEPTION WHEN others THEN
+    RETURN FALSE;
+END $$;
+
+CREATE FUNCTION json_array_length(value text) RETURNS bigint LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
+    SELECT CASE json_typeof(value::json) WHEN 'array' THEN json_array_length(value::json)::bigint ELSE 0 END
+$$;
+CREATE FUNCTION json_array_length(value text, path text) RETURNS bigint
+LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
+    SELECT json_array_length(json_at(value, path)::text)
+$$;
+
+CREATE FUNCTION json_each(value text) RETURNS TABLE (key text, value text)
+LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
+    SELECT (place - 1)::text, CASE json_typeof(one) WHEN 'boolean' THEN (one::text = 'true')::int::text
+    ELSE one #>> '{}' END
+    FROM json_array_elements(CASE WHEN json_typeof($1::json) = 'array' THEN $1::json ELSE '[]' END)
+    WITH ORDINALITY AS e (one, place)
+    UNION ALL
+    SELECT name, CASE json_typeof(one) WHEN 'boolean' THEN (one::text = 'true')::int::text
+    ELSE one #>> '{}' END
+    FROM json_each(CASE WHEN json_typeof($1::json) = 'object' THEN $1::json ELSE '{}' END) AS e (name, one)
+$$;
+
+-- id and parent tell which values stand in one object or list.
+CREATE FUNCTION json_tree(value text) RETURNS TABLE (key text, atom text, id text, parent text)
+LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
+    WITH RECURSIVE node (key, one, id, parent) AS (
+        SELECT NULL::text, $1::json, '', NULL::text
+        UNION ALL
+        SELECT i.key, i.one, node.id || '/' || i.place, node.id FROM node, LATERAL (
+            SELECT o.key, o.value, o.place FROM json_each(
+                CASE WHEN json_typeof(node.one) = 'object' THEN node.one ELSE '{}'::json END
+            ) WITH ORDINALITY AS o (key, value, place)
+            UNION ALL
+            SELECT (a.place - 1)::text, a.value, a.place FROM json_array_elements(
+                CASE WHEN json_typeof(node.one) = 'array' THEN node.one ELSE '[]'::json END
+            ) WITH ORDINALITY AS a (value, place)
+        ) AS i (key, one, place)
+    )
+    SELECT node.key, CASE json_typeof(one) WHEN 'object' THEN NULL WHEN 'array' THEN NULL
+    WHEN 'boolean' THEN (one::text = 'true')::int::text ELSE one #>> '{}' END, node.id, node.parent
+    FROM node
+$$;
+
+CREATE FUNCTION json_remove(value text, VARIADIC paths text[]) RETURNS text
+LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE AS $$
+DECLARE
+    found jsonb := value::jsonb;
+    path text;
+BEGIN
+    FOREACH path IN ARRAY paths LOOP
+        found := found #- string_to_array(replace(substr(path, 3), '"', ''), '.');
+    END LOOP;
+    RETURN found::text;
+END $$;
+CREATE FUNCTION json_set(value text, path text, given text) RETURNS text LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
+    SELECT jsonb_set(value::jsonb, string_to_array(substr(path, 3), '.'), coalesce(to_jsonb(given), 'null'))::text
+$$;
+
+CREATE FUNCTION substr(text, bigint) RETURNS text LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
+    SELECT substr($1, $2::int)
+$$;
+CREATE FUNCTION substr(text, bigint, bigint) RETURNS text LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
+    SELECT substr($1, $2::int, $3::int)
+$$;
+CREATE FUNCTION instr(text, text) RETURNS int LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$ SELECT strpos($1, $2) $$;
+
+CREATE FUNCTION unixepoch(moment text, how text) RETURNS double precision LANGUAGE plpgsql STABLE AS $$
+BEGIN
+    RETURN extract(epoch FROM CASE WHEN moment ~ '(Z|[+-]\d\d:?\d\d)$' THEN moment::timestamptz
+        ELSE (moment || 'Z')::timestamptz END);
+EXCEPTION WHEN others THEN
+    RETURN NULL;
+END $$;
+CREATE FUNCTION unixepoch(moment text) RETURNS double precision LANGUAGE sql STABLE AS $$
+    SELECT CASE moment WHEN 'subsec' THEN extract(epoch FROM clock_timestamp())::double precision
+    ELSE floor(unixepoch(moment, 'subsec')) END
+$$;
+
+-- The highest id that an item ever had: no id is used twice.
+CREATE SEQUENCE last_item MINVALUE 0 START 0;
+CREATE FUNCTION item_added() RETURNS trigger LANGUAGE plpgsql AS $$
+DECLARE
+    highest bigint := (SELECT max(id) FROM added);
+BEGIN
+    IF highest > (SELECT last_value FROM last_item) THEN
+        PERFORM setval('last_item', highest);
+    END IF;
+    RETURN NULL;
+END $$;
+CREATE TRIGGER item_added AFTER INSERT ON item REFERENCING NEW TABLE AS added
+FOR EACH STATEMENT EXECUTE FUNCTION item_added();
+
+-- Words: one row for each indexed item. words: its distinct tokens, and "@7" for namespace 7 and each
+-- of its ancestors. places: int32[n], the hash of each token of the body, then of the context.
+CREATE TABLE keyword (
+    item   bigint PRIMARY KEY,
+    words  tsvector NOT NULL,
+    body   integer NOT NULL,                -- tokens of the body
+    length integer NOT NULL,                -- tokens in all
+    places bytea NOT NULL
+);
+CREATE INDEX keyword_words ON keyword USING gin (words) WITH (fastupdate = off);
+CREATE TABLE keyword_total (
+    rows   bigint NOT NULL,
+    tokens bigint NOT NULL
+);
+INSERT INTO keyword_total (rows, tokens) VALUES (0, 0);
