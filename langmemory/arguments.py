@@ -46,3 +46,22 @@ def check_time(name: str, value: object) -> None:
     """Raises ConfigError for what is neither a datetime nor None."""
     if not isinstance(value, datetime | None):
         raise ConfigError(f"{name} is {value!r:.80}; it must be a datetime.")
+
+
+def check_agent(name: str, value: object) -> str:
+    """Return the name of an agent: up to 200 printable characters, without blanks around it.
+
+    Raises:
+        ConfigError: It is none.
+    """
+    if (
+        not isinstance(value, str)
+        or not 0 < len(value) <= 200
+        or not value.isprintable()
+        or value != value.strip()
+    ):
+        raise ConfigError(
+            f"{name} is {value!r:.80}; pass the name of an agent: 1 to 200 printable characters, without "
+            "blanks around it."
+        )
+    return value

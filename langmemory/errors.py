@@ -7,7 +7,10 @@ from collections.abc import Sequence
 
 def with_extra(name: str) -> str:
     """The next step where an optional package is missing."""
-    return f'install the extra "{name}", in a checkout with pip install ".[{name}]"'
+    return (
+        f'install the extra "{name}" with pip install "langgraph-langmemory[{name}]", or in a checkout with '
+        f'pip install ".[{name}]"'
+    )
 
 
 class LangMemoryError(Exception):
@@ -64,6 +67,10 @@ class OwnershipError(LangMemoryError, PermissionError):
 
 class ChangedMeanwhileError(LangMemoryError):
     """A memory is not any more what the writer last read; nothing was written. Read it again."""
+
+
+class MessageNotFoundError(LangMemoryError, LookupError):
+    """There is no such message of the bus, or none that this agent, or this viewer, may know of."""
 
 
 class ForgettingError(LangMemoryError):

@@ -11,11 +11,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any, Literal, TypeAlias
+from typing import Any, Generic, Literal, TypeAlias, TypeVar
 
 from langmemory.timestamps import moment
 
 Namespace = tuple[str, ...]
+ItemT = TypeVar("ItemT")
 
 Kind = Literal["core", "working", "episodic", "semantic", "procedural", "archival", "resource"]
 """The kind of a memory (see DESIGN: concepts)."""
@@ -266,7 +267,7 @@ class HistoryEntry:
     """Facets the change replaced, as they were before it."""
 
 
-FeedType = Literal["memory", "run", "review", "job"]
+FeedType = Literal["memory", "run", "review", "job", "message"]
 """What an event of the feed is about."""
 
 
@@ -277,14 +278,15 @@ class FeedEvent:
     type: FeedType
     action: str
     """Of a memory a `HistoryAction`; of a run ``done``, ``undone``; of a review ``opened``, ``decided``,
-    ``reopened``; of a job its new state."""
+    ``reopened``; of a job its new state; of a message ``sent``, ``acknowledged``, ``invalidated``."""
     at: datetime
     id: str
-    """The key of the memory, or the id of the run, review or job."""
+    """The key of the memory, or the id of the run, review, job or message."""
     namespace: Namespace | None
     """None for a job."""
     kind: str | None
-    """The kind of the memory, run or job, as it is now; what the review is about."""
+    """The kind of the memory, run or job, as it is now; what the review is about; the type of the
+    message."""
     run_id: str | None
     """The run that changed the memory, opened the review, or is the event's own."""
     cursor: str = ""
@@ -300,6 +302,15 @@ class FeedPage:
     """The cursor to read on from."""
     more: bool
     """Whether there are more by now."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Page(Generic[ItemT]):
+    """Some of a list, in order."""
+
+    items: tuple[ItemT, ...]
+    next: str | None
+    """The cursor of the page after this one; None on the last."""
 
 
 RunKind = Literal["reflection", "maintenance", "correction", "review", "forget", "undo"]
@@ -529,3 +540,89 @@ class AccessToken:
     scope: TokenScope
     created_at: datetime
     expires_at: datetime | None
+    agent: str | None = None
+    """As which agent it sends and receives on the bus; None is none."""
+
+
+MessageType = Literal[
+    "finding", "decision", "progress", "warning", "request", "reply", "handoff", "invalidation"
+]
+"""What one agent tells others on the bus. The first four are what it shares; the others ask, answer, hand
+work on, and take something back."""
+
+SharedType = Literal["finding", "decision", "progress", "warning"]
+"""The types of messages that an agent chooses from when it shares something."""
+
+MessagePriority = Literal["low", "normal", "high"]
+"""How pressing a message is. It changes no order."""
+
+MessageState = Literal["open", "acknowledged", "invalidated"]
+"""A message waits for its recipient, or for its time to end where it went to all; its recipient is done with
+it; it was taken back."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Receipt:
+    """The word that an agent has a message."""
+
+    agent: str
+    seen_at: datetime
+    acknowledged_at: datetime | None
+    """When it was done with it: it is not given the message again."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class BusMessage:
+    """What one agent told another, or all agents of a namespace."""
+
+    id: str
+    namespace: Namespace
+    sender: str
+    """Name of an agent."""
+    recipient: str | None
+    """Name of an agent; None: all of the namespace."""
+    type: MessageType
+    summary: str
+    """What it says, in a sentence or two; of a request the question, of a handoff the work done."""
+    priority: MessagePriority = "normal"
+    topic: str | None = None
+    details: str = ""
+    artifacts: tuple[str, ...] = ()
+    """Where what it speaks of is: paths, addresses, names."""
+    confidence: float | None = None
+    """0 (guess) to 1 (certain), as the sender says."""
+    memories: tuple[str, ...] = ()
+    """Keys of memories in ``namespace`` that belong to it, as far as the viewer may read them."""
+    next_steps: tuple[str, ...] = ()
+    """Of a handoff: what is left to do, in order."""
+    reply_to: str | None = None
+    """Id of the message that it answers, or takes back."""
+    owner: str | None = None
+    privacy: Privacy = "shared"
+    created_at: datetime
+    expires_at: datetime
+    state: MessageState = "open"
+    receipts: tuple[Receipt, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class MessagePage:
+    """Some messages of a list."""
+
+    messages: tuple[BusMessage, ...]
+    next: str | None
+    """The cursor of the page after this one; None on the last."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Subscription:
+    """What an agent wants of the messages that go to all, by one of topic, sender and query."""
+
+    id: int
+    agent: str
+    topic: str | None
+    sender: str | None
+    query: str | None
+    min_similarity: float
+    """Of a query: the cosine, -1..1, from which on a message fits."""
+    created_at: datetime

@@ -6,19 +6,72 @@ their descriptions in the JSON schema.
 
 from __future__ import annotations
 
+import ast
+import inspect
 import json
-from dataclasses import is_dataclass
+import sys
+from collections.abc import Mapping
 from functools import cache
+from itertools import pairwise
 from typing import Any
 
-from pydantic import ConfigDict, TypeAdapter
-from pydantic_core import PydanticSerializationError
+from pydantic import BaseModel, ConfigDict, TypeAdapter
+from pydantic.json_schema import GenerateJsonSchema, JsonSchemaValue
+from pydantic_core import PydanticSerializationError, core_schema
 
-from langmemory import types
 
-for _one in vars(types).values():
-    if isinstance(_one, type) and is_dataclass(_one):
-        _one.__pydantic_config__ = ConfigDict(use_attribute_docstrings=True)  # type: ignore[attr-defined]
+class SchemaOfFields(GenerateJsonSchema):
+    """Describes fields of models and dataclasses by the docstrings below them.
+
+    pydantic can do so by itself (``use_attribute_docstrings``), but when a class is made: it then reads the
+    source of every class, in each process that never shows a schema.
+    """
+
+    def model_schema(self, schema: core_schema.ModelSchema) -> JsonSchemaValue:
+        """Return the schema of a model."""
+        return _described(super().model_schema(schema), schema["cls"])
+
+    def dataclass_schema(self, schema: core_schema.DataclassSchema) -> JsonSchemaValue:
+        """Return the schema of a dataclass."""
+        return _described(super().dataclass_schema(schema), schema["cls"])
+
+
+def _described(schema: JsonSchemaValue, cls: type) -> JsonSchemaValue:
+    for name, field in schema.get("properties", {}).items():
+        for one in cls.__mro__:
+            text = _docstrings(one.__module__).get(one.__name__.partition("[")[0], {}).get(name)
+            if text is not None:
+                field.setdefault("description", text)
+                break
+    return schema
+
+
+@cache
+def _docstrings(module: str) -> Mapping[str, Mapping[str, str]]:
+    """Return the docstrings of fields in a module, by class and field."""
+    try:
+        tree = ast.parse(inspect.getsource(sys.modules[module]))
+    except (KeyError, OSError, TypeError):  # built in, or without its source
+        return {}
+    return {
+        cls.name: {
+            field.target.id: inspect.cleandoc(text.value.value)
+            for field, text in pairwise(cls.body)
+            if isinstance(field, ast.AnnAssign)
+            and isinstance(field.target, ast.Name)
+            and isinstance(text, ast.Expr)
+            and isinstance(text.value, ast.Constant)
+            and isinstance(text.value.value, str)
+        }
+        for cls in tree.body
+        if isinstance(cls, ast.ClassDef)
+    }
+
+
+class Deferred(BaseModel):
+    """A model that is built when it is first used: the server starts before it needs most of them."""
+
+    model_config = ConfigDict(defer_build=True)
 
 
 @cache

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import socket
 import sys
 import tempfile
 from pathlib import Path
@@ -12,6 +13,7 @@ from langmemory.cli.demo_questions import NAMESPACE, sample_folder
 from langmemory.cli.import_file import import_conversations
 from langmemory.cli.reflect import batches
 from langmemory.config import Config
+from langmemory.server.settings import ServerSettings
 from langmemory.stores import MemoryStore
 
 FILE = Path(".cache/inspect/memory.db")
@@ -30,9 +32,22 @@ def make(path: Path) -> None:
         os.replace(made, path)
 
 
+def port() -> int:
+    """Return the usual port, or any that is free where something else listens there."""
+    usual = ServerSettings()
+    with socket.socket() as tried:
+        tried.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            tried.bind((usual.host, usual.port))
+        except OSError:
+            return 0
+    return usual.port
+
+
 if __name__ == "__main__":
     if not FILE.exists():
         print("Importing ten months of conversation, some seconds", file=sys.stderr)
         make(FILE)
-    sys.argv = ["langmemory", "--db", str(FILE), "serve", "--quiet", *sys.argv[1:]]
+    options = ["--quiet", "--open", "--port", str(port())]
+    sys.argv = ["langmemory", "--db", str(FILE), "serve", *options]
     app()

@@ -18,9 +18,11 @@ THOROUGH = bool(os.environ.get("LANGMEMORY_THOROUGH"))
 
 def seeds(every: Sequence[Any], *, first: int) -> list[Any]:
     """Return the seeds, or whatever else a test runs over, as parameters: those after the ``first`` are
-    thorough."""
+    thorough. A tuple has several parameters."""
     return [
-        one if number < first else pytest.param(one, marks=pytest.mark.thorough)
+        one
+        if number < first
+        else pytest.param(*(one if isinstance(one, tuple) else (one,)), marks=pytest.mark.thorough)
         for number, one in enumerate(every)
     ]
 

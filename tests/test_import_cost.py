@@ -7,6 +7,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 REMEMBERING = """
 import json, sys
 from langmemory import MemoryStore
@@ -14,6 +16,21 @@ with MemoryStore("memory.db") as store:
     store.put(("memories",), "tofu", {"text": "Tofu is a cat."})
     store.remember(("memories",), [{"role": "user", "content": "Tofu sleeps."}], thread_id="t")
     assert store.search(("memories",), query="cat") and len(store.recall("Tofu", ("memories",)))
+print(json.dumps(list(sys.modules)))
+"""
+
+SERVING = """
+import inspect, json, sys
+def no_source(*_): raise AssertionError("the source of a class is read")
+inspect.getblock = no_source
+import langmemory.cli.app
+from langmemory import MemoryStore
+from langmemory.server.api.recalling import RecallRequest
+from langmemory.server.app import create_app
+from langmemory.server.serving import serve
+with MemoryStore("memory.db") as store:
+    create_app(store)
+assert not RecallRequest.__pydantic_complete__
 print(json.dumps(list(sys.modules)))
 """
 
@@ -43,4 +60,16 @@ def test_a_store_imports_what_it_needs(tmp_path: Path) -> None:
     assert (loaded - modules_after(script, tmp_path)).isdisjoint(
         {"langchain_core.language_models.chat_models", "langchain_ollama", "langgraph.graph"}
         | {"langsmith", "rich", "typer", "matplotlib", "networkx", "dateparser", "ollama"}
+    )
+
+
+def test_a_server_starts_without_what_only_some_requests_need(tmp_path: Path) -> None:
+    """A server is up before MCP, clients, graphs and dates are imported, before models of requests are
+    built, and without reading the source of any class."""
+    pytest.importorskip("starlette", reason='the extra "server" is not installed')
+    pytest.importorskip("uvicorn", reason='the extra "server" is not installed')
+    loaded = modules_after(SERVING, tmp_path)
+    assert "langmemory.server.api.recalling" in loaded
+    assert loaded.isdisjoint(
+        {"mcp", "httpx", "websockets", "rich", "dateparser", "langgraph.graph", "langsmith"}
     )

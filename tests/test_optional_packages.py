@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -16,9 +17,7 @@ from langmemory import MemoryStore, build_chat_graph
 from langmemory.cli import app
 from langmemory.evals.figure import plot
 
-SERVER = ("starlette", "starlette.applications", "uvicorn")
 OPTIONAL = (
-    *SERVER,
     "langchain",
     "langchain.chat_models",
     "matplotlib",
@@ -52,12 +51,19 @@ def drawing() -> None:
     plot(cast("Any", SimpleNamespace(systems=[SimpleNamespace(outcomes=[1])])), Path("x.png"))
 
 
-def serving() -> None:
-    with pytest.MonkeyPatch.context() as patch:
-        for name in [one for one in sys.modules if one.startswith("langmemory.server")]:
-            patch.delitem(sys.modules, name)
-        ran = CliRunner().invoke(app, ["serve", "--port", "0"])
-    raise RuntimeError(ran.stderr.strip())
+def commanded(missing: str, *words: str) -> Callable[[], object]:
+    """Return what runs a command where a package is missing; in a process that has imported nothing."""
+
+    def run() -> None:
+        program = (
+            f"import sys; sys.modules[{missing!r}] = None; from langmemory.cli import app; app()"
+        )
+        command = [sys.executable, "-c", program, *words]
+        ran = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True)
+        assert (ran.returncode, ran.stdout) == (1, "")
+        raise RuntimeError(ran.stderr.strip())
+
+    return run
 
 
 NEEDED: dict[str, tuple[str, Callable[[], object]]] = {
@@ -66,7 +72,8 @@ NEEDED: dict[str, tuple[str, Callable[[], object]]] = {
     "middleware": ("agents", middleware),
     "graph": ("graph", subgraph),
     "plot": ("evals", drawing),
-    "server": ("server", serving),
+    "server": ("server", commanded("starlette", "serve")),
+    "mcp": ("server", commanded("mcp", "mcp")),
 }
 
 
@@ -79,7 +86,8 @@ def test_a_missing_package_is_one_line_that_names_the_extra(what: str) -> None:
     text = str(raised.value)
     assert f'pip install ".[{extra}]"' in text
     assert "\n" not in text
-    assert len(text) < 250
+    assert f'pip install "langgraph-langmemory[{extra}]"' in text
+    assert len(text) < 300
     if what in ("embedder", "chat model"):
         assert "langchain-openai" in text
 

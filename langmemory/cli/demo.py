@@ -44,6 +44,7 @@ def demo() -> None:
     """Try it on ten months of talk: recall, facts, undo, a prompt, a year that passes."""
     from langmemory.cli.screen import Screen
     from langmemory.config import Config, load_config
+    from langmemory.server.settings import ServerSettings
     from langmemory.stores import MemoryStore
 
     console = Screen()
@@ -64,10 +65,22 @@ def demo() -> None:
     console.rule(style="dim")
     console.print(f"All of it took {seconds:.1f} s. Go on by yourself:\n", style="dim")
     sample = _from_here(sample_folder() / "lena.jsonl")
-    for command in (f"import {sample}", 'search "who sings at work?"'):
+    commands = [f"import {sample}", 'search "who sings at work?"']
+    in_checkout = Path("Makefile").is_file() and not sample_folder().is_relative_to(
+        Path(__file__).parents[1]
+    )
+    if not in_checkout:
+        commands.append("serve --open")
+    for command in commands:
         console.print(f"  {program()} {command}", soft_wrap=True)
-    if Path("Makefile").is_file() and not sample_folder().is_relative_to(Path(__file__).parents[1]):
+    if in_checkout:
         console.print("  make inspect", soft_wrap=True)
+    settings = ServerSettings()
+    console.print(
+        "\nThe last one shows this memory in a browser, at "
+        f"http://{settings.host}:{settings.port}/memory/",
+        soft_wrap=True,
+    )
 
 
 def program() -> str:

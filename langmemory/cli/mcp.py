@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from dataclasses import replace
+from pathlib import Path
+from typing import Annotated, Final
 
 import typer
 
 from langmemory.cli.serve import log_to_stderr
 from langmemory.cli.target import DEFAULT_NAMESPACE, Target
-from langmemory.errors import ConfigError, with_extra
+from langmemory.errors import ConfigError, DatabaseError, with_extra
+
+OWN_FILE: Final = "~/.langmemory/memory.db"
+"""Where memory lies that no option and no configuration names."""
 
 
 def mcp(
@@ -25,7 +30,8 @@ def mcp(
 ) -> None:
     """Serve the memory file over MCP on stdin and stdout; a client starts it.
 
-    Without --namespace it is memories/me. Over HTTP, `langmemory serve` does it on /memory/mcp.
+    Without --db, and where no path is configured, the file is ~/.langmemory/memory.db. Without --namespace it
+    is memories/me. Over HTTP, `langmemory serve` does it on /memory/mcp.
     """
     try:
         import anyio
@@ -40,8 +46,27 @@ def mcp(
     place = target.namespace(DEFAULT_NAMESPACE)
     grant = Grant(id=LOCAL.id, viewer=viewer, namespaces=(place,), scope=LOCAL.scope)
     log_to_stderr(quiet=True)
-    with target.open(create=True) as store:
+    with _of_this_person(target).open(create=True) as store:
         access = Access(application=store, grant=grant)
         answer = answering(lambda _: access, lambda: None)
         server = sdk.server(answer, version=__version__, instructions=INSTRUCTIONS)
         anyio.run(sdk.over_stdio, server)
+
+
+def _of_this_person(target: Target) -> Target:
+    """Return the target with a file in the home directory, where none is named: clients start the command in
+    whatever directory they are in, and are to share one memory.
+
+    Raises:
+        DatabaseError: The directory cannot be made.
+    """
+    if target.db is not None or "path" in target.config().database.model_fields_set:
+        return target
+    file = Path(OWN_FILE).expanduser()
+    try:
+        file.parent.mkdir(mode=0o700, exist_ok=True)
+    except OSError as error:
+        raise DatabaseError(
+            f"Cannot make {file.parent} ({error.strerror}). Name a file: langmemory --db FILE mcp"
+        ) from error
+    return replace(target, db=file)

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import gc
 import logging
+import os
 import sys
+import threading
+import webbrowser
 from typing import Annotated
 
 import typer
@@ -26,7 +30,8 @@ def serve(
         typer.Option(
             "--allow-host",
             metavar="NAME",
-            help="A name by which clients reach this server, as of a proxy before it; may be repeated.",
+            help="A name by which clients reach this server, as of a proxy before it; everybody then needs a "
+            "token. May be repeated.",
             show_default=False,
         ),
     ] = None,
@@ -43,12 +48,75 @@ def serve(
     require_token: Annotated[
         bool, typer.Option("--require-token", help="Ask for a token also on this machine.")
     ] = False,
+    oauth_issuer: Annotated[
+        str | None,
+        typer.Option(
+            "--oauth-issuer",
+            metavar="URL",
+            help="An authorization server whose access tokens /memory/mcp takes.",
+            show_default=False,
+        ),
+    ] = None,
+    oauth_resource: Annotated[
+        str | None,
+        typer.Option(
+            "--oauth-resource",
+            metavar="URL",
+            help="The address of /memory/mcp as clients know it.",
+            show_default=False,
+        ),
+    ] = None,
+    oauth_audience: Annotated[
+        str | None,
+        typer.Option(
+            "--oauth-audience",
+            metavar="TEXT",
+            help="The audience of its tokens; else the resource.",
+            show_default=False,
+        ),
+    ] = None,
+    oauth_jwks: Annotated[
+        str | None,
+        typer.Option(
+            "--oauth-jwks",
+            metavar="URL",
+            help="Where its keys are; else where its metadata says.",
+            show_default=False,
+        ),
+    ] = None,
+    oauth_viewer_claim: Annotated[
+        str,
+        typer.Option(
+            "--oauth-viewer-claim", metavar="CLAIM", help="The claim that says on whose behalf."
+        ),
+    ] = "sub",
+    oauth_namespace: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--oauth-namespace",
+            metavar="A/{CLAIM}",
+            help="What its tokens reach; may be repeated. Else memories/{sub}.",
+            show_default=False,
+        ),
+    ] = None,
+    oauth_scope: Annotated[
+        str | None,
+        typer.Option(
+            "--oauth-scope",
+            metavar="SCOPE",
+            help="read, write, or admin: what all its tokens may do. Else what their scopes memory:read, "
+            "memory:write and memory:admin say.",
+            show_default=False,
+        ),
+    ] = None,
     quiet: Annotated[bool, typer.Option("--quiet", help="Log no requests.")] = False,
+    show: Annotated[bool, typer.Option("--open", help="Open the pages in a browser.")] = False,
 ) -> None:
     """Serve the memory file over HTTP, until stopped.
 
     On this machine no token is needed. Elsewhere `langmemory token create` makes one.
     """
+    gc.disable()  # nothing of what is imported is garbage: a tenth of the start was spent to see that
     try:
         from langmemory.server.app import create_app
         from langmemory.server.serving import address_of, listen
@@ -56,10 +124,38 @@ def serve(
     except ImportError as error:
         raise ConfigError(f"The server needs {error.name}: {with_extra('server')}") from error
     from langmemory.server.access import LOCAL, Grant
+    from langmemory.server.oauth.settings import OAuthSettings
     from langmemory.server.settings import ServerSettings
 
+    gc.freeze()
+    gc.enable()
+
+    oauth = None
+    if oauth_issuer is not None and oauth_resource is not None:
+        oauth = OAuthSettings(
+            issuer=oauth_issuer,
+            resource=oauth_resource,
+            audience=oauth_audience,
+            jwks_url=oauth_jwks,
+            viewer_claim=oauth_viewer_claim,
+            namespaces=tuple(oauth_namespace or ()),
+            scope=oauth_scope,  # type: ignore[arg-type]
+        )
+    elif (
+        oauth_issuer
+        or oauth_resource
+        or oauth_audience
+        or oauth_jwks
+        or oauth_namespace
+        or oauth_scope
+    ):
+        raise ConfigError("OAuth needs both --oauth-issuer and --oauth-resource.")
     settings = ServerSettings(
-        host=host, port=port, allowed_hosts=tuple(allow_host or ()), require_token=require_token
+        host=host,
+        port=port,
+        allowed_hosts=tuple(allow_host or ()),
+        require_token=require_token,
+        oauth=oauth,
     )
     place = target.namespace()
     local = Grant(
@@ -73,7 +169,18 @@ def serve(
         at = address_of(listening)
         say(printable(f"Serving {store.path} on {at}/api/v1/memory; Ctrl-C stops"), err=True)
         say(printable(f"Look at it: {at}/memory/"), err=True)
+        if show:
+            open_in_browser(f"{at}/memory/")
         run(create_app(store, settings=settings, local=local), listening)
+
+
+def open_in_browser(address: str) -> None:
+    """Open a page in the person's browser, where there is a screen: else a browser for terminals would."""
+    screen = sys.platform in ("darwin", "win32") or any(
+        os.environ.get(name) for name in ("DISPLAY", "WAYLAND_DISPLAY", "BROWSER")
+    )
+    if screen:  # in a thread: some browsers are waited for until they are closed
+        threading.Thread(target=webbrowser.open, args=(address,), daemon=True).start()
 
 
 def log_to_stderr(*, quiet: bool) -> None:

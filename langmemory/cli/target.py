@@ -17,7 +17,7 @@ import typer
 from langmemory.cli.terminal import printable, say
 from langmemory.cli.values import count, kind, moment, until
 from langmemory.errors import ConfigError, DatabaseError
-from langmemory.labels import label_of
+from langmemory.labels import label_of, split
 
 if TYPE_CHECKING:
     from langmemory.config import Config
@@ -175,16 +175,16 @@ class Target:
         return " ".join(["langmemory", words, *file, *place])
 
     def namespace(self, default: str = "") -> Namespace:
-        """The labels of `--namespace`: of one, joined by `/`; of several, each a whole label, which
-        may have a `/` in it. Without it those of `NAMESPACE_VARIABLE`, else of the default. An id with a
-        period, such as an e-mail address, is escaped.
+        """The labels of `--namespace`: of one, joined by `/`, with `%2F` for a slash in a label; of
+        several, each a whole label, as it is. Without it those of `NAMESPACE_VARIABLE`, else of the
+        default. An id with a period, such as an e-mail address, is escaped.
 
         Raises:
             ConfigError: A label is empty.
         """
         configured = os.environ.get(NAMESPACE_VARIABLE) or default
         given = self.labels if self.labels is not None else ([configured] if configured else [])
-        labels = tuple(given[0].strip("/").split("/") if len(given) == 1 else given)
+        labels = split(given[0]) if len(given) == 1 else tuple(given)
         source = "--namespace" if self.labels is not None else NAMESPACE_VARIABLE
         for label in labels:
             if not label:

@@ -56,6 +56,15 @@ def create(
             show_default=False,
         ),
     ] = None,
+    agent: Annotated[
+        str | None,
+        typer.Option(
+            "--agent",
+            metavar="NAME",
+            help="As which agent it sends and receives on the bus.",
+            show_default=False,
+        ),
+    ] = None,
     as_json: JsonOption = False,
 ) -> None:
     """Make a token, and show it this once."""
@@ -65,6 +74,7 @@ def create(
             namespaces=[Target(labels=[one]).namespace() for one in namespaces or ()],
             scope=scope,  # type: ignore[arg-type]
             expires_at=expires,
+            agent=agent,
         )
     if as_json:
         say(json_text({**plain(made), "token": text}))
@@ -96,7 +106,10 @@ def list_tokens(target: OnFile, as_json: JsonOption = False) -> None:
         )
         expired = one.expires_at is not None and one.expires_at <= now
         where = ", ".join("/".join(labels) for labels in one.namespaces) or "the whole file"
-        cells = one.id, one.viewer or "the application", where, one.scope, ends
+        whose = one.viewer or "the application"
+        if one.agent is not None:
+            whose += f", agent {one.agent}"
+        cells = one.id, whose, where, one.scope, ends
         style = "dim strike" if expired else ""
         narrow = [Text(f"{one.id}\n  {' · '.join(cells[1:])}\n", style)]
         rows.append((tuple(map(Text, cells)), style, narrow))

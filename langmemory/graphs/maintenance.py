@@ -22,7 +22,8 @@ from langmemory.chat_models import as_chat_model, named_chat_model
 from langmemory.config import Config, load_config
 from langmemory.errors import ConfigError, MaintenanceBusyError
 from langmemory.lifecycle.policies import PolicyOptions
-from langmemory.maintenance.night import BudgetSpentError, Night, TaskReport
+from langmemory.maintenance.night import BudgetSpentError, Night
+from langmemory.maintenance.task_report import TaskReport
 from langmemory.maintenance.tasks import TASKS
 from langmemory.namespaces import check_labels, check_namespace
 from langmemory.nodes.node import run_of

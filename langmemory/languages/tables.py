@@ -181,7 +181,7 @@ def _built(kind: Any, data: Any, fragments: Mapping[str, str]) -> Any:
     """Return TOML data as a value of a type."""
     origin, args = get_origin(kind), get_args(kind)
     if is_dataclass(kind):
-        known = get_type_hints(kind)
+        known = _types(kind)  # type: ignore[arg-type]
         if unknown := data.keys() - known.keys():
             raise ValueError(f"unknown key {sorted(unknown)[0]!r}; known are {sorted(known)}")
         required = {

@@ -12,7 +12,8 @@ from langmemory.formation.judging import ModelJudge, StructuralJudge, Verdicts
 from langmemory.lifecycle.contradictions import contradicting, decided
 from langmemory.lifecycle.duplicates import MOST_ASKED, alike, compared, merges, questions
 from langmemory.lifecycle.entities import one_and_the_same
-from langmemory.maintenance.night import Night, TaskReport, planned_again
+from langmemory.maintenance.night import Night, planned_again
+from langmemory.maintenance.task_report import TaskReport
 from langmemory.pluralize import counted
 from langmemory.ports.facts import SnapshotKnowledge
 from langmemory.ports.lifecycle import LifecycleView, News

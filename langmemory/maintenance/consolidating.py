@@ -27,7 +27,8 @@ from langmemory.lifecycle.consolidation.operations import SCHEMA, CoreText
 from langmemory.lifecycle.consolidation.themes import Theme, themes
 from langmemory.lifecycle.consolidation.validator import Checked, checked
 from langmemory.maintenance.edits import take_edits
-from langmemory.maintenance.night import Night, TaskReport, keys_of, planned_again
+from langmemory.maintenance.night import Night, keys_of, planned_again
+from langmemory.maintenance.task_report import TaskReport
 from langmemory.types import Memory, Namespace
 
 LABELS: Final = ("persona", "human", "task")

@@ -26,7 +26,7 @@ from langmemory.projections.journal.memory_page import Edits, MemoryPageError, e
 from langmemory.projections.journal.memory_page import digest as line_digest
 from langmemory.stores import MemoryStore
 from langmemory.stores.rooms import Maintaining
-from langmemory.types import Memory, Namespace
+from langmemory.types import Applied, Memory, Namespace
 
 EDIT: Final = "edit"
 """`Review.about` of a question about an edit."""
@@ -55,8 +55,8 @@ def take_edits(
     """Take up what people changed in the pages of a folder, and write these pages anew.
 
     A changed line changes its memory, which counts as confirmed by a person; the memory of a line that is
-    gone is archived; a new line is a new memory. Where memory says something else by now, or more than
-    `MOST_REMOVED` of a page is gone, a review asks.
+    gone is archived; a new line is a new memory. Where memory or a core block says something else by now,
+    or more than `MOST_REMOVED` of a page is gone, a review asks.
 
     Args:
         store: A memory file.
@@ -70,31 +70,50 @@ def take_edits(
         if isinstance(edits, MemoryPageError):
             taken.refused.append(f"{file}: {edits}")
             continue
-        written = edits.written
-        run = f"edits/{secrets.token_hex(8)}"
-        sets = (
-            (written.namespace, run, tuple(_changes(store, edits, now))),
-            ((*written.namespace, "core"), f"{run}/core", tuple(_core(store, edits))),
-        )
-        for namespace, run_id, changes in sets:
-            if changes:
-                change_set = ChangeSet(
-                    namespace=namespace,
-                    run_id=run_id,
-                    kind="correction",
-                    reason="edited in MEMORY.md",
-                    changes=changes,
-                )
-                taken.lines += store.changes.apply(change_set).lines
+        for applied in take_page(store, edits, now=now):
+            taken.lines += applied.lines
         taken.files.append(file)
         if _nothing_newer(file, edits):  # else the next one takes up what was edited meanwhile
             file.unlink(missing_ok=True)
             files.write(
-                written.namespace,
+                edits.written.namespace,
                 budget_tokens=store.config.lifecycle.memory_page_tokens,
                 now_us=int(now.timestamp() * 1_000_000),
             )
     return taken
+
+
+def take_page(
+    store: MemoryStore, edits: Edits, *, now: datetime, dry_run: bool = False
+) -> list[Applied]:
+    """Take up what a person changed on one page; return what that did, in memories and in core blocks.
+
+    Args:
+        store: A memory file.
+        edits: Of the page, see `edits_of`.
+        now: When new lines were said.
+        dry_run: Say what would happen, and change nothing.
+    """
+    written = edits.written
+    run = f"edits/{secrets.token_hex(8)}"
+    sets = (
+        (written.namespace, run, tuple(_changes(store, edits, now))),
+        ((*written.namespace, "core"), f"{run}/core", tuple(_core(store, edits))),
+    )
+    return [
+        store.changes.apply(
+            ChangeSet(
+                namespace=namespace,
+                run_id=run_id,
+                kind="correction",
+                reason="edited in MEMORY.md",
+                changes=changes,
+            ),
+            dry_run=dry_run,
+        )
+        for namespace, run_id, changes in sets
+        if changes
+    ]
 
 
 def _nothing_newer(file: Path, taken: Edits) -> bool:
@@ -198,18 +217,24 @@ def _added(namespace: Namespace, owner: str | None, text: str, now: datetime) ->
 
 
 def _core(store: MemoryStore, edits: Edits) -> Iterator[Change]:
-    """Yield the changes of core blocks; a block that says something else by now is left."""
+    """Yield the changes of core blocks."""
     place = (*edits.written.namespace, "core")
     for label, text in edits.core.items():
         item = store.get(place, label, refresh_ttl=False)
-        if (
-            item is None
-            or line_digest(str(item.value.get("content", ""))) != edits.written.core[label]
-        ):
+        if item is None:
             continue
+        said = str(item.value.get("content", ""))
         version = int(item.value.get("version", 0)) + 1
-        yield UpdateMemory(
+        change = UpdateMemory(
             key=label,
             value={**item.value, "content": text, "version": version, "editor": "person"},
             reason="changed in MEMORY.md",
         )
+        if line_digest(said) == edits.written.core[label]:
+            yield change
+        elif line_digest(said) != line_digest(text):
+            yield _asked(
+                place, label, text, f"In MEMORY.md the block {label} was changed to {text!r}; by now it says "
+                f"{said!r}. Which one holds?",
+                {"edit": (change,), "keep": ()},
+            )  # fmt: skip

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from langmemory.maintenance.night import Night, TaskReport
+from langmemory.maintenance.night import Night
+from langmemory.maintenance.task_report import TaskReport
 from langmemory.pluralize import counted
 from langmemory.projections.journal import JournalFiles, distilled_through
 

@@ -20,6 +20,7 @@ from langmemory.config import LifecycleConfig
 from langmemory.errors import StalePlanError
 from langmemory.lifecycle.policies import PolicyOptions
 from langmemory.maintenance.sentences import sentences
+from langmemory.maintenance.task_report import TaskReport
 from langmemory.pacing import in_steps
 from langmemory.pluralize import counted
 from langmemory.reflection.tokens import TokenCounter
@@ -37,32 +38,6 @@ TASK_TOKENS: Final = 200_000
 """Tokens that the models of one task may take in one night; after that it works by rules, or ends."""
 MAX_PLANS: Final = 5
 """So often a task plans for a namespace that changes before anything is applied."""
-
-
-@dataclass(kw_only=True, slots=True)
-class TaskReport:
-    """What one task did in one night. Plain JSON by `dataclasses.asdict`."""
-
-    task: str
-    runs: list[str] = field(default_factory=list)
-    """Ids of the runs, in order."""
-    lines: list[str] = field(default_factory=list)
-    """What changed, or with a dry run would; one line a change."""
-    told: list[str] = field(default_factory=list)
-    """The same as sentences for people, with the texts of the memories."""
-    figures: dict[str, float] = field(default_factory=dict)
-    """Counts and sizes by name."""
-    advice: list[str] = field(default_factory=list)
-    """What a person is told, with the next step."""
-    refused: list[str] = field(default_factory=list)
-    """What was not done, and why."""
-    model_calls: int = 0
-    tokens: int = 0
-    seconds: float = 0.0
-    unfinished: bool = False
-    """Whether the budget ended it; the next night goes on."""
-    error: str | None = None
-    """Why it failed; never memory text."""
 
 
 class BudgetSpentError(Exception):

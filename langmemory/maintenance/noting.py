@@ -16,7 +16,8 @@ from langmemory.formation.asking.json_answers import BadAnswerError, json_object
 from langmemory.formation.prompts import prompt
 from langmemory.lifecycle.notes import Written, WrittenNotes, is_usable, noted
 from langmemory.maintenance.comparing import AT_ONCE, of_what_is_new
-from langmemory.maintenance.night import Night, TaskReport
+from langmemory.maintenance.night import Night
+from langmemory.maintenance.task_report import TaskReport
 from langmemory.pluralize import counted
 from langmemory.ports.facts import SnapshotKnowledge
 from langmemory.ports.lifecycle import LifecycleView, News

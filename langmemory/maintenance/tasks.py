@@ -12,10 +12,11 @@ from langmemory.lifecycle import policies
 from langmemory.maintenance.comparing import contradictions, duplicates
 from langmemory.maintenance.consolidating import consolidate
 from langmemory.maintenance.journaling import journal
-from langmemory.maintenance.night import Night, TaskReport, planned_again
+from langmemory.maintenance.night import Night, planned_again
 from langmemory.maintenance.noting import notes
 from langmemory.maintenance.sentences import quoted
 from langmemory.maintenance.summarising import summarise
+from langmemory.maintenance.task_report import TaskReport
 from langmemory.pacing import in_steps
 from langmemory.ports.lifecycle import Aged, LifecycleView
 from langmemory.types import Namespace

@@ -91,6 +91,8 @@ class RecallRequest:
     """A recall preset of a `MemoryStore`."""
     filter: Mapping[str, Any] | None = None
     """LangGraph filter over the values."""
+    counted: bool = True
+    """It counts as an access of what it finds."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

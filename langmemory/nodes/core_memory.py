@@ -128,6 +128,12 @@ class CoreMemory:
             return []
         return self._blocks(await self.store.asearch(self.namespace, limit=BLOCKS_LIMIT))
 
+    def blocks_as_stored(self) -> list[tuple[CoreBlock, datetime | None]]:
+        """Every block, each with when it was stored last; None where nobody wrote it yet."""
+        stored = self.store.search(self.namespace, limit=BLOCKS_LIMIT)
+        times = {one.key: one.updated_at for one in stored if one.namespace == self.namespace}
+        return [(one, times.get(one.label)) for one in self._blocks(stored)]
+
     def block(self, label: str) -> CoreBlock:
         """One block as it stands.
 
@@ -234,15 +240,18 @@ class CoreMemory:
                     before,
                 )
             after = replace(before, content=content, version=before.version + 1)
-            value = {
-                "kind": "core",
-                "content": after.content,
-                "version": after.version,
-                "limit": after.limit,
-                "editor": self.editor,
-            }
-            self.store.put(self.namespace, label, value, index=False)
+            self.store.put(self.namespace, label, self.value_of(after), index=False)
         return after
+
+    def value_of(self, block: CoreBlock) -> dict[str, Any]:
+        """Return what is stored of a block."""
+        return {
+            "kind": "core",
+            "content": block.content,
+            "version": block.version,
+            "limit": block.limit,
+            "editor": self.editor,
+        }
 
     def _blocks(self, items: list[Any]) -> list[CoreBlock]:
         found = {item.key: item for item in items if item.namespace == self.namespace}

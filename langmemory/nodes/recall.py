@@ -161,6 +161,8 @@ class RecallNode(MemoryNode):
         visible_key: state key of what the model saw of them last time, where that is not the same.
         citations: ``off`` leaves the ids of memories out of the block; else they are in it.
         token_counter: counts the memory block.
+        counted: whether it counts as an access of what it finds; not where a person only looks at what a
+            model would get.
 
     State it writes:
         ``memory_block``: text, tokens, entries and what was omitted (`MemoryBlock.as_state`).
@@ -188,6 +190,7 @@ class RecallNode(MemoryNode):
         visible_key: str | None = None,
         citations: Citations = "strip",
         token_counter: TokenCounter = DEFAULT_COUNTER,
+        counted: bool = True,
         name: str = "recall",
     ) -> None:
         super().__init__(namespace, store=store, name=name)
@@ -205,6 +208,7 @@ class RecallNode(MemoryNode):
         self.visible_key = visible_key
         self.citations = one_of("citations", citations, Citations)
         self.token_counter = token_counter
+        self.counted = counted
 
     def _steps(self, state: Any, store: BaseStore, scope: RunScope) -> Steps[dict[str, Any]]:
         access = StoreAccess(store)
@@ -279,6 +283,7 @@ class RecallNode(MemoryNode):
             kinds=self.kinds,
             preset=self.preset,
             filter=self.filter,
+            counted=self.counted,
         )
         return _Question(
             request=request,

@@ -18,7 +18,8 @@ from weakref import WeakKeyDictionary
 
 import httpx
 
-from langmemory.errors import ConfigError, InvalidValueError, ServerUnreachableError
+from langmemory.errors import ConfigError, ServerUnreachableError
+from langmemory.labels import joined
 from langmemory.remote.refusals import error_of, kind_of
 from langmemory.twins import Steps, Wait
 from langmemory.types import Namespace
@@ -276,18 +277,9 @@ def part(text: str) -> str:
     return quote(text, safe="").replace(".", "%2E")  # "." and ".." would mean another path
 
 
-def place(namespace: Namespace) -> Namespace | None:
-    """Return a namespace as parameters have it; None for the whole file.
-
-    Raises:
-        InvalidValueError: It cannot be told there: a single label with a slash would be read as two.
-    """
-    if len(namespace) == 1 and "/" in namespace[0]:
-        raise InvalidValueError(
-            f"The namespace {namespace!r} is one label with a slash, which the server reads as several. "
-            "Put a label before it."
-        )
-    return tuple(namespace) or None
+def place(namespace: Namespace) -> str | None:
+    """Return a namespace as parameters have it; None for the whole file."""
+    return joined(namespace) if namespace else None
 
 
 def _parameters(query: Mapping[str, Any]) -> list[tuple[str, str]]:

@@ -7,10 +7,12 @@ is given of a namespace goes through `Access.place`.
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final
 
 from langmemory.server.problems import Problem
+from langmemory.server.tags import check_none, check_tag
 from langmemory.stores import MemoryStore
 from langmemory.stores.face import StoreFace, bound
 from langmemory.types import AccessToken, Namespace, TokenScope
@@ -29,6 +31,8 @@ class Grant:
     namespaces: tuple[Namespace, ...]
     """Prefixes; none is the whole file."""
     scope: TokenScope
+    from_issuer: bool = False
+    """Whether it is of an access token (OAuth), whose holder can ask the issuer for more."""
 
     @classmethod
     def of(cls, token: AccessToken) -> Grant:
@@ -61,24 +65,24 @@ class Grant:
         return replace(self, viewer=viewer)
 
 
-def viewer_in(header: str | None) -> str | None:
+def viewer_in(headers: Sequence[str]) -> str | None:
     """Return the viewer that a request names in ``Memory-Viewer``: a JSON string, so that somebody unknown,
     ``""``, is not what a proxy takes for no header.
 
     Raises:
-        Problem: It is no JSON string.
+        Problem: It is no JSON string, or there are several.
     """
-    if header is None:
+    if not headers:
         return None
     try:
-        found = json.loads(header)
+        found = json.loads(headers[0]) if len(headers) == 1 else None
     except ValueError:
         found = None
     if not isinstance(found, str) or len(found) > 400 or not found.isprintable():
         raise Problem(
             400,
             "malformed",
-            'Memory-Viewer is to be a JSON string of at most 400 characters: "maria".',
+            'Memory-Viewer is to be one JSON string of at most 400 characters: "maria".',
         )
     return found
 
@@ -95,13 +99,34 @@ class Access:
     """The application's store. Only what checks the grant itself may use it: see `whole`."""
     grant: Grant
     if_match: tuple[str, ...] | None = None
-    """Entity tags of the request, ``*`` for any; None where there is no such header."""
+    """Entity tags of ``If-Match``, ``*`` for any; None where there is no such header."""
+    if_none_match: tuple[str, ...] | None = None
+    """Of ``If-None-Match`` of a write, likewise."""
     idempotency_key: str | None = None
+
+    @property
+    def sender(self) -> str:
+        """The token, and on whose behalf it acts: who else sends the same Idempotency-Key is another."""
+        return f"{self.grant.id}\0{json.dumps(self.grant.viewer)}"
 
     @property
     def store(self) -> StoreFace:
         """The store as the one who asks may see it."""
         return bound(self.application, self.grant.viewer)
+
+    @property
+    def is_conditional(self) -> bool:
+        """Whether a write is only to be done on a certain version."""
+        return self.if_match is not None or self.if_none_match is not None
+
+    def check_version(self, tag: str | None) -> None:
+        """Refuse a write that has not seen the version of this tag; None: there is nothing yet.
+
+        Raises:
+            Problem: A header of the request says so.
+        """
+        check_tag(self.if_match, tag)
+        check_none(self.if_none_match, tag)
 
     def place(self, namespace: Namespace | None = None, *, exact: bool = False) -> Namespace:
         """Return the namespace that a request means, if it lies in what the token reaches.

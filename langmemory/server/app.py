@@ -6,6 +6,7 @@ import re
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
@@ -13,16 +14,22 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, JSONResponse, PlainTextResponse, Response
 from starlette.routing import Mount, Route, Router, WebSocketRoute
 
+from langmemory.errors import ConfigError, with_extra
 from langmemory.server import inspector, openapi
-from langmemory.server.access import LOCAL, Grant
+from langmemory.server.access import LOCAL, Access, Grant
 from langmemory.server.api import ROUTES
 from langmemory.server.auth import Doorkeeper
 from langmemory.server.mcp.endpoint import PATH, McpEndpoint
+from langmemory.server.mounting import surrounding_store, unprotected
 from langmemory.server.routes import PREFIX
 from langmemory.server.service import Endpoint, Guard, Service
 from langmemory.server.settings import ServerSettings
 from langmemory.server.streams import EventSocket, EventStream
 from langmemory.stores import MemoryStore
+
+if TYPE_CHECKING:
+    from langmemory.server.oauth.resource import ProtectedResource
+    from langmemory.server.oauth.verifier import TokenVerifier
 
 OpenStore = Callable[[], AbstractAsyncContextManager[MemoryStore]]
 
@@ -33,23 +40,28 @@ def create_app(
     settings: ServerSettings | None = None,
     local: Grant | None = LOCAL,
     mounted: bool = False,
+    verifier: TokenVerifier | None = None,
 ) -> Starlette:
     """Return the ASGI application.
 
     Args:
         store: An open store, which stays open; or what opens one for as long as the application runs.
-            None opens the configured file, as LangGraph's server does.
+            None takes that of the LangGraph server around, or opens the configured file.
         settings: None takes the defaults.
         local: What somebody at this machine may do without a token.
         mounted: It runs inside another server, such as LangGraph's (``http.app`` in langgraph.json). It
             then has no routes but below ``/api/v1/memory`` and ``/memory``, always asks for a token, and
-            leaves names of hosts to the server around it.
+            leaves names of hosts to the server around it. Where that one is open to others and lets
+            everybody reach the application, it refuses all requests.
+        verifier: Verifies the access tokens that the settings' ``oauth`` speaks of, instead of as JWTs by the
+            issuer's keys.
     """
     settings = settings or ServerSettings()
     doorkeeper = Doorkeeper.of(settings, local=local)
     if mounted:
-        doorkeeper = replace(doorkeeper, local=None, hosts=None)
-    service = Service(settings=settings, doorkeeper=doorkeeper)
+        doorkeeper = replace(doorkeeper, local=None, hosts=None, closed=unprotected())
+    oauth = _resource(settings, verifier, mounted=mounted)
+    service = Service(settings=settings, doorkeeper=doorkeeper, oauth=oauth)
     mcp = McpEndpoint(service)
 
     @asynccontextmanager
@@ -67,10 +79,13 @@ def create_app(
     ]
     status = _status_routes(service)
     shown = [*status, *_streams(service), Route(PATH, mcp), *inspector.routes()]
+    root = status
+    if oauth is not None:
+        shown, root = [*shown, oauth.own_route()], [*status, *oauth.root_routes()]
     places: dict[str, Sequence[Route | WebSocketRoute]] = {
         PREFIX: api,
         "/memory": shown,
-        **({} if mounted else {"": status}),
+        **({} if mounted else {"": root}),
     }
     app = Starlette(
         routes=[
@@ -81,6 +96,24 @@ def create_app(
     )
     app.state.service = service
     return app
+
+
+def _resource(
+    settings: ServerSettings, verifier: TokenVerifier | None, *, mounted: bool
+) -> ProtectedResource | None:
+    """Return the MCP endpoint as OAuth sees it, if the settings ask for that."""
+    if settings.oauth is None:
+        if verifier is not None:
+            raise ConfigError(
+                "A verifier needs ServerSettings(oauth=OAuthSettings(issuer=…, resource=…)), which say where "
+                "clients get a token."
+            )
+        return None
+    try:
+        from langmemory.server.oauth.resource import ProtectedResource
+    except ImportError as error:
+        raise ConfigError(f"OAuth needs {error.name}: {with_extra('server')}") from error
+    return ProtectedResource(settings.oauth, verifier=verifier, mounted=mounted)
 
 
 def _guarded(prefix: str, routes: Sequence[Route | WebSocketRoute], service: Service) -> Mount:
@@ -102,11 +135,7 @@ def _opener(store: MemoryStore | OpenStore | None) -> OpenStore:
             yield opened
 
         return as_it_is
-    if store is None:
-        from langmemory.graphs.server import open_store
-
-        return open_store
-    return store
+    return store or surrounding_store
 
 
 def _documentation() -> list[Route]:
@@ -139,8 +168,10 @@ def _status_routes(service: Service) -> list[Route]:
         return PlainTextResponse("ok\n")
 
     async def metrics(request: Request) -> Response:
-        (await service.let_in(request)).check_scope("read")
-        jobs = await run_in_threadpool(service.opened().jobs.counts)
+        grant = await service.let_in(request)
+        # Counts of what everybody does: they tell a viewer how much others do.
+        store = Access(application=service.opened(), grant=grant).whole(anywhere=True)
+        jobs = await run_in_threadpool(store.jobs.counts)
         gauges = {
             f"jobs_{state}": float(jobs.get(state, 0)) for state in ("pending", "running", "dead")
         }

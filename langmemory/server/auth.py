@@ -7,21 +7,26 @@ request comes from (``Origin``, ``Sec-Fetch-Site``). No cookie is ever read, and
 
 from __future__ import annotations
 
-import ipaddress
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Final
+from typing import TYPE_CHECKING, Final
 from urllib.parse import urlsplit
 
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import HTTPConnection
 
 from langmemory.server.access import LOCAL, Grant
+from langmemory.server.oauth.settings import is_loopback
 from langmemory.server.problems import Problem
 from langmemory.server.settings import ServerSettings
 from langmemory.stores import MemoryStore
 
+if TYPE_CHECKING:
+    from langmemory.server.oauth.resource import ProtectedResource
+
 LOCAL_NAMES: Final = frozenset({"localhost", "127.0.0.1", "::1"})
+OURS: Final = "lmt_"
+"""How tokens begin that `store.tokens` made."""
 FORWARDED: Final = ("forwarded", "x-forwarded-for", "x-forwarded-host", "x-real-ip", "via")
 """Headers of proxies: what they pass on comes from somewhere else."""
 
@@ -34,23 +39,30 @@ class Doorkeeper:
     """What somebody at this machine gets without a token; None: nothing."""
     hosts: frozenset[str] | None
     """Names by which the server is reached; None: any, since something before it checks them."""
+    closed: str | None = None
+    """Why nobody is let in at all; None where somebody may be."""
 
     @classmethod
     def of(cls, settings: ServerSettings, *, local: Grant | None = LOCAL) -> Doorkeeper:
         """Return the doorkeeper of a server that listens by itself."""
-        open_to_all = not _is_local(settings.host)
+        through_proxy = bool(settings.allowed_hosts) or settings.oauth is not None
         names = LOCAL_NAMES | {name.lower() for name in settings.allowed_hosts}
         if not settings.host.startswith(("0.0.0.0", "::")):
             names |= {settings.host.lower()}
-        without = open_to_all or settings.require_token
-        return cls(local=None if without else local, hosts=names)
+        if settings.oauth is not None:
+            names |= {urlsplit(settings.oauth.resource).hostname or ""}
+        needed = settings.require_token or through_proxy or not is_loopback(settings.host)
+        return cls(local=None if needed else local, hosts=names)
 
     def check_origin(self, connection: HTTPConnection) -> None:
-        """Refuse what is addressed to another name, or sent by another site's page.
+        """Refuse what is addressed to another name, or sent by another site's page; and everything where
+        nobody is let in.
 
         Raises:
             Problem: It is.
         """
+        if self.closed is not None:
+            raise Problem(403, "unprotected", self.closed)
         host = _host(connection)
         if self.hosts is not None and host not in self.hosts:
             raise Problem(
@@ -75,8 +87,13 @@ class Doorkeeper:
         if elsewhere and not followed_link:
             raise Problem(403, "origin", "Pages of other sites may not use this server.")
 
-    async def grant(self, connection: HTTPConnection, store: MemoryStore) -> Grant:
-        """Return what the sender of a request may do.
+    async def grant(
+        self,
+        connection: HTTPConnection,
+        store: MemoryStore,
+        oauth: ProtectedResource | None = None,
+    ) -> Grant:
+        """Return what the sender of a request may do; ``oauth`` takes access tokens, too.
 
         Raises:
             Problem: There is no token, or none that counts.
@@ -85,12 +102,16 @@ class Doorkeeper:
         if not given:
             if self.local is not None and _from_here(connection):
                 return self.local
+            if oauth is not None:
+                raise oauth.unauthorized("Send a token: `Authorization: Bearer …`.")
             raise _refused(
                 "Send a token: `Authorization: Bearer lmt_…`. `langmemory token create` makes one."
             )
         scheme, _, text = given[0].partition(" ")
         if len(given) > 1 or scheme.lower() != "bearer":
             raise _refused("The Authorization header is to be `Bearer`, a space and a token.")
+        if oauth is not None and not text.strip().startswith(OURS):
+            return await oauth.grant(text.strip())
         token = await run_in_threadpool(store.tokens.verified, text.strip())
         if token is None:
             raise _refused(
@@ -115,7 +136,8 @@ def _from_here(connection: HTTPConnection) -> bool:
     client = connection.client
     return (
         client is not None
-        and _is_local(client.host)
+        and is_loopback(client.host)
+        and connection.scope.get("http_version") != "1.0"
         and _host(connection) in LOCAL_NAMES
         and not any(name in connection.headers for name in FORWARDED)
     )
@@ -128,12 +150,3 @@ def _host(connection: HTTPConnection) -> str:
     if text.startswith("["):
         return text[1:].partition("]")[0]
     return text.partition(":")[0]
-
-
-def _is_local(host: str) -> bool:
-    if host == "localhost":
-        return True
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return False

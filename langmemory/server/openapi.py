@@ -14,7 +14,7 @@ from pydantic.json_schema import JsonSchemaMode
 from langmemory import __version__
 from langmemory.server.problems import MEDIA_TYPE, ProblemDetails
 from langmemory.server.routes import PREFIX, Route, Routes
-from langmemory.wire import adapter
+from langmemory.wire import SchemaOfFields, adapter
 
 Json = dict[str, Any]
 
@@ -79,7 +79,9 @@ def _schemas(routes: Iterable[Route]) -> tuple[dict[Wanted, Json], Json]:
     wanted = list(dict.fromkeys(wanted))
     inputs = [(one, mode, adapter(one)) for one, mode in wanted]
     found, definitions = TypeAdapter.json_schemas(
-        inputs, ref_template="#/components/schemas/{model}"
+        inputs,
+        ref_template="#/components/schemas/{model}",
+        schema_generator=SchemaOfFields,
     )
     return {(one, mode): found[one, mode] for one, mode in wanted}, definitions.get("$defs", {})
 
@@ -114,7 +116,9 @@ def _parameters(route: Route) -> Iterator[Json]:
         if (model := route.models.get(place)) is None:
             continue
         schema = model.model_json_schema(
-            mode="validation", ref_template="#/components/schemas/{model}"
+            mode="validation",
+            ref_template="#/components/schemas/{model}",
+            schema_generator=SchemaOfFields,
         )
         for name, one in schema["properties"].items():
             described = _without_null(one)

@@ -11,14 +11,18 @@ import re
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from typing import Final
 
 from langmemory.errors import InvalidFilterError
-from langmemory.languages import compared
+from langmemory.languages.spelling import name_key
+from langmemory.stores.rooms import Stretch
 from langmemory.types import Edge, Entity
 
 LONGEST: Final = 4
 """Edges of a pattern."""
+MOST_STEPS: Final = 500_000
+"""Edges that are tried in search of matches."""
 _NAME: Final = r"[A-Za-z_][A-Za-z0-9_]{0,63}"
 _NODE: Final = re.compile(
     rf"\(\s*(?P<variable>{_NAME})?\s*(?::\s*(?P<kind>{_NAME}))?\s*"
@@ -89,44 +93,111 @@ class Pattern:
             )
         return cls(nodes=tuple(node for node, _ in nodes), edges=tuple(edges))
 
-    def matches(self, entities: Sequence[Entity], edges: Sequence[Edge]) -> Iterator[Match]:
-        """Yield the ways in which a graph meets the pattern; no edge stands twice in one."""
-        known = {one.key: one for one in entities}
-        around: dict[str, list[Edge]] = defaultdict(list)
+    @property
+    def way(self) -> tuple[Stretch, ...]:
+        """Its edges, as the graph is walked along them."""
+        return tuple(
+            Stretch(relation=one.relation, forward=one.forward, backward=one.backward)
+            for one in self.edges
+        )
+
+    @property
+    def start(self) -> tuple[int, str | None]:
+        """Where there is least to look at: the place of the first node that is named, not the last one if
+        possible, whose name may be mere words, and the name; else that of an edge with a relation."""
+        last = len(self.edges)
+        named = [place for place, one in enumerate(self.nodes) if one.name is not None]
+        if named:
+            place = next((one for one in named if one < last), named[0])
+            return place, self.nodes[place].name
+        related = (place for place, one in enumerate(self.edges) if one.relation is not None)
+        return next(related, 0), None
+
+    def matches(self, entities: Sequence[Entity], edges: Sequence[Edge], limit: int) -> Matched:
+        """Return the first ways in which a graph meets the pattern; no edge stands twice in one."""
+        search = _Search(self, entities, edges)
+        found = list(islice(search.matches(), limit + 1))
+        return Matched(matches=found[:limit], more=len(found) > limit, whole=search.steps > 0)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Matched:
+    """Ways in which a pattern is met."""
+
+    matches: list[Match]
+    more: bool
+    whole: bool
+    """Whether all ways were tried until there were enough."""
+
+
+class _Search:
+    """One search for the ways in which a graph meets a pattern."""
+
+    def __init__(self, pattern: Pattern, entities: Sequence[Entity], edges: Sequence[Edge]) -> None:
+        self._pattern = pattern
+        self._known = {one.key: one for one in entities}
+        self._around: dict[str, list[Edge]] = defaultdict(list)
         for edge in edges:
-            around[edge.subject].append(edge)
+            self._around[edge.subject].append(edge)
             if edge.object is not None and edge.object != edge.subject:
-                around[edge.object].append(edge)
-        for entity in entities:
-            if _is(self.nodes[0], entity):
-                yield from self._from(
-                    0, entity, known, around, _bound({}, self.nodes[0], entity), ()
+                self._around[edge.object].append(edge)
+        self._promising = self._reachable()
+        self.steps = MOST_STEPS
+        """That are left."""
+
+    def _reachable(self) -> list[set[str]]:
+        """Return for each place the keys of the entities from which the rest of the pattern can be met, but
+        for what is bound twice: so the search runs into few dead ends."""
+        nodes, edges = self._pattern.nodes, self._pattern.edges
+        found = [{key for key, one in self._known.items() if _is(node, one)} for node in nodes]
+        for place in range(len(edges) - 1, -1, -1):
+            wanted, last = edges[place], place + 1 == len(edges)
+            found[place] = {
+                key
+                for key in found[place]
+                if any(
+                    (last and _is_literal(nodes[place + 1], end))
+                    if isinstance(end, str)
+                    else end.key in found[place + 1]
+                    for edge in self._around.get(key, ())
+                    if wanted.relation in (None, edge.relation)
+                    for end in _ends(edge, self._known[key], wanted, self._known)
                 )
+            }
+        return found
+
+    def matches(self) -> Iterator[Match]:
+        """Yield what is found, until `MOST_STEPS` are taken."""
+        node = self._pattern.nodes[0]
+        for key in sorted(self._promising[0]):
+            entity = self._known[key]
+            yield from self._from(0, entity, _bound({}, node, entity), ())
 
     def _from(
         self,
         place: int,
         here: Entity,
-        known: Mapping[str, Entity],
-        around: Mapping[str, Sequence[Edge]],
         bound: Mapping[str, Entity | str],
         taken: tuple[Edge, ...],
     ) -> Iterator[Match]:
-        if place == len(self.edges):
+        if place == len(self._pattern.edges):
             yield _match(bound, taken)
             return
-        wanted, node = self.edges[place], self.nodes[place + 1]
-        for edge in around.get(here.key, ()):
+        wanted, node = self._pattern.edges[place], self._pattern.nodes[place + 1]
+        last = place + 1 == len(self._pattern.edges)
+        for edge in self._around.get(here.key, ()):
+            if self.steps <= 0:
+                return
+            self.steps -= 1
             if edge in taken or (wanted.relation not in (None, edge.relation)):
                 continue
-            last = place + 1 == len(self.edges)
-            for end in _ends(edge, here, wanted, known):
+            for end in _ends(edge, here, wanted, self._known):
                 if isinstance(end, str):
                     if last and _is_literal(node, end) and _fits(bound, node, end):
                         yield _match(_bound(bound, node, end), (*taken, edge))
-                elif _is(node, end) and _fits(bound, node, end):
+                elif end.key in self._promising[place + 1] and _fits(bound, node, end):
                     further = _bound(bound, node, end)
-                    yield from self._from(place + 1, end, known, around, further, (*taken, edge))
+                    yield from self._from(place + 1, end, further, (*taken, edge))
 
 
 def _node(text: str, at: int, values: Mapping[str, str]) -> tuple[NodePattern, int]:
@@ -170,12 +241,12 @@ def _is(node: NodePattern, entity: Entity) -> bool:
         return False
     if node.name is None:
         return True
-    names = {compared(one) for one in (entity.name, *entity.aliases)}
-    return node.name == entity.key or compared(node.name) in names
+    names = {name_key(one) for one in (entity.name, *entity.aliases)}
+    return node.name == entity.key or name_key(node.name) in names
 
 
 def _is_literal(node: NodePattern, literal: str) -> bool:
-    return node.kind is None and (node.name is None or compared(node.name) == compared(literal))
+    return node.kind is None and (node.name is None or name_key(node.name) == name_key(literal))
 
 
 def _ends(

@@ -11,7 +11,7 @@ from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from time import perf_counter
-from typing import Any, Final, TypeVar
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from pydantic import BaseModel, ValidationError
 from pydantic_core import from_json
@@ -33,6 +33,9 @@ from langmemory.server.settings import ServerSettings
 from langmemory.server.tags import is_known, tag_of, tags_in
 from langmemory.stores import MemoryStore
 from langmemory.wire import adapter, to_bytes
+
+if TYPE_CHECKING:
+    from langmemory.server.oauth.resource import ProtectedResource
 
 logger = logging.getLogger("langmemory.server")
 
@@ -58,6 +61,8 @@ class Service:
     doorkeeper: Doorkeeper
     metrics: Metrics = field(default_factory=Metrics)
     replays: Replays = field(default_factory=Replays)
+    oauth: ProtectedResource | None = None
+    """Takes access tokens at the MCP endpoint."""
     store: MemoryStore | None = None
     """Open from the start of the application to its end."""
     followers: Hub | None = None
@@ -89,22 +94,25 @@ class Service:
         assert self.followers is not None
         return self.followers
 
-    async def let_in(self, connection: HTTPConnection) -> Grant:
-        """Return what the sender of a request may do, and count the request.
+    async def let_in(
+        self, connection: HTTPConnection, oauth: ProtectedResource | None = None
+    ) -> Grant:
+        """Return what the sender of a request may do, on behalf of whom ``Memory-Viewer`` names, and count
+        it; ``oauth`` takes access tokens, too.
 
         Raises:
-            Problem: They may not come in, or ask too often.
+            Problem: They may not come in, ask too often, or may not act on this person's behalf.
         """
         address = connection.client.host if connection.client else ""
         try:
-            grant = await self.doorkeeper.grant(connection, self.opened())
+            grant = await self.doorkeeper.grant(connection, self.opened(), oauth)
         except Problem as problem:
             if problem.status == 401:
                 self.failures.take(address)
             raise
         self.requests.take(grant.id)
         connection.scope["langmemory.grant"] = grant.id
-        return grant
+        return grant.on_behalf_of(viewer_in(connection.headers.getlist("memory-viewer")))
 
     @asynccontextmanager
     async def opening(
@@ -137,8 +145,6 @@ class Endpoint:
         service, route = self._service, self._route
         grant = await service.let_in(request)
         grant.check_scope(route.scope)
-        viewer = request.headers.get("memory-viewer")
-        grant = grant.on_behalf_of(viewer_in(viewer))
         given: dict[str, Any] = {}
         if "path" in route.models:
             given["path"] = validated(route.models["path"], "path", dict(request.path_params))
@@ -151,6 +157,9 @@ class Endpoint:
             application=service.opened(),
             grant=grant,
             if_match=tags_in(request.headers.get("if-match")),
+            if_none_match=None
+            if route.method == "GET"
+            else tags_in(request.headers.get("if-none-match"), weak=True),
             idempotency_key=request.headers.get("idempotency-key"),
         )
         if route.uploads:
@@ -161,9 +170,8 @@ class Endpoint:
             given["body"] = validated(route.models["body"], "body", _parsed(raw))
         if route.method != "POST" or access.idempotency_key is None:
             return await self._call(request, access, given)
-        key, sender = access.idempotency_key, grant.id
-        asked = (request.url.path, viewer or "", request.url.query)
-        identity = b"\0".join((*map(str.encode, asked), raw))
+        key, sender = access.idempotency_key, access.sender
+        identity = b"\0".join((request.url.path.encode(), request.url.query.encode(), raw))
         known = service.replays.begin(sender, key, identity)
         if known is not None:
             return Response(

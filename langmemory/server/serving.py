@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import asyncio
 import logging
 import signal
 import socket
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
-from types import FrameType
 from typing import Final
 
 import uvicorn
@@ -31,11 +29,11 @@ SOCKET_BYTES: Final = 64 * 1024
 class _Server(uvicorn.Server):
     """uvicorn's server, which tells those who follow events that it stops: it would wait for them."""
 
-    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
-        super().handle_exit(sig, frame)
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         service: Service = self.config.app.state.service  # type: ignore[union-attr]
         if service.followers is not None:
-            asyncio.get_running_loop().call_soon_threadsafe(service.followers.close)
+            service.followers.close()
+        await super().shutdown(sockets)
 
 
 def listen(settings: ServerSettings) -> socket.socket:

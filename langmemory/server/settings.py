@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from langmemory.server.oauth.settings import OAuthSettings
+
 MIB = 1024 * 1024
 
 
@@ -17,7 +19,7 @@ class ServerSettings:
     """0 takes any that is free."""
     allowed_hosts: tuple[str, ...] = ()
     """Names by which clients reach it, besides those of this machine itself, as they stand in the ``Host``
-    header, without the port."""
+    header, without the port. With one, everybody needs a token: others come in through a proxy."""
     require_token: bool = False
     """Refuse requests without a token also from this machine itself."""
     requests_per_second: float = 1_000
@@ -31,3 +33,5 @@ class ServerSettings:
     """An event stream on which nothing happens says so as often."""
     event_send_seconds: float = 20
     """A reader of events that takes longer to accept some is dropped."""
+    oauth: OAuthSettings | None = None
+    """Whose access tokens ``/memory/mcp`` takes, besides those of langmemory."""

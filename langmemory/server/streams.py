@@ -62,7 +62,7 @@ async def subscribe(service: Service, connection: HTTPConnection) -> tuple[Hub, 
     namespaces = grant.namespaces or ((),)
     if query.namespace is not None:
         namespaces = (access.place(query.namespace),)
-    allowed: list[FeedType] = ["memory", "review"]
+    allowed: list[FeedType] = ["memory", "review", "message"]
     if grant.viewer is None:
         allowed.append("run")
         if grant.scope == "admin" and not grant.namespaces:

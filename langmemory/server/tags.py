@@ -29,8 +29,9 @@ def tag_of(value: Any) -> str | None:
     return None if version is None else f'"{version}"'
 
 
-def tags_in(header: str | None) -> tuple[str, ...] | None:
-    """Return the strong entity tags of an If-Match header, with their quotes, or ``*``; None without one.
+def tags_in(header: str | None, *, weak: bool = False) -> tuple[str, ...] | None:
+    """Return the entity tags of an If-Match or If-None-Match header, with their quotes, or ``*``; None
+    without one. ``weak`` ones count for If-None-Match alone (RFC 9110, 13.1).
 
     Raises:
         Problem: It is malformed.
@@ -43,10 +44,8 @@ def tags_in(header: str | None) -> tuple[str, ...] | None:
     for part in header.split(","):
         match = _TAG.fullmatch(part.strip())
         if match is None:
-            raise Problem(
-                400, "malformed", 'If-Match is to be entity tags in quotes, such as "6a-6a".'
-            )
-        if match[1] is None:  # a weak one never matches (RFC 9110, 13.1.1)
+            raise Problem(400, "malformed", 'Entity tags are to stand in quotes, as in `"6a-6a"`.')
+        if match[1] is None or weak:
             found.append(f'"{match[2]}"')
     return tuple(found)
 
@@ -70,6 +69,19 @@ def check_tag(wanted: Sequence[str] | None, tag: str | None) -> None:
         return
     raise Problem(
         412, "changed-meanwhile", "It was changed meanwhile, or is gone. Read it again, then write."
+    )
+
+
+def check_none(unwanted: Sequence[str] | None, tag: str | None) -> None:
+    """Refuse a write over a version that is not to be there.
+
+    Raises:
+        Problem: There is something, and an If-None-Match header says ``*``, or names its version.
+    """
+    if unwanted is None or tag is None or not ("*" in unwanted or tag in unwanted):
+        return
+    raise Problem(
+        412, "exists", "There is one already. Read it, and write with its ETag as If-Match."
     )
 
 

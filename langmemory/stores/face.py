@@ -7,7 +7,7 @@ one.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from datetime import datetime
 from typing import Any, NoReturn, Protocol, TypeVar, Unpack, runtime_checkable
@@ -26,11 +26,13 @@ from langmemory.stores.rooms import (
     RECALL,
     REMEMBER,
     Batch,
+    Bus,
     Conversing,
     Core,
     Feed,
     Graph,
     IndexConfig,
+    Pages,
     RecallOptions,
     ViewerAdmin,
     ViewerChanges,
@@ -115,9 +117,25 @@ class StoreFace(BaseStore):
         return ViewerAdmin(self._core, self._viewer)
 
     @property
+    def pages(self) -> Pages:
+        """Lists of what the viewer may read, one page after the other."""
+        return Pages(self._core, self._viewer)
+
+    @property
     def feed(self) -> Feed:
         """What happened, in order, as far as the viewer may know of it."""
         return Feed(self._core.engine, self._viewer)
+
+    def bus(self, namespace: Namespace = (), *, agent: str | None = None) -> Bus:
+        """Return the bus over which agents share context, as one of them sends and receives.
+
+        Args:
+            namespace: Whose agents they are. Those of another namespace are others, whatever they are
+                called.
+            agent: The name of the agent, chosen by the application, never by a model. None: nobody; then
+                messages can be looked at, also in all that is below the namespace.
+        """
+        return Bus(self._core, self._viewer, namespace, agent)
 
     # LangGraph's operations.
 
@@ -142,15 +160,27 @@ class StoreFace(BaseStore):
         Raises:
             ChangedMeanwhileError: It was changed meanwhile; nothing was written.
         """
-        led(batching.steps(self._core, self._expecting(put, updated_at)))
+        self.put_all_if([put], expected={(tuple(put.namespace), put.key): updated_at})
 
     async def aput_if(self, put: PutOp, *, updated_at: datetime | None) -> None:
         """`put_if` without blocking the event loop."""
-        await aled(batching.steps(self._core, self._expecting(put, updated_at)))
-
-    def _expecting(self, put: PutOp, updated_at: datetime | None) -> Batch:
         batch = self._taken_apart([put])
-        return replace(batch, expected={(tuple(put.namespace), put.key): updated_at})
+        expected = {(tuple(put.namespace), put.key): updated_at}
+        await aled(batching.steps(self._core, replace(batch, expected=expected)))
+
+    def put_all_if(
+        self, puts: Iterable[PutOp], *, expected: Mapping[tuple[Namespace, str], datetime | None]
+    ) -> None:
+        """Put or delete items together, if others, or they themselves, still are what the caller read.
+
+        Args:
+            puts: The operations.
+            expected: `Item.updated_at` as it was read, by namespace and key; None: there is none yet.
+
+        Raises:
+            ChangedMeanwhileError: One of the expected was changed meanwhile; nothing was written.
+        """
+        led(batching.steps(self._core, replace(self._taken_apart(puts), expected=expected)))
 
     # Memory.
 

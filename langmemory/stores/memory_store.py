@@ -24,6 +24,7 @@ from langmemory.stores.rooms import (
     Admin,
     Changes,
     Core,
+    FilePages,
     IndexConfig,
     Jobs,
     Lifecycle,
@@ -222,6 +223,11 @@ class MemoryStore(StoreFace):
     def admin(self) -> Admin:
         """The file as a whole: listing, export and import, deleting namespaces, checks, usage."""
         return Admin(self._core, None)
+
+    @property
+    def pages(self) -> FilePages:
+        """The lists of the file, one page after the other."""
+        return FilePages(self._core, None)
 
     @property
     def tokens(self) -> Tokens:

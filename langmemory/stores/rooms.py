@@ -8,8 +8,10 @@ from typing import Final
 from langmemory.config import DatabaseConfig
 from langmemory.engines.sql.engine import Engine
 from langmemory.engines.sql.reading.operations import Batch, take_apart
+from langmemory.engines.sql.reading.walking import MOST_EDGES, Stretch
 from langmemory.engines.sql.rooms import batching, recalling, remembering
 from langmemory.engines.sql.rooms.admin import Admin, UnreadThread, ViewerAdmin
+from langmemory.engines.sql.rooms.bus import Bus, MessageOptions
 from langmemory.engines.sql.rooms.changes import Changes, ViewerChanges, archived
 from langmemory.engines.sql.rooms.conversing import Conversing, conversing_of
 from langmemory.engines.sql.rooms.core import Core
@@ -23,6 +25,7 @@ from langmemory.engines.sql.rooms.jobs import Jobs
 from langmemory.engines.sql.rooms.journal import StoredJournal
 from langmemory.engines.sql.rooms.lifecycle import Lifecycle, MaintenanceNight
 from langmemory.engines.sql.rooms.maintaining import Maintaining
+from langmemory.engines.sql.rooms.paging import FilePages, Pages
 from langmemory.engines.sql.rooms.recalling import (
     RecallOptions,
     as_expander,
@@ -42,15 +45,18 @@ POSTGRES: Final = ("postgresql://", "postgres://")
 
 __all__ = [
     "FORGET",
+    "MOST_EDGES",
     "RECALL",
     "REMEMBER",
     "Admin",
     "Batch",
+    "Bus",
     "Changes",
     "Conversing",
     "Core",
     "Engine",
     "Feed",
+    "FilePages",
     "Gathering",
     "Graph",
     "IndexConfig",
@@ -58,7 +64,10 @@ __all__ = [
     "Lifecycle",
     "Maintaining",
     "MaintenanceNight",
+    "MessageOptions",
+    "Pages",
     "RecallOptions",
+    "Stretch",
     "Tokens",
     "UnreadThread",
     "ViewerAdmin",

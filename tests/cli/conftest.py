@@ -5,14 +5,27 @@ from __future__ import annotations
 import json
 import shutil
 from collections.abc import Iterator
+from functools import cache, partial
 from pathlib import Path
 
 import pytest
+import typer.testing
+from typer.main import get_command
 from typer.testing import CliRunner, Result
 
 from langmemory.cli import app
 from tests.cli.place import CLOSED_PORT, ROOT, SAMPLE, Configure, Run
 from tests.ollama_server import OllamaServer
+
+typer.testing._get_command = cache(get_command)  # type: ignore[attr-defined]
+"""Else typer's runner reads the signature of every command anew for each call, which takes as long as
+most commands do."""
+
+
+def invoked(file: Path, *arguments: str | Path, input: str | bytes | None = None) -> Result:
+    """Run a command on a memory file."""
+    words = ["--db", str(file), *map(str, arguments)]
+    return CliRunner().invoke(app, words, input=input)
 
 
 @pytest.fixture(autouse=True)
@@ -36,11 +49,7 @@ def away_from_the_machine(patch: pytest.MonkeyPatch) -> None:
 def run(tmp_path: Path) -> Run:
     """Run a command on `memory.db` in tmp_path."""
 
-    def invoke(*arguments: str | Path, input: str | bytes | None = None) -> Result:
-        words = ["--db", str(tmp_path / "memory.db"), *map(str, arguments)]
-        return CliRunner().invoke(app, words, input=input)
-
-    return invoke
+    return partial(invoked, tmp_path / "memory.db")
 
 
 @pytest.fixture(scope="session")
@@ -49,7 +58,20 @@ def sample_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
     file = tmp_path_factory.mktemp("sample") / "memory.db"
     with pytest.MonkeyPatch.context() as patch:
         away_from_the_machine(patch)
-        result = CliRunner().invoke(app, ["--db", str(file), "import", str(SAMPLE)])
+        result = invoked(file, "import", SAMPLE)
+    assert result.exit_code == 0, result.output
+    return file
+
+
+@pytest.fixture(scope="session")
+def reflected_file(sample_file: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a memory file with the sample, reflected by rules, made once."""
+    file = tmp_path_factory.mktemp("reflected") / "memory.db"
+    shutil.copy(sample_file, file)
+    with pytest.MonkeyPatch.context() as patch:
+        away_from_the_machine(patch)
+        patch.chdir(file.parent)
+        result = invoked(file, "reflect")
     assert result.exit_code == 0, result.output
     return file
 
@@ -58,6 +80,13 @@ def sample_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def filled(run: Run, sample_file: Path, tmp_path: Path) -> Run:
     """The same, with the sample conversation imported."""
     shutil.copy(sample_file, tmp_path / "memory.db")
+    return run
+
+
+@pytest.fixture
+def reflected(run: Run, reflected_file: Path, tmp_path: Path) -> Run:
+    """The same, with the sample conversation imported and reflected by rules."""
+    shutil.copy(reflected_file, tmp_path / "memory.db")
     return run
 
 

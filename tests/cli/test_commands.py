@@ -190,7 +190,7 @@ def test_no_word_is_cut_in_a_narrow_terminal(
     assert "We're eight people in an old ceramics workshop near the Serranos towers." in shown
 
 
-@pytest.mark.parametrize("columns", [60, 100])
+@pytest.mark.parametrize("columns", seeds([60, 100], first=1))
 def test_piped_output_is_plain_and_fits(filled: Run, columns: int) -> None:
     """Output into a pipe has no ANSI codes, and no line is wider than COLUMNS."""
     command = f"{sys.executable} -m langmemory.cli search 'the new flat'"
@@ -303,18 +303,17 @@ def rows(file: Path) -> list[str]:
     return sorted(found)
 
 
-def test_an_export_with_facts_and_runs_comes_back_whole(filled: Run, tmp_path: Path) -> None:
+def test_an_export_with_facts_and_runs_comes_back_whole(reflected: Run, tmp_path: Path) -> None:
     """Records of reflection, undo and usage move to another file together with the memories."""
-    filled("reflect")
-    filled("undo", json.loads(filled("runs", "--limit", "1", "--json").stdout)[0]["id"])
+    reflected("undo", json.loads(reflected("runs", "--limit", "1", "--json").stdout)[0]["id"])
     with MemoryStore(tmp_path / "memory.db") as store:
         [shown] = store.recall("hazelnuts", ("memories",), limit=1).results
         store.admin.count_usage(usage("", disclose([shown])))
-    filled("export", "one.jsonl")
+    reflected("export", "one.jsonl")
     types = {json.loads(row)["type"] for row in rows(Path("one.jsonl"))}
     assert types >= {"item", "history", "run", "evidence", "entity", "edge", "reflected", "usage"}
-    assert filled("import", "one.jsonl", "--db", "new.db").exit_code == 0
-    filled("export", "two.jsonl", "--db", "new.db")
+    assert reflected("import", "one.jsonl", "--db", "new.db").exit_code == 0
+    reflected("export", "two.jsonl", "--db", "new.db")
     assert rows(Path("two.jsonl")) == rows(Path("one.jsonl"))
 
 
@@ -441,11 +440,13 @@ def test_what_needs_no_vectors_works_with_every_model(run: Run, tmp_path: Path) 
     assert json.loads(run("stats", "--json").stdout)["vectors"] == 1
 
 
-def test_a_closed_stdout_ends_no_command(filled: Run) -> None:
+@pytest.mark.parametrize(
+    "command", seeds(["export", "journal", "graph --json", "stats --json"], first=1)
+)
+def test_a_closed_stdout_ends_no_command(filled: Run, command: str) -> None:
     """Where a service has closed stdout, commands print to nowhere."""
-    for command in ("export", "journal", "graph --json", "stats --json"):
-        done = shell(f"exec {sys.executable} -m langmemory.cli {command} >&-")
-        assert (done.returncode, done.stderr) == (0, b""), command
+    done = shell(f"exec {sys.executable} -m langmemory.cli {command} >&-")
+    assert (done.returncode, done.stderr) == (0, b"")
 
 
 def test_a_closed_stdin_is_an_empty_one(filled: Run) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -14,15 +15,16 @@ from langmemory.engines.sqlite.file.rescue import rescued
 from langmemory.errors import DamagedFileError, DatabaseError
 from langmemory.stores import MemoryStore
 from tests.cli.place import Run
+from tests.seeds import seeds
 
 NS = ("memories", "me")
 PAGE = 4096
 
 
-@pytest.fixture
-def path(tmp_path: Path) -> Path:
-    """A file of 500 memories, of which one was deleted."""
-    path = tmp_path / "memory.db"
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A file of 500 memories, of which one was deleted, made once."""
+    path = tmp_path_factory.mktemp("whole") / "memory.db"
     with MemoryStore(path) as store:
         store.batch(
             PutOp(NS, f"k{n}", {"text": f"Number {n} is qzx{n} " + "and so on " * 20})
@@ -31,6 +33,12 @@ def path(tmp_path: Path) -> Path:
         store.put(NS, "k3", {"text": "Number 3 is changed"})
         store.delete(NS, "k4")
     return path
+
+
+@pytest.fixture
+def path(whole: Path, tmp_path: Path) -> Path:
+    """A copy of it to damage."""
+    return Path(shutil.copy(whole, tmp_path / "memory.db"))
 
 
 def leaves_of(path: Path, name: str) -> list[int]:
@@ -80,7 +88,7 @@ EVERY = {f"k{n}" for n in range(500)} - {"k4"}
 
 
 @pytest.mark.parametrize("command", [("export",), ("doctor", "--rescue")])
-@pytest.mark.parametrize("which", [0, 5, -1])
+@pytest.mark.parametrize("which", seeds([5, 0, -1], first=1))
 def test_a_lost_page_of_memories_takes_only_those_on_it(
     run: Run, path: Path, command: tuple[str, ...], which: int
 ) -> None:
@@ -106,8 +114,12 @@ def test_a_lost_page_of_memories_takes_only_those_on_it(
 
 @pytest.mark.parametrize(
     "table",
-    ["sqlite_autoindex_item_1", "item_class", "item_reader", "history", "history_item", "keyword_data",
-     "keyword_idx", "keyword_docsize", "vector", "leaf", "leaf_item", "code", "namespace", "thread"],
+    seeds(
+        ["item_class", "history", "keyword_data", "vector", "leaf_item", "sqlite_autoindex_item_1",
+         "item_reader", "history_item", "keyword_idx", "keyword_docsize", "leaf", "code", "namespace",
+         "thread"],
+        first=5,
+    ),
 )  # fmt: skip
 def test_a_lost_page_of_anything_else_takes_no_memory(run: Run, path: Path, table: str) -> None:
     """With a leaf page of an index, of the keyword index, of the history or of vectors zeroed, rescue
@@ -203,7 +215,7 @@ def test_a_file_without_its_list_of_tables_gives_no_hope(run: Run, path: Path) -
 
 
 @pytest.mark.parametrize(("begin", "end"), [(0, 100), (0, PAGE), (100, PAGE), (16, 24)])
-@pytest.mark.parametrize("byte", [b"\0", b"\xff"])
+@pytest.mark.parametrize("byte", seeds([b"\0", b"\xff"], first=1))
 def test_a_damaged_first_page_is_told_when_the_file_is_opened(
     run: Run, path: Path, begin: int, end: int, byte: bytes
 ) -> None:

@@ -14,14 +14,6 @@ from tests.cli.place import Configure, Run
 from tests.ollama_server import OllamaServer
 
 
-@pytest.fixture
-def reflected(filled: Run) -> Run:
-    """The sample, reflected by rules."""
-    result = filled("reflect")
-    assert result.exit_code == 0, result.output
-    return filled
-
-
 def moved(run: Run) -> str:
     """The run in which Lena moved."""
     rows = json.loads(run("runs", "--json").stdout)

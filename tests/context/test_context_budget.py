@@ -6,13 +6,14 @@ import json
 from typing import Any, TypedDict
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.graph import START, StateGraph
 
 from langmemory.context import BudgetReport, ContextBudget, level
 from langmemory.errors import ConfigError
+from tests.seeds import examples
 
 
 def test_defaults_are_the_source_designs() -> None:
@@ -34,6 +35,7 @@ def test_defaults_are_the_source_designs() -> None:
     }
 
 
+@settings(max_examples=examples(100, first=30), deadline=None)
 @given(st.integers(16_000, 4_000_000))
 def test_any_window_is_divided_without_remainder_or_overflow(window: int) -> None:
     """The four parts are the window, all positive, and the prompt's parts fit below the soft

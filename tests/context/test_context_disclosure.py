@@ -31,6 +31,7 @@ from langmemory.context import (
 from langmemory.context.disclosure import CITE
 from langmemory.errors import ConfigError
 from langmemory.types import Memory, Priority, Recall, RecallResult, Trace
+from tests.seeds import examples
 
 NOW = datetime(2026, 11, 21, tzinfo=UTC)
 MAY = datetime(2023, 5, 8, tzinfo=UTC)
@@ -81,7 +82,7 @@ memories = st.lists(
 
 
 @pytest.mark.parametrize("name", COUNTERS)
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60, first=20), deadline=None)
 @given(memories=memories, total=st.integers(0, 900))
 def test_never_one_token_over(name: str, memories: list[Any], total: int) -> None:
     """Whatever the memories, the budget and the counter: the block as sent counts at most the

@@ -12,6 +12,7 @@ from langchain_core.messages.utils import count_tokens_approximately
 from langmemory.context import fit_tool_outputs, mark_injected
 from langmemory.context.tool_outputs import CLEARED
 from langmemory.context.turns import exchange_ends, tool_call_ids, turn_starts
+from tests.seeds import examples
 
 pieces = st.lists(
     st.sampled_from(["human", "ai"])
@@ -36,7 +37,7 @@ def build(pieces: list[Any]) -> list[Any]:
     return messages
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(300, first=75), deadline=None)
 @given(pieces)
 def test_a_cut_never_separates_a_call_from_its_results(pieces: list[Any]) -> None:
     """For any conversation, even a broken one: after a place to cut comes no result of a call

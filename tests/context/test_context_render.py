@@ -12,6 +12,7 @@ from langchain_core.messages.utils import count_tokens_approximately
 
 from langmemory.context import full, note_of, timeline
 from langmemory.types import Memory
+from tests.seeds import examples
 
 NOW = datetime(2023, 5, 8, tzinfo=UTC)
 
@@ -58,7 +59,7 @@ def test_a_memory_in_full_keeps_its_lines_and_names_its_evidence() -> None:
 
 
 @pytest.mark.parametrize("counter", [count_tokens_approximately, len])
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60, first=20), deadline=None)
 @given(st.lists(st.text(min_size=1, max_size=300), min_size=1, max_size=8), st.integers(0, 300))
 def test_layers_never_exceed_their_budget(counter: Any, texts: list[str], limit: int) -> None:
     """Whatever fits is shown, the rest named, and not one token too many."""

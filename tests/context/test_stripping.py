@@ -17,6 +17,7 @@ from langmemory.context.citations import without_ids
 from langmemory.context.disclosure import Disclosed, MemoryBlock
 from langmemory.nodes import StripCitations
 from tests.scripted import StreamingModel
+from tests.seeds import examples
 
 ID, DIGITS = "1a2b3c4d", "12345678"
 
@@ -77,7 +78,7 @@ PARTS = st.sampled_from(
 )  # fmt: skip
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=examples(400, first=100), deadline=None)
 @given(st.lists(PARTS, max_size=14), st.data(), st.booleans())
 def test_a_stream_is_cut_anywhere(parts: list[str], data: Any, known: bool) -> None:
     """However the chunks are cut, together they are the answer without its ids."""

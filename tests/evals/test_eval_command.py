@@ -9,6 +9,7 @@ from typer.testing import CliRunner, Result
 
 from langmemory.cli.eval import eval_command
 from langmemory.evals import SAMPLE
+from tests.seeds import seeds
 
 
 def _run(*arguments: str) -> Result:
@@ -17,6 +18,7 @@ def _run(*arguments: str) -> Result:
     return CliRunner().invoke(app, arguments)
 
 
+@pytest.mark.thorough
 def test_the_command_evaluates_the_sample_and_writes_json_and_plot(tmp_path: Path) -> None:
     """Without data it runs what is shipped, with every system, and both files are whole."""
     result = _run(
@@ -104,7 +106,7 @@ def test_a_data_set_of_which_nothing_can_be_asked_is_reported_whole(tmp_path: Pa
     assert (system["groups"], system["timing"]["p50_ms"]) == ([], None)
 
 
-@pytest.mark.parametrize("columns", [30, 80])
+@pytest.mark.parametrize("columns", seeds([30, 80], first=1))
 def test_no_figure_is_cut_off(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, columns: int
 ) -> None:

@@ -9,6 +9,7 @@ import pytest
 
 from langmemory.graphs import build_reflection_graph
 from tests.formation.retold import NS, Retelling, at, told
+from tests.seeds import seeds
 
 DAYS = ("2026-01-01", "2026-02-01", "2026-03-01")
 TURNS = [
@@ -38,10 +39,16 @@ TURNS = [
 ]
 
 
-@pytest.mark.parametrize("turns", TURNS, ids=lambda turns: turns[0][0])
-@pytest.mark.parametrize(
-    "readers", list(itertools.product(("rules", "model"), repeat=3)), ids="-".join
-)
+READERS = list(itertools.product(("rules", "model"), repeat=3))
+CASES = [
+    (readers, TURNS[(number + shift) % len(TURNS)])
+    for shift in range(len(TURNS))
+    for number, readers in enumerate(READERS)
+]
+"""Who reads each turn, with each fact; the first eight are all readers, and each fact twice."""
+
+
+@pytest.mark.parametrize(("readers", "turns"), seeds(CASES, first=len(READERS)))
 def test_what_is_so_again_alone_holds(
     tmp_path: Path, turns: tuple[tuple[str, str], ...], readers: tuple[str, ...]
 ) -> None:

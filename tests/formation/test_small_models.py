@@ -19,6 +19,7 @@ from langmemory.ports.facts import Claim, Extraction
 from tests.formation.test_extraction import TALK, answer, batch, extract, fact, texts, turn
 from tests.ollama_server import OllamaServer, Reply, ToolCall
 from tests.scripted import ScriptedModel
+from tests.seeds import examples
 
 LISBON = fact("Maria moved to Lisbon", "t1")
 REX = fact("Maria has a dog called Rex", "t3")
@@ -371,14 +372,21 @@ def test_a_model_that_runs_away_is_no_crash(said: str) -> None:
         read(said, turns=["I moved to Lisbon"])
 
 
+KILOBYTES = examples(300, first=60)
+
+
 @pytest.mark.parametrize(
     "tail",
-    ['{"text": "' + 'she said \\"{no}\\" ' * 20_000, '{"text": "' + "x" * 300_000, "[" * 300_000],
+    [
+        '{"text": "' + 'she said \\"{no}\\" ' * (KILOBYTES * 65),
+        '{"text": "' + "x" * (KILOBYTES * 1000),
+        "[" * (KILOBYTES * 1000),
+    ],
     ids=["quotes", "string", "brackets"],
 )
 def test_a_long_answer_that_breaks_off_is_read_in_one_pass(tail: str) -> None:
-    """All complete facts of a 300 kB answer are read, whatever its incomplete entry holds. One pass
-    for each quote or bracket would not end within the hour."""
+    """All complete facts of a very long answer are read, whatever its incomplete entry holds. One pass
+    for each quote or bracket of 300 kB would not end within the hour."""
     found = json_object(f"{ONE[:-2]}, {tail}", field="facts", entry="text")
     assert found.value["facts"][0] == LISBON
 

@@ -95,7 +95,7 @@ def talk(
     ("store", "turns"),
     [
         ("in_memory", 60),
-        ("sqlite", 60),
+        pytest.param("sqlite", 60, marks=pytest.mark.thorough),
         ("memory_store", 60),
         pytest.param("memory_store", 600, marks=pytest.mark.thorough),
     ],

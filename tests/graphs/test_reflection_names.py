@@ -20,6 +20,7 @@ from langmemory.reflection import steps
 from tests.graphs.test_reflection_graph import JOB, LENA, answer, fact, facts, said
 from tests.ollama_server import OllamaServer, Reply
 from tests.scripted import ScriptedModel
+from tests.seeds import seeds
 
 KIEL = fact("Katherine Miller lives in Kiel.", "Katherine Miller", "lives_in", "Kiel")
 BONN = fact("Katharine Miller lives in Bonn now.", "Katharine Miller", "lives_in", "Bonn")
@@ -200,8 +201,10 @@ REPLIES: dict[str, tuple[list[str | Reply], str]] = {
 }
 
 
-@pytest.mark.parametrize("mode", ["sync", "async"])
-@pytest.mark.parametrize("how", REPLIES)
+@pytest.mark.parametrize(
+    ("mode", "how"),
+    seeds([("sync", how) for how in REPLIES] + [("async", how) for how in REPLIES], first=8),
+)
 def test_the_fast_model_of_the_configuration_is_asked(
     store: MemoryStore, mode: str, how: str
 ) -> None:

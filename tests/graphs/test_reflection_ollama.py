@@ -53,13 +53,15 @@ BAD_ANSWERS = {
 
 FAULTS: dict[str, Reply | None] = {
     "HTTP 500": Reply(fault="http_500"),
-    "unknown model": Reply(fault="not_found"),
     "too slow": Reply(content=GOOD, delay_seconds=5),
+    "vanished": None,
+    "unknown model": Reply(fault="not_found"),
     "dropped at once": Reply(fault="drop"),
     "dropped midway": Reply(content=GOOD, fault="drop"),
     "broken off": Reply(content=GOOD, fault="error_midway"),
-    "vanished": None,
 }
+"""What an extractor makes of each is tried in test_extraction_ollama.py."""
+EACH_FAULT = pytest.mark.parametrize("fault", seeds([*FAULTS.values()], first=3), ids=[*FAULTS])
 
 
 @pytest.fixture
@@ -196,7 +198,7 @@ def test_bad_answers_leave_the_conversation_verbatim(
     nothing_is_lost(lena.store, SAID, idle=("And you?", "I see."))
 
 
-@pytest.mark.parametrize("fault", FAULTS.values(), ids=FAULTS)
+@EACH_FAULT
 def test_an_absent_model_is_waited_for(
     lena: Conversation, server: OllamaServer, mode: Mode, clock: Clock, fault: Reply | None
 ) -> None:
@@ -238,7 +240,7 @@ def test_an_absent_model_is_waited_for(
     assert unread(lena.store) == 0
 
 
-@pytest.mark.parametrize("fault", FAULTS.values(), ids=FAULTS)
+@EACH_FAULT
 def test_without_a_queue_the_caller_is_told(
     store: MemoryStore, server: OllamaServer, mode: Mode, fault: Reply | None
 ) -> None:
@@ -285,7 +287,7 @@ def test_an_executor_ends_the_same(
     nothing_is_lost(store, SAID)
 
 
-@pytest.mark.parametrize("fault", FAULTS.values(), ids=FAULTS)
+@EACH_FAULT
 def test_an_executor_says_why_it_gave_up(
     store: MemoryStore, server: OllamaServer, mode: Mode, fault: Reply | None
 ) -> None:

@@ -30,10 +30,14 @@ OFFLINE = {
 
 @contextmanager
 def langgraph_dev(
-    project: Path, environ: Mapping[str, str], programs: Path | None = None
+    project: Path,
+    environ: Mapping[str, str],
+    programs: Path | None = None,
+    *,
+    host: str = "127.0.0.1",
 ) -> Iterator[str]:
     """Serve the langgraph.json in `project` with the `langgraph` in the folder ``programs``, else the one
-    beside this Python; yields the server's URL.
+    beside this Python, on the address ``host``; yields the server's URL on loopback.
 
     The output goes to ``project/server.log`` and is shown when the server does not start.
     """
@@ -43,7 +47,7 @@ def langgraph_dev(
     log = project / "server.log"
     command = [
         str((programs or Path(sys.executable).parent) / "langgraph"),
-        *("dev", "--no-browser", "--no-reload", "--host", "127.0.0.1", "--port", str(port)),
+        *("dev", "--no-browser", "--no-reload", "--host", host, "--port", str(port)),
     ]
     url = f"http://127.0.0.1:{port}"
     with log.open("wb") as output:

@@ -19,7 +19,8 @@ from langmemory.graphs.maintenance import build_maintenance_graph
 from langmemory.lifecycle.policies import PolicyOptions
 from langmemory.maintenance import tasks
 from langmemory.maintenance.daily import Daily, next_time
-from langmemory.maintenance.night import Night, TaskReport
+from langmemory.maintenance.night import Night
+from langmemory.maintenance.task_report import TaskReport
 from langmemory.stores import MemoryStore
 from langmemory.stores.rooms import Maintaining
 from tests.lifecycle.test_nights import ADA, NOW, cite, learn, lines

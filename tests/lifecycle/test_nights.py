@@ -18,7 +18,8 @@ from langmemory.errors import ConfigError, DatabaseError, MaintenanceBusyError
 from langmemory.graphs.maintenance import build_maintenance_graph
 from langmemory.lifecycle.policies import PolicyOptions
 from langmemory.maintenance import tasks
-from langmemory.maintenance.night import CHANGES_AT_ONCE, Night, TaskReport
+from langmemory.maintenance.night import CHANGES_AT_ONCE, Night
+from langmemory.maintenance.task_report import TaskReport
 from langmemory.stores import MemoryStore
 from langmemory.stores.rooms import Maintaining
 from langmemory.types import Namespace

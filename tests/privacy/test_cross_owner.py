@@ -28,7 +28,7 @@ from tests.privacy.household import OWNERS, SPACES, START, TOKEN, TOPICS, Househ
 from tests.seeds import examples
 from tests.stores.change_sets import problems
 
-STEPS = int(os.environ.get("LANGMEMORY_FUZZ_STEPS", examples(900, first=300)))
+STEPS = int(os.environ.get("LANGMEMORY_FUZZ_STEPS", examples(900, first=150)))
 SEED = int(os.environ.get("LANGMEMORY_FUZZ_SEED", "1"))
 READS = 3
 """Reads after each write."""

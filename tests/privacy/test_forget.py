@@ -43,6 +43,7 @@ from langmemory.projections.journal import JournalFiles
 from langmemory.reflection import LocalReflectionExecutor
 from langmemory.stores import MemoryStore
 from tests.privacy.household import START
+from tests.seeds import seeds
 from tests.stores.change_sets import NS, apply, known, problems
 from tests.stores.change_sets import fact as plain_fact
 
@@ -909,7 +910,10 @@ MemoryStore(sys.argv[1]).forget((), owner="alice")
 @pytest.mark.skipif(sys.platform == "win32", reason="kills a process")
 @pytest.mark.parametrize(
     "killed_at",
-    ["database.purge", "database.empty_wal", "leftovers.found_in_bytes", "journal.rebuild"],
+    seeds(
+        ["leftovers.found_in_bytes", "database.purge", "database.empty_wal", "journal.rebuild"],
+        first=1,
+    ),
 )
 def test_a_killed_forgetting_is_completed_by_who_opens_the_file(
     tmp_path: Path, killed_at: str

@@ -21,6 +21,7 @@ from langmemory.languages import (
     sentence_starts,
     word_forms,
 )
+from tests.seeds import examples
 
 
 @pytest.fixture(scope="module")
@@ -118,7 +119,7 @@ def test_scripts_are_found(fts: apsw.Connection, text: str, query: str, expected
     assert found(fts, text, query) is expected
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(300, first=75), deadline=None)
 @given(st.text(max_size=80))
 def test_no_query_is_syntax(fts: apsw.Connection, query: str) -> None:
     """Whatever a query holds, its expression is valid FTS5 or empty."""

@@ -77,10 +77,15 @@ def text_of(found: dict[str, Any]) -> str:
 
 
 @asynccontextmanager
-async def over_stdio(folder: Path, *options: str, errors: Any = None) -> AsyncIterator[Client]:
-    """Yield a client of `langmemory mcp`, which it starts."""
+async def over_stdio(
+    folder: Path, *options: str, errors: Any = None, home: Path | None = None
+) -> AsyncIterator[Client]:
+    """Yield a client of `langmemory mcp`, which it starts; with a home, without naming a file."""
+    command, environment = COMMAND, ENVIRONMENT
+    if home is not None:
+        command, environment = COMMAND[:3], {"PYTHONPATH": str(ROOT), "HOME": str(home)}
     started = StdioServerParameters(
-        command=COMMAND[0], args=[*COMMAND[1:], "mcp", *options], env=ENVIRONMENT, cwd=folder
+        command=command[0], args=[*command[1:], "mcp", *options], env=environment, cwd=folder
     )
     more = {} if errors is None else {"errlog": errors}
     async with stdio_client(started, **more) as streams, ClientSession(*streams) as session:
@@ -89,7 +94,9 @@ async def over_stdio(folder: Path, *options: str, errors: Any = None) -> AsyncIt
 
 
 @asynccontextmanager
-async def over_http(address: str, token: str | None = None) -> AsyncIterator[Client]:
+async def over_http(
+    address: str, token: str | None = None, *, auth: Any = None
+) -> AsyncIterator[Client]:
     """Yield a client of a running server."""
     headers = {} if token is None else {"Authorization": f"Bearer {token}"}
     async with AsyncExitStack() as stack:
@@ -97,7 +104,9 @@ async def over_http(address: str, token: str | None = None) -> AsyncIterator[Cli
             import httpx2 as http
         else:
             import httpx as http  # type: ignore[no-redef]
-        client = await stack.enter_async_context(http.AsyncClient(headers=headers, timeout=30))
+        client = await stack.enter_async_context(
+            http.AsyncClient(headers=headers, auth=auth, timeout=30)
+        )
         connected = streamable_http.streamable_http_client(address, http_client=client)
         streams = await stack.enter_async_context(connected)
         session = await stack.enter_async_context(ClientSession(*streams[:2]))

@@ -9,10 +9,15 @@ import pytest
 
 from tests.server.client import API, ELSEWHERE, problem, serving, token_of
 
+from langmemory.server.app import create_app  # isort: skip
+from langmemory.server.oauth.settings import OAuthSettings  # isort: skip
 from langmemory.server.settings import ServerSettings  # isort: skip
 from langmemory.errors import ConfigError  # isort: skip
 from langmemory.stores import MemoryStore  # isort: skip
 
+OAUTH = OAuthSettings(
+    issuer="https://login.example.com", resource="https://memory.example.com/memory/mcp"
+)
 ASK = {"json": {"query": "cat"}}
 PLACE = ("memories", "maria")
 
@@ -42,12 +47,39 @@ async def test_what_a_proxy_passes_on_is_not_from_here(
         assert problem(await client.post(f"{API}/recall", headers=headers, **ASK)) == "unauthorized"
 
 
+@pytest.mark.parametrize("prefix", [API, "/memory"])
+async def test_http_1_0_is_of_a_proxy(store: MemoryStore, prefix: str) -> None:
+    """nginx without further settings passes requests on as HTTP/1.0, addressed to loopback, with no header
+    that says so. They need a token."""
+    app = create_app(store)
+    path = f"{prefix}/recall" if prefix == API else f"{prefix}/events"
+    scope = {
+        "type": "http", "method": "POST" if prefix == API else "GET", "path": path, "raw_path": path.encode(),
+        "query_string": b"", "root_path": "", "scheme": "http", "http_version": "1.0",
+        "headers": [(b"host", b"127.0.0.1:8765"), (b"content-type", b"application/json")],
+        "client": ("127.0.0.1", 4711), "server": ("127.0.0.1", 8765),
+    }  # fmt: skip
+    sent: list[Any] = []
+
+    async def send(message: Any) -> None:
+        sent.append(message)
+
+    async def receive() -> Any:
+        return {"type": "http.request", "body": b'{"query": "cat"}', "more_body": False}
+
+    async with app.router.lifespan_context(app):
+        await app(scope, receive, send)
+    assert sent[0]["status"] == 401
+
+
 @pytest.mark.parametrize(
     ("settings", "address", "mounted"),
     [
         (ServerSettings(), ELSEWHERE, False),
         (ServerSettings(require_token=True), "127.0.0.1", False),
         (ServerSettings(host="0.0.0.0"), "127.0.0.1", False),
+        (ServerSettings(allowed_hosts=("memory.example.com",)), "127.0.0.1", False),
+        (ServerSettings(oauth=OAUTH), "127.0.0.1", False),
         (ServerSettings(), "127.0.0.1", True),
     ],
 )

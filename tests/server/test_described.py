@@ -8,6 +8,7 @@ from typing import Any, Final
 import pytest
 
 from tests.server.client import API
+from tests.server.secret_world import fill
 
 schemathesis = pytest.importorskip("schemathesis", reason="schemathesis is not installed")
 
@@ -22,7 +23,11 @@ pytestmark = pytest.mark.thorough
 EXAMPLES: Final = int(os.environ.get("LANGMEMORY_EXAMPLES", "20"))
 """Requests of one operation."""
 
+MANY: Final = EXAMPLES > 100
+"""Then also requests that cover each limit and each mistake of the schema, and others with each run."""
+
 STORE: Final = MemoryStore(":memory:", index=False)
+fill(STORE)  # so that answers hold something
 APP: Final = create_app(STORE)
 APP.state.service.store = STORE  # schemathesis runs no lifespan
 TOKEN: Final = STORE.tokens.create(scope="admin", namespaces=[("memories",)])[1]
@@ -30,7 +35,7 @@ HEADERS: Final = {"Authorization": f"Bearer {TOKEN}", "Host": "localhost"}
 
 CONFIG: Final = SchemathesisConfig.from_dict(
     {
-        "phases": {"coverage": {"enabled": False}},  # some hundred requests of each operation
+        "phases": {"coverage": {"enabled": MANY}},  # some hundred requests of each operation
         "checks": {
             # A schema cannot say which filter, pattern, cursor or namespace there is.
             "positive_data_acceptance": {
@@ -52,7 +57,7 @@ def json_lines(_: Any, value: Any) -> bytes:
 
 @SCHEMA.parametrize()
 @settings(
-    max_examples=EXAMPLES, deadline=None, derandomize=True,
+    max_examples=EXAMPLES, deadline=None, derandomize=not MANY,
     suppress_health_check=list(HealthCheck),
 )  # fmt: skip
 def test_every_answer_is_as_described(case: Any) -> None:

@@ -1,88 +1,21 @@
-"""The inspector: static pages that act through the API alone, tried in a real browser where there is one."""
+"""The inspector: static pages that act through the API alone. `test_browser.py` tries them in a browser."""
 
 from __future__ import annotations
 
 import re
-import shutil
-import socket
-import threading
-import time
-from collections.abc import Iterator
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from tests.server.client import API, problem, serving, token_of
+from tests.server.story import PLACE, SAID, tell
 
-from langmemory.changes import (  # isort: skip
-    AddEdge,
-    AddEntity,
-    AddMemory,
-    ChangeSet,
-    Facets,
-    OpenReview,
-    SetStatus,
-)
 from langmemory.server import inspector  # isort: skip
 from langmemory.stores import MemoryStore  # isort: skip
 
 HOME = Path(inspector.__file__).parent
 SOURCES = sorted(one for one in HOME.iterdir() if one.suffix in inspector.TYPES)
-PLACE = ("home", "ana")
-MAY = datetime(2026, 5, 1, tzinfo=UTC)
-SAID = "My sister Bea plays the cello in Bilbao."
-
-
-@pytest.fixture
-def filled(store: MemoryStore) -> MemoryStore:
-    """A file with turns, a fact and a question for a person."""
-    turns = [
-        {"role": "user", "content": SAID, "id": "1", "name": "Ana"},
-        {"role": "user", "content": "I water the tomatoes at six.", "id": "2", "name": "Ana"},
-    ]
-    said = store.remember(PLACE, turns, thread_id="t", at=MAY)
-    facts = {"fact/cello": "Bea plays the cello.", "fact/viola": "Bea plays the viola."}
-    store.changes.apply(
-        ChangeSet(
-            namespace=PLACE,
-            run_id="reflect/1",
-            kind="reflection",
-            reason="what was said of Bea",
-            changes=(
-                *(
-                    AddMemory(
-                        key=key,
-                        value={"text": text},
-                        facets=Facets(kind="semantic", valid_at=MAY),
-                        evidence=(said[0],),
-                        reason="said",
-                    )
-                    for key, text in facts.items()
-                ),
-                AddEntity(key="person/bea", name="Bea", kind="person"),
-                AddEntity(key="thing/cello", name="Cello"),
-                AddEdge(
-                    fact="fact/cello",
-                    subject="person/bea",
-                    relation="plays",
-                    object="thing/cello",
-                ),
-                OpenReview(
-                    id="review/1",
-                    about="contradiction",
-                    question="Which of these holds?",
-                    memories=tuple(facts),
-                    options={
-                        "cello": (SetStatus(key="fact/viola", status="archived"),),
-                        "both": (),
-                    },
-                ),
-            ),
-        )
-    )
-    return store
 
 
 async def test_the_files_are_served(store: MemoryStore) -> None:
@@ -175,6 +108,22 @@ async def test_why_not_names_the_stage(filled: MemoryStore) -> None:
     assert set(counts) == {0}
 
 
+@pytest.mark.parametrize("path", ["recall", "context/inject"])
+async def test_looking_is_no_access(tmp_path: Path, path: str) -> None:
+    """What the pages ask for is not counted as a use of what they show; what a prompt asks for is."""
+    asked = {"query": "Who plays the cello?", "namespace": PLACE}
+    for counted in (False, True):
+        file = tmp_path / f"{counted}.db"
+        with MemoryStore(file) as store:
+            tell(store)
+            async with serving(store) as client:
+                found = await client.post(f"{API}/{path}", json={**asked, "counted": counted})
+            assert "fact/cello" in found.text
+        with MemoryStore(file) as store:  # closing has written the counts
+            counts = [one.access_count for one in store.admin.memories(PLACE)]
+        assert any(counts) is counted
+
+
 async def test_why_not_hides_what_is_private(filled: MemoryStore) -> None:
     """Whether another's private memory exists is not told, and nobody else's memory is corrected."""
     filled.put(
@@ -234,154 +183,21 @@ async def test_a_correction_is_a_run(filled: MemoryStore) -> None:
         assert listed.json()["items"] == []
 
 
-# In a browser.
-
-ARGUMENTS = (
-    "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
-    "--disable-background-networking", "--disable-component-update", "--disable-sync",
-)  # fmt: skip
-
-
-@pytest.fixture
-def address(filled: MemoryStore) -> Iterator[str]:
-    """Where a server over the file is reached."""
-    import uvicorn
-
-    from langmemory.server.app import create_app
-
-    listening = socket.create_server(("127.0.0.1", 0))
-    server = uvicorn.Server(uvicorn.Config(create_app(filled), log_config=None))
-    thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]}, daemon=True)
-    thread.start()
-    while not server.started:
-        time.sleep(0.01)
-    yield f"http://127.0.0.1:{listening.getsockname()[1]}/memory/"
-    server.should_exit = True
-    thread.join()
-    listening.close()
-
-
-def elsewhere(url: str) -> list[str]:
-    """Return an address, unless it is the server's own."""
-    return [] if url.startswith("http://127.0.0.1:") else [url]
-
-
-@pytest.fixture
-def browser_page() -> Iterator[Any]:
-    """A page of headless Chromium; what it logs, and asks elsewhere, fails the test."""
-    sync_api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
-    chromium = shutil.which("chromium") or shutil.which("google-chrome")
-    if chromium is None:
-        pytest.skip("there is no Chromium on this machine")
-    said: list[str] = []
-    with sync_api.sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=chromium, args=list(ARGUMENTS))
-        page = browser.new_page(viewport={"width": 360, "height": 800})
-        page.on("console", lambda one: said.append(f"{one.type}: {one.text}"))
-        page.on("pageerror", lambda one: said.append(str(one)))
-        page.on("request", lambda one: said.extend(elsewhere(one.url)))
-        page.set_default_timeout(20_000)
-        yield page
-        assert said == []
-        browser.close()
-
-
-@pytest.mark.integration
-def test_why_did_it_say_that(browser_page: Any, address: str, filled: MemoryStore) -> None:
-    """In the browser: search, see why and why not, correct, see the history, undo; then decide a review."""
-    page = browser_page
-    filled.put(PLACE, "markup", {"text": "<img src=x onerror=alert(1)> cello"})
-    page.goto(address)
-    page.get_by_role("searchbox").fill("Who plays the cello?")
-    page.keyboard.press("Enter")
-    page.locator(".results .bars").first.wait_for()
-    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
-    assert page.get_by_text("<img src=x onerror=alert(1)>").first.is_visible()
-    assert "cello" in page.get_by_label("Memory block").inner_text()
-    page.get_by_role("combobox", name="Memory").fill("tomatoes")
-    page.get_by_role("button", name="Show the stage").click()
-    page.get_by_text("It was returned, at place").wait_for()
-    page.get_by_role("link", name="Bea plays the cello.", exact=True).first.click()
-    page.get_by_role("heading", name="What it rests on").wait_for()
-    page.get_by_role("button", name="Correct").click()
-    page.get_by_label("What it is to say").fill("Bea plays the harp.")
-    page.get_by_role("button", name="Save").click()
-    page.get_by_role("heading", name="Bea plays the harp.").wait_for()
-    assert page.locator(".history ins", has_text="harp").is_visible()
-    assert page.locator(".history del", has_text="cello").is_visible()
-    page.locator(".history a", has_text="correct/").click()
-    page.get_by_role("button", name="Preview undo").click()
-    page.get_by_role("button", name="Undo this run").click()
-    page.get_by_text("Taken back by").wait_for()
-    found = filled.admin.memory(PLACE, "fact/cello")
-    assert found is not None
-    assert found.text == "Bea plays the cello."
-    page.get_by_role("link", name="reviews").click()
-    page.get_by_text("Which of these holds?").wait_for()
-    page.keyboard.press("1")
-    page.get_by_text("Nothing is to be decided.").wait_for()
-    decided = filled.admin.memory(PLACE, "fact/viola")
-    assert decided is not None
-    assert decided.status == "archived"
-
-
-@pytest.mark.integration
-def test_forgetting_shows_its_proof(browser_page: Any, address: str, filled: MemoryStore) -> None:
-    """In the browser: forgetting shows first what would go, then what went; the key is not there any more."""
-    page = browser_page
-    page.goto(f"{address}#/memory?ns=home&ns=ana&key=fact%2Fviola")
-    page.get_by_role("button", name="Forget…").click()
-    page.get_by_role("button", name="Forget it").click()
-    page.get_by_text("gone, and proven").wait_for()
-    assert filled.admin.memory(PLACE, "fact/viola") is None
-
-
-@pytest.mark.integration
-def test_what_held_at_a_moment(browser_page: Any, address: str, filled: MemoryStore) -> None:
-    """In the browser: the sliders of timeline and graph, moved by keys, show what was known then."""
-    page = browser_page
-    filled.put(PLACE, "old", {"text": "Bea played the piano."})
-    page.goto(f"{address}#/timeline")
-    page.get_by_text("3 facts hold at this moment, of 3.").wait_for()
-    known = page.get_by_label("Known at")
-    known.focus()
-    page.keyboard.press("Home")
-    page.get_by_text("2 facts hold at this moment, of 3.").wait_for()
-    page.get_by_role("link", name="graph").click()
-    page.get_by_role("link", name="Bea plays Cello").wait_for()
-    assert page.locator(".picture circle").count() == 2
-    page.get_by_label("As of").focus()
-    page.keyboard.press("Home")
-    page.get_by_label("As of").blur()
-    page.locator(".picture .name-of", has_text="Bea").click()
-    page.get_by_role("link", name="Show all").wait_for()
-
-
-@pytest.mark.integration
-def test_health_and_jobs(browser_page: Any, address: str, filled: MemoryStore) -> None:
-    """In the browser: figures of memory, and a queue that is empty with what fills it."""
-    page = browser_page
-    page.goto(f"{address}#/health")
-    page.get_by_text("No night of maintenance yet.").wait_for()
-    page.get_by_role("link", name="jobs").click()
-    page.get_by_text("The queue is empty.").wait_for()
-    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
-
-
-@pytest.mark.integration
-def test_a_token_is_asked_for(browser_page: Any, filled: MemoryStore, address: str) -> None:
-    """In the browser: a token that is typed in shows what its viewer may read, and stands in no address."""
-    page = browser_page
-    token = token_of(filled, "bob", PLACE, scope="read")
-    filled.put(
-        PLACE, "secret", {"text": "Ana hides a cello.", "privacy": "private", "owner": "ana"}
+def test_the_pictures_stand_on_pages() -> None:
+    """Each screenshot is on a page, with words for those who do not see it, and has at most 150 kB."""
+    root = HOME.parents[2]
+    pages = [root / "README.md", root / "docs" / "how-to" / "inspector.md"]
+    said = "\n".join(page.read_text(encoding="utf-8") for page in pages)
+    words = dict(reversed(found) for found in re.findall(r"!\[([^\]]+)\]\(\S*/(\S+)\)", said))
+    words |= dict(
+        reversed(found) for found in re.findall(r'<img alt="([^"]+)" src="\S*/(\S+)">', said)
     )
-    page.goto(f"{address}#/memories")
-    page.get_by_text("Ana hides a cello.").wait_for()
-    page.get_by_role("button", name="Token").click()
-    page.get_by_label("Token", exact=True).last.fill(token)
-    page.get_by_role("button", name="Use it").click()
-    page.get_by_text("Ana hides a cello.").wait_for(state="detached")
-    page.get_by_text("Bea plays the cello.").wait_for()
-    assert token not in page.url
-    assert page.evaluate("Object.values(sessionStorage)").count(token) == 1
+    pictures = sorted((root / "docs" / "images").glob("inspector-*.png"))
+    assert len(pictures) >= 5
+    for picture in pictures:
+        assert picture.stat().st_size <= 150_000
+        assert picture.name in said
+        light = picture.name.replace(
+            "-dark", "-light"
+        )  # the same picture, chosen by the reader's palette
+        assert len(words.get(picture.name) or words[light]) > 40

@@ -47,6 +47,29 @@ async def test_stdio_serves_one_file(tmp_path: Path) -> None:
         assert [one.value["content"] for one in store.search(ME)] == [SAID]
 
 
+async def test_clients_in_any_folder_share_one_memory(tmp_path: Path) -> None:
+    """Without a file in the command it is one in the home directory that nobody else may read: two clients
+    that run at once see what the other remembers, and nothing is on stderr or in their folders."""
+    folders = [tmp_path / name for name in ("home", "one", "two")]
+    for folder in folders:
+        folder.mkdir()
+    home, one, two = folders
+    log = tmp_path / "log"
+    with log.open("w") as errors:
+        first = over_stdio(one, home=home, errors=errors)
+        second = over_stdio(two, home=home, errors=errors)
+        async with first as claude, second as cursor:
+            assert (await claude.done("recall", query="Tofu"))["memories"] == []
+            await claude.done("remember", texts=[SAID])
+            assert SAID in text_of(await cursor.call("recall", query="Where is Tofu?"))
+            await cursor.done("remember", texts=["Ada tunes the piano"])
+            assert "Ada" in text_of(await claude.call("recall", query="piano"))
+    assert log.read_text() == ""
+    assert not [*one.iterdir(), *two.iterdir()]
+    file = home / ".langmemory" / "memory.db"
+    assert [oct(path.stat().st_mode)[-3:] for path in (file.parent, file)] == ["700", "600"]
+
+
 async def test_stdio_acts_for_its_viewer(tmp_path: Path) -> None:
     """Viewer and namespace are those of the command: what is private to others is not there."""
     place = ("team", "house")
@@ -182,8 +205,11 @@ def test_the_inspector_lists_and_calls_the_tools(tmp_path: Path) -> None:
     inspector = ["npx", "--yes", "--offline", "@modelcontextprotocol/inspector", "--cli"]
     if shutil.which("npx") is None:
         pytest.skip("there is no npx")
-    if subprocess.run([*inspector, "--help"], capture_output=True, timeout=120).returncode:
+    helped = subprocess.run([*inspector, "--help"], capture_output=True, text=True, timeout=120)
+    if helped.returncode:
         pytest.skip("npm does not have @modelcontextprotocol/inspector in its cache")
+    if "--connect-timeout" in helped.stdout:
+        inspector += ["--connect-timeout", "100000"]
 
     def inspect(*words: str) -> dict[str, Any]:
         paths = ["env", f"PYTHONPATH={ENVIRONMENT['PYTHONPATH']}"]

@@ -6,19 +6,24 @@ import json
 import os
 import re
 import signal
+import socket
 import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from queue import Queue
 from threading import Thread
 
 import pytest
+from typer.testing import CliRunner
 
+from langmemory.cli import app
 from tests.server.client import API
 
 import httpx  # isort: skip
 
+from langmemory.cli.serve import open_in_browser  # isort: skip
 from langmemory.stores import MemoryStore  # isort: skip
 
 ROOT = Path(__file__).parents[2]
@@ -79,11 +84,8 @@ def test_a_token_from_the_command_line_opens_the_server(tmp_path: Path) -> None:
     """`token create` prints a token that the server takes, `list` shows it, `revoke` ends it at once."""
 
     def token(*words: str) -> str:
-        command = [sys.executable, "-m", "langmemory.cli", "--db", "memory.db", "token", *words]
-        environment = {**os.environ, "PYTHONPATH": str(ROOT)}
-        ran = subprocess.run(
-            command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=True
-        )
+        ran = CliRunner().invoke(app, ["--db", str(tmp_path / "memory.db"), "token", *words])
+        assert ran.exit_code == 0, ran.output
         return ran.stdout.strip()
 
     made = token("create", "--viewer", "maria", "-n", "memories/maria", "--expires", "30d")
@@ -101,20 +103,24 @@ def test_a_token_from_the_command_line_opens_the_server(tmp_path: Path) -> None:
 
 def test_a_taken_port_is_one_line(tmp_path: Path) -> None:
     """Where another server listens, the command says so and ends."""
-    with server(tmp_path) as (address, _, _):
-        port = address.rpartition(":")[2]
-        command = [
-            sys.executable,
-            "-m",
-            "langmemory.cli",
-            "--db",
-            "memory.db",
-            "serve",
-            "--port",
-            port,
-        ]
-        environment = {**os.environ, "PYTHONPATH": str(ROOT)}
-        ran = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True)
-    assert ran.returncode == 1
+    with socket.create_server(("127.0.0.1", 0)) as other:
+        port = other.getsockname()[1]
+        words = ["--db", str(tmp_path / "memory.db"), "serve", "--port", str(port)]
+        ran = CliRunner().invoke(app, words)
+    assert ran.exit_code == 1
     assert ran.stderr.count("\n") == 1
     assert f"Cannot listen on 127.0.0.1:{port}" in ran.stderr
+
+
+def test_the_pages_open_in_a_browser(monkeypatch: pytest.MonkeyPatch) -> None:
+    """`--open` opens an address where there is a screen; a browser for terminals would take the terminal."""
+    opened: Queue[str] = Queue()
+    monkeypatch.setattr("langmemory.cli.serve.webbrowser.open", opened.put)
+    monkeypatch.setattr("langmemory.cli.serve.sys.platform", "linux")
+    for name in ("DISPLAY", "WAYLAND_DISPLAY", "BROWSER"):
+        monkeypatch.delenv(name, raising=False)
+    open_in_browser("http://127.0.0.1:1/none")
+    monkeypatch.setenv("DISPLAY", ":0")
+    open_in_browser("http://127.0.0.1:1/memory/")
+    assert opened.get(timeout=30) == "http://127.0.0.1:1/memory/"
+    assert opened.empty()

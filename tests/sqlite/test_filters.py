@@ -19,6 +19,7 @@ from langmemory.engines.sql.tables.values import LONG_STRING
 from langmemory.errors import InvalidFilterError
 from langmemory.stores import MemoryStore
 from langmemory.values import from_json, to_json
+from tests.seeds import examples
 
 NAMESPACE = ("n",)
 
@@ -92,7 +93,11 @@ filters = st.recursive(
 @example(stored=[{"a": ["x"]}], filter={"a": {"$eq": ("x",)}})
 @example(stored=[{"a": [math.nan]}], filter={"a": [math.nan]})
 @example(stored=[{"a": "a\0" + LONG + "needle"}], filter={"a": {"$contains": "needle"}})
-@settings(max_examples=250, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(
+    max_examples=examples(250, first=62),
+    deadline=None,
+    suppress_health_check=[HealthCheck.too_slow],
+)
 def test_sql_is_what_a_filter_means(stored: list[dict[str, Any]], filter: dict[str, Any]) -> None:
     """For any values and any filter, search finds exactly the items that `matches` lets pass, with
     a query and without."""
@@ -145,7 +150,7 @@ plain_filters = st.dictionaries(
         max_size=2,
     ),
 )  # fmt: skip
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(300, first=75), deadline=None)
 def test_filters_mean_what_langgraph_means(
     stored: dict[str, Any], number: dict[str, Any], filter: dict[str, Any], bound: dict[str, Any]
 ) -> None:

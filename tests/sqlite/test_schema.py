@@ -45,6 +45,29 @@ def test_migrated_equals_fresh(tmp_path: Path) -> None:
         assert schema.version(snapshot.connection) == len(schema.migrations())
 
 
+def test_the_feed_goes_on_counting_where_it_was(tmp_path: Path) -> None:
+    """A file from before the bus keeps its events, its tokens and the number of the next event, though the
+    newest ones were deleted: cursors that clients keep stay right."""
+    path = tmp_path / "m.db"
+    raw = apsw.Connection(str(path))
+    for script in schema.migrations()[:13]:
+        raw.execute(script)
+    raw.execute(
+        "INSERT INTO setting (name, value) VALUES ('generation', 1); "
+        "INSERT INTO activity (at, type, subject, action) VALUES (1, 'run', 'a', 'done'), "
+        "(2, 'run', 'b', 'done'); DELETE FROM activity WHERE subject = 'b'; "
+        "INSERT INTO token VALUES ('t', x'00', 'maria', '[]', 'read', 1, NULL)"
+    )
+    raw.pragma("user_version", 13)
+    raw.pragma("application_id", APPLICATION_ID)
+    raw.close()
+    with MemoryStore(path, index=False) as store:
+        assert store.tokens.listed()[0].agent is None
+        store.bus(("a",), agent="x").share("y")
+        rows = store.conn.execute("SELECT seq, type FROM activity ORDER BY seq").fetchall()
+        assert rows == [(1, "run"), (3, "message")]
+
+
 def test_newer_file_is_refused(tmp_path: Path) -> None:
     """A file of a later schema version is refused with both versions, and stays as it was."""
     path = tmp_path / "m.db"
@@ -253,9 +276,11 @@ def test_words_that_are_written_otherwise_today_are_read_anew(
     raw.execute(
         "DROP TABLE follow_up; DROP TABLE stale_page; DROP TABLE citation; DROP TABLE lease; "
         "DROP TABLE progress; DROP TABLE archived_item; DROP TABLE token; DROP TABLE activity; "
+        "DROP TABLE message; DROP TABLE receipt; DROP TABLE subscription; DROP TABLE fit; "
         "DROP TRIGGER run_done; DROP TRIGGER run_undone; DROP TRIGGER run_gone; DROP TRIGGER review_opened; "
         "DROP TRIGGER review_decided; DROP TRIGGER review_gone; DROP TRIGGER job_added; "
-        "DROP TRIGGER job_moved; DROP TRIGGER job_gone"
+        "DROP TRIGGER job_moved; DROP TRIGGER job_gone; DROP INDEX item_told; DROP INDEX run_at; "
+        "DROP INDEX review_opened; DROP INDEX usage_rank"
     )
     raw.pragma("user_version", version)
     raw.close()

@@ -28,6 +28,7 @@ from langmemory.engines.sqlite.search.scope_plan import CardinalityCache, ScopeP
 from langmemory.ports.candidates import Floats, KeywordQuery
 from langmemory.types import Kind, Namespace, Privacy, Scope, Status
 from langmemory.values import to_json
+from tests.seeds import examples
 
 DIMS = 24
 NAMESPACES: tuple[Namespace, ...] = (("a",), ("a", "b"), ("a", "c"), ("z",))
@@ -128,7 +129,7 @@ scopes = st.builds(
 
 
 @given(scope=scopes)
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(300, first=75), deadline=None)
 def test_an_index_gives_what_the_predicate_lets_through(file: File, scope: Scope) -> None:
     """Where a search may start from a condition, it starts from exactly the items that the
     condition, and no other, holds for; among the kinds asked for, if it is about the status. And
@@ -162,7 +163,7 @@ def test_an_index_gives_what_the_predicate_lets_through(file: File, scope: Scope
     thresholds=st.sampled_from([(8192, 32), (30, 4)]),
     few=st.sampled_from([0, 250]),
 )
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(300, first=75), deadline=None)
 def test_what_little_a_scope_leaves_is_found(
     file: File, scope: Scope, seed: int, thresholds: tuple[int, int], few: int
 ) -> None:
@@ -251,10 +252,12 @@ def test_a_file_of_the_version_before(tmp_path: Path) -> None:
     file.engine.close()
     raw = apsw.Connection(str(tmp_path / "m.db"))
     raw.execute(
-        "DROP INDEX item_class; DROP INDEX item_reader; DROP INDEX item_created; "
+        "DROP INDEX item_class; DROP INDEX item_reader; DROP INDEX item_created; DROP INDEX item_told; "
+        "DROP INDEX run_at; DROP INDEX review_opened; DROP INDEX usage_rank; "
         "DROP TABLE word_change; DROP TABLE follow_up; DROP TABLE stale_page; "
         "DROP TABLE citation; DROP TABLE lease; "
         "DROP TABLE progress; DROP TABLE archived_item; DROP TABLE token; DROP TABLE activity; "
+        "DROP TABLE message; DROP TABLE receipt; DROP TABLE subscription; DROP TABLE fit; "
         "DROP TRIGGER run_done; DROP TRIGGER run_undone; DROP TRIGGER run_gone; DROP TRIGGER review_opened; "
         "DROP TRIGGER review_decided; DROP TRIGGER review_gone; DROP TRIGGER job_added; "
         "DROP TRIGGER job_moved; DROP TRIGGER job_gone"

@@ -53,8 +53,13 @@ CREATE INDEX item_inactive ON item (status) WHERE status <> 'active';
 CREATE INDEX item_valid ON item (namespace, valid_at) WHERE valid_at IS NOT NULL;
 CREATE INDEX item_successor ON item (namespace, superseded_by) WHERE superseded_by IS NOT NULL;
 CREATE INDEX item_mandate ON item (namespace) WHERE priority = 'mandate';
--- Where a search starts whose scope leaves little: kinds and statuses, readers, times.
-CREATE INDEX item_class ON item (kind, namespace, status);
+-- Where a search starts whose scope leaves little (kinds and statuses, readers, times), and a page of a
+-- list: by when a memory became true or was said, else stored.
+CREATE INDEX item_class ON item (kind, namespace, status, coalesce(valid_at, CASE WHEN value ->> '$.said_at' GLOB '[0-9][0-9][0-9][0-9]-*' THEN
+    CAST(round(unixepoch(value ->> '$.said_at', 'subsec') * 1000000) AS INTEGER) END, created_at));
+CREATE INDEX item_told ON item (coalesce(valid_at, CASE WHEN value ->> '$.said_at' GLOB '[0-9][0-9][0-9][0-9]-*' THEN
+    CAST(round(unixepoch(value ->> '$.said_at', 'subsec') * 1000000) AS INTEGER) END, created_at),
+    id, namespace, kind, status);
 CREATE INDEX item_reader ON item (CASE privacy WHEN 'private' THEN coalesce(owner, '') END, namespace);
 CREATE INDEX item_created ON item (namespace, created_at, valid_at) WHERE valid_at IS NULL;
 
@@ -149,6 +154,7 @@ CREATE TABLE run (
     undone_by TEXT                          -- the run that undid it
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX run_namespace ON run (namespace, at);
+CREATE INDEX run_at ON run (at);
 
 -- What a memory was derived from. Ids are never used twice, so a source that is gone stays nameless.
 CREATE TABLE evidence (
@@ -243,6 +249,7 @@ CREATE TABLE review (
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX review_open ON review (namespace) WHERE decision IS NULL;
 CREATE INDEX review_run ON review (run);
+CREATE INDEX review_opened ON review (opened_at);
 CREATE INDEX review_decided ON review (decided_run) WHERE decided_run IS NOT NULL;
 
 -- Work for later: the queue of reflections.
@@ -279,6 +286,7 @@ CREATE TABLE usage (
     read_tokens      INTEGER NOT NULL,      -- what showing it cost in all
     discovery_tokens INTEGER NOT NULL       -- what it stands for
 ) STRICT;
+CREATE INDEX usage_rank ON usage (succeeded, referenced, loaded);
 
 -- Short ids of items, as a model is shown them; filled up when one is looked for.
 CREATE TABLE label (
@@ -344,16 +352,17 @@ CREATE TABLE token (
     namespaces TEXT NOT NULL,               -- JSON: lists of labels; none = the whole file
     scope      TEXT NOT NULL CHECK (scope IN ('read', 'write', 'admin')),
     created_at INTEGER NOT NULL,
-    expires_at INTEGER                      -- NULL = never
+    expires_at INTEGER,                     -- NULL = never
+    agent      TEXT                         -- whose messages it sends and receives on the bus
 ) STRICT, WITHOUT ROWID;
 
--- What happened to runs, reviews and jobs, in the order of commits. Triggers write it, so that no
+-- What happened to runs, reviews, jobs and messages of the bus, in the order of commits. Triggers write it, so that no
 -- writer can leave something out. What happened to memories stands in the history.
 CREATE TABLE activity (
     seq     INTEGER PRIMARY KEY AUTOINCREMENT,
     at      INTEGER NOT NULL,
-    type    TEXT NOT NULL CHECK (type IN ('run', 'review', 'job')),
-    subject ANY NOT NULL,                   -- id of the run, review or job; its rows go with it
+    type    TEXT NOT NULL CHECK (type IN ('run', 'review', 'job', 'message')),
+    subject ANY NOT NULL,                   -- id of the run, review, job or message; its rows go with it
     action  TEXT NOT NULL
 ) STRICT;
 CREATE INDEX activity_subject ON activity (type, subject);
@@ -394,4 +403,87 @@ CREATE TRIGGER job_moved AFTER UPDATE OF state ON job WHEN new.state <> old.stat
 END;
 CREATE TRIGGER job_gone AFTER DELETE ON job BEGIN
     DELETE FROM activity WHERE type = 'job' AND subject = old.id;
+END;
+
+-- The bus: messages between agents, whoever runs them, until they expire.
+CREATE TABLE message (
+    seq            INTEGER PRIMARY KEY AUTOINCREMENT,  -- in the order of commits
+    id             TEXT NOT NULL UNIQUE,    -- by which agents know it
+    namespace      INTEGER NOT NULL REFERENCES namespace (id),
+    sender         TEXT NOT NULL,           -- name of an agent
+    recipient      TEXT,                    -- NULL = all agents of the namespace
+    type           TEXT NOT NULL CHECK (type IN ('finding', 'decision', 'progress', 'warning',
+                   'request', 'reply', 'handoff', 'invalidation')),
+    priority       TEXT NOT NULL CHECK (priority IN ('low', 'normal', 'high')),
+    topic          TEXT,
+    summary        TEXT NOT NULL,
+    details        TEXT NOT NULL,
+    artifacts      TEXT NOT NULL,           -- JSON: list of texts
+    memories       TEXT NOT NULL,           -- JSON: keys of items in the same namespace
+    next_steps     TEXT NOT NULL,           -- JSON: list of texts
+    confidence     REAL CHECK (confidence BETWEEN 0 AND 1),
+    reply_to       TEXT,                    -- message.id
+    owner          TEXT,
+    privacy        TEXT NOT NULL CHECK (privacy IN ('public', 'shared', 'private')),
+    created_at     INTEGER NOT NULL,
+    expires_at     INTEGER NOT NULL,
+    invalidated_at INTEGER
+) STRICT;
+CREATE INDEX message_place ON message (namespace, seq);
+CREATE INDEX message_expires ON message (expires_at);
+CREATE INDEX message_reply ON message (reply_to) WHERE reply_to IS NOT NULL;
+
+-- Which agent has seen a message, and is done with it.
+CREATE TABLE receipt (
+    message         INTEGER NOT NULL,       -- message.seq
+    agent           TEXT NOT NULL,
+    seen_at         INTEGER NOT NULL,
+    acknowledged_at INTEGER,
+    PRIMARY KEY (message, agent)
+) STRICT, WITHOUT ROWID;
+
+-- What an agent wants of the messages to all; without any, it gets all of them.
+CREATE TABLE subscription (
+    id         INTEGER PRIMARY KEY AUTOINCREMENT,
+    namespace  INTEGER NOT NULL REFERENCES namespace (id),
+    agent      TEXT NOT NULL,
+    viewer     TEXT,                        -- on whose behalf; NULL = the application
+    topic      TEXT,                        -- exactly one of topic, sender and query
+    sender     TEXT,
+    query      TEXT,
+    min_similarity REAL NOT NULL,           -- of a query: cosine from which on a message fits
+    created_at INTEGER NOT NULL
+) STRICT;
+CREATE INDEX subscription_agent ON subscription (namespace, agent);
+
+-- Messages that fit the query of a subscription.
+CREATE TABLE fit (
+    subscription INTEGER NOT NULL,          -- subscription.id
+    message      INTEGER NOT NULL,          -- message.seq
+    PRIMARY KEY (subscription, message)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX fit_message ON fit (message);
+
+CREATE TRIGGER message_sent AFTER INSERT ON message BEGIN
+    INSERT INTO activity (at, type, subject, action)
+    VALUES (CAST(unixepoch('subsec') * 1000000 AS INTEGER), 'message', new.id, 'sent');
+END;
+CREATE TRIGGER message_invalidated AFTER UPDATE OF invalidated_at ON message
+WHEN new.invalidated_at IS NOT NULL AND old.invalidated_at IS NULL BEGIN
+    INSERT INTO activity (at, type, subject, action)
+    VALUES (CAST(unixepoch('subsec') * 1000000 AS INTEGER), 'message', new.id, 'invalidated');
+END;
+CREATE TRIGGER message_gone AFTER DELETE ON message BEGIN
+    DELETE FROM activity WHERE type = 'message' AND subject = old.id;
+    DELETE FROM receipt WHERE message = old.seq;
+    DELETE FROM fit WHERE message = old.seq;
+END;
+CREATE TRIGGER message_acknowledged AFTER UPDATE OF acknowledged_at ON receipt
+WHEN new.acknowledged_at IS NOT NULL AND old.acknowledged_at IS NULL BEGIN
+    INSERT INTO activity (at, type, subject, action)
+    SELECT CAST(unixepoch('subsec') * 1000000 AS INTEGER), 'message', id, 'acknowledged'
+    FROM message WHERE seq = new.message;
+END;
+CREATE TRIGGER subscription_gone AFTER DELETE ON subscription BEGIN
+    DELETE FROM fit WHERE subscription = old.id;
 END;

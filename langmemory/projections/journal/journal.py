@@ -14,10 +14,11 @@ from typing import Final, Literal
 from langmemory.errors import ClosedStoreError, DatabaseError
 from langmemory.namespaces import check_namespace
 from langmemory.ports.journal import JournalRows
-from langmemory.projections.journal import month_page
+from langmemory.projections.journal import memory_page, month_page
 from langmemory.projections.journal.days import pages_of
 from langmemory.projections.journal.files import JournalFiles
-from langmemory.projections.journal.memory_files import MemoryFiles
+from langmemory.projections.journal.memory_files import MemoryFiles, memory_pages
+from langmemory.projections.journal.memory_page import MemoryPage
 from langmemory.projections.journal.month_page import MonthPage
 from langmemory.projections.journal.months import month_page as of_month
 from langmemory.projections.journal.pages import Page, render
@@ -121,6 +122,24 @@ class Journal:
     def memory_files(self, folder: str | os.PathLike[str]) -> MemoryFiles:
         """`MEMORY.md` and `DREAMS.md` in a folder of the journal."""
         return MemoryFiles(folder, self._rows)
+
+    def memory_pages(
+        self, namespace: Namespace, *, budget_tokens: int, now: datetime
+    ) -> dict[str | None, str]:
+        """Return `MEMORY.md` of one namespace as text: None has what everybody may read, and each owner of
+        private memories theirs.
+
+        Args:
+            namespace: Exactly this one.
+            budget_tokens: How long a page may be, about.
+            now: The most salient at this time come first.
+        """
+        namespace = check_namespace(namespace)
+        pages: dict[str | None, MemoryPage] = {None: MemoryPage(namespace=namespace, owner=None)}
+        for found in self._rows.remembered(namespace, int(now.timestamp() * 1_000_000)):
+            if found.namespace == namespace:
+                pages |= {page.owner: page for page in memory_pages(found)}
+        return {owner: memory_page.render(page, budget_tokens) for owner, page in pages.items()}
 
     def folders(self) -> list[Path]:
         """Where files of the journal stand, whoever had them written: what is undone, decided,

@@ -8,7 +8,10 @@ from langmemory.server.api import (
     corrections,
     graph,
     memories,
+    memory_page,
+    nights,
     recalling,
+    rights,
     store,
     why_not,
 )
@@ -19,11 +22,14 @@ ROUTES = (
     memories.routes,
     corrections.routes,
     core.routes,
+    memory_page.routes,
     context.routes,
     graph.routes,
     changes.routes,
+    nights.routes,
     admin.routes,
     store.routes,
+    rights.routes,
 )
 """In the order in which the documentation lists them."""
 

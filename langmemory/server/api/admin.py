@@ -12,7 +12,7 @@ from pathlib import Path
 from time import time
 from typing import Annotated, Any, Final
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, Field
 
 from langmemory.errors import DamagedFileError, ImportFormatError
 from langmemory.lifecycle.health import Finding, Health
@@ -22,6 +22,7 @@ from langmemory.server.problems import Problem
 from langmemory.server.routes import Routes, Rows, Upload
 from langmemory.stores import MemoryStore
 from langmemory.types import Forgotten, Stats
+from langmemory.wire import Deferred
 
 routes = Routes("Whole file")
 
@@ -48,10 +49,8 @@ class ForgetRequest(Fields):
     """What the dry run answered. Without it, this is the dry run."""
 
 
-class ForgetAnswer(BaseModel):
+class ForgetAnswer(Deferred):
     """What went, or would go."""
-
-    model_config = ConfigDict(use_attribute_docstrings=True)
 
     forgotten: Forgotten
     confirmation: str | None = None
@@ -145,41 +144,102 @@ def _complete(begun: list[Any], rows: Iterator[Any]) -> Iterator[Any]:
         yield {"error": str(error)}
 
 
-class Imported(BaseModel):
-    """What an import did."""
+class ImportQuery(Fields):
+    """How."""
 
-    model_config = ConfigDict(use_attribute_docstrings=True)
+    dry_run: bool = False
+    """Read the file, say what would change and which lines cannot be read, and change nothing."""
+
+
+class ImportProblem(Deferred):
+    """A line that cannot be read."""
+
+    line: int
+    detail: str
+
+
+class Imported(Deferred):
+    """What an import did, or would do."""
 
     changed: int
     """Memories that are new or different."""
+    memories: int
+    """Memories in the file."""
+    lines: int
+    problems: list[ImportProblem]
+    """Of a dry run: lines that cannot be read, 100 at most. Without one, the first is a refusal."""
+
+
+MOST_PROBLEMS: Final = 100
+LINES_AT_ONCE: Final = 500
+
+Line = tuple[int, dict[str, Any]]
+"""A row, and the number of its line."""
 
 
 @routes("POST", "/import", scope="admin")
-def import_rows(access: Access, *, body: Upload) -> Imported:
+def import_rows(access: Access, *, query: ImportQuery, body: Upload) -> Imported:
     """Restore what `export` gave, as it was. Repeating it adds nothing."""
     assert isinstance(body, Path)
     store = access.whole(anywhere=True)
+    done = Imported(changed=0, memories=0, lines=0, problems=[])
     with body.open(encoding="utf-8") as lines:
         try:
-            return Imported(changed=store.admin.import_rows(_rows(lines)))
+            if query.dry_run:
+                _look(store, lines, done)
+            else:
+                rows = (row for _, row in _rows(lines, done))
+                done.changed = store.admin.import_rows(rows)
         except UnicodeDecodeError:
             raise ImportFormatError("The file is no UTF-8.") from None
+    return done
 
 
-def _rows(lines: Iterator[str]) -> Iterator[dict[str, Any]]:
+def _look(store: MemoryStore, lines: Iterator[str], done: Imported) -> None:
+    """Fill in what an import would do. Of lines that cannot be taken together each is tried by itself."""
+    rows = _rows(lines, done, found=done.problems)
+    while batch := list(islice(rows, LINES_AT_ONCE)):
+        try:
+            done.changed += store.admin.import_rows((row for _, row in batch), dry_run=True)
+        except ImportFormatError:
+            for number, row in batch:
+                try:
+                    done.changed += store.admin.import_rows([row], dry_run=True)
+                except ImportFormatError as error:
+                    _note(done.problems, number, str(error))
+        if len(done.problems) >= MOST_PROBLEMS:
+            break
+
+
+def _note(problems: list[ImportProblem], line: int, detail: str) -> None:
+    if len(problems) < MOST_PROBLEMS:
+        problems.append(ImportProblem(line=line, detail=detail))
+
+
+def _rows(
+    lines: Iterator[str], done: Imported, found: list[ImportProblem] | None = None
+) -> Iterator[Line]:
+    """Yield the rows of a file. ``found`` takes the lines that are none; without it they are refused."""
     for number, line in enumerate(lines, start=1):
         if not line.strip():
             continue
+        done.lines += 1
         try:
             row = json.loads(line)
         except ValueError as error:
-            raise ImportFormatError(f"Line {number} is no JSON: {error}.") from None
-        if not isinstance(row, dict):
-            raise ImportFormatError(f"Line {number} is no object.")
-        yield row
+            wrong = f"It is no JSON: {error}."
+        else:
+            if isinstance(row, dict):
+                done.memories += row.get("type") == "item"
+                yield number, row
+                continue
+            wrong = "It is no object."
+        if found is None:
+            raise ImportFormatError(f"Line {number}: {wrong}")
+        _note(found, number, wrong)
 
 
-class HealthReport(BaseModel):
+class HealthReport(Deferred):
     """How well memory is kept."""
 
     figures: Health

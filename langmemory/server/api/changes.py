@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Annotated
+from typing import Annotated, Final
 
-from pydantic import BaseModel, Field
+from pydantic import Field
 
 from langmemory.server.access import Access
-from langmemory.server.api.requests import Fields, Id, Listing, Page, page, with_ties
+from langmemory.server.api.requests import Fields, Id, Listing, Paging
 from langmemory.server.problems import Problem
 from langmemory.server.routes import Routes
-from langmemory.timestamps import EPOCH
-from langmemory.types import Applied, HistoryEntry, Job, JobState, Review, Run
+from langmemory.types import Applied, HistoryEntry, Job, JobState, Page, Review, Run
+from langmemory.wire import Deferred
 
 routes = Routes("Changes")
+
+WAITING: Final[tuple[JobState, ...]] = ("running", "pending", "dead")
 
 
 class IdPath(Fields):
@@ -23,22 +25,11 @@ class IdPath(Fields):
     id: Id
 
 
-def _seconds(at: datetime) -> float:
-    return (at - EPOCH).total_seconds()
-
-
 @routes("GET", "/runs", scope="read")
 def list_runs(access: Access, *, query: Listing) -> Page[Run]:
     """List what changed memory on its own, newest first."""
-    place, store = access.place(query.namespace), access.whole()
-
-    def order(one: Run) -> tuple[object, ...]:
-        return _seconds(one.at), one.id
-
-    def fetch(size: int) -> list[Run]:
-        return store.changes.runs(place, limit=size)
-
-    return page(query, with_ties(fetch, lambda one: one.at, order), order, falling=True)
+    pages, place = access.whole().pages, access.place(query.namespace)
+    return pages.runs(place, after=query.cursor, limit=query.limit)
 
 
 def _run(access: Access, id: str) -> Run:
@@ -55,26 +46,17 @@ def get_run(access: Access, *, path: IdPath) -> Run:
     return _run(access, path.id)
 
 
-class RunChanges(Fields):
-    """Which run."""
+class RunChanges(Paging):
+    """Of which run."""
 
     run_id: Id
-    limit: Annotated[int, Field(ge=1, le=1_000)] = 200
-    """Memories at most."""
-
-
-class Changed(BaseModel):
-    """What a run changed."""
-
-    items: list[HistoryEntry]
 
 
 @routes("GET", "/changes", scope="read")
-def list_changes(access: Access, *, query: RunChanges) -> Changed:
+def list_changes(access: Access, *, query: RunChanges) -> Page[HistoryEntry]:
     """List what a run changed, with what each memory said before and after."""
     found = _run(access, query.run_id)
-    changed = access.whole().changes.changed_by(found.id, limit=query.limit)
-    return Changed(items=changed)
+    return access.whole().pages.changed_by(found.id, after=query.cursor, limit=query.limit)
 
 
 class UndoRequest(Fields):
@@ -101,13 +83,12 @@ class ReviewListing(Listing):
 @routes("GET", "/reviews", scope="read")
 def list_reviews(access: Access, *, query: ReviewListing) -> Page[Review]:
     """List questions for a person or a deep model, oldest first."""
-    place, changes = access.place(query.namespace), access.store.changes
-
-    def order(one: Review) -> tuple[object, ...]:
-        return _seconds(one.opened_at), one.id
-
-    found = sorted(changes.reviews(place, open_only=query.open_only), key=order)
-    return page(query, lambda _: found, order)
+    return access.store.pages.reviews(
+        access.place(query.namespace),
+        open_only=query.open_only,
+        after=query.cursor,
+        limit=query.limit,
+    )
 
 
 def _review(access: Access, id: str) -> Review:
@@ -140,7 +121,7 @@ def decide_review(access: Access, *, path: IdPath, body: Decision) -> Applied:
     return store.changes.decide(_review(access, path.id).id, body.option, by=body.by)
 
 
-class QueuedJob(BaseModel):
+class QueuedJob(Deferred):
     """Work for later, without what it is about, which may quote what somebody said."""
 
     id: int
@@ -162,23 +143,20 @@ class QueuedJob(BaseModel):
         return cls(**{name: getattr(job, name) for name in cls.model_fields})
 
 
-class JobListing(Fields):
+class JobListing(Paging):
     """Which jobs."""
 
     state: list[JobState] | None = None
     """May be repeated; without it, those that are not over."""
-    limit: Annotated[int, Field(ge=1, le=200)] = 50
-    cursor: str | None = Field(default=None, max_length=2_000)
 
 
 @routes("GET", "/jobs", scope="admin")
 def list_jobs(access: Access, *, query: JobListing) -> Page[QueuedJob]:
     """List the queue of reflections, by number."""
-    jobs = access.whole(anywhere=True).jobs
-    states: tuple[JobState, ...] = tuple(query.state or ("running", "pending", "dead"))
-    found = sorted(map(QueuedJob.of, jobs.listed(states)), key=lambda one: one.id)
-    asked = Listing(limit=query.limit, cursor=query.cursor)
-    return page(asked, lambda _: found, lambda one: (one.id,))
+    pages = access.whole(anywhere=True).pages
+    states = tuple(query.state or WAITING)
+    found = pages.jobs(states, after=query.cursor, limit=query.limit)
+    return Page(items=tuple(map(QueuedJob.of, found.items)), next=found.next)
 
 
 JobId = Annotated[int, Field(ge=1, le=2**53)]
@@ -190,7 +168,7 @@ class JobIds(Fields):
     ids: Annotated[list[JobId], Field(min_length=1, max_length=1_000)]
 
 
-class ConcernedJobs(BaseModel):
+class ConcernedJobs(Deferred):
     """Which jobs it concerned."""
 
     ids: list[int]

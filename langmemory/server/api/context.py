@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Annotated, Any
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
 from langmemory.server.access import Access
 from langmemory.server.api.recalling import SaidMessage
-from langmemory.server.api.requests import Fields, Labels, Listing, Page, page
+from langmemory.server.api.requests import Fields, Key, Labels, Listing
 from langmemory.server.routes import Routes
-from langmemory.types import MemoryUsage
+from langmemory.types import MemoryUsage, Page
+from langmemory.wire import Deferred
 
 routes = Routes("Context")
 
@@ -24,9 +25,11 @@ class InjectRequest(Fields):
     namespace: Labels | None = None
     budget_tokens: Annotated[int, Field(ge=20, le=100_000)] = 400
     limit: Annotated[int, Field(ge=1, le=100)] = 10
+    counted: bool = True
+    """Count it as an access of what it finds. False is for a person who looks into memory."""
 
 
-class InjectedMemory(BaseModel):
+class InjectedMemory(Deferred):
     """A memory that stands in the block."""
 
     label: str
@@ -37,10 +40,8 @@ class InjectedMemory(BaseModel):
     read_tokens: int
 
 
-class InjectedBlock(BaseModel):
+class InjectedBlock(Deferred):
     """Text for the prompt."""
-
-    model_config = ConfigDict(use_attribute_docstrings=True)
 
     text: str
     """Empty where nothing fits."""
@@ -65,6 +66,7 @@ def inject_context(access: Access, *, body: InjectRequest) -> InjectedBlock:
         viewer=None,  # the store is bound already
         budget=body.budget_tokens,
         limit=body.limit,
+        counted=body.counted,
     )
     found: dict[str, Any] = node.invoke({"messages": [HumanMessage(body.query)]})
     block = found["memory_block"]
@@ -88,10 +90,8 @@ class CompressRequest(Fields):
     """The share of its tokens that is to be left."""
 
 
-class Compressed(BaseModel):
+class Compressed(Deferred):
     """A summary."""
-
-    model_config = ConfigDict(use_attribute_docstrings=True)
 
     summary: str
     """The most central sentences, each with its speaker, in the order in which they were said."""
@@ -161,11 +161,16 @@ def _unit_length(vectors: Sequence[Sequence[float]]) -> Sequence[Any]:
     return list(found / np.maximum(lengths, 1e-9))
 
 
+class UsageListing(Listing):
+    """Of which memories."""
+
+    key: Key | None = None
+    """Only the memory of this key."""
+
+
 @routes("GET", "/context/stats", scope="read")
-def get_context_stats(access: Access, *, query: Listing) -> Page[MemoryUsage]:
+def get_context_stats(access: Access, *, query: UsageListing) -> Page[MemoryUsage]:
     """List which memories stood in prompts, were cited, and were right, the most helpful first, with the
     tokens they cost."""
-    place, admin = access.place(query.namespace), access.store.admin
-    found = admin.usage(place, limit=100_000)
-    places = {(one.namespace, one.key): n for n, one in enumerate(found)}
-    return page(query, lambda _: found, lambda one: (places[one.namespace, one.key],))
+    place = access.place(query.namespace)
+    return access.store.pages.usage(place, key=query.key, after=query.cursor, limit=query.limit)

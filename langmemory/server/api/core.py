@@ -3,26 +3,30 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Annotated, Literal
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING, Annotated, Final, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from langgraph.store.base import PutOp
+from pydantic import Field
 
+from langmemory.errors import ChangedMeanwhileError
 from langmemory.labels import label_of
 from langmemory.server.access import Access
 from langmemory.server.api.requests import Fields, QueryLabels
 from langmemory.server.problems import Problem
 from langmemory.server.routes import Routes
-from langmemory.server.tags import check_tag
+from langmemory.wire import Deferred
 
 if TYPE_CHECKING:
-    from langmemory.nodes.core_memory import CoreMemory
+    from langmemory.nodes.core_memory import CoreBlock, CoreMemory
 
 routes = Routes("Core memory")
 
 MEMORIES = ("memories",)
 """Where namespaces of people and agents are, unless a request says otherwise."""
 
+Editor = Literal["application", "assistant", "person"]
 BlockLabel = Annotated[str, Field(min_length=1, max_length=100, pattern=r"^[\w-]+$")]
 BlockText = Annotated[str, Field(max_length=20_000)]
 
@@ -38,13 +42,11 @@ class CorePlace(Fields):
     """Where."""
 
     namespace: QueryLabels | None = None
-    """The namespace above; without it `memories`."""
+    """The namespace above; without it `memories`. An empty one says that there is none above."""
 
 
-class CoreBlockView(BaseModel):
+class CoreBlockView(Deferred):
     """One block as it stands."""
-
-    model_config = ConfigDict(use_attribute_docstrings=True)
 
     label: str
     content: str
@@ -56,7 +58,7 @@ class CoreBlockView(BaseModel):
     """What belongs in it."""
 
 
-class CoreView(BaseModel):
+class CoreView(Deferred):
     """All blocks."""
 
     namespace: list[str]
@@ -73,22 +75,26 @@ class CoreTexts(Fields):
     """Texts by the label of their block."""
 
     blocks: Annotated[dict[BlockLabel, BlockText], Field(max_length=50)]
+    by: Editor | None = None
+    """Who writes, for the record; without it a person where the token is bound to a viewer, else an
+    application."""
 
 
-def _memory(access: Access, agent: str, query: CorePlace, *more: str) -> CoreMemory:
+def _memory(
+    access: Access, agent: str, query: CorePlace, *more: str, by: Editor | None = None
+) -> CoreMemory:
     from langmemory.nodes.core_memory import CoreMemory, labels_in
 
-    place = access.place((*(query.namespace or MEMORIES), label_of(agent)), exact=True)
+    above = MEMORIES if query.namespace is None else query.namespace
+    place = access.place((*above, label_of(agent)), exact=True)
     store = access.store
     labels: Mapping[str, str] = labels_in(store, place)
     labels = {**labels, **{label: "" for label in more if label not in labels}}
-    editor: Literal["application", "person"] = (
-        "application" if access.grant.viewer is None else "person"
-    )
-    return CoreMemory(store, place, labels=labels, editor=editor)
+    editor: Editor = "application" if access.grant.viewer is None else "person"
+    return CoreMemory(store, place, labels=labels, editor=by or editor)
 
 
-def _view(memory: CoreMemory) -> CoreView:
+def _view(memory: CoreMemory, blocks: Iterable[CoreBlock]) -> CoreView:
     return CoreView(
         namespace=list(memory.namespace[:-1]),
         blocks=[
@@ -99,43 +105,67 @@ def _view(memory: CoreMemory) -> CoreView:
                 limit=one.limit,
                 purpose=memory.labels[one.label],
             )
-            for one in memory.blocks()
+            for one in blocks
         ],
     )
 
 
+ATTEMPTS: Final = 5
+"""Times a write is tried whose blocks somebody else edits meanwhile."""
+
+
 def _write(access: Access, memory: CoreMemory, texts: Mapping[str, str]) -> CoreView:
-    before = _view(memory)
-    check_tag(access.if_match, f'"{before.etag}"')
-    known = {one.label: one for one in before.blocks}
-    for label, text in texts.items():
-        if len(text.strip()) > known[label].limit:
-            raise Problem(
-                422,
-                "invalid",
-                f"body/blocks/{label}: it holds {known[label].limit} characters; these are {len(text)}.",
-            )
-    for label, text in texts.items():
-        if text.strip() != known[label].content:
-            version = None if access.if_match is None else known[label].version
-            memory.rethink(label, text, version=version)
-    return _view(memory)
+    """Write blocks together, if all are what the writer has seen."""
+    for attempt in range(ATTEMPTS):
+        found = memory.blocks_as_stored()
+        before = _view(memory, (block for block, _ in found))
+        written = any(stored is not None for _, stored in found)
+        access.check_version(f'"{before.etag}"' if written or access.if_match else None)
+        after = [_edited(block, texts.get(block.label)) for block, _ in found]
+        puts = [
+            PutOp(memory.namespace, new.label, memory.value_of(new), index=False)
+            for (old, _), new in zip(found, after, strict=True)
+            if new != old
+        ]
+        expected = {(memory.namespace, block.label): stored for block, stored in found}
+        try:
+            access.store.put_all_if(puts, expected=expected)
+        except ChangedMeanwhileError:
+            if access.is_conditional or attempt + 1 == ATTEMPTS:
+                raise
+        else:
+            break
+    return _view(memory, after)
+
+
+def _edited(block: CoreBlock, text: str | None) -> CoreBlock:
+    """Return a block with another text, if it is one."""
+    if text is None or text.strip() == block.content:
+        return block
+    if len(text.strip()) > block.limit:
+        raise Problem(
+            422,
+            "invalid",
+            f"body/blocks/{block.label}: it holds {block.limit} characters; these are {len(text)}.",
+        )
+    return replace(block, content=text.strip(), version=block.version + 1)
 
 
 @routes("GET", "/core/{agent}", scope="read", conditional=True)
 def get_core(access: Access, *, path: AgentPath, query: CorePlace) -> CoreView:
     """Return all blocks, empty ones included."""
-    return _view(_memory(access, path.agent, query))
+    memory = _memory(access, path.agent, query)
+    return _view(memory, memory.blocks())
 
 
 @routes("PUT", "/core/{agent}", scope="write", conditional=True)
 def put_core(access: Access, *, path: AgentPath, query: CorePlace, body: CoreTexts) -> CoreView:
     """Write all blocks: those that are not named are emptied. The history keeps what they said."""
-    memory = _memory(access, path.agent, query, *body.blocks)
+    memory = _memory(access, path.agent, query, *body.blocks, by=body.by)
     return _write(access, memory, {**dict.fromkeys(memory.labels, ""), **body.blocks})
 
 
 @routes("PATCH", "/core/{agent}", scope="write", conditional=True)
 def patch_core(access: Access, *, path: AgentPath, query: CorePlace, body: CoreTexts) -> CoreView:
     """Write some blocks, such as `persona`, and leave the others."""
-    return _write(access, _memory(access, path.agent, query, *body.blocks), body.blocks)
+    return _write(access, _memory(access, path.agent, query, *body.blocks, by=body.by), body.blocks)

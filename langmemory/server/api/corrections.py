@@ -5,14 +5,16 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Annotated, Any
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
 from langmemory.changes import Facets
 from langmemory.server.access import Access
 from langmemory.server.api.requests import Fields, Key, Labels, Place, Text, not_found
 from langmemory.server.problems import Problem
 from langmemory.server.routes import Routes
+from langmemory.server.tags import tag_of
 from langmemory.types import Ageing, Applied, Memory
+from langmemory.wire import Deferred
 
 routes = Routes("Corrections")
 
@@ -46,6 +48,7 @@ def _memory(access: Access, asked: MemoryPlace) -> Memory:
     found = access.store.admin.memory(place, asked.key)
     if found is None:
         raise not_found(asked.key, place)
+    access.check_version(tag_of(found))
     return found
 
 
@@ -68,7 +71,7 @@ def correct_memory(access: Access, *, body: Correction) -> Applied:
         value=None if body.text is None else _saying(found, body.text),
         facets=Facets(**given),
         reason=body.reason,
-        updated_at=body.updated_at,
+        updated_at=found.updated_at if access.is_conditional else body.updated_at,
     )
 
 
@@ -105,10 +108,8 @@ def restore_memory(access: Access, *, body: MemoryPlace) -> Applied:
     return access.whole().lifecycle.restore(found.namespace, found.key, reason=body.reason)
 
 
-class Fading(BaseModel):
+class Fading(Deferred):
     """How far a memory has faded."""
-
-    model_config = ConfigDict(use_attribute_docstrings=True)
 
     ageing: Ageing | None
     """Null for what does not age, such as a turn."""

@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 from datetime import datetime
-from itertools import islice
 from typing import Annotated
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
 from langmemory.server.access import Access
-from langmemory.server.api.requests import Fields, Labels, Listing, Page, QueryLabels, page
+from langmemory.server.api.requests import Fields, Labels, Listing, QueryLabels
 from langmemory.server.pattern import Match, Pattern
 from langmemory.server.routes import Routes
 from langmemory.stores.rooms import Graph
 from langmemory.subgraph.subgraph import Path, Subgraph
-from langmemory.timestamps import EPOCH
-from langmemory.types import Edge, Entity
+from langmemory.types import Edge, Entity, Page
+from langmemory.wire import Deferred
 
 routes = Routes("Graph")
 
@@ -52,10 +51,9 @@ def _graph(access: Access, namespace: tuple[str, ...] | None, times: Times) -> G
 
 @routes("GET", "/graph/entities", scope="read")
 def list_entities(access: Access, *, query: GraphListing) -> Page[Entity]:
-    """List people and things, by name."""
+    """List people and things, by key."""
     graph = _graph(access, query.namespace, query)
-    found = sorted(graph.entities(past=query.past), key=lambda one: (one.name, one.key))
-    return page(query, lambda _: found, lambda one: (one.name, one.key))
+    return graph.some_entities(after=query.cursor, limit=query.limit, past=query.past)
 
 
 class EntityPath(Fields):
@@ -86,16 +84,9 @@ class EdgeListing(GraphListing):
 @routes("GET", "/graph/relationships", scope="read")
 def list_relationships(access: Access, *, query: EdgeListing) -> Page[Edge]:
     """List relationships, the oldest claim first."""
-    found = _graph(access, query.namespace, query).edges(
-        query.entity, query.relation, past=query.past
+    return _graph(access, query.namespace, query).some_edges(
+        query.entity, query.relation, after=query.cursor, limit=query.limit, past=query.past
     )
-
-    def order(one: Edge) -> tuple[object, ...]:
-        names = one.subject, one.relation, one.object or one.literal or "", one.fact
-        return (one.created_at - EPOCH).total_seconds(), *names
-
-    ordered = sorted(found, key=order)
-    return page(query, lambda _: ordered, order)
 
 
 class PathQuery(GraphPlace):
@@ -107,7 +98,7 @@ class PathQuery(GraphPlace):
     limit: Annotated[int, Field(ge=1, le=50)] = 10
 
 
-class Paths(BaseModel):
+class Paths(Deferred):
     """Ways, shortest first."""
 
     items: list[Path]
@@ -149,20 +140,22 @@ class GraphQuery(Times):
     limit: Annotated[int, Field(ge=1, le=1_000)] = 100
 
 
-class Matches(BaseModel):
+class Matches(Deferred):
     """Ways in which a graph meets a pattern."""
-
-    model_config = ConfigDict(use_attribute_docstrings=True)
 
     items: list[Match]
     more: bool
     """Whether there are more than were asked for."""
+    complete: bool
+    """False where the search ended early, so that there may be others. It reads at most 10,000 edges, from
+    the node that is named, or else from a relation: name a node to have it start there."""
 
 
 @routes("POST", "/graph/query", scope="read")
 def query_graph(access: Access, *, body: GraphQuery) -> Matches:
     """Return what meets a pattern. It only reads."""
     pattern = Pattern.read(body.pattern, body.values)
-    whole = _graph(access, body.namespace, body).subgraph(past=body.past)
-    found = list(islice(pattern.matches(whole.entities, whole.edges), body.limit + 1))
-    return Matches(items=found[: body.limit], more=len(found) > body.limit)
+    graph = _graph(access, body.namespace, body)
+    part, whole = graph.along(pattern.way, *pattern.start, past=body.past)
+    found = pattern.matches(part.entities, part.edges, body.limit)
+    return Matches(items=found.matches, more=found.more, complete=whole and found.whole)

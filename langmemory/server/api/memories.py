@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal
 from uuid import uuid4
 
 from langgraph.store.base import PutOp
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
 from langmemory.errors import ChangedMeanwhileError
 from langmemory.labels import label_of
@@ -22,28 +22,26 @@ from langmemory.server.api.requests import (
     KeyPath,
     Labels,
     Listing,
-    Page,
     Place,
     Text,
     not_found,
-    page,
-    with_ties,
 )
 from langmemory.server.problems import Problem
 from langmemory.server.replay import derived_key
 from langmemory.server.routes import Routes
-from langmemory.server.tags import check_tag, tag_of
-from langmemory.timestamps import EPOCH
+from langmemory.server.tags import tag_of
 from langmemory.types import (
     Applied,
     HistoryEntry,
     Kind,
     Memory,
     Namespace,
+    Page,
     Privacy,
     Recall,
     Status,
 )
+from langmemory.wire import Deferred
 
 routes = Routes("Memories")
 
@@ -74,23 +72,16 @@ def _listed(
     kinds: list[Kind] | None,
     statuses: list[Status] | None = None,
 ) -> Page[Memory]:
-    place, store = access.place(asked.namespace), access.store
-
-    def order(one: Memory) -> tuple[Any, ...]:
-        return (one.at - EPOCH).total_seconds(), "/".join(one.namespace), one.key
-
-    def fetch(size: int) -> list[Memory]:
-        return store.admin.memories(
-            place,
-            kinds=kinds,
-            since=asked.since,
-            until=asked.until,
-            past=asked.past,
-            statuses=statuses,
-            limit=size,
-        )
-
-    return page(asked, with_ties(fetch, lambda one: one.at, order), order, falling=True)
+    return access.store.pages.memories(
+        access.place(asked.namespace),
+        kinds=kinds,
+        since=asked.since,
+        until=asked.until,
+        past=asked.past,
+        statuses=statuses,
+        after=asked.cursor,
+        limit=asked.limit,
+    )
 
 
 @routes("GET", "/memories", scope="read")
@@ -124,17 +115,15 @@ class KeyListing(Listing):
 @routes("GET", "/history", scope="read")
 def get_history(access: Access, *, query: KeyListing) -> Page[HistoryEntry]:
     """List every recorded change of a memory, oldest first, also of one that was deleted."""
-    place, store = access.place(query.namespace, exact=True), access.store
-    return page(query, lambda _: store.changes.history(place, query.key), lambda one: (one.seq,))
+    place = access.place(query.namespace, exact=True)
+    return access.store.pages.history(place, query.key, after=query.cursor, limit=query.limit)
 
 
 @routes("GET", "/evidence", scope="read")
 def get_evidence(access: Access, *, query: KeyListing) -> Page[Memory]:
     """List what a memory was derived from and you may read, oldest first."""
     place = access.place(query.namespace, exact=True)
-    found = access.store.changes.evidence(place, query.key)
-    places = {one.key: place for place, one in enumerate(found)}
-    return page(query, lambda _: found, lambda one: (places[one.key],))
+    return access.store.pages.evidence(place, query.key, after=query.cursor, limit=query.limit)
 
 
 class MemorySearch(RecallRequest):
@@ -189,7 +178,7 @@ class Event(Fields):
 async def add_episodic(access: Access, *, body: Event) -> Memory:
     """Store one event word for word. What was known already is returned as it is."""
     place, store = access.place(body.namespace, exact=True), access.store
-    id = derived_key(access.grant.id, access.idempotency_key, uuid4().hex)
+    id = derived_key(access.sender, access.idempotency_key, uuid4().hex)
     message = {"role": body.role, "content": body.text, "name": body.speaker, "id": id}
     done = await store.aremember(
         place, [message], thread_id=body.thread_id, at=body.at, privacy=body.privacy
@@ -266,9 +255,9 @@ async def _written(access: Access, put: PutOp, *, create: bool) -> Memory:
                 raise Problem(
                     409, "conflict", f"There is a memory {put.key!r} already; PUT replaces it."
                 ) from None
-    elif access.if_match is not None:
+    elif access.is_conditional:
         before = await store.admin.amemory(put.namespace, put.key)
-        check_tag(access.if_match, tag_of(before))
+        access.check_version(tag_of(before))
         await store.aput_if(put, updated_at=before.updated_at if before else None)
     else:
         await store.abatch([put])
@@ -281,7 +270,7 @@ async def _written(access: Access, put: PutOp, *, create: bool) -> Memory:
 @routes("POST", "/semantic", scope="write", status=201, conditional=True)
 async def add_semantic(access: Access, *, body: NewMemory) -> Memory:
     """Add a memory."""
-    key = body.key or derived_key(access.grant.id, access.idempotency_key, uuid4().hex)
+    key = body.key or derived_key(access.sender, access.idempotency_key, uuid4().hex)
     place = access.place(body.namespace, exact=True)
     return await _written(access, body.put(place, key, "semantic"), create=True)
 
@@ -303,8 +292,8 @@ class Removal(Place):
 def delete_semantic(access: Access, *, path: KeyPath, query: Removal) -> Applied:
     """Delete a memory in a run of its own, which can be undone. To erase it for good, use `forget`."""
     found = _found(access, query.namespace, path.key, "semantic")
-    check_tag(access.if_match, tag_of(found))
-    expected = None if access.if_match is None else found.updated_at
+    access.check_version(tag_of(found))
+    expected = found.updated_at if access.is_conditional else None
     return access.store.changes.remove(
         found.namespace, found.key, reason=query.reason, updated_at=expected
     )
@@ -345,17 +334,15 @@ async def add_working(
     access: Access, *, path: SessionPath, query: Place, body: ScratchValue
 ) -> Memory:
     """Keep something for a session, for an hour unless it says otherwise."""
-    key = body.key or derived_key(access.grant.id, access.idempotency_key, uuid4().hex)
+    key = body.key or derived_key(access.sender, access.idempotency_key, uuid4().hex)
     put = body.put(_session(access, query.namespace, path.session), key, "working")
     return await _written(
         access, put._replace(value={**body.value, "kind": "working"}), create=False
     )
 
 
-class Deleted(BaseModel):
+class Deleted(Deferred):
     """How many."""
-
-    model_config = ConfigDict(use_attribute_docstrings=True)
 
     deleted: int
 

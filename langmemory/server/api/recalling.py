@@ -6,13 +6,15 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Annotated, Any
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import ConfigDict, Field
 
 from langmemory.server.access import Access
 from langmemory.server.api.requests import Fields, Key, Labels, Text
+from langmemory.server.replay import derived_key
 from langmemory.server.routes import Routes
 from langmemory.stores.rooms import RecallOptions
 from langmemory.types import Granularity, Kind, MinScore, Privacy, Recall
+from langmemory.wire import Deferred
 
 routes = Routes("Recall and remember")
 
@@ -70,7 +72,7 @@ async def recall(access: Access, *, body: RecallRequest) -> Recall:
 class SaidMessage(Fields):
     """One message of a conversation."""
 
-    model_config = ConfigDict(extra="allow", frozen=True, use_attribute_docstrings=True)
+    model_config = ConfigDict(extra="allow", frozen=True)
 
     role: Annotated[str, Field(max_length=100)]
     """`user`, `assistant`, or any other that LangChain knows."""
@@ -96,10 +98,8 @@ class RememberRequest(Fields):
     privacy: Privacy = "shared"
 
 
-class RememberedKeys(BaseModel):
+class RememberedKeys(Deferred):
     """What was stored of messages."""
-
-    model_config = ConfigDict(use_attribute_docstrings=True)
 
     keys: list[str]
     """Of the memories that were added, in order; what was known already is not among them."""
@@ -110,10 +110,16 @@ class RememberedKeys(BaseModel):
 @routes("POST", "/remember", scope="write")
 async def remember(access: Access, *, body: RememberRequest) -> RememberedKeys:
     """Store messages word for word. Repeating it adds nothing: a message is known by its id, or by its
-    thread, role, text and time."""
+    thread, role, text and time. One that tells neither id nor time is known by the Idempotency-Key."""
+    messages = [one.model_dump(exclude_none=True) for one in body.messages]
+    if access.idempotency_key is not None and body.at is None:
+        for number, message in enumerate(messages):
+            if not {"id", "at"} & message.keys():
+                named = f"{access.idempotency_key}/{number}"
+                message["id"] = derived_key(access.sender, named, "")
     done = await access.store.aremember(
         access.place(body.namespace, exact=True),
-        [one.model_dump(exclude_none=True) for one in body.messages],
+        messages,
         thread_id=body.thread_id,
         at=body.at,
         owner=body.owner,

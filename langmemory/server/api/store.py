@@ -16,12 +16,13 @@ from langgraph.store.base import (
 )
 from langgraph.store.base import _ensure_refresh as refreshing
 from langgraph.store.base import _ensure_ttl as time_to_live
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
 from langmemory.server.access import Access
 from langmemory.server.api.requests import Fields, Key, Label, Labels, Text
 from langmemory.server.routes import Routes
 from langmemory.types import Namespace
+from langmemory.wire import Deferred
 
 routes = Routes("LangGraph store")
 
@@ -91,10 +92,8 @@ class BatchRequest(Fields):
     ops: Annotated[list[Operation], Field(max_length=1_000)]
 
 
-class StoredItem(BaseModel):
+class StoredItem(Deferred):
     """An item, as LangGraph has it."""
-
-    model_config = ConfigDict(use_attribute_docstrings=True)
 
     namespace: list[str]
     key: str
@@ -117,10 +116,8 @@ class StoredItem(BaseModel):
         )
 
 
-class BatchAnswer(BaseModel):
+class BatchAnswer(Deferred):
     """One answer for each operation, in order."""
-
-    model_config = ConfigDict(use_attribute_docstrings=True)
 
     results: list[StoredItem | list[StoredItem] | list[list[str]] | None]
     """Of `get` an item or null, of `put` null, of `search` a list of items, of `list_namespaces` a list of

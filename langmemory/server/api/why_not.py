@@ -5,13 +5,12 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from typing import Any, Final, Literal
 
-from pydantic import BaseModel, ConfigDict
-
 from langmemory.server.access import Access
 from langmemory.server.api.recalling import RecallRequest
 from langmemory.server.api.requests import Fields, Key, Labels, not_found
 from langmemory.server.routes import Routes
 from langmemory.types import Memory, Namespace, Recall, RecallResult
+from langmemory.wire import Deferred
 
 routes = Routes("Recall and remember")
 
@@ -33,10 +32,8 @@ class WhyNotRequest(Fields):
     """Of the memory; without it, that of the question."""
 
 
-class WhyNot(BaseModel):
+class WhyNot(Deferred):
     """Where a memory was lost."""
-
-    model_config = ConfigDict(use_attribute_docstrings=True)
 
     stage: Stage
     reason: str

@@ -26,29 +26,88 @@ export const place = {
   set: (labels) => sessionStorage.setItem(PLACE, JSON.stringify(labels)),
 };
 
-async function send(method, path, { query, body } = {}) {
+/** Return the headers that let somebody in. */
+export const letIn = () => (token.get() ? { Authorization: `Bearer ${token.get()}` } : {});
+
+const silent = () => new Refusal(0, { title: "No answer", detail: "The server does not answer. Start it with `langmemory serve`; this page goes on by itself then." });
+
+function addressOf(path, query) {
   const url = new URL(path, BASE);
   for (const [name, value] of Object.entries(query ?? {})) {
-    for (const one of Array.isArray(value) ? value : [value]) {
+    const alone = name === "namespace" && Array.isArray(value) && value.length === 1;
+    const values = alone ? [value[0].replace(/[%/]/g, encodeURIComponent)] : value;  // one label, not a path
+    for (const one of Array.isArray(values) ? values : [values]) {
       if (one !== undefined && one !== null && one !== "") url.searchParams.append(name, one);
     }
   }
-  const headers = {};
-  if (token.get()) headers.Authorization = `Bearer ${token.get()}`;
-  if (body !== undefined) headers["Content-Type"] = "application/json";
-  let response;
-  try {
-    response = await fetch(url, { method, headers, body: body === undefined ? undefined : JSON.stringify(body), cache: "no-store" });
-  } catch {
-    throw new Refusal(0, { title: "No answer", detail: "The server does not answer. Start it with `langmemory serve`, then reload this page." });
-  }
-  const told = response.status === 204 ? null : await response.json().catch(() => ({}));
-  if (!response.ok) throw new Refusal(response.status, told);
-  return told;
+  return url;
 }
 
-export const get = (path, query) => send("GET", path, { query });
-export const post = (path, body) => send("POST", path, { body });
+async function answer(method, path, { query, body, match } = {}) {
+  const headers = letIn();
+  if (body !== undefined) headers["Content-Type"] = "application/json";
+  if (match) headers["If-Match"] = match;
+  let response;
+  try {
+    response = await fetch(addressOf(path, query), { method, headers, body: body === undefined ? undefined : JSON.stringify(body), cache: "no-store" });
+  } catch {
+    throw silent();
+  }
+  if (!response.ok) throw new Refusal(response.status, await response.json().catch(() => ({})));
+  return response;
+}
+
+const told = async (response) => (response.status === 204 ? null : response.json());
+
+export const get = async (path, query) => told(await answer("GET", path, { query }));
+export const post = async (path, body) => told(await answer("POST", path, { body }));
+
+/** Return what a path has, and its entity tag. */
+export async function tagged(path, query) {
+  const response = await answer("GET", path, { query });
+  return [await response.json(), response.headers.get("ETag")];
+}
+
+/** Write a part, unless it was changed since its entity tag was read. */
+export const patch = async (path, { query, body, match }) => told(await answer("PATCH", path, { query, body, match }));
+
+/** Return a file of JSON lines as it comes; `came` is told how many lines and bytes there are so far. */
+export async function download(path, query, came) {
+  const response = await answer("GET", path, { query });
+  const parts = [];
+  let lines = 0, bytes = 0;
+  try {
+    for (const reader = response.body.getReader(); ;) {
+      const { done, value } = await reader.read();
+      if (done) break;
+      parts.push(value);
+      bytes += value.length;
+      for (const byte of value) lines += byte === 10;
+      came(lines, bytes);
+    }
+  } catch {
+    throw new Refusal(0, { title: "It broke off", detail: "The server went away before the end. What came is not complete and was not kept." });
+  }
+  return new Blob(parts, { type: "application/x-ndjson" });
+}
+
+/** Send a file of JSON lines; `went` is told the share that the server has. */
+export function upload(path, query, file, went) {
+  return new Promise((resolve, reject) => {
+    const request = new XMLHttpRequest();  // fetch does not tell how much was sent
+    request.open("POST", addressOf(path, query));
+    for (const [name, value] of Object.entries({ ...letIn(), "Content-Type": "application/x-ndjson" })) request.setRequestHeader(name, value);
+    request.upload.onprogress = (event) => event.lengthComputable && went(event.loaded / event.total);
+    request.onerror = () => reject(silent());
+    request.onload = () => {
+      let found = {};
+      try { found = JSON.parse(request.responseText); } catch { /* no JSON: the status says enough */ }
+      if (request.status < 300) resolve(found);
+      else reject(new Refusal(request.status, found));
+    };
+    request.send(file);
+  });
+}
 
 /** Return the path of one memory, run or review: its key may hold any character. */
 export const named = (path, key) => `${path}/${encodeURIComponent(key)}`;

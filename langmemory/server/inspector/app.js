@@ -1,48 +1,80 @@
-// The application: from the address after # to a page, the list of pages, the namespace and the token.
+// The application: from the address after # to a page, the list of pages, the namespace, the token and the feed.
 
 import { namespaces, place, token } from "./api.js";
+import * as core from "./core.js";
 import { dialog, h, placeOf, problem } from "./dom.js";
 import * as graph from "./graph.js";
 import * as health from "./health.js";
 import * as jobs from "./jobs.js";
+import { follow } from "./live.js";
 import * as memories from "./memories.js";
 import * as memory from "./memory.js";
+import * as nights from "./nights.js";
 import * as reviews from "./reviews.js";
+import { learn, may, told } from "./rights.js";
 import * as runs from "./runs.js";
 import * as search from "./search.js";
 import * as timeline from "./timeline.js";
+import * as transfer from "./transfer.js";
 
-const PAGES = { search, memories, memory, timeline, graph, runs, run: runs.one, reviews, health, jobs };
-const LISTED = ["search", "memories", "timeline", "graph", "runs", "reviews", "health", "jobs"];
+const PAGES = { search, memories, memory, timeline, graph, core, reviews, runs, run: runs.one, nights, health, jobs, "import/export": transfer };
+const GROUPS = [
+  ["Ask", ["search", "memories", "timeline", "graph"]],
+  ["Change", ["core", "reviews", "runs", "nights"]],
+  ["Care", ["health", "jobs", "import/export"]],
+];
+const NEEDS = { runs: may.seeAll, nights: may.seeAll, health: may.seeAll, jobs: may.whole, "import/export": may.export };
 const UNDER = { memory: "memories", run: "runs" };
 
 const main = document.getElementById("main");
 const chosen = document.getElementById("namespace");
-let shown = 0;
+const live = document.getElementById("live");
+const fresh = document.getElementById("fresh");
+let shown = 0, current = { name: "search", query: new URLSearchParams(), failed: false }, leave = null;
 
-/** Show the page that the address names. */
-async function show({ focus = true } = {}) {
+/** Show the page that the address names; `quiet` keeps the place and the focus of who is reading it. */
+async function show({ quiet = false } = {}) {
   const mine = ++shown;
   const [path, text] = location.hash.replace(/^#\/?/, "").split("?");
-  const name = Object.hasOwn(PAGES, path) ? path : "search";
-  const current = UNDER[name] ?? name;
-  document.getElementById("nav").replaceChildren(...LISTED.map((one) =>
-    h("a", { href: `#/${one}`, "aria-current": one === current && "page" }, one)));
-  document.title = `${current} · langmemory`;
+  const name = Object.hasOwn(PAGES, path) ? path : "search", query = new URLSearchParams(text ?? "");
+  listed(UNDER[name] ?? name);
+  document.title = `${UNDER[name] ?? name} · langmemory`;
   document.onkeydown = null;
+  fresh.hidden = true;
+  const waiting = setTimeout(() => { main.setAttribute("aria-busy", "true"); if (!main.childElementCount) main.append(h("p", { class: "soft" }, "Loading …")); }, 250);
   const body = h("div");
+  let failed = false;
   try {
-    await PAGES[name].show(body, new URLSearchParams(text ?? ""), { reload: () => show({ focus: false }) });
+    await PAGES[name].show(body, query, { reload: () => show({ quiet: true }) });
   } catch (error) {
+    failed = true;
     if (error.status === undefined) console.error(error);
     body.replaceChildren(problem(error));
     if (error.status === 401) body.append(tokenForm(start));
   }
+  clearTimeout(waiting);
   if (mine !== shown) return;
+  current = { name, query, failed };
+  const again = quiet && main.contains(document.activeElement) && likeIt(document.activeElement);
+  const at = scrollY;
+  main.removeAttribute("aria-busy");
   main.replaceChildren(body);
-  const wanted = body.querySelector("[data-focus]");
-  if (wanted) wanted.focus();
-  else if (focus) { main.focus({ preventScroll: true }); scrollTo(0, 0); }
+  const wanted = quiet ? again && [...main.querySelectorAll(again.tag)].find((one) => again.same(one)) : body.querySelector("[data-focus]");
+  if (wanted) wanted.focus({ preventScroll: quiet });
+  else if (!quiet) { main.focus({ preventScroll: true }); scrollTo(0, 0); }
+  if (quiet) scrollTo(0, at);
+}
+
+/** Return how to find an element again on a page that was made anew. */
+function likeIt(one) {
+  const href = one.getAttribute("href"), text = one.textContent;
+  return { tag: one.tagName.toLowerCase(), same: (other) => other.getAttribute("href") === href && other.textContent === text };
+}
+
+function listed(name) {
+  const groups = GROUPS.map(([group, pages]) => [group, pages.filter((one) => NEEDS[one]?.() ?? true)]).filter(([, pages]) => pages.length);
+  document.getElementById("nav").replaceChildren(...groups.map(([group, pages]) => h("div", { class: "group", role: "group", "aria-label": group },
+    h("span", { "aria-hidden": "true" }, group), pages.map((one) => h("a", { href: `#/${one}`, "aria-current": one === name && "page" }, one)))));
 }
 
 function tokenForm(done) {
@@ -52,29 +84,72 @@ function tokenForm(done) {
 }
 
 document.getElementById("token").addEventListener("click", () => dialog("Token", (close) => [
-  h("p", null, "On the machine that serves the file none is needed. Elsewhere, make one with ",
+  h("p", null, told()),
+  h("p", { class: "soft" }, "On the machine that serves the file none is needed. Elsewhere, make one with ",
     h("code", null, "langmemory token create"), ". It is kept for this tab alone; leave the field empty to forget it."),
   tokenForm(() => { close(); start(); }),
   h("button", { type: "button", click: close }, "Cancel"),
 ]));
 
 document.getElementById("skip").addEventListener("click", (event) => { event.preventDefault(); main.focus(); });
-
 chosen.addEventListener("change", () => { place.set(JSON.parse(chosen.value)); show(); });
+fresh.addEventListener("click", () => show({ quiet: true }));
 
-/** Read which namespaces there are, then show the page. */
-async function start() {
+/** Say whether the page is live; once the server is back, show what could not be shown. */
+function stateIs(state, reason) {
+  const back = state === "live" && live.dataset.state === "away";
+  live.dataset.state = state;
+  live.title = reason ?? "This page shows changes as they happen.";
+  live.replaceChildren({ live: "live", away: "server away", off: "not live" }[state]);
+  if (back && current.failed) start({ again: true });
+}
+
+let due = null, known = new Set();
+/** Show what happened, if the page is about it: at once where nobody is at work on it, else behind a button. */
+function happened(event) {
+  if (event.type === "memory" && event.action === "add" && !known.has(placeOf(event.namespace))) {
+    known.add(placeOf(event.namespace));
+    offer();
+  }
+  if (!PAGES[current.name].concerns?.(event, current.query)) return;
+  const here = place.get() ?? [];
+  if (event.namespace && !here.every((label, at) => event.namespace[at] === label)) return;
+  due ??= setTimeout(() => {
+    due = null;
+    if (atWork()) fresh.hidden = false;
+    else show({ quiet: true });
+  }, 500);
+}
+
+/** Return whether making the page anew would take something from who works on it. */
+function atWork() {
+  const edited = [...main.querySelectorAll("input, textarea, select")].some((one) => one === document.activeElement || (one.defaultValue !== undefined && one.type !== "range" && one.type !== "checkbox" && one.value !== one.defaultValue));
+  return edited || document.querySelector("dialog[open]") !== null || main.querySelector("[data-keep], input[type=range][data-moved]") !== null;
+}
+
+/** Offer the namespaces that there are. */
+async function offer() {
+  const found = await namespaces();
+  known = new Set(found.map(placeOf));
+  const all = found.length === 1 ? found : [[], ...found];
+  const now = JSON.stringify(place.get());
+  if (!all.some((one) => JSON.stringify(one) === now)) place.set(all[0]);
+  chosen.replaceChildren(...all.map((one) =>
+    h("option", { value: JSON.stringify(one), selected: JSON.stringify(one) === JSON.stringify(place.get()) }, placeOf(one) || "all")));
+}
+
+/** Read what the token allows and which namespaces there are, then show the page and follow the feed. */
+async function start({ again = false } = {}) {
   try {
-    const found = await namespaces();
-    const known = JSON.stringify(place.get());
-    const all = found.length === 1 ? found : [[], ...found];
-    if (!all.some((one) => JSON.stringify(one) === known)) place.set(all[0]);
-    chosen.replaceChildren(...all.map((one) =>
-      h("option", { value: JSON.stringify(one), selected: JSON.stringify(one) === JSON.stringify(place.get()) }, placeOf(one) || "all")));
+    await learn();
+    await offer();
   } catch {
     place.set(place.get() ?? []);  // the page says why
   }
   await show();
+  if (again) return;
+  leave?.();
+  leave = follow(happened, stateIs);
 }
 
 addEventListener("hashchange", () => show());

@@ -27,14 +27,13 @@ export function svg(tag, properties, ...children) {
   return fill(document.createElementNS(SVG, tag), properties, children);
 }
 
-/** Return a list of names and bars; each row is [name, share 0..1, what is written]. */
-export function bars(rows, options = {}) {
-  return h("dl", { class: "bars" }, rows.map(([name, share, told, total]) => [
+/** Return a list of names and bars; each row is [name, share 0..1, what is written, whether it is the sum, what it means]. */
+export function bars(rows) {
+  return h("dl", { class: "bars" }, rows.map(([name, share, told, total, meaning]) => h("div", { title: meaning },
     h("dt", { class: total && "total" }, words(name)),
-    h("div", { class: "track", "aria-hidden": "true" },
+    h("dd", { class: "track", "aria-hidden": "true" },
       h("span", { class: "fill", "width%": Math.round(1000 * Math.min(1, Math.max(0, share))) / 10 })),
-    h("dd", { class: total && "total" }, told ?? number(share)),
-  ]), options.after);
+    h("dd", { class: total && "total" }, told ?? number(share)))));
 }
 
 /** Return names and what they are. */
@@ -65,8 +64,13 @@ export const empty = (...said) => h("div", { class: "empty" }, said);
 /** Return a refusal, with the next step that it names. */
 export function problem(error) {
   return h("div", { class: "panel problem", role: "alert" },
-    h("strong", null, error.title ?? "This failed"), h("p", null, error.message),
+    h("strong", null, error.title ?? "This failed"), h("p", null, runsIn(error.message)),
     (error.errors ?? []).slice(1).map((one) => h("p", { class: "soft" }, `${one.pointer}: ${one.detail}`)));
+}
+
+/** Return a text in which the runs that are named are links to them. */
+export function runsIn(text) {
+  return text.split(/((?<=\b(?:run|undo|then|by) )[a-z]+\/[^\s,;:]*[^\s,;:.])/i).map((part, at) => (at % 2 ? h("a", { href: `#/run?id=${encodeURIComponent(part)}` }, part) : part));
 }
 
 /** Show a sentence for some seconds, with what takes the change back. */

@@ -6,6 +6,8 @@ import { settled, slider, span } from "./times.js";
 
 const MOST = 200, WIDE = 960, HIGH = 620, ROUNDS = 300;
 
+export const concerns = (event) => event.type === "memory" && event.kind !== "episodic";
+
 export async function show(body, query) {
   const namespace = place.get() ?? [];
   put(body, h("h1", null, "Graph"));
@@ -57,7 +59,7 @@ function drawn(nodes, edges, at, there) {
   return svg("svg", { viewBox: `0 0 ${WIDE} ${HIGH}`, role: "group", "aria-label": "People and things, and lines between them; the list below says the same" },
     [...lines.values()].map((one) => {
       const [x1, y1] = at.get(one.subject), [x2, y2] = at.get(one.object);
-      return [svg("line", { class: "edge", x1, y1, x2, y2 }), svg("text", { x: (x1 + x2) / 2, y: (y1 + y2) / 2 - 3, "text-anchor": "middle" }, one.relations.join(", "))];
+      return [svg("line", { class: "edge", x1, y1, x2, y2 }), svg("text", { x: (x1 + x2) / 2, y: (y1 + y2) / 2 + 4, "text-anchor": "middle" }, one.relations.join(", "))];
     }),
     nodes.map((one) => {
       const [x, y] = at.get(one.key);
@@ -70,7 +72,8 @@ function drawn(nodes, edges, at, there) {
 /** Return where each node stands: they push each other away, and edges pull (Fruchterman and Reingold 1991). */
 function layout(nodes, edges) {
   const index = new Map(nodes.map((one, n) => [one.key, n]));
-  const pairs = edges.filter((one) => index.has(one.subject) && index.has(one.object) && one.subject !== one.object).map((one) => [index.get(one.subject), index.get(one.object)]);
+  const joined = edges.filter((one) => index.has(one.subject) && index.has(one.object) && one.subject !== one.object).map((one) => [index.get(one.subject), index.get(one.object)].sort((one, other) => one - other));
+  const pairs = [...new Map(joined.map((pair) => [pair.join(), pair])).values()];  // two relations pull no more than one
   const x = nodes.map((_, n) => Math.cos(2.4 * n) * Math.sqrt(n)), y = nodes.map((_, n) => Math.sin(2.4 * n) * Math.sqrt(n));
   for (let round = 0; round < ROUNDS; round++) {
     const dx = new Float64Array(nodes.length), dy = new Float64Array(nodes.length), most = 0.6 * (1 - round / ROUNDS);

@@ -6,6 +6,8 @@ import { acting, paged } from "./parts.js";
 
 const STATES = ["running", "pending", "dead", "done"];
 
+export const concerns = (event) => event.type === "job";
+
 export async function show(body, query, { reload }) {
   const act = (path, id, sentence) => acting(async () => {
     const done = await post(`jobs/${path}`, { ids: [id] });

@@ -7,6 +7,8 @@ import { about, paged, text } from "./parts.js";
 const KINDS = ["episodic", "semantic", "procedural", "archival", "core", "working", "resource"];
 const STATUSES = ["active", "pending", "approved", "superseded", "archived"];
 
+export const concerns = (event) => event.type === "memory";
+
 export async function show(body, query) {
   const kind = query.get("kind") ?? "", status = query.get("status") ?? "active";
   const since = query.get("since") ?? "", until = query.get("until") ?? "";

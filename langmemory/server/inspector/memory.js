@@ -2,7 +2,10 @@
 
 import { address, get, memoryAddress, named, post } from "./api.js";
 import { bars, counted, dialog, empty, facts, h, number, placeOf, problem, put, svg, when, words } from "./dom.js";
-import { about, acting, action, changeMade, changed, text } from "./parts.js";
+import { about, acting, action, begins, changeMade, changed, text } from "./parts.js";
+import { may } from "./rights.js";
+
+export const concerns = (event, query) => event.type === "memory" && event.id === query.get("key");
 
 export async function show(body, query, { reload }) {
   const where = query.getAll("ns"), key = query.get("key") ?? "";
@@ -14,9 +17,11 @@ export async function show(body, query, { reload }) {
     put(body, h("h1", null, "Not there (any more)"), problem(error), await history(where, key));
     return;
   }
-  const [rests, fades, past] = await Promise.all([evidence(where, key), fading(where, key), history(where, key)]);
-  put(body, h("h1", null, one.text.trim() || "(no text)"), about(one, { where: true }), actions(one, reload),
-    h("div", { class: "columns" }, h("div", null, rests, past), h("div", null, fades, detail(one))));
+  const [rests, fades, past, used] = await Promise.all([evidence(where, key), fading(where, key), history(where, key), usage(where, key)]);
+  const whole = one.text.trim();
+  put(body, h("h1", { dir: "auto" }, begins(whole || "(no text)", 300)), whole.length > 300 && h("details", null, h("summary", null, `All ${whole.length.toLocaleString()} characters`), h("pre", { dir: "auto", tabindex: 0, "aria-label": "The whole text" }, whole)),
+    about(one, { where: true }), actions(one, reload),
+    h("div", { class: "columns" }, h("div", null, rests, past), h("div", null, fades, used, detail(one))));
 }
 
 /** Return what a person may do; each is a run that can be undone, but for forgetting. */
@@ -31,11 +36,12 @@ function actions(one, reload) {
   const archive = one.status === "archived"
     ? button("Restore", acting(async () => { const done = await post("restore", { ...at, reason: "restored in the inspector" }); changeMade(done, "Restored.", reload); await reload(); }))
     : button("Archive", acting(async () => { const done = await post("archive", { ...at, reason: "archived in the inspector" }); changeMade(done, "Archived.", reload); await reload(); }));
+  if (!may.write()) return h("p", { class: "soft" }, "Your token only reads, so nothing can be changed here.");
   return h("div", null, h("div", { class: "row acts" },
     one.kind !== "episodic" && button("Correct", () => correctText(one, reload), "main"),
     button(one.pinned ? "Unpin" : "Pin", correct({ pinned: !one.pinned, reason: one.pinned ? "unpinned in the inspector" : "pinned in the inspector" }, one.pinned ? "Unpinned." : "Pinned: it does not fade.")),
     button(one.verified ? "Not verified" : "Verify", correct({ verified: !one.verified, reason: one.verified ? "no longer verified" : "verified in the inspector" }, one.verified ? "No longer verified." : "Verified: it lasts longer.")),
-    archive, button("Forget…", () => forget(one), "danger")));
+    (one.status !== "archived" || may.decide()) && archive, may.forget() && button("Forget…", () => forget(one), "danger")));
 }
 
 function correctText(one, reload) {
@@ -93,8 +99,16 @@ async function history(namespace, key) {
     ? h("ol", { class: "list history" }, found.items.toReversed().map((entry) => h("li", null,
       h("div", null, action(entry.action), h("div", { class: "meta" }, when(entry.at))),
       h("div", null, changed(entry), h("div", { class: "meta" }, entry.reason && h("span", null, `reason: ${words(entry.reason)}`),
-        entry.run_id && h("a", { href: address("run", { id: entry.run_id }) }, entry.run_id))))))
+        entry.run_id && (may.seeAll() ? h("a", { href: address("run", { id: entry.run_id }) }, entry.run_id) : h("span", null, entry.run_id)))))))
     : empty("Nothing is recorded of this key."));
+}
+
+/** Return how often it stood in prompts, was cited and was right. */
+async function usage(namespace, key) {
+  const { items: [found] } = await get("context/stats", { namespace, key });
+  return h("section", null, h("h2", null, "How it was used"), found
+    ? facts([["in prompts", counted(found.loaded, "time")], ["cited by answers", counted(found.referenced, "time")], ["not corrected then", counted(found.succeeded, "time")], ["cost", counted(found.read_tokens, "token")]])
+    : h("p", { class: "soft" }, "It stood in no prompt that was counted."));
 }
 
 async function fading(namespace, key) {

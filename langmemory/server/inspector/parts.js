@@ -2,6 +2,7 @@
 
 import { memoryAddress, post } from "./api.js";
 import { h, notice, placeOf, problem, when, words } from "./dom.js";
+import { may } from "./rights.js";
 
 export const GOOD = new Set(["active", "approved"]);
 
@@ -11,8 +12,15 @@ export const said = (memory) => memory.valid_at ?? memory.value?.said_at ?? memo
 /** Return the words of a memory, as a link to it; the words of the question are marked. */
 export function text(memory, marked = []) {
   const over = memory.status === "superseded" || memory.status === "archived";
-  const shown = memory.text.trim() || "(no text)";
-  return h("p", { class: over ? "said over" : "said" }, h("a", { href: memoryAddress(memory) }, highlighted(shown, marked)));
+  const shown = begins(memory.text.trim() || "(no text)", 400);
+  return h("p", { class: over ? "said over" : "said", dir: "auto" }, h("a", { href: memoryAddress(memory) }, highlighted(shown, marked)));
+}
+
+/** Return how a text begins, cut between words. */
+export function begins(whole, most) {
+  if (whole.length <= most) return whole;
+  const cut = whole.slice(0, most), end = cut.search(/\s\S*$/u);
+  return `${cut.slice(0, end > most / 2 ? end : most).trimEnd()} …`;
 }
 
 function highlighted(shown, marked) {
@@ -22,11 +30,17 @@ function highlighted(shown, marked) {
   return found.map((one, at) => (at % 2 ? h("span", { class: "found" }, one) : one));
 }
 
+/** Each kind in a word that needs no explanation. */
+const KINDS = {
+  episodic: "word for word", semantic: "fact", procedural: "how-to", archival: "summary", core: "always in the prompt",
+  working: "scratch", resource: "document",
+};
+
 /** Return who said a memory, when, and where it stands. */
 export function about(memory, { where = false } = {}) {
   return h("div", { class: "meta" },
     memory.speaker && h("span", null, memory.speaker), when(said(memory), true),
-    h("span", null, memory.kind),
+    h("span", { title: memory.kind }, KINDS[memory.kind] ?? memory.kind),
     memory.status !== "active" && h("span", { class: `tag ${GOOD.has(memory.status) ? "" : "bad"}` }, memory.status),
     memory.pinned && h("span", { class: "tag good" }, "pinned"), memory.verified && h("span", { class: "tag good" }, "verified"),
     memory.privacy !== "shared" && h("span", { class: "tag" }, memory.privacy),
@@ -37,6 +51,7 @@ const LONGEST = 400;
 
 /** Return two texts as one, with what went struck out and what came marked; word by word. */
 export function difference(before, after) {
+  if (before.length + after.length > 20_000) return [h("del", null, begins(before, 2_000)), " ", h("ins", null, begins(after, 2_000))];
   const one = before.split(/(\s+)/), two = after.split(/(\s+)/);
   if (one.length > LONGEST || two.length > LONGEST) return [h("del", null, before), " ", h("ins", null, after)];
   const longest = Array.from({ length: one.length + 1 }, () => new Uint16Array(two.length + 1));
@@ -70,12 +85,12 @@ export function changed(entry) {
   for (const name of new Set([...Object.keys(before), ...Object.keys(after)])) {
     const old = before[name], now = after[name];
     if (JSON.stringify(old) === JSON.stringify(now)) continue;
-    const told = old === undefined ? [h("ins", null, plain(now))] : now === undefined ? [h("del", null, plain(old))] : difference(plain(old), plain(now));
-    if (TEXTS.includes(name)) lines.unshift(h("p", { class: "said" }, told));
+    const told = old === undefined ? [h("ins", null, begins(plain(now), 2_000))] : now === undefined ? [h("del", null, begins(plain(old), 2_000))] : difference(plain(old), plain(now));
+    if (TEXTS.includes(name)) lines.unshift(h("p", { class: "said", dir: "auto" }, told));
     else if (entry.before && entry.after) lines.push(h("div", { class: "meta" }, h("span", null, words(name)), h("span", null, told)));
   }
   const stays = TEXTS.map((name) => after[name] ?? before[name]).find((one) => typeof one === "string");
-  if (stays && !lines.some((one) => one.tagName === "P")) lines.unshift(h("p", { class: TAKES.has(entry.action) ? "said over" : "said" }, stays));
+  if (stays && !lines.some((one) => one.tagName === "P")) lines.unshift(h("p", { class: TAKES.has(entry.action) ? "said over" : "said", dir: "auto" }, begins(stays, 2_000)));
   const facets = Object.entries(entry.facets ?? {}).filter(([, old]) => old !== null);
   if (facets.length) {
     lines.push(h("div", { class: "meta" }, facets.map(([name, old]) => h("span", null, `${words(name)} was ${plain(old)}`))));
@@ -97,7 +112,7 @@ export const action = (name) => h("span", { class: `tag ${TAKES.has(name) ? "bad
 export function changeMade(done, sentence, reload) {
   const nothing = !done.added.length && !done.changed.length && !done.removed.length;
   if (nothing) return notice(done.lines.join("; ") || "Nothing changed.");
-  notice(sentence, async () => {
+  notice(sentence, may.undo() && (async () => {
     try {
       await post("undo", { run_id: done.run_id });
       notice("Taken back.");
@@ -105,7 +120,7 @@ export function changeMade(done, sentence, reload) {
       notice(`Not taken back: ${error.message}`);
     }
     reload();
-  });
+  }));
 }
 
 /** Run an action of a button: it cannot be pressed meanwhile, and a refusal stands below it. */
@@ -134,6 +149,7 @@ export async function paged(fetch, item, nothing) {
     const page = await fetch(cursor);
     list.append(...page.items.map(item));
     row.replaceChildren();
+    if (cursor) whole.dataset.keep = "";  // made anew, the list would be short again
     if (page.next) row.append(h("button", { type: "button", click: acting(() => more(page.next)) }, "Show more"));
     return page.items.length;
   };

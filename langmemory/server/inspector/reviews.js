@@ -3,6 +3,9 @@
 import { address, get, named, place, post } from "./api.js";
 import { counted, empty, h, placeOf, put, when, words } from "./dom.js";
 import { about, acting, changeMade, paged, text } from "./parts.js";
+import { may } from "./rights.js";
+
+export const concerns = (event) => event.type === "review";
 
 export async function show(body, query, { reload }) {
   const all = query.get("all") === "yes";
@@ -26,10 +29,11 @@ function card(review, reload) {
   });
   return h("li", { class: "panel review", tabindex: -1 },
     h("h2", { class: "question" }, review.question), h("div", { class: "meta" }, h("span", null, words(review.about)), when(review.opened_at), h("span", null, placeOf(review.namespace)),
-      h("a", { href: address("run", { id: review.run_id }) }, "the run that asked")),
+      may.seeAll() && h("a", { href: address("run", { id: review.run_id }) }, "the run that asked")),
     sides,
     review.decision
       ? h("p", null, "Decided: ", h("span", { class: "tag good" }, words(review.decision)))
+      : !may.decide() ? h("p", { class: "soft" }, "Your token does not decide reviews: that needs the scope write, and no viewer.")
       : h("div", { class: "row acts" }, review.options.map((option, at) => h("button", { type: "button", "data-key": at + 1, click: decide(option) }, h("kbd", { "aria-hidden": "true" }, at + 1), words(option)))));
 }
 

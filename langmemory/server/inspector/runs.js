@@ -1,10 +1,13 @@
 // Runs: what changed memory on its own or by a person, why, and taking it back.
 
 import { address, get, memoryAddress, named, place, post } from "./api.js";
-import { empty, facts, h, notice, placeOf, put, when, words } from "./dom.js";
+import { counted, empty, facts, h, placeOf, put, when, words } from "./dom.js";
 import { acting, action, changed, paged } from "./parts.js";
+import { may } from "./rights.js";
 
 const undone = (run) => run.undone_by && h("span", { class: "tag bad" }, "undone");
+
+export const concerns = (event) => event.type === "run";
 
 export async function show(body) {
   const where = place.get() ?? [];
@@ -15,12 +18,18 @@ export async function show(body) {
       empty(h("p", null, "No run yet. Reflection makes the first one: ", h("code", null, "langmemory reflect"), "; so does a correction of yours."))));
 }
 
+const MADE = {
+  add: ["fact added", "facts added"], update: ["changed", "changed"], supersede: ["superseded", "superseded"], invalidate: ["no longer true", "no longer true"], merge: ["merged", "merged"], archive: ["archived", "archived"],
+  status: ["status changed", "status changed"], entity: ["person or thing", "people and things"], edge: ["connection"], review: ["question for a person", "questions for a person"], link: ["link"],
+};
+
 function counts(run) {
-  const made = Object.entries(run.note?.changes ?? {});
-  return made.map(([name, count]) => `${count} ${words(name)}`).join(", ");
+  const made = Object.entries(run.note?.changes ?? {}).filter(([name]) => name in MADE);
+  if (!made.length && run.note?.keys?.length) return counted(run.note.keys.length, "memory", "memories");
+  return made.map(([name, count]) => counted(count, ...MADE[name])).join(", ");
 }
 
-export const one = { show: showOne };
+export const one = { show: showOne, concerns: (event, query) => event.type === "run" && event.id === query.get("id") };
 
 async function showOne(body, query, { reload }) {
   const run = await get(named("runs", query.get("id") ?? ""));
@@ -37,21 +46,23 @@ async function showOne(body, query, { reload }) {
     note(run.note));
 }
 
-/** Return the buttons that show what an undo would bring back, and then do it. */
+/** Return a button that shows what an undo would bring back and then does it; the plan stays beside the result. */
 function undoing(run, reload) {
+  if (!may.undo()) return null;
   const answer = h("div", { "aria-live": "polite" });
   const row = h("div", { class: "row acts" });
-  const lines = (done) => h("ul", null, done.lines.map((line) => h("li", null, line)));
-  const undo = h("button", { type: "button", class: "main", click: acting(async () => {
-    const done = await post("undo", { run_id: run.id });
-    notice(done.added.length + done.changed.length + done.removed.length ? "Taken back." : "Nothing was to be taken back.");
-    await reload();
-  }) }, "Undo this run");
+  const idle = (done) => !(done.added.length + done.changed.length + done.removed.length);
+  const side = (title, done) => h("div", null, h("h2", { class: "question" }, title), h("ul", { class: "steps" }, done.lines.map((line) => h("li", { dir: "auto" }, line))));
   row.append(h("button", { type: "button", click: acting(async () => {
-    const done = await post("undo", { run_id: run.id, dry_run: true });
-    const idle = !(done.added.length + done.changed.length + done.removed.length);
-    answer.replaceChildren(h("div", { class: "panel" }, h("h3", null, idle ? "Undoing it would change no memory" : "Undoing it would"), lines(done),
-      h("div", { class: "row acts" }, undo)));
+    const planned = await post("undo", { run_id: run.id, dry_run: true });
+    const sides = h("div", { class: "columns" }, side(idle(planned) ? "Undoing it would change no memory" : "Undoing it would", planned));
+    const act = h("div", { class: "row acts" }, h("button", { type: "button", class: "main", click: acting(async () => {
+      const done = await post("undo", { run_id: run.id });
+      sides.append(side(idle(done) ? "It changed no memory" : "It did", done));
+      act.replaceChildren(h("span", null, "Taken back by ", h("a", { href: address("run", { id: done.run_id }) }, done.run_id), "."), h("button", { type: "button", click: () => { answer.replaceChildren(); reload(); } }, "Done"));
+      row.replaceChildren();
+    }) }, "Undo this run"));
+    answer.replaceChildren(h("div", { class: "panel", "data-keep": true }, sides, act));
   }) }, run.undone_by ? "Can it be undone again?" : "Preview undo"));
   return h("div", null, row, answer);
 }

@@ -1,14 +1,15 @@
 // Search: what a question finds, every signal of every result, what a model would get, and why not another one.
 
 import { address, get, memoryAddress, place, post } from "./api.js";
-import { bars, counted, empty, facts, h, number, placeOf, problem, put, words } from "./dom.js";
+import { counted, empty, facts, h, number, placeOf, problem, put, words } from "./dom.js";
 import { about, acting, text } from "./parts.js";
+import { because, signals, steps } from "./signals.js";
 
 const KINDS = ["episodic", "semantic", "procedural", "archival", "core", "working", "resource"];
 
 export async function show(body, query, { reload }) {
   const asked = query.get("q") ?? "";
-  const input = h("input", { type: "search", value: asked, "aria-label": "Question", placeholder: "Ask memory, as a person would", "data-focus": !asked, autocomplete: "off" });
+  const input = h("input", { type: "search", value: asked, "aria-label": "Question", placeholder: "A question, or what it said", "data-focus": !asked, autocomplete: "off" });
   const limit = h("select", null, [5, 10, 20, 50].map((one) => h("option", { value: one, selected: String(one) === (query.get("limit") ?? "10") }, one)));
   const kind = h("select", null, h("option", { value: "" }, "any"), KINDS.map((one) => h("option", { selected: one === query.get("kind") }, one)));
   const asOf = h("input", { type: "date", value: query.get("as_of") ?? "" });
@@ -20,7 +21,7 @@ export async function show(body, query, { reload }) {
     if (next === location.hash) reload();
     else location.hash = next;
   };
-  put(body, h("h1", { class: "unseen" }, "Search"), h("form", { role: "search", submit: go },
+  put(body, h("h1", { class: asked ? "unseen" : null }, asked ? "Search" : "Why did it say that?"), h("form", { role: "search", submit: go },
     h("div", { class: "row ask" }, h("span", { class: "wide" }, input), h("button", { class: "main", type: "submit" }, "Search")),
     h("details", { open: ["kind", "as_of", "known_at", "archive", "limit"].some((one) => query.has(one)) },
       h("summary", null, "Options"),
@@ -41,17 +42,25 @@ export async function show(body, query, { reload }) {
     ...(asOf.value ? { as_of: `${asOf.value}T23:59:59Z` } : {}), ...(known.value ? { known_at: `${known.value}T23:59:59Z` } : {}),
     ...(archive.checked ? { include_archive: true } : {}),
   };
-  const found = await post("recall", question);
+  const [found, got] = await Promise.all([post("recall", question), block(asked)]);
   const { results, trace } = found;
+  const isGiven = (one) => got.entries.some((entry) => entry.key === one.memory.key && placeOf(entry.namespace) === placeOf(one.memory.namespace));
   if (!results.length) put(body, empty(h("p", null, "Nothing was found. Ask in other words, choose another namespace above, or look at "), h("a", { href: "#/memories" }, "all memories"), "."));
-  else put(body, understood(trace), h("ol", { class: "list results" }, results.map(result)));
-  put(body, leftOut(trace, question), whyNot(question, trace), await block(asked));
+  else put(body, got.section, h("section", null, h("h2", null, "What was found, and why"), understood(trace), h("ol", { class: "list results" }, results.map((one, at) => result(one, at, isGiven(one))))));
+  put(body, leftOut(trace, question), whyNot(question), !results.length && got.section);
 }
 
+/** Return what stands here before anything was asked: how to begin, and what was asked and learned last. */
 async function welcome() {
-  const found = await get("memories", { namespace: place.get() ?? [], limit: 1 });
-  if (found.items.length) return empty(h("p", null, "Ask a question. Each memory that is found shows what spoke for it, in bars; below the results stand what a model would get, and why another memory was not found. ", h("kbd", null, "/"), "goes to this field."));
-  return empty(h("p", null, "This memory is empty. Import something: ", h("code", null, "langmemory import FILE"), ", or let an application remember, then ask."));
+  const where = place.get() ?? [];
+  const [turns, learned] = await Promise.all([get("memories", { namespace: where, kind: "episodic", limit: 200 }), get("memories", { namespace: where, kind: ["semantic", "procedural"], limit: 5 })]);
+  if (!turns.items.length && !learned.items.length) return empty(h("p", null, "This memory is empty. Import something: ", h("code", null, "langmemory import FILE"), ", or let an application remember, then ask."));
+  const asked = [...new Set(turns.items.filter((one) => !["assistant", "ai"].includes(one.value?.role)).map((one) => one.text.trim()).filter((one) => /^[^\n]{8,120}[?？؟]$/u.test(one)))].slice(0, 5);
+  return h("div", null,
+    h("p", { class: "lead" }, "Ask what the person asked, or type what the assistant said. You see what the model got, what was found, and what spoke for it. Open a memory to see who said it, and all that happened to it since. ", h("kbd", null, "/"), "goes to this field."),
+    h("div", { class: "columns" },
+      asked.length > 0 && h("section", null, h("h2", null, "Asked lately"), h("ul", { class: "list" }, asked.map((one) => h("li", null, h("p", { class: "said", dir: "auto" }, h("a", { href: address("search", { q: one }) }, one)))))),
+      learned.items.length > 0 && h("section", null, h("h2", null, "Newest facts"), h("ul", { class: "list" }, learned.items.map((one) => h("li", null, text(one), about(one)))))));
 }
 
 /** Return how the question was read, and how long each stage took. */
@@ -69,38 +78,13 @@ function understood(trace) {
       facts(Object.entries(trace.milliseconds).map(([name, ms]) => [words(name), `${number(ms, 1)} ms`]))));
 }
 
-function result(one, at) {
+function result(one, at, given) {
+  const why = one.explanation;
   return h("li", { class: "result" },
     h("div", { class: "place-of" }, at + 1),
-    h("div", null, text(one.memory, one.explanation?.matched_words), about(one.memory), reasons(one)),
+    h("div", null, text(one.memory, why?.matched_words), about(one.memory),
+      h("p", { class: "why" }, given && h("span", { class: "tag good" }, "the model gets this"), " ", because(one)), steps(one)),
     h("div", { class: "bars-of" }, signals(one)));
-}
-
-/** Return in words why a result is here. */
-function reasons(one) {
-  const why = one.explanation;
-  if (!why) return null;
-  const ranks = Object.entries(why.ranks).map(([name, rank]) => `${words(name)} #${rank}`).join(", ");
-  const lines = [ranks && `found by ${ranks}`, why.hop_path.length && `over ${why.hop_path.join(" / ")}`, ...why.moves,
-    why.evidence.length && `made from ${counted(why.evidence.length, "turn")}`].filter(Boolean);
-  return h("div", { class: "meta" }, lines.map((line) => h("span", null, line)));
-}
-
-/** Return every signal as a bar: what adds to the relevance first, then what multiplies it, then the rest. */
-export function signals(one) {
-  const why = one.explanation;
-  const added = Object.entries(why?.contributions ?? {});
-  const most = Math.max(0.0001, ...added.map(([, value]) => value));
-  const strong = added.filter(([, value]) => value >= 0.005).slice(0, 5);
-  const factors = Object.entries(why?.multipliers ?? {});
-  const changed = factors.filter(([, value]) => Math.abs(value - 1) > 0.03).map(([name, value]) => [name, value, `× ${number(value)}`]);
-  const raw = Object.entries(one.parts).filter(([name]) => !["relevance", "rank"].includes(name));
-  const all = [...added.map(([name, value]) => [name, value / most, `+ ${number(value)}`]), ...raw.filter(([name]) => !(name in (why?.contributions ?? {}))).map(([name, value]) => [name, value > 1 ? value / (value + 5) : value, number(value)]),
-    ...factors.map(([name, value]) => [name, value, `× ${number(value)}`])];
-  return [
-    bars([["score", one.score, number(one.score, 3), true], ...strong.map(([name, value]) => [name, value / most, `+ ${number(value)}`]), ...changed]),
-    h("details", null, h("summary", null, `All ${all.length} signals`), bars(all)),
-  ];
 }
 
 /** Return what was found and left out again, each with the reason. */
@@ -116,7 +100,7 @@ function leftOut(trace, question) {
 }
 
 /** Return a form that names a memory and shows the stage that lost it. */
-function whyNot(question, trace) {
+function whyNot(question) {
   const names = new Map();
   const key = h("input", { list: "known", required: true, "aria-label": "Memory", placeholder: "Key of a memory, or words that it says", autocomplete: "off" });
   key.style.setProperty("width", "100%");
@@ -136,7 +120,7 @@ function whyNot(question, trace) {
     const told = await post("recall/why-not", { recall: question, key: one?.key ?? wanted, ...(one ? { namespace: one.namespace } : {}) });
     answer.replaceChildren(h("div", { class: "panel" },
       h("div", { class: "row" }, h("span", { class: `tag ${told.stage === "returned" ? "good" : "bad"}` }, STAGES[told.stage] ?? words(told.stage)), h("strong", null, told.reason)),
-      text(told.memory), about(told.memory, { where: true }), told.result && [reasons(told.result), h("div", null, signals(told.result))],
+      text(told.memory), about(told.memory, { where: true }), told.result && [h("p", { class: "why" }, because(told.result)), steps(told.result), h("div", null, signals(told.result))],
       stages(told.stage)));
   });
   return h("section", null, h("h2", null, "Why not this one?"),
@@ -159,22 +143,23 @@ function stages(lost) {
     h("span", { class: `tag ${place < at || lost === "returned" ? "good" : place === at ? "bad" : ""}` }, place < at || lost === "returned" ? `${name} passed` : place === at ? `${name}: lost here` : name)));
 }
 
-/** Return the memory block that a model would get for the question. */
+/** Return the memory block that a model would get for the question, as a section and its entries. */
 async function block(asked) {
   const section = h("section", null, h("h2", null, "What a model would get"));
   const namespace = place.get();
   if (!namespace?.length) {
     put(section, h("p", { class: "soft" }, "A block is made of one namespace. Choose it at the top."));
-    return section;
+    return { section, entries: [] };
   }
   try {
-    const found = await post("context/inject", { query: asked, namespace });
-    if (found.core) put(section, h("pre", null, found.core));
+    const found = await post("context/inject", { query: asked, namespace, counted: false });
+    if (found.core) put(section, h("pre", { tabindex: 0, "aria-label": "Core memory" }, found.core));
     put(section, found.text ? h("pre", { class: "block", tabindex: 0, "aria-label": "Memory block" }, found.text) : h("p", { class: "soft" }, "Nothing: no memory is likely enough to answer this."));
     put(section, h("div", { class: "meta" }, h("span", null, counted(found.tokens, "token")), h("span", null, counted(found.entries.length, "memory", "memories")),
       found.omitted.length > 0 && h("span", null, `${found.omitted.length} had no room`), h("span", null, placeOf(namespace))));
+    return { section, entries: found.entries };
   } catch (error) {
     put(section, problem(error));
+    return { section, entries: [] };
   }
-  return section;
 }

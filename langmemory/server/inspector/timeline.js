@@ -2,9 +2,12 @@
 
 import { get, memoryAddress, place } from "./api.js";
 import { counted, empty, h, put, when } from "./dom.js";
+import { begins } from "./parts.js";
 import { slider, span } from "./times.js";
 
 const PAGE = 200;
+
+export const concerns = (event) => event.type === "memory" && event.kind !== "episodic";
 
 export async function show(body) {
   const where = place.get() ?? [];
@@ -25,7 +28,7 @@ export async function show(body) {
     const begin = Math.max(0, x(from(one))), end = one.invalid_at ? x(Date.parse(one.invalid_at)) : 100;
     const bar = h("span", { class: one.invalid_at ? "span ended" : "span", "width%": Math.max(0.6, end - begin) });
     bar.style.setProperty("margin-left", `${Math.min(99, begin)}%`);
-    return h("li", null, h("a", { href: memoryAddress(one) }, one.text),
+    return h("li", null, h("a", { href: memoryAddress(one), dir: "auto" }, begins(one.text, 200)),
       h("div", { class: "lane", "aria-hidden": "true" }, bar),
       h("span", { class: "meta" }, one.valid_at ? when(one.valid_at, true) : h("span", null, "since when is not known"), one.invalid_at && h("span", null, "until ", when(one.invalid_at, true))));
   }));

@@ -20,6 +20,7 @@ export function slider(name, [first, last], moved) {
     const shown = at ? when(at, last - first > 5 * 86_400_000) : "now";
     told.replaceChildren(shown);
     input.setAttribute("aria-valuetext", told.textContent);
+    input.toggleAttribute("data-moved", at !== null);
     moved(at);
   } });
   return h("label", { class: "slider" }, h("span", null, name), input, told);

@@ -11,7 +11,6 @@ from datetime import datetime
 from typing import Any
 
 from langgraph.store.base import Item
-from pydantic import BaseModel, ConfigDict
 
 from langmemory.context.disclosure import CITE, HEADER, as_much, line_head, line_tail, note_line
 from langmemory.context.escape import one_line, quoted_lines
@@ -21,16 +20,15 @@ from langmemory.context.tokens import count_text
 from langmemory.recall.excerpt import Excerpts
 from langmemory.tools.memories import LONG_ID_CHARS
 from langmemory.types import Kind, Memory, RecallResult, Review
+from langmemory.wire import Deferred
 
 LINE_TOKENS = 200
 """Of a memory in a list; `get_memory` shows all of it."""
 TITLE_CHARS = 80
 
 
-class Answer(BaseModel):
+class Answer(Deferred):
     """The base of what tools return."""
-
-    model_config = ConfigDict(use_attribute_docstrings=True)
 
 
 class SeenMemory(Answer):

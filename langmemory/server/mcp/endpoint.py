@@ -10,12 +10,13 @@ from typing import TYPE_CHECKING, Any, Final
 import anyio
 from anyio.abc import TaskGroup, TaskStatus
 from pydantic import TypeAdapter, ValidationError
+from pydantic_core import from_json
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.types import Message, Receive, Scope, Send
 
 from langmemory import __version__
-from langmemory.server.access import Access, Grant
+from langmemory.server.access import RANK, Access, Grant
 from langmemory.server.api.requests import QueryLabels
 from langmemory.server.limits import pieces
 from langmemory.server.problems import Problem, invalid
@@ -23,6 +24,7 @@ from langmemory.server.service import Service
 
 if TYPE_CHECKING:
     from langmemory.server.mcp.sdk import Call, Manager
+    from langmemory.server.oauth.resource import ProtectedResource
 
 PATH: Final = "/mcp"
 _LABELS: Final[TypeAdapter[Any]] = TypeAdapter(QueryLabels)
@@ -54,7 +56,7 @@ class McpEndpoint:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         scope["langmemory.route"] = "/memory/mcp"
         service, request = self._service, Request(scope, receive)
-        grant = await service.let_in(request)
+        grant = await service.let_in(request, service.oauth)
         if request.method != "POST":
             raise Problem(
                 405, "method", "Here is no stream and no session: POST each message.",
@@ -69,12 +71,14 @@ class McpEndpoint:
             timeout_seconds=settings.body_timeout_seconds,
         )
         body = b"".join([one async for one in parts])
+        manager = await self._started()
+        if service.oauth is not None and grant.from_issuer:
+            _check_scope(grant, body, service.oauth)
         given: list[Message] = [{"type": "http.request", "body": body, "more_body": False}]
 
         async def again() -> Message:
             return given.pop() if given else await receive()
 
-        manager = await self._started()
         await manager.handle_request(scope, again, send)
 
     async def _started(self) -> Manager:
@@ -101,6 +105,24 @@ async def _run(manager: Manager, *, task_status: TaskStatus[None]) -> None:
     async with manager.run():
         task_status.started()
         await anyio.sleep_forever()
+
+
+def _check_scope(grant: Grant, body: bytes, oauth: ProtectedResource) -> None:
+    """Refuse a call of a tool that an access token does not allow, in the way by which a client learns what
+    to ask the issuer for. A token of langmemory cannot get more; there the tool itself refuses.
+
+    Raises:
+        Problem: The scope of the token does not suffice.
+    """
+    from langmemory.server.mcp.tools import TOOLS
+
+    try:
+        call = from_json(body)
+        tool = TOOLS.get(call["params"]["name"]) if call["method"] == "tools/call" else None
+    except (ValueError, TypeError, KeyError):
+        return  # the SDK says what is wrong with it
+    if tool is not None and RANK[grant.scope] < RANK[tool.scope]:
+        raise oauth.insufficient(tool.scope)
 
 
 def _access_of(call: Call) -> Access:

@@ -47,6 +47,7 @@ from langmemory.server.problems import Problem
 from langmemory.stores import MemoryStore
 from langmemory.tools.memories import evidence_of, find, known, said_around
 from langmemory.types import Kind, TokenScope
+from langmemory.wire import SchemaOfFields
 
 PIECE = 20
 """So many texts are stored at a time, with word to the client after each."""
@@ -102,10 +103,27 @@ class Tool:
             "name": self.name,
             "title": self.title,
             "description": " ".join((self.work.__doc__ or "").split()),
-            "inputSchema": self.arguments.model_json_schema(),
-            "outputSchema": self.answer.model_json_schema(mode="serialization"),
+            "inputSchema": _untitled(
+                self.arguments.model_json_schema(schema_generator=SchemaOfFields)
+            ),
+            "outputSchema": _untitled(
+                self.answer.model_json_schema(mode="serialization", schema_generator=SchemaOfFields)
+            ),
             "annotations": {"title": self.title, "openWorldHint": False, **self.hints},
         }
+
+
+def _untitled(schema: Any) -> Any:
+    """Return a schema without the titles that pydantic makes of names: a model reads each in its prompt."""
+    if isinstance(schema, list):
+        return [_untitled(one) for one in schema]
+    if not isinstance(schema, dict):
+        return schema
+    return {
+        name: _untitled(value)
+        for name, value in schema.items()
+        if not (name == "title" and isinstance(value, str))
+    }
 
 
 TOOLS: Final[dict[str, Tool]] = {}
@@ -138,7 +156,7 @@ def reachable(access: Access) -> list[Tool]:
 class Arguments(Fields):
     """The base of arguments. Their description in the schema is the tool's own."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
+    model_config = ConfigDict(extra="forbid", frozen=True)
 
 
 def _with_zone(at: datetime) -> datetime:
@@ -171,13 +189,13 @@ class RecallArguments(Arguments):
     as_of: Time = None
     """Only what was true in the world at this time."""
     kinds: Annotated[list[Kind] | None, BeforeValidator(_several)] = None
-    """Such as episodic (what was said) or semantic (facts); all without it."""
+    """Only these, such as episodic (what was said) or semantic (facts); all without it."""
 
 
 @_tool("Search memory", FoundMemories)
 async def recall(turn: Turn, given: RecallArguments) -> Reply:
-    """Search long-term memory: what people said, decided and prefer, in earlier conversations too. Use it
-    before you ask a person for something they may have told already."""
+    """Search long-term memory for what people said, decided and prefer, in earlier conversations too. Use it
+    when a task begins, and before you ask a person for something they may have told already."""
     asked = given.model_dump(exclude={"query"}, exclude_unset=True)
     found = await turn.access.store.arecall(given.query, turn.access.place(), **asked)
     if not found.results:
@@ -207,11 +225,12 @@ class RememberArguments(Arguments):
     "Remember", Stored, scope="write", destructiveHint=False, idempotentHint=True
 )  # the same text on one day is stored once
 async def remember(turn: Turn, given: RememberArguments) -> Reply:
-    """Store statements in long-term memory, word for word: preferences, decisions, facts about people and
-    work, and whatever somebody asks you to remember. No passwords or keys."""
+    """Store in long-term memory, word for word, what will matter in later conversations: preferences,
+    decisions and their reasons, facts about people and work, whatever somebody asks you to remember. What is
+    known already is not stored twice. No passwords or keys."""
     access = turn.access
     place, at = access.place(exact=True), given.at or datetime.now(UTC)
-    thread = f"mcp-{access.grant.id}-{at:%Y-%m-%d}"
+    thread = f"mcp-{_conversing(access)}-{at:%Y-%m-%d}"
     keys: list[str] = []
     redacted: dict[str, int] = {}
     for first in range(0, len(given.texts), PIECE):
@@ -248,6 +267,15 @@ async def remember(turn: Turn, given: RememberArguments) -> Reply:
     return said.strip(), Stored(ids=ids, redacted=redacted)
 
 
+def _conversing(access: Access) -> str:
+    """Return who stores, as it stands in the id of a conversation: a token of the application acts on behalf
+    of several, and what one of them says in private is not to be known already where another says it."""
+    grant = access.grant
+    if grant.viewer is None:
+        return grant.id
+    return f"{grant.id}-{hashlib.sha256(grant.viewer.encode()).hexdigest()[:8]}"
+
+
 MemoryId = Annotated[str, Field(min_length=1, max_length=1_000)]
 
 
@@ -258,7 +286,7 @@ class IdArguments(Arguments):
 
 @_tool("Read a memory", MemoryInFull)
 async def get_memory(turn: Turn, given: IdArguments) -> Reply:
-    """Read one memory in full, with the messages it rests on."""
+    """Read one memory in full, with the messages it rests on. `recall` cuts long ones short."""
 
     def read() -> Reply:
         item = _found(turn.access, given.id)
@@ -281,7 +309,7 @@ class TimelineArguments(IdArguments):
 
 @_tool("See what was said around a memory", SeenTimeline)
 async def timeline(turn: Turn, given: TimelineArguments) -> Reply:
-    """See what was said right before and after a memory, oldest first."""
+    """See what was said right before and after a memory, oldest first, such as what a "yes" answered."""
 
     def look() -> Reply:
         store, viewer = turn.access.store, turn.access.grant.viewer
@@ -379,7 +407,7 @@ class ReviewArguments(Arguments):
     """The option that the person chose; without it, the question is only shown."""
 
 
-@_tool("Decide what memory asks", Questions, scope="write", destructiveHint=False)
+@_tool("Answer what memory asks", Questions, scope="write", destructiveHint=False)
 async def review(turn: Turn, given: ReviewArguments) -> Reply:
     """List the questions that memory has for a person, such as which of two contradicting facts is true;
     or, with an id and an option, decide one as the person said."""

@@ -293,6 +293,18 @@ def list_jobs(connection: Connection, states: Sequence[JobState], limit: int) ->
     return jobs
 
 
+def by_number(
+    connection: Connection, states: Sequence[JobState], after: int, limit: int
+) -> list[Job]:
+    """Return the first jobs in these states behind a number, by number."""
+    rows = connection.execute(
+        f"SELECT {COLUMNS} FROM job WHERE id > ? AND state IN (SELECT value FROM json_each(?)) "
+        "ORDER BY id LIMIT ?",
+        (after, json.dumps(list(states)), limit),
+    )
+    return [_job(row) for row in rows]
+
+
 def counts(connection: Connection) -> dict[JobState, int]:
     """Return how many jobs there are in each state."""
     rows = connection.execute("SELECT state, count(*) FROM job GROUP BY state ORDER BY state")

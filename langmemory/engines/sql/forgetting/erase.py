@@ -134,6 +134,10 @@ def erase(
     connection.execute(
         "DELETE FROM path WHERE NOT EXISTS (SELECT 1 FROM leaf WHERE leaf.path = path.id)"
     )
+    connection.executemany(
+        "DELETE FROM message WHERE namespace = ?1; DELETE FROM subscription WHERE namespace = ?1",
+        [(one,) * 2 for one in scope.namespaces],
+    )
     _forget_namespaces(connection, touched)
     forgotten = Forgotten(
         run_id=run, kinds=dict(kinds), history=told, facts_kept=facts_kept, edges=edges,
@@ -328,6 +332,8 @@ def _forget_namespaces(connection: Connection, touched: Iterable[int]) -> None:
             "OR EXISTS (SELECT 1 FROM namespace WHERE parent = ?1) "
             "OR EXISTS (SELECT 1 FROM entity WHERE namespace = ?1) "
             "OR EXISTS (SELECT 1 FROM review WHERE namespace = ?1) "
+            "OR EXISTS (SELECT 1 FROM message WHERE namespace = ?1) "
+            "OR EXISTS (SELECT 1 FROM subscription WHERE namespace = ?1) "
             "OR EXISTS (SELECT 1 FROM archived_item WHERE namespace = ?1) OR EXISTS (SELECT 1 FROM history "
             "WHERE namespace = ?1 AND key IS NOT NULL AND substr(key, 1, ?2) <> ?3)",
             (namespace, len(history.SEAL), history.SEAL),

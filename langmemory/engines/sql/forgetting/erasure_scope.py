@@ -243,7 +243,8 @@ class ErasureScope:
         self, connection: Connection, prefix: Namespace, person: str | None, *, everything: bool
     ) -> Asides:
         """Return rows that speak of it in passing: those that name an entity, as a model's reason may;
-        the work of a namespace of which everything goes; and jobs of the person.
+        the work of a namespace of which everything goes; jobs of the person, their messages on the bus and
+        what they subscribed to; and messages that come with one of the memories.
 
         A job is one of them where what it brings along, its result or its error names the entity, or
         where it was submitted by the person or names them: with words, not only the name of a thread
@@ -257,8 +258,12 @@ class ErasureScope:
                 "UNION ALL SELECT 'review', id, question || ' ' || options FROM review "
                 f"WHERE namespace IN {where} "
                 "UNION ALL SELECT 'history', h.seq, h.reason FROM history h JOIN item i "
-                f"ON i.id = h.item WHERE h.reason IS NOT NULL AND i.namespace IN {where}",
-                bindings * 3,
+                f"ON i.id = h.item WHERE h.reason IS NOT NULL AND i.namespace IN {where} "
+                "UNION ALL SELECT 'message', seq, concat_ws(' ', topic, summary, details, artifacts, "
+                f"next_steps) FROM message WHERE namespace IN {where} "
+                "UNION ALL SELECT 'subscription', id, concat_ws(' ', topic, query) FROM subscription "
+                f"WHERE namespace IN {where}",
+                bindings * 5,
             )
             jobs = (
                 ("job", job, f"{brought} {error or ''} {result or ''}")
@@ -284,7 +289,21 @@ class ErasureScope:
                 "OR state IN ('done', 'replaced') AND lane = kind || '.' || ?1"
             )
             found |= {("job", job) for job, *_ in _jobs(connection, prefix, theirs, (person,))}
-        return found
+            for table, key, whose in (
+                ("message", "seq", "owner"),
+                ("subscription", "id", "viewer"),
+            ):
+                query = f"SELECT {key} FROM {table} WHERE namespace IN {where} AND {whose} = ?"
+                found |= {(table, one) for one in id_set(connection, query, (*bindings, person))}
+        with_one = id_set(
+            connection,
+            "SELECT m.seq FROM message m JOIN json_each(m.memories) k WHERE EXISTS (SELECT 1 FROM item i "
+            "WHERE i.namespace = m.namespace AND i.key = k.value AND i.id IN (SELECT value FROM carray(?1))) "
+            "OR EXISTS (SELECT 1 FROM history h WHERE h.namespace = m.namespace AND h.key = k.value "
+            "AND h.item IN (SELECT value FROM carray(?1)))",
+            (connection.array(self.every),),
+        )
+        return found | {("message", one) for one in with_one}
 
 
 def _jobs(

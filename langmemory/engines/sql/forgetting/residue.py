@@ -59,6 +59,8 @@ OF_NAMES: Final = (
     "SELECT id FROM run", "SELECT kind FROM run", "SELECT undone_by FROM run",
     "SELECT name FROM setting", "SELECT value FROM setting",
     "SELECT viewer FROM token WHERE viewer IS NOT NULL", "SELECT namespaces FROM token",
+    "SELECT agent FROM token WHERE agent IS NOT NULL", "SELECT DISTINCT sender FROM message",
+    "SELECT DISTINCT recipient FROM message WHERE recipient IS NOT NULL",
 )  # fmt: skip
 """The names things have: a word of them tells nothing."""
 SINCE: Final = (
@@ -79,6 +81,8 @@ ASIDE: Final = {
     "job": ("id", ("kind", "lane", "thread", "payload", "config", "error", "result")),
     "history": ("seq", ("reason",)),
     "alias": ("name", ("name", "norm")),
+    "message": ("seq", ("summary", "details", "topic", "artifacts", "memories", "next_steps")),
+    "subscription": ("id", ("agent", "topic", "sender", "query")),
 }
 """Tables that speak of memories in passing: what names a row, and the columns that may tell."""
 _ASIDE: Final = tuple(
@@ -364,7 +368,7 @@ def scrub(
 
     Of the runs named, and of every run that tells, numbers stay and text goes: what it is about,
     why it changed what it changed, and names that no other run gave. Questions that tell are
-    dropped, and so are jobs: they could not be done without.
+    dropped, and so are jobs, which could not be done without, and messages of the bus.
     """
     touched = set(runs)
     connection.executemany(

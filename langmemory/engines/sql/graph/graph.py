@@ -286,6 +286,7 @@ def edges(
     namespace: int | None = None,
     touching: Iterable[int] | None = None,
     facts: Iterable[int] | None = None,
+    among: Iterable[int] | None = None,
     relation: str | None = None,
     inside: bool = False,
     also: Iterable[int] | None = None,
@@ -296,7 +297,8 @@ def edges(
     Args:
         namespace: All of this namespace; or
         touching: those with one of these entities at either end; or
-        facts: those that one of these memories claims.
+        facts: those that one of these memories claims; or
+        among: those of these ids.
         relation: Only this relation.
         inside: Of those that touch one of these, only those between two of them, or to a literal.
         also: Only those whose memories claim something of one of these, too, at either end.
@@ -327,6 +329,9 @@ def edges(
         ends = ("fact",) if facts is not None else ("subject", "object")[: 1 if inside else 2]
         sources = [f"carray(?) c CROSS JOIN edge e ON e.{end} = c.value" for end in ends]
         first = connection.array(some)
+    if among is not None:
+        sources = ["carray(?) c CROSS JOIN edge e ON e.id = c.value"]
+        first = connection.array(among)
     if facts is None and touching is not None and inside:
         where += " AND (e.object IS NULL OR e.object IN (SELECT value FROM carray(?)))"
         bindings = (*bindings, first)
@@ -341,6 +346,61 @@ def edges(
         tuple(value for _ in sources for value in (*asked, first, *bindings)),
     )
     return [EdgeRow(*row) for row in rows]
+
+
+FEW_EDGES: Final = 20_000
+"""Up to so many edges of a namespace are sorted; of more those of the file are walked in order."""
+
+
+def edge_ids(
+    connection: Connection,
+    namespace: int,
+    *,
+    touching: Iterable[int] | None,
+    relation: str | None,
+    after: int,
+    limit: int,
+) -> list[int]:
+    """Return the ids of the first edges behind one, whoever may know of them, in order.
+
+    Args:
+        namespace: All of this namespace; or
+        touching: those with one of these entities at either end.
+        relation: Only this relation.
+    """
+    told, bindings = "e.id > ?", cast("Bindings", (after,))
+    if relation is not None:
+        told, bindings = f"{told} AND e.relation = ?", (*bindings, relation)
+    of_place = "entity s CROSS JOIN edge e ON e.subject = s.id AND s.namespace = ?"
+    if touching is not None:
+        first: Any = connection.array(touching)
+        sources = [
+            f"carray(?) c CROSS JOIN edge e ON e.{end} = c.value" for end in ("subject", "object")
+        ]
+    else:
+        first, sources = namespace, [of_place]
+        (held,) = connection.execute(
+            f"SELECT count(*) FROM (SELECT 1 FROM {of_place} LIMIT ?)", (namespace, FEW_EDGES + 1)
+        ).fetchone()
+        if held > FEW_EDGES:
+            sources = ["edge e CROSS JOIN entity s ON s.id = e.subject AND s.namespace = ?"]
+    rows = connection.execute(
+        " UNION ".join(f"SELECT e.id FROM {source} WHERE {told}" for source in sources)
+        + " ORDER BY 1 LIMIT ?",
+        (*(value for _ in sources for value in (first, *bindings)), limit),
+    )
+    return [int(row[0]) for row in rows]
+
+
+def by_keys(
+    connection: Connection, namespace: int, after: str, limit: int
+) -> list[tuple[int, str]]:
+    """Return ids and keys of the first entities of a namespace behind a key, spoken of or not."""
+    rows = connection.execute(
+        "SELECT id, key FROM entity WHERE namespace = ? AND key > ? ORDER BY key LIMIT ?",
+        (namespace, after, limit),
+    )
+    return [(int(row[0]), str(row[1])) for row in rows]
 
 
 class ClockRow(NamedTuple):

@@ -1,4 +1,4 @@
-"""The feed as rows: what happened to memories, from the history, and to runs, reviews and jobs."""
+"""The feed as rows: what happened to memories, from the history, and to runs, reviews, jobs and messages."""
 
 from __future__ import annotations
 
@@ -112,7 +112,7 @@ def _open_to(viewer: str | None) -> Condition:
 def other_events(
     connection: Connection, selection: Selection, after: int, until: int, limit: int
 ) -> list[tuple[int, FeedEvent]]:
-    """Return what happened to runs, reviews and jobs, as `memory_events`. Runs and jobs concern
+    """Return what happened to runs, reviews, jobs and messages, as `memory_events`. Runs and jobs concern
     everybody's memory, so a viewer is not told of them; a job is of no namespace."""
     viewer = selection.viewer
     options: list[tuple[str, Bindings]] = []
@@ -127,15 +127,22 @@ def other_events(
         )
     if "job" in selection.types and viewer is None and selection.everywhere:
         options.append(("j.id IS NOT NULL", ()))
+    if "message" in selection.types:
+        where, bindings = _placed(selection, "m.namespace")
+        open_ = visible_to(viewer, "m")
+        options.append(
+            (f"(m.id IS NOT NULL AND {where} AND {open_.sql})", (*bindings, *open_.bindings))
+        )
     if not options:
         return []
     rows = connection.execute(
-        "SELECT a.seq, a.at, a.type, a.subject, a.action, n.path, coalesce(r.kind, v.about, j.kind), "
+        "SELECT a.seq, a.at, a.type, a.subject, a.action, n.path, coalesce(r.kind, v.about, j.kind, m.type), "
         "CASE a.type WHEN 'run' THEN r.id WHEN 'review' THEN v.run END FROM activity a "
         "LEFT JOIN run r ON a.type = 'run' AND r.id = a.subject "
         "LEFT JOIN review v ON a.type = 'review' AND v.id = a.subject "
         "LEFT JOIN job j ON j.id = CASE a.type WHEN 'job' THEN CAST(a.subject AS INTEGER) END "
-        "LEFT JOIN namespace n ON n.id = coalesce(r.namespace, v.namespace) "
+        "LEFT JOIN message m ON a.type = 'message' AND m.id = a.subject "
+        "LEFT JOIN namespace n ON n.id = coalesce(r.namespace, v.namespace, m.namespace) "
         f"WHERE a.seq > ? AND a.seq <= ? AND ({' OR '.join(sql for sql, _ in options)}) "
         "ORDER BY a.seq LIMIT ?",
         (after, until, *(one for _, bound in options for one in bound), limit),

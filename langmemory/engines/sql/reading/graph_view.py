@@ -23,6 +23,8 @@ from langmemory.types import Edge, Entity, Namespace
 
 NEAR_NAMES: Final = 5
 """Names an error offers at most."""
+AT_A_TIME: Final = 256
+"""Rows that a page of a list looks at, at a time."""
 NEAR_ENOUGH: Final = 70
 """rapidfuzz's WRatio, 0..100, from which a name is offered."""
 
@@ -79,6 +81,27 @@ class GraphView:
         spoken = graph.all_entities(self._connection, scope, self._namespace_id)
         return self._by_name([*spoken, *self._deleted.spoken_of(holding=not self._past)])
 
+    def some(self, after: str, limit: int) -> list[int]:
+        """Return the first so many of `everyone` behind a key, by key."""
+        if self._known_at_us is not None:  # how they were linked then is known of all or of none
+            keys = {one.key: id for id in self.everyone() for one in self.entities([id])}
+            return [keys[key] for key in sorted(keys) if key > after][:limit]
+        scope = self._wide if self._past else self._narrow
+        found: list[int] = []
+        while len(found) < limit:
+            rows = graph.by_keys(self._connection, self._namespace_id, after, AT_A_TIME)
+            if not rows:
+                break
+            self._learn(entity for entity, _ in rows)
+            standing = [entity for entity, _ in rows if self._stands_for(entity) == entity]
+            group = {entity: self._members[self._root[entity]] for entity in standing}
+            spoken = graph.spoken_of(
+                self._connection, scope, {one for members in group.values() for one in members}
+            )
+            found += [one for one in standing if not spoken.isdisjoint(group[one])]
+            after = rows[-1][1]
+        return found[:limit]
+
     def find(self, name: str) -> int:
         """Return the entity of this key or name, whenever it was spoken of.
 
@@ -88,14 +111,7 @@ class GraphView:
         where = "/".join(self._namespace)
         if not self._namespace_id and self._wide.scope.viewer is None:
             raise EntityNameError(f"Nothing was ever stored in {where}; so nothing is {name!r}.")
-        place = self._namespace_id
-        key = graph_rows.find_entity(self._connection, place, name) or self._deleted.by_key(name)
-        found = self._there([] if key is None else [key])
-        if not found:
-            rows = graph.by_names(self._connection, self._wide, [name_key(name)], place)
-            gone = self._deleted.called(name_key(name))
-            found = self._there((*(entity for _, entity in rows), *gone))
-        meant = self._by_name(found)
+        meant = self.meant(name)
         if len(meant) == 1:
             return meant[0]
         if meant:
@@ -104,6 +120,17 @@ class GraphView:
                 f"{len(meant)} are called {name!r} in {where}: {named}. Name one by its key."
             )
         raise EntityNameError(f"Nothing is called {name!r} in {where}. {self._near(name)}")
+
+    def meant(self, name: str) -> list[int]:
+        """Return the entity of this key, or those of this name, whenever they were spoken of."""
+        place = self._namespace_id
+        key = graph_rows.find_entity(self._connection, place, name) or self._deleted.by_key(name)
+        found = self._there([] if key is None else [key])
+        if not found:
+            rows = graph.by_names(self._connection, self._wide, [name_key(name)], place)
+            gone = self._deleted.called(name_key(name))
+            found = self._there((*(entity for _, entity in rows), *gone))
+        return self._by_name(found)
 
     def of_key(self, key: str) -> int | None:
         """Return the entity of this key, spoken of or not."""
@@ -211,16 +238,41 @@ class GraphView:
                 relation=relation, inside=inside, also=besides, corrects=corrects,
             )  # fmt: skip
 
-        gone = self._deleted.edges(ends, relation, holding=True)
-        held = [*gone, *read(self._narrow)]
-        rows = {row.id: row for row in held if not self._ended(row)}
+        held = [*self._deleted.edges(ends, relation, holding=True), *read(self._narrow)]
+        once: list[EdgeRow] = []
         if self._past:
-            gone = self._deleted.edges(ends, relation, holding=False)
-            for row in (*gone, *read(self._wide)):
-                if row.id not in rows and (row.valid_at or 0) <= self._at_us:
-                    rows[row.id] = row
-                    self.over.add(row.id)
-        return self.standing(row for _, row in sorted(rows.items()))
+            once = [*self._deleted.edges(ends, relation, holding=False), *read(self._wide)]
+        return self.standing(self._told(held, once))
+
+    def some_touching(
+        self, entities: Iterable[int] | None, relation: str | None, *, after: int, limit: int
+    ) -> list[EdgeRow]:
+        """Return the first so many edges of `touching` behind the edge of an id."""
+        if self._known_at_us is not None:  # what was deleted since stands in no index
+            return [row for row in self.touching(entities, relation) if row.id > after][:limit]
+        ends = None if entities is None else self._linked_with(entities)
+        found: list[EdgeRow] = []
+        while len(found) < limit:
+            ids = graph.edge_ids(
+                self._connection, self._namespace_id, touching=ends, relation=relation,
+                after=after, limit=max(limit, AT_A_TIME),
+            )  # fmt: skip
+            if not ids:
+                break
+            held = graph.edges(self._connection, self._narrow, among=ids)
+            once = graph.edges(self._connection, self._wide, among=ids) if self._past else []
+            found += self._told(held, once)
+            after = ids[-1]
+        return self.standing(found[:limit])
+
+    def _told(self, held: Iterable[EdgeRow], once: Iterable[EdgeRow]) -> list[EdgeRow]:
+        """Return edges that hold, and of those that were claimed at some time those that are over; by id."""
+        rows = {row.id: row for row in held if not self._ended(row)}
+        for row in once:
+            if row.id not in rows and (row.valid_at or 0) <= self._at_us:
+                rows[row.id] = row
+                self.over.add(row.id)
+        return [row for _, row in sorted(rows.items())]
 
     def standing(self, rows: Iterable[EdgeRow]) -> list[EdgeRow]:
         """Return the same edges, links followed at both ends."""

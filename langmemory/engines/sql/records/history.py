@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
 from typing import Any, Final, NamedTuple
 
 from langmemory.engines.sql.scope.ownership import open_past, open_run
@@ -139,11 +138,36 @@ def came_back(connection: Connection, item: int) -> None:
     connection.execute("UPDATE history SET namespace = NULL, key = NULL WHERE item = ?", (item,))
 
 
+class Step(NamedTuple):
+    """Where a change stands in the history of a key."""
+
+    begun_us: int
+    """When the item it is of was added,"""
+    first: int
+    """and ``seq`` of that."""
+    seq: int
+    number: int
+    """From 1, of those that the viewer is told of."""
+
+
 def of_item(
     connection: Connection, namespace: Namespace, key: str, viewer: str | None = None
 ) -> list[HistoryEntry]:
     """Return every change of an item under this key, oldest first, also of earlier lives of the key, as
     far as their past is open to the viewer."""
+    return [entry for _, entry in steps_of(connection, namespace, key, viewer)]
+
+
+def steps_of(
+    connection: Connection,
+    namespace: Namespace,
+    key: str,
+    viewer: str | None,
+    *,
+    after: Step | None = None,
+    limit: int = -1,
+) -> list[tuple[Step, HistoryEntry]]:
+    """As `of_item`, the first so many, -1 for all, behind a step, each with its step."""
     place = (to_path(namespace), key)
     current = connection.execute(
         "SELECT i.id, i.value FROM namespace n JOIN item i ON i.namespace = n.id "
@@ -152,46 +176,73 @@ def of_item(
     ).fetchone()
     lives = {row[0] for row in connection.execute(LIVES, place)}
     lives.update(forgotten_lives(connection, namespace, key))
-    entries: list[HistoryEntry] = []
-    recorded = [
-        (item, changes(connection, item, viewer))
-        for item in lives
-        if open_past(connection, item, viewer)
-    ]
     # By time: an import writes lives that are over after the present one.
-    for item, rows in sorted(recorded, key=lambda life: life[1][0][1:2] + life[1][0][:1]):
+    begun = connection.execute(
+        "SELECT h.at, h.seq, h.item FROM json_each(?) l CROSS JOIN history h ON h.seq = "
+        "(SELECT min(f.seq) FROM history f WHERE f.item = l.value) ORDER BY h.at, h.seq",
+        (json.dumps(list(lives)),),
+    ).fetchall()
+    found: list[tuple[Step, HistoryEntry]] = []
+    open_runs: dict[str, bool] = {}
+    number = 0 if after is None else after.number
+    for at, first, item in begun:
+        if len(found) == limit:
+            break
+        if after is not None and (at, first) < after[:2]:
+            continue
+        if not open_past(connection, item, viewer):
+            continue
+        behind = after.seq if after is not None and (at, first) == after[:2] else 0
+        # One more than is wanted tells what the last one left.
+        wanted = None if limit < 0 else limit - len(found)
+        reading = -1 if wanted is None else wanted + 1
+        rows = changes(connection, item, viewer, open_runs, after=behind, limit=reading)
         alive = current is not None and current[0] == item
         afters = [row[3] for row in rows[1:]] + [current[1] if alive and current else None]
-        entries += [
-            HistoryEntry(
-                seq=seq, at=from_us(at), action=action, namespace=namespace, key=key,
-                before=_maybe(before), after=None if action in GONE else _maybe(after),
-                run_id=run, reason=reason, facets=shown_facets(facets),
-            )
-            for (seq, at, action, before, run, reason, facets), after in zip(
-                rows, afters, strict=True
-            )
-        ]  # fmt: skip
-    if viewer is not None:  # gaps would tell how much others do in private
-        entries = [replace(entry, seq=number) for number, entry in enumerate(entries, start=1)]
-    return entries
+        for (seq, *row), told in list(zip(rows, afters, strict=False))[:wanted]:
+            number += 1
+            # Gaps would tell a viewer how much others do in private.
+            shown = seq if viewer is None else number
+            found.append((Step(at, first, seq, number), _entry(shown, namespace, key, row, told)))
+    return found
 
 
-def of_run(connection: Connection, run: str, limit: int) -> list[HistoryEntry]:
-    """Return what a run changed, in the order in which it did, of at most so many memories."""
-    places = connection.execute(
-        "SELECT n.path, coalesce(i.key, h.key) FROM history h LEFT JOIN item i ON i.id = h.item "
-        "JOIN namespace n ON n.id = coalesce(i.namespace, h.namespace) "
-        "WHERE h.run = ? GROUP BY h.item ORDER BY min(h.seq) LIMIT ?",
-        (run, limit),
-    ).fetchall()
-    found = [
-        entry
-        for path, key in dict.fromkeys(places)
-        for entry in of_item(connection, from_path(path), key)
-        if entry.run_id == run
-    ]
-    return sorted(found, key=lambda one: one.seq)
+def _entry(
+    seq: int, namespace: Namespace, key: str, row: Sequence[Any], after: str | None
+) -> HistoryEntry:
+    at, action, before, run, reason, facets = row
+    return HistoryEntry(
+        seq=seq, at=from_us(at), action=action, namespace=namespace, key=key,
+        before=_maybe(before), after=None if action in GONE else _maybe(after),
+        run_id=run, reason=reason, facets=shown_facets(facets),
+    )  # fmt: skip
+
+
+def of_run(
+    connection: Connection, run: str, limit: int, *, after: int = 0
+) -> list[tuple[int, HistoryEntry]]:
+    """Return what a run changed, in the order in which it did, at most so many changes behind a place in
+    the history, each with its place."""
+    rows = connection.execute(
+        "SELECT h.seq, n.path, coalesce(i.key, h.key, g.key), h.at, h.action, h.before, h.reason, h.facets, "
+        "coalesce(x.before, CASE WHEN x.seq IS NULL THEN i.value END) FROM history h "
+        "LEFT JOIN item i ON i.id = h.item "
+        "LEFT JOIN history g ON i.id IS NULL AND h.key IS NULL AND g.seq = "
+        "(SELECT max(y.seq) FROM history y WHERE y.item = h.item AND y.key IS NOT NULL) "
+        "LEFT JOIN history x ON x.seq = (SELECT min(y.seq) FROM history y WHERE y.item = h.item "
+        "AND y.seq > h.seq) "
+        "JOIN namespace n ON n.id = coalesce(i.namespace, h.namespace, g.namespace) "
+        "WHERE h.run = ? AND h.seq > ? ORDER BY h.seq LIMIT ?",
+        (run, after, limit),
+    )
+    found = []
+    for seq, path, key, at, action, before, reason, facets, told in rows:
+        kept = None if facets is None else from_json(facets)
+        if kept is not None:
+            kept.pop(WITHDRAWN, None)
+        row = at, action, before, run, reason, kept
+        found.append((seq, _entry(seq, from_path(path), key, row, told)))
+    return found
 
 
 def changes(
@@ -199,19 +250,23 @@ def changes(
     item: int,
     viewer: str | None = None,
     open_runs: dict[str, bool] | None = None,
+    *,
+    after: int = 0,
+    limit: int = -1,
 ) -> list[tuple[Any, ...]]:
     """(seq, at, action, before, run, reason, facets) of every change of an item whose past is open
     to the viewer, oldest first; facets parsed or None.
 
     A viewer is not told why, where that may be for memories that are not theirs, nor what took the
     item's place. Whoever asks for many items passes one ``open_runs`` for all: whether a run is open
-    to the viewer takes a look at everything that it changed.
+    to the viewer takes a look at everything that it changed. At most ``limit`` behind the seq ``after``;
+    -1 is all.
     """
     open_runs = {} if open_runs is None else open_runs
     rows = connection.execute(
         "SELECT seq, at, action, before, run, reason, facets FROM history "
-        "WHERE item = ? ORDER BY seq",
-        (item,),
+        "WHERE item = ? AND seq > ? ORDER BY seq LIMIT ?",
+        (item, after, limit),
     ).fetchall()
     found: list[tuple[Any, ...]] = []
     for *row, run, reason, text in rows:

@@ -81,12 +81,26 @@ def options(connection: Connection, review_id: str) -> dict[str, list[dict[str, 
 
 
 def listed(
-    connection: Connection, namespace: Namespace, *, open_only: bool, viewer: str | None
+    connection: Connection,
+    namespace: Namespace,
+    *,
+    open_only: bool,
+    viewer: str | None,
+    after: tuple[int, str] | None = None,
+    limit: int = -1,
 ) -> list[Review]:
     """Return the reviews in a namespace and below it, oldest first; for a viewer only those whose memories
-    are all there for them to read."""
+    are all there for them to read.
+
+    Args:
+        after: When the last one of the page before was opened, and its id.
+        limit: At most so many; -1 is all.
+    """
     query, bindings = below(namespace)
     where = f"v.namespace IN {query}"
+    if after is not None:
+        where += " AND v.opened_at >= ? AND (v.opened_at > ? OR v.id > ?)"
+        bindings = (*bindings, after[0], *after)
     if open_only:
         where += " AND v.decision IS NULL"
     if viewer is not None:
@@ -95,7 +109,8 @@ def listed(
         where += f" AND ({open_.sql} OR NOT {_PARSED})"
         bindings = (*bindings, *open_.bindings)
     rows = connection.execute(
-        f"SELECT {_COLUMNS} FROM {_TABLES} WHERE {where} ORDER BY v.opened_at, v.id", bindings
+        f"SELECT {_COLUMNS} FROM {_TABLES} WHERE {where} ORDER BY v.opened_at, v.id LIMIT ?",
+        (*bindings, limit),
     )
     return [_review(row) for row in rows]
 

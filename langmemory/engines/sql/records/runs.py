@@ -7,7 +7,7 @@ from typing import Any, Final, NamedTuple
 
 from langmemory.engines.sql.records.history import LIVES
 from langmemory.engines.sql.tables.connection import Connection
-from langmemory.engines.sql.tables.namespaces import below, from_path, to_path
+from langmemory.engines.sql.tables.namespaces import below, from_path, inside, to_path
 from langmemory.engines.sql.tables.times import from_us
 from langmemory.types import Namespace, Run, RunKind
 from langmemory.values import from_json, to_json
@@ -54,15 +54,45 @@ def find(connection: Connection, run_id: str) -> Run | None:
     return None if row is None else _run(row)
 
 
-def newest(connection: Connection, namespace: Namespace, limit: int) -> list[Run]:
-    """Return the runs in a namespace and below it, newest first."""
-    query, bindings = below(namespace)
+def newest(
+    connection: Connection,
+    namespace: Namespace,
+    limit: int,
+    *,
+    after: tuple[int, str] | None = None,
+) -> list[Run]:
+    """Return the runs in a namespace and below it, newest first; ``after`` is the time and id of the last
+    one of the page before."""
+    where, bindings = inside("r.namespace", namespace)
+    if after is not None:
+        where += " AND r.at <= ? AND (r.at < ? OR r.id < ?)"
+        bindings = (*bindings, after[0], *after)
+    start = "run r"
+    if namespace and holds_few_runs(connection, namespace):
+        query, labels = below(namespace)
+        where, bindings = f"r.namespace IN {query} AND {where}", (*labels, *bindings)
+    else:
+        start = "run r INDEXED BY run_at"
     rows = connection.execute(
-        f"SELECT {_COLUMNS} FROM {_TABLES} WHERE r.namespace IN {query} "
-        "ORDER BY r.at DESC, r.id DESC LIMIT ?",
+        f"SELECT {_COLUMNS} FROM {start} CROSS JOIN namespace n ON n.id = r.namespace "
+        f"WHERE {where} ORDER BY r.at DESC, r.id DESC LIMIT ?",
         (*bindings, limit),
     )
     return [_run(row) for row in rows]
+
+
+FEW_RUNS: Final = 2_000
+
+
+def holds_few_runs(connection: Connection, namespace: Namespace) -> bool:
+    """Return whether so few runs are of a namespace and what is below it that they are better sorted than
+    looked for among all of the file."""
+    query, bindings = below(namespace)
+    (found,) = connection.execute(
+        f"SELECT count(*) FROM (SELECT 1 FROM run WHERE namespace IN {query} LIMIT ?)",
+        (*bindings, FEW_RUNS),
+    ).fetchone()
+    return bool(found < FEW_RUNS)
 
 
 RESTORE: Final = "restore/"
@@ -80,16 +110,32 @@ def of_night(connection: Connection, night: str) -> list[Run]:
     return [_run(row) for row in rows]
 
 
-def nights(connection: Connection, namespace: Namespace, limit: int) -> dict[str, list[Run]]:
-    """Nights that changed a namespace or what is below it, newest first, with their runs in order."""
+class Night(NamedTuple):
+    """Where a night stands among others."""
+
+    last_us: int
+    """When its last run here was applied."""
+    id: str
+
+
+def nights(
+    connection: Connection, namespace: Namespace, limit: int, *, after: Night | None = None
+) -> dict[Night, list[Run]]:
+    """Nights that changed a namespace or what is below it, newest first, with their runs in order;
+    ``after`` is the last one of the page before."""
     query, bindings = below(namespace)
+    having = "TRUE"
+    if after is not None:
+        having = "(max(r.at), r.note ->> '$.night') < (?, ?)"
+        bindings = (*bindings, *after)
     rows = connection.execute(
         f"SELECT r.note ->> '$.night', max(r.at) FROM run r WHERE r.namespace IN {query} "
         "AND r.kind = 'maintenance' AND r.note ->> '$.night' IS NOT NULL "
-        "GROUP BY r.note ->> '$.night' ORDER BY max(r.at) DESC LIMIT ?",
+        f"GROUP BY r.note ->> '$.night' HAVING {having} "
+        "ORDER BY max(r.at) DESC, r.note ->> '$.night' DESC LIMIT ?",
         (*bindings, limit),
     ).fetchall()
-    return {str(row[0]): of_night(connection, row[0]) for row in rows}
+    return {Night(row[1], str(row[0])): of_night(connection, row[0]) for row in rows}
 
 
 def changes_of_night(connection: Connection, night: str, task: str, namespace: Namespace) -> int:

@@ -10,17 +10,20 @@ from langmemory.engines.sql.tables.times import from_us, maybe_datetime, to_us
 from langmemory.types import AccessToken
 from langmemory.values import from_json
 
-_COLUMNS = "id, viewer, namespaces, scope, created_at, expires_at"
+_COLUMNS = "id, viewer, namespaces, scope, created_at, expires_at, agent"
 
 
 def insert(connection: Connection, token: AccessToken, namespaces: str, digest: bytes) -> None:
     """Add a token; ``namespaces`` is those of it as JSON, ``digest`` the SHA-256 of its secret."""
     expires = None if token.expires_at is None else to_us(token.expires_at)
     connection.execute(
-        "INSERT INTO token (id, hash, viewer, namespaces, scope, created_at, expires_at) "
-        "VALUES (?, ?, ?, ?, ?, ?, ?)",
-        (token.id, digest, token.viewer, namespaces, token.scope, to_us(token.created_at), expires),
-    )
+        "INSERT INTO token (id, hash, viewer, namespaces, scope, created_at, expires_at, agent) "
+        "VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+        (
+            token.id, digest, token.viewer, namespaces, token.scope, to_us(token.created_at),
+            expires, token.agent,
+        ),
+    )  # fmt: skip
 
 
 FIND = f"SELECT {_COLUMNS}, hash FROM token WHERE id = ?"
@@ -36,6 +39,7 @@ def token_of(row: Sequence[Any]) -> AccessToken:
         scope=row[3],
         created_at=from_us(row[4]),
         expires_at=maybe_datetime(row[5]),
+        agent=row[6],
     )
 
 

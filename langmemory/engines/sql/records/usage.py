@@ -5,13 +5,13 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable, Collection, Iterable, Mapping
-from typing import Final
+from typing import Final, NamedTuple
 
 from langmemory.context.citations import Usage, added
 from langmemory.engines.sql.records.items import MEMORY_COLUMNS, NAMED, memory
 from langmemory.engines.sql.scope.ownership import visible_to
 from langmemory.engines.sql.tables.connection import Connection
-from langmemory.engines.sql.tables.namespaces import below, to_path
+from langmemory.engines.sql.tables.namespaces import inside, to_path
 from langmemory.types import MemoryUsage, Namespace
 
 COUNTS: Final = ("loaded", "referenced", "succeeded", "read_tokens", "discovery_tokens")
@@ -64,26 +64,47 @@ def restore_citations(connection: Connection, item: int, found: Iterable[float])
     connection.execute("INSERT OR IGNORE INTO citation VALUES (?, ?, ?, ?)", (item, *found))
 
 
+class Rank(NamedTuple):
+    """Where a memory stands among those that were shown."""
+
+    succeeded: int
+    referenced: int
+    loaded: int
+    item: int
+
+
 def of_namespace(
-    connection: Connection, prefix: Namespace, viewer: str | None, limit: int
-) -> list[MemoryUsage]:
-    """Return memories of a namespace and below it that were shown, those that helped most often first."""
-    namespaces, labels = below(prefix)
+    connection: Connection,
+    prefix: Namespace,
+    viewer: str | None,
+    limit: int,
+    *,
+    key: str | None = None,
+    after: Rank | None = None,
+) -> list[tuple[Rank, MemoryUsage]]:
+    """Return memories of a namespace and below it that were shown, those that helped most often first, each
+    with its place; only those of a key, if any. ``after`` is the place of the last one of the page before."""
+    where, labels = inside("i.namespace", prefix)
+    if key is not None:
+        where, labels = f"{where} AND i.key = ?", (*labels, key)
     visible = visible_to(viewer)
     counts = ", ".join(f"u.{name}" for name in COUNTS)
+    if after is not None:
+        where += " AND (u.succeeded, u.referenced, u.loaded, u.item) < (?, ?, ?, ?)"
+        labels = (*labels, *after)
     rows = connection.execute(
         f"SELECT {MEMORY_COLUMNS}, {counts} FROM usage u CROSS JOIN item i ON i.id = u.item "
         "CROSS JOIN namespace n ON n.id = i.namespace LEFT JOIN thread t ON t.id = i.thread "
-        f"WHERE i.namespace IN {namespaces} AND {visible.sql} "
-        "ORDER BY u.succeeded DESC, u.referenced DESC, u.loaded DESC, i.id LIMIT ?",
+        f"WHERE {where} AND {visible.sql} "
+        "ORDER BY u.succeeded DESC, u.referenced DESC, u.loaded DESC, u.item DESC LIMIT ?",
         (*labels, *visible.bindings, limit),
     )
     found = []
     for row in rows:
         shown, count = memory(row[:-5]), dict(zip(COUNTS, row[-5:], strict=True))
-        found.append(
-            MemoryUsage(namespace=shown.namespace, key=shown.key, text=shown.text, **count)
-        )
+        rank = Rank(count["succeeded"], count["referenced"], count["loaded"], row[0])
+        one = MemoryUsage(namespace=shown.namespace, key=shown.key, text=shown.text, **count)
+        found.append((rank, one))
     return found
 
 

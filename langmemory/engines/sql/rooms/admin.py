@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager, nullcontext, suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
@@ -14,9 +14,10 @@ from langmemory.engines.sql.background import reflected
 from langmemory.engines.sql.reading.health import health
 from langmemory.engines.sql.reading.searching import now_us
 from langmemory.engines.sql.records import items, removal, runs, usage
+from langmemory.engines.sql.rooms.changes import dry_run_savepoint
 from langmemory.engines.sql.rooms.conversing import shown
 from langmemory.engines.sql.rooms.core import Core, pages_telling_of
-from langmemory.engines.sql.rooms.recalling import RecallOptions, scope_of
+from langmemory.engines.sql.rooms.paging import Listing
 from langmemory.engines.sql.tables.connection import Connection
 from langmemory.engines.sql.tables.times import to_us
 from langmemory.engines.sql.transfer import moving, transfer
@@ -85,22 +86,12 @@ class ViewerAdmin:
         Raises:
             ConfigError: There is no such kind.
         """
-        prefix = check_namespace(namespace, may_be_empty=True)
-        options: RecallOptions = {"kinds": kinds, "since": since, "until": until}
-        scope = scope_of(prefix, options, frozenset(), self._viewer)
-        if past or statuses is not None:
-            scope = replace(scope, statuses=None if statuses is None else tuple(statuses))
+        asked = Listing.of(
+            namespace, kinds=kinds, since=since, until=until, past=past, statuses=statuses
+        )
         with self._core.engine.read() as snapshot:
-            compiled = snapshot.scoped(scope, alive_at_us=self._core.searching.alive_at_us())
-            namespaces, bindings = compiled.namespaces()
-            rows = snapshot.connection.execute(
-                f"SELECT i.id FROM item i WHERE i.namespace IN {namespaces} "
-                f"AND {compiled.where} ORDER BY coalesce(i.valid_at, "
-                "unixepoch(i.value ->> '$.said_at', 'subsec') * 1000000, i.created_at) DESC, "
-                "i.id DESC LIMIT ?",
-                (*bindings, *compiled.bindings, whole_number("limit", limit)),
-            )
-            return shown(snapshot.connection, [item for (item,) in rows], self._viewer)
+            places = asked.read(self._core, snapshot, self._viewer, whole_number("limit", limit))
+            return shown(snapshot.connection, [one.item for one in places], self._viewer)
 
     def count_usage(self, counts: Iterable[Usage]) -> None:
         """Add what an answer says of the memories it was given (`langmemory.context.usage`) to what
@@ -127,7 +118,8 @@ class ViewerAdmin:
             with self._core.engine.write() as connection:  # also waits for what is being written
                 self._core.write_counts(connection)
         with self._core.engine.read() as snapshot:
-            return usage.of_namespace(snapshot.connection, prefix, self._viewer, limit)
+            found = usage.of_namespace(snapshot.connection, prefix, self._viewer, limit)
+            return [one for _, one in found]
 
     ausage = twin(usage)
 
@@ -206,11 +198,16 @@ class Admin(ViewerAdmin):
 
     __slots__ = ()
 
-    def import_rows(self, rows: Iterable[Mapping[str, Any]]) -> int:
+    def import_rows(self, rows: Iterable[Mapping[str, Any]], *, dry_run: bool = False) -> int:
         """Restore exported rows as they were; how many items were new or different.
 
         Repeating it adds nothing. Vectors and keywords are made anew with this store's model; the
         pages of the journal follow.
+
+        Args:
+            rows: As `export` yields them.
+            dry_run: Only say how many would be new or different, and whether they can be read. Memories that
+                moved to the archive file count as new.
 
         Raises:
             ImportFormatError: A row is not from an export; batches before it are stored.
@@ -219,7 +216,12 @@ class Admin(ViewerAdmin):
         with self._core.engine.glance() as snapshot:
             since = runs.forgettings(snapshot.connection)
         for batch in transfer.in_batches(rows):
-            writes = self._core.complete(transfer.drafts(self._core.indexing, batch))
+            drafts = transfer.drafts(self._core.indexing, batch)
+            if dry_run:
+                with self._core.engine.write() as connection, dry_run_savepoint(connection):
+                    changed += transfer.write_rows(connection, batch, drafts, now_us(), since)
+                continue
+            writes = self._core.complete(drafts)
             with self._core.engine.write() as connection:
                 self._core.claim_model(connection, writes)
                 places = {(one.namespace, one.key) for one in writes}

@@ -431,14 +431,16 @@ class Changes(ViewerChanges):
     arun = twin(run)
 
     def changed_by(self, run_id: str, *, limit: int = 200) -> list[HistoryEntry]:
-        """Return what a run changed, memory by memory, with what each said before and after.
+        """Return what a run changed, in the order in which it did, with what each memory said before and
+        after.
 
         Args:
             run_id: Of the run; where there is none, the list is empty.
-            limit: Memories at most.
+            limit: Changes at most.
         """
+        limit = whole_number("limit", limit)
         with self._core.engine.read() as snapshot:
-            return history.of_run(snapshot.connection, run_id, whole_number("limit", limit))
+            return [one for _, one in history.of_run(snapshot.connection, run_id, limit)]
 
     achanged_by = twin(changed_by)
 

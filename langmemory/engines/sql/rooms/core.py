@@ -20,7 +20,7 @@ from langmemory.engines.sql.changes.applying import Prepared
 from langmemory.engines.sql.engine import Engine
 from langmemory.engines.sql.reading.knowledge import StoreKnowledge
 from langmemory.engines.sql.reading.searching import Searching, now_us
-from langmemory.engines.sql.records import items, removal, usage
+from langmemory.engines.sql.records import items, messages, removal, usage
 from langmemory.engines.sql.records.items import Write
 from langmemory.engines.sql.records.usage import UsageCounts
 from langmemory.engines.sql.rooms.archive import Archive
@@ -156,7 +156,12 @@ class Core:
                 usage.add(connection, counts)
 
     def sweep_ttl(self) -> int:
-        """Delete expired items; return how many."""
+        """Delete expired items, and messages of the bus; return how many items."""
+        with self.engine.read() as snapshot:
+            due = messages.any_expired(snapshot.connection, now_us())
+        while due:
+            with self.engine.write() as connection:
+                due = messages.expire(connection, now_us()) == messages.EXPIRED_AT_ONCE
         removed = self.remove_all(items.has_expired(now_us()), "expire")
         with self.engine.read() as snapshot:
             ids = removal.outlived(snapshot.connection, now_us())

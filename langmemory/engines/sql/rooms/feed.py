@@ -2,11 +2,6 @@
 
 from __future__ import annotations
 
-import base64
-import hashlib
-import hmac
-import secrets
-import struct
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Final, TypeVar, get_args
@@ -15,7 +10,7 @@ from langmemory.arguments import whole_number
 from langmemory.engines.sql.engine import Engine
 from langmemory.engines.sql.reading import feed
 from langmemory.engines.sql.reading.feed import Place, Selection
-from langmemory.engines.sql.tables.settings import feed_secret, note_feed_secret
+from langmemory.engines.sql.rooms.cursors import Cursors, Sealer
 from langmemory.errors import ConfigError
 from langmemory.namespaces import check_namespace
 from langmemory.twins import twin
@@ -25,20 +20,19 @@ TYPES: Final[tuple[FeedType, ...]] = get_args(FeedType)
 KINDS: Final[tuple[Kind, ...]] = get_args(Kind)
 EVERYBODYS: Final[tuple[FeedType, ...]] = ("run", "job")
 NameT = TypeVar("NameT", bound=str)
-NONCE_BYTES: Final = 8
-TAG_BYTES: Final = 8
-PLACE: Final = struct.Struct(">QQ")
+NAME: Final = "feed"
 
 
 class Feed:
     """The events of a file that whoever asks may know of. They are there from the history: whoever was
     away reads on from the cursor of the last event they had."""
 
-    __slots__ = ("_engine", "_viewer")
+    __slots__ = ("_cursors", "_engine", "_viewer")
 
     def __init__(self, engine: Engine, viewer: str | None) -> None:
         """``viewer`` None is the application, which is told of everything."""
         self._engine, self._viewer = engine, viewer
+        self._cursors = Cursors(engine)
 
     def read(
         self,
@@ -82,22 +76,22 @@ class Feed:
             raise ConfigError(
                 "namespaces is empty; pass at least one, or ((),) for the whole file."
             )
-        key = self._secret()
-        start = Place(0, 0) if after is None else _opened(key, after)
+        sealer = self._cursors.sealer(NAME)
+        start = Place(0, 0) if after is None else _opened(sealer, after)
         with self._engine.read() as snapshot:
-            stop = feed.end(snapshot.connection) if until is None else _opened(key, until)
+            stop = feed.end(snapshot.connection) if until is None else _opened(sealer, until)
             found, more = feed.read(snapshot.connection, selection, start, stop, limit)
-        events = tuple(replace(event, cursor=_sealed(key, place)) for place, event in found)
-        next_ = events[-1].cursor if more else _sealed(key, stop)
+        events = tuple(replace(event, cursor=sealer.sealed(place)) for place, event in found)
+        next_ = events[-1].cursor if more else sealer.sealed(stop)
         return FeedPage(events=events, next=next_, more=more)
 
     aread = twin(read)
 
     def end(self) -> str:
         """Return the cursor behind everything that has happened."""
-        key = self._secret()
+        sealer = self._cursors.sealer(NAME)
         with self._engine.glance() as snapshot:
-            return _sealed(key, feed.end(snapshot.connection))
+            return sealer.sealed(feed.end(snapshot.connection))
 
     aend = twin(end)
 
@@ -108,18 +102,14 @@ class Feed:
         Raises:
             ConfigError: The cursor is none of this file.
         """
-        place = _opened(self._secret(), cursor)
+        place = _opened(self._cursors.sealer(NAME), cursor)
         with self._engine.glance() as snapshot:
             return feed.end(snapshot.connection) != place
 
-    def _secret(self) -> bytes:
-        with self._engine.glance() as snapshot:
-            found = feed_secret(snapshot.connection)
-        if found is None:
-            with self._engine.write() as connection:
-                note_feed_secret(connection, secrets.token_hex(32))
-                found = feed_secret(connection)
-        return bytes.fromhex(found or "")
+
+def _opened(sealer: Sealer, cursor: str) -> Place:
+    history, activity = sealer.opened(cursor)
+    return Place(int(history), int(activity))
 
 
 def _known(
@@ -131,35 +121,3 @@ def _known(
     if wrong or not given or isinstance(given, str):
         raise ConfigError(f"{name} is {given!r:.80}; pass some of {', '.join(known)}.")
     return tuple(dict.fromkeys(given))
-
-
-def _sealed(key: bytes, place: Place) -> str:
-    """Return a place as nobody without the secret of the file can read it: gaps between numbers would
-    tell a viewer how much others do in private."""
-    nonce = secrets.token_bytes(NONCE_BYTES)
-    hidden = _masked(key, nonce, PLACE.pack(*place))
-    return base64.urlsafe_b64encode(nonce + hidden + _tag(key, nonce + hidden)).decode().rstrip("=")
-
-
-def _opened(key: bytes, cursor: str) -> Place:
-    try:
-        raw = base64.b64decode(cursor + "=" * (-len(cursor) % 4), altchars=b"-_", validate=True)
-    except (ValueError, TypeError):
-        raw = b""
-    sealed, tag = raw[:-TAG_BYTES], raw[-TAG_BYTES:]
-    whole = len(raw) == NONCE_BYTES + PLACE.size + TAG_BYTES
-    if not whole or not hmac.compare_digest(tag, _tag(key, sealed)):
-        raise ConfigError(
-            f"The cursor {cursor!r:.60} is none of this file. Start without one, and read afresh what you "
-            "keep of its memories."
-        )
-    return Place(*PLACE.unpack(_masked(key, sealed[:NONCE_BYTES], sealed[NONCE_BYTES:])))
-
-
-def _masked(key: bytes, nonce: bytes, text: bytes) -> bytes:
-    mask = hashlib.blake2b(nonce, key=key, digest_size=PLACE.size, person=b"mask").digest()
-    return bytes(a ^ b for a, b in zip(text, mask, strict=True))
-
-
-def _tag(key: bytes, text: bytes) -> bytes:
-    return hashlib.blake2b(text, key=key, digest_size=TAG_BYTES, person=b"tag").digest()

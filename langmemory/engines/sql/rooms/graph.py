@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict, deque
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -16,11 +16,13 @@ from langmemory.engines.sql.engine import Engine
 from langmemory.engines.sql.graph.graph import EdgeRow
 from langmemory.engines.sql.reading.deleted_claims import DeletedClaims
 from langmemory.engines.sql.reading.graph_view import GraphView
+from langmemory.engines.sql.reading.walking import Stretch, Walk
+from langmemory.engines.sql.rooms.cursors import Cursors
 from langmemory.engines.sql.scope.scopes import compile_scope
 from langmemory.engines.sql.tables.times import to_us
 from langmemory.engines.sql.writing.naming import Names
 from langmemory.subgraph.subgraph import Path, Subgraph
-from langmemory.types import Edge, Entity, Namespace, Scope, Status
+from langmemory.types import Edge, Entity, Namespace, Page, Scope, Status
 
 
 class Graph:
@@ -79,6 +81,65 @@ class Graph:
         with self._reading(past) as view:
             around = None if entity is None else [view.find(entity)]
             return view.edges(view.touching(around, relation))
+
+    def some_entities(
+        self, *, after: str | None = None, limit: int = 50, past: bool = False
+    ) -> Page[Entity]:
+        """Return a page of the entities, by key; ``after`` is `Page.next` of the page before.
+
+        Raises:
+            ConfigError: The cursor is none of this list.
+        """
+        sealer = Cursors(self._engine).sealer("entities")
+        start = "" if after is None else str(sealer.opened(after)[0])
+        with self._reading(past) as view:
+            found = view.entities(view.some(start, limit + 1))
+        more = len(found) > limit
+        return Page(
+            items=tuple(found[:limit]), next=sealer.sealed([found[limit - 1].key]) if more else None
+        )
+
+    def some_edges(
+        self,
+        entity: str | None = None,
+        relation: str | None = None,
+        *,
+        after: str | None = None,
+        limit: int = 50,
+        past: bool = False,
+    ) -> Page[Edge]:
+        """Return a page of `edges`; ``after`` is `Page.next` of the page before.
+
+        Raises:
+            ConfigError: The cursor is none of this list.
+            EntityNameError: As `entity`.
+        """
+        sealer = Cursors(self._engine).sealer("edges")
+        start = -(2**62) if after is None else int(sealer.opened(after)[0])
+        with self._reading(past) as view:
+            around = None if entity is None else [view.find(entity)]
+            rows = view.some_touching(around, relation, after=start, limit=limit + 1)
+            found = view.edges(rows[:limit])
+        more = len(rows) > limit
+        return Page(items=found, next=sealer.sealed([rows[limit - 1].id]) if more else None)
+
+    def along(
+        self, way: Sequence[Stretch], start: int, name: str | None, *, past: bool = False
+    ) -> tuple[Subgraph, bool]:
+        """Return a part of the graph that holds every path of these edges, and whether it does: it ends at
+        `MOST_EDGES`.
+
+        Args:
+            way: The edges of the paths, in order.
+            start: The place on the paths, 0 to ``len(way)``, from which they are followed.
+            name: What the entity there is called, or its key; None: anything.
+            past: Also along what ended or was superseded.
+        """
+        with self._reading(past) as view:
+            walk = Walk(view, way, start)
+            rows, nodes = walk.named(name) if name is not None else walk.anything()
+            entities = view.entities(nodes)
+            return Subgraph(entities=tuple(entities), edges=view.edges(rows)), walk.whole
 
     def neighbours(self, name: str, depth: int = 1) -> tuple[Entity, ...]:
         """Return the entities at most ``depth`` edges away, in either direction, nearest first.

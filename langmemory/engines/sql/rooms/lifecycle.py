@@ -16,6 +16,7 @@ from langmemory.engines.sql.reading.searching import now_us
 from langmemory.engines.sql.records import items, runs
 from langmemory.engines.sql.rooms.changes import ARCHIVED_MARKS, Changes
 from langmemory.engines.sql.rooms.core import Core
+from langmemory.engines.sql.rooms.cursors import Cursors
 from langmemory.engines.sql.tables.times import to_us
 from langmemory.engines.sql.transfer import moving
 from langmemory.errors import ChangeError
@@ -23,7 +24,7 @@ from langmemory.lifecycle.policies import PolicyOptions
 from langmemory.lifecycle.retention import ageing, salience
 from langmemory.namespaces import check_namespace
 from langmemory.twins import twin
-from langmemory.types import Ageing, Applied, Memory, Namespace, Run
+from langmemory.types import Ageing, Applied, Memory, Namespace, Page, Run
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -171,11 +172,43 @@ class Lifecycle:
         with self._core.engine.read() as snapshot:
             found = runs.nights(snapshot.connection, namespace, whole_number("limit", limit))
         return [
-            MaintenanceNight(id=night, at=of_night[0].at, runs=tuple(of_night))
+            MaintenanceNight(id=night.id, at=of_night[0].at, runs=tuple(of_night))
             for night, of_night in found.items()
         ]
 
     anights = twin(nights)
+
+    def some_nights(
+        self, namespace: Namespace = (), *, after: str | None = None, limit: int = 50
+    ) -> Page[MaintenanceNight]:
+        """Return a page of `nights`; ``after`` is `Page.next` of the page before.
+
+        Raises:
+            ConfigError: The cursor is none of this list.
+        """
+        namespace = check_namespace(namespace, may_be_empty=True)
+        sealer = Cursors(self._core.engine).sealer("nights")
+        start = None
+        if after is not None:
+            last_us, night = sealer.opened(after)
+            start = runs.Night(int(last_us), str(night))
+        with self._core.engine.read() as snapshot:
+            found = runs.nights(snapshot.connection, namespace, limit + 1, after=start)
+        places = list(found)
+        items = tuple(
+            MaintenanceNight(id=one.id, at=found[one][0].at, runs=tuple(found[one]))
+            for one in places[:limit]
+        )
+        more = len(places) > limit
+        return Page(items=items, next=sealer.sealed(places[limit - 1]) if more else None)
+
+    def night(self, night: str) -> MaintenanceNight | None:
+        """Return one night; None where there is none."""
+        with self._core.engine.read() as snapshot:
+            found = runs.of_night(snapshot.connection, night)
+        if not found:
+            return None
+        return MaintenanceNight(id=night, at=found[0].at, runs=tuple(found))
 
     def undo(self, night: str, *, dry_run: bool = False) -> UndoneNight:
         """Take back all that a night changed, its last run first, each in a run of its own.

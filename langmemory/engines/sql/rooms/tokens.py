@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable
 from datetime import UTC, datetime
 from typing import Final, get_args
 
+from langmemory.arguments import check_agent
 from langmemory.engines.sql.engine import Engine
 from langmemory.engines.sql.records import tokens
 from langmemory.errors import ConfigError
@@ -39,6 +40,7 @@ class Tokens:
         namespaces: Iterable[Namespace] = (),
         scope: TokenScope = "read",
         expires_at: datetime | None = None,
+        agent: str | None = None,
     ) -> tuple[AccessToken, str]:
         """Make a token; return what is stored of it, and the token itself, which nobody can read again.
 
@@ -47,6 +49,8 @@ class Tokens:
             namespaces: What it reaches, each a prefix by whole labels; none is the whole file.
             scope: ``read``, ``write`` (which includes it), or ``admin`` (which includes both).
             expires_at: From when on it is refused; None is never.
+            agent: As which agent it sends and receives on the bus; None is none. A token of the
+                application may name one with each request.
 
         Raises:
             ConfigError: An argument is wrong.
@@ -67,6 +71,7 @@ class Tokens:
             scope=scope,
             created_at=now,
             expires_at=expires_at,
+            agent=None if agent is None else check_agent("agent", agent),
         )
         secret = secrets.token_urlsafe(32)
         with self._engine.write() as connection:
@@ -92,7 +97,7 @@ class Tokens:
         if found is None:
             return None
         row = self._engine.first(tokens.FIND, (found[1],))
-        digest = bytes(32) if row is None else row[6]
+        digest = bytes(32) if row is None else row[7]
         if not hmac.compare_digest(digest, _digest(found[2])) or row is None:
             return None
         token = tokens.token_of(row)

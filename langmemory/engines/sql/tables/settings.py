@@ -19,7 +19,7 @@ _JOURNAL: Final = "journal "
 _DISTILLED: Final = "distilled "
 """Begins the name of a setting whose value is a month, YYYY-MM: that of a namespace, by its id."""
 
-_FEED: Final = "feed secret"
+_CURSORS: Final = "cursor secret"
 _FORGETTING: Final = "forgetting"
 _NEWEST: Final = "newest forgetting"
 Remaining = Literal["file", "copies"]
@@ -123,12 +123,14 @@ def newest_forgetting(connection: Connection) -> str | None:
     return None if row is None else row[0]
 
 
-def feed_secret(connection: Connection) -> str | None:
-    """Return what seals the cursors of the feed, in hexadecimal; None before the first of them."""
-    row = connection.execute("SELECT value FROM setting WHERE name = ?", (_FEED,)).fetchone()
+def cursor_secret(connection: Connection) -> str | None:
+    """Return what seals the cursors, in hexadecimal; None before the first of them."""
+    row = connection.execute("SELECT value FROM setting WHERE name = ?", (_CURSORS,)).fetchone()
     return None if row is None else str(row[0])
 
 
-def note_feed_secret(connection: Connection, secret: str) -> None:
-    """Keep what seals the cursors of the feed, unless there is one."""
-    connection.execute("INSERT OR IGNORE INTO setting (name, value) VALUES (?, ?)", (_FEED, secret))
+def note_cursor_secret(connection: Connection, secret: str) -> None:
+    """Keep what seals the cursors, unless there is one."""
+    connection.execute(
+        "INSERT OR IGNORE INTO setting (name, value) VALUES (?, ?)", (_CURSORS, secret)
+    )

@@ -84,6 +84,8 @@ class Exporting:
     """Items up to this id are done."""
     gone_after: int = 0
     """Items that are gone, up to this id, are done."""
+    lives: int = 0
+    """So many of them were told of."""
 
 
 PIECE: Final = 200
@@ -203,7 +205,10 @@ def _gone(
     for item, path, key in rows:
         if open_past(connection, item, viewer):
             place = (from_path(path), key)
-            found.extend(_history(connection, viewer, open_runs, item, *place, gone=item))
+            state.lives += (
+                1  # and not the row id: gaps would tell how many items of others are private
+            )
+            found.extend(_history(connection, viewer, open_runs, item, *place, gone=state.lives))
     state.gone_after = rows[-1][0] if rows else state.gone_after
     return found, len(rows) == PIECE
 

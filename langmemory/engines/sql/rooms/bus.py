@@ -1,0 +1,665 @@
+"""`store.bus`: context that agents share, whoever runs them, through the memory file."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from datetime import timedelta
+from typing import Any, Final, TypedDict, Unpack, get_args
+
+from langmemory.arguments import check_agent, one_of, whole_number
+from langmemory.changes import ChangeSet, Invalidate, OpenReview, SetStatus
+from langmemory.engines.sql.reading.searching import now_us
+from langmemory.engines.sql.records import items, messages
+from langmemory.engines.sql.rooms.changes import Changes
+from langmemory.engines.sql.rooms.core import Core, checked_ttl
+from langmemory.engines.sql.rooms.cursors import Cursors, Sealer
+from langmemory.engines.sql.rooms.fits import fitting
+from langmemory.engines.sql.scope.filters import Condition
+from langmemory.engines.sql.tables import namespaces
+from langmemory.engines.sql.tables.connection import Connection
+from langmemory.engines.sql.tables.times import from_us, to_us
+from langmemory.errors import ConfigError, InvalidValueError, MessageNotFoundError, OwnershipError
+from langmemory.namespaces import check_namespace
+from langmemory.redaction import log_redacted, redacted
+from langmemory.twins import twin
+from langmemory.types import (
+    BusMessage,
+    MessagePage,
+    MessagePriority,
+    MessageType,
+    Namespace,
+    Privacy,
+    SharedType,
+    Subscription,
+)
+
+SUMMARY_CHARACTERS: Final = 2_000
+DETAILS_CHARACTERS: Final = 100_000
+TOPIC_CHARACTERS: Final = 200
+TTL_MINUTES: Final = 7 * 24 * 60.0
+"""How long a message lives that does not say itself."""
+MIN_SIMILARITY: Final = 0.2
+"""Of a query and a message that fits, with the embedded model: chosen on pairs of our own (decision 044)."""
+LISTED: Final = 100
+"""Artifacts, memories and next steps that one message has at most, each."""
+BACKLOG: Final = 1_000
+"""So many of the newest messages to all are looked at when an agent subscribes by a query."""
+
+
+class MessageOptions(TypedDict, total=False):
+    """What a message may have beside what it says."""
+
+    topic: str | None
+    """A word or two by which others subscribe to it."""
+    priority: MessagePriority
+    details: str
+    artifacts: Sequence[str]
+    """Where what it speaks of is: paths, addresses, names."""
+    confidence: float | None
+    """0 (guess) to 1 (certain)."""
+    memories: Sequence[str]
+    """Keys of memories in the namespace of the bus that belong to it. With somebody's private memory the
+    message becomes private to them."""
+    owner: str | None
+    """Whose it is, where the application sends it; a viewer's are theirs."""
+    privacy: Privacy
+    """Who may read it; ``private`` is for its owner alone, whatever agent acts for them."""
+    ttl_minutes: float | None
+    """Until it expires; None is a week."""
+    id: str
+    """By which it is known. Sending a message again under its id sends nothing."""
+
+
+class Bus:
+    """Messages between the agents of one namespace, as one of them sends and receives them.
+
+    A message stays in the inbox of its recipient until that agent acknowledges it, its sender takes it
+    back, or it expires. So it is delivered at least once, and survives a crash. What one agent sent is
+    received in the order in which it was committed.
+    """
+
+    __slots__ = ("_core", "_viewer", "agent", "namespace")
+
+    def __init__(
+        self, core: Core, viewer: str | None, namespace: Namespace, agent: str | None
+    ) -> None:
+        """See `StoreFace.bus`."""
+        self._core, self._viewer = core, viewer
+        self.namespace = check_namespace(namespace, may_be_empty=agent is None)
+        self.agent = None if agent is None else check_agent("agent", agent)
+
+    # Sending.
+
+    def share(
+        self,
+        summary: str,
+        *,
+        to: str | None = None,
+        type: SharedType = "finding",
+        **options: Unpack[MessageOptions],
+    ) -> BusMessage:
+        """Tell another agent, or all, what this one knows.
+
+        Args:
+            summary: What there is to know, in a sentence or two.
+            to: Name of an agent, which need not have been there yet; None: all of the namespace, now and
+                later, until the message expires.
+            type: What kind of thing it is.
+            options: See `MessageOptions`.
+
+        Raises:
+            InvalidValueError: An argument is wrong; nothing was sent.
+            OwnershipError: A viewer would send something private to somebody else.
+            EmbeddingError: An agent subscribed by a query, and the embedder failed; nothing was sent.
+        """
+        kind = one_of("type", type, SharedType)
+        return self._send(self._drafted(kind, summary, to, options))
+
+    ashare = twin(share)
+
+    def request(
+        self, question: str, *, to: str | None = None, **options: Unpack[MessageOptions]
+    ) -> BusMessage:
+        """Ask another agent, or all, something. Answers come to the inbox, each with the id of the request
+        as ``reply_to``; `messages` lists them by it.
+
+        Args and errors as of `share`.
+        """
+        return self._send(self._drafted("request", question, to, options))
+
+    arequest = twin(request)
+
+    def reply(self, message_id: str, answer: str, **options: Unpack[MessageOptions]) -> BusMessage:
+        """Answer a message, so that its sender knows to what, and acknowledge it. What answers something
+        private is as private.
+
+        Raises:
+            MessageNotFoundError: There is none of this id for this agent.
+        """
+        return self._send(self._drafted("reply", answer, None, options, reply_to=message_id))
+
+    areply = twin(reply)
+
+    def handoff(
+        self,
+        to: str,
+        done: str,
+        *,
+        next_steps: Sequence[str] = (),
+        **options: Unpack[MessageOptions],
+    ) -> BusMessage:
+        """Hand work on to another agent, which takes it up when it starts next (`InboxNode`).
+
+        Args:
+            to: Name of the agent.
+            done: What was done so far.
+            next_steps: What is left to do, in order.
+            options: See `MessageOptions`; ``memories`` are those the work needs.
+        """
+        steps = _texts("next_steps", next_steps)
+        return self._send(replace(self._drafted("handoff", done, to, options), next_steps=steps))
+
+    ahandoff = twin(handoff)
+
+    def invalidate(
+        self, message_id: str, *, reason: str, memories: Sequence[str] = ()
+    ) -> BusMessage:
+        """Take back a message of this agent: nobody is given it any more, and whoever saw it is told why, by
+        a message of the type ``invalidation``.
+
+        Args:
+            message_id: Its id.
+            reason: Why it does not hold.
+            memories: Keys of memories that may rest on it. Nothing is done to them but to open a review of
+                each: whether it holds is for a person or a deep model to say.
+
+        Returns:
+            The message, now of the state ``invalidated``. Repeating it tells nobody twice.
+
+        Raises:
+            MessageNotFoundError: There is none of this id for this agent.
+            OwnershipError: Another agent sent it.
+            InvalidValueError: There is no such memory; nothing was done.
+        """
+        agent, keys = self._named(), _texts("memories", memories)
+        with self._core.engine.read() as snapshot:
+            _, found = self._found(snapshot.connection, message_id)
+            self._owners(snapshot.connection, keys)
+        if found.sender != agent:
+            raise OwnershipError(
+                f"Message {message_id} is of {found.sender}, who alone takes it back. Share what you know "
+                "instead, or answer it."
+            )
+        notice = self._drafted("invalidation", reason, None, {"priority": found.priority})
+        if keys:
+            self._ask_about(keys, found, notice.summary)
+        with self._core.engine.write() as connection:
+            number, found = self._found(connection, message_id)
+            if found.state != "invalidated":
+                messages.invalidate(connection, number, to_us(notice.created_at))
+                for receipt in found.receipts:
+                    one = replace(
+                        notice, id=_new_id(), recipient=receipt.agent, reply_to=found.id,
+                        topic=found.topic, owner=found.owner, privacy=found.privacy,
+                    )  # fmt: skip
+                    messages.insert(connection, one)
+            return self._found(connection, message_id)[1]
+
+    ainvalidate = twin(invalidate)
+
+    def _ask_about(self, keys: Sequence[str], message: BusMessage, reason: str) -> None:
+        """Open a review of each memory; only once for a message."""
+        # Others may read the question: what is private is not quoted.
+        why = "" if message.privacy == "private" else f": {reason}"
+        now = from_us(now_us())
+        Changes(self._core, None).apply(
+            ChangeSet(
+                namespace=self.namespace,
+                run_id=f"bus/{message.id}",
+                kind="correction",
+                reason="a message it may rest on was taken back",
+                changes=tuple(
+                    OpenReview(
+                        id=f"bus/{message.id}/{number}",
+                        about="message",
+                        question=f"{message.sender} took back what this may rest on{why}. Does it hold?",
+                        memories=(key,),
+                        options={
+                            "keep": (),
+                            "invalidate": (Invalidate(key=key, invalid_at=now),),
+                            "archive": (SetStatus(key=key, status="archived"),),
+                        },
+                    )
+                    for number, key in enumerate(keys)
+                ),
+            )
+        )
+
+    def _drafted(
+        self,
+        type: MessageType,
+        summary: str,
+        to: str | None,
+        options: MessageOptions,
+        reply_to: str | None = None,
+    ) -> BusMessage:
+        """Return a message with its arguments checked, and without credentials."""
+        unknown = options.keys() - MessageOptions.__annotations__.keys()
+        if unknown:
+            raise TypeError(f"There is no option {min(unknown)!r} of a message.")
+        sender, privacy = (
+            self._named(),
+            one_of("privacy", options.get("privacy", "shared"), Privacy),
+        )
+        ttl = checked_ttl(options.get("ttl_minutes"), "ttl_minutes")
+        confidence = options.get("confidence")
+        if confidence is not None and not 0 <= confidence <= 1:
+            raise InvalidValueError(f"confidence is {confidence!r}; it must be from 0 to 1.")
+        topic = options.get("topic")
+        now = from_us(now_us())
+        minutes = TTL_MINUTES if ttl is None else ttl
+        return BusMessage(
+            id=_text("id", options.get("id") or _new_id(), 200),
+            namespace=check_namespace(self.namespace, written=True),
+            sender=sender,
+            recipient=None if to is None else _recipient(to),
+            type=type,
+            summary=self._redacted(_text("summary", summary, SUMMARY_CHARACTERS)),
+            priority=one_of("priority", options.get("priority", "normal"), MessagePriority),
+            topic=_text("topic", topic, TOPIC_CHARACTERS).strip() if topic else None,
+            details=self._redacted(
+                _text("details", options.get("details") or "", DETAILS_CHARACTERS, empty=True)
+            ),
+            artifacts=_texts("artifacts", options.get("artifacts", ())),
+            confidence=None if confidence is None else float(confidence),
+            memories=_texts("memories", options.get("memories", ())),
+            reply_to=reply_to,
+            owner=self._owner(options.get("owner"), privacy),
+            privacy=privacy,
+            created_at=now,
+            expires_at=now + timedelta(minutes=minutes),
+        )
+
+    def _send(self, draft: BusMessage) -> BusMessage:
+        """Store a message, with the subscriptions that it fits."""
+        core, engine = self._core, self._core.engine
+        while True:
+            with engine.read() as snapshot:
+                message = self._settled(snapshot.connection, draft)
+                queries = messages.queries(snapshot.connection, draft.namespace)
+            fits: list[tuple[int, int]] = []
+            if message.recipient is None:
+                fits = fitting(core.indexing, {0: message}, queries)
+            with engine.write() as connection:
+                if not messages.queries(connection, draft.namespace).keys() <= queries.keys():
+                    continue  # somebody subscribed meanwhile
+                message = self._settled(connection, draft)
+                sent = self._sent_before(connection, message)
+                if sent is not None:
+                    return sent
+                messages.expire(connection, now_us())
+                number = messages.insert(connection, message)
+                messages.note_fits(connection, [(query, number) for query, _ in fits])
+                if message.reply_to is not None:
+                    self._note_done(connection, [message.reply_to])
+                return message
+
+    def _sent_before(self, connection: Connection, message: BusMessage) -> BusMessage | None:
+        """Return the message that has this id already, if this agent sent it.
+
+        Raises:
+            InvalidValueError: Another did.
+        """
+        if not messages.is_taken(connection, message.id):
+            return None
+        try:
+            _, found = self._found(connection, message.id)
+        except MessageNotFoundError:
+            found = None
+        if found is None or (found.sender, found.type) != (message.sender, message.type):
+            raise InvalidValueError(f"The id {message.id!r} is taken. Send it under another.")
+        return found
+
+    def _settled(self, connection: Connection, draft: BusMessage) -> BusMessage:
+        """Return a message with what depends on others: to whom an answer goes, and that what speaks of
+        something private is as private."""
+        owners = self._owners(connection, draft.memories)
+        if draft.reply_to is not None:
+            _, about = self._found(connection, draft.reply_to)
+            own = about.sender == draft.sender
+            draft = replace(draft, recipient=about.recipient if own else about.sender)
+            if about.privacy == "private":
+                owners.add(about.owner)
+        if draft.privacy == "private":
+            owners.add(draft.owner)
+        if len(owners) > 1:
+            raise InvalidValueError(
+                "The message would rest on what is private to several people, and nobody could read it. Send "
+                "one for each."
+            )
+        return replace(draft, privacy="private", owner=owners.pop()) if owners else draft
+
+    def _owners(self, connection: Connection, keys: Sequence[str]) -> set[str | None]:
+        """Return whose private memories are among some.
+
+        Raises:
+            InvalidValueError: There is none of one of the keys.
+        """
+        found: set[str | None] = set()
+        for key in keys:
+            item = items.find(connection, self.namespace, key, viewer=self._viewer)
+            if item is None:
+                raise InvalidValueError(
+                    f"There is no memory {key!r} in {'/'.join(self.namespace)}. Name one that is there, or "
+                    "none."
+                )
+            row = connection.execute("SELECT privacy, owner FROM item WHERE id = ?", (item,))
+            privacy, owner = row.fetchall()[0]
+            if privacy == "private":
+                found.add(owner)
+        return found
+
+    def _owner(self, owner: str | None, privacy: Privacy) -> str | None:
+        viewer = self._viewer
+        if viewer is None:
+            return owner
+        if owner not in (None, viewer):
+            raise OwnershipError(
+                f"This store is bound to the viewer {viewer!r}, not to {owner!r}. Leave the argument out."
+            )
+        if privacy == "private" and not viewer:
+            raise OwnershipError("Somebody unknown owns nothing; send on behalf of a viewer.")
+        return viewer or None
+
+    def _redacted(self, text: str) -> str:
+        found = redacted(text, self._core.redactor)
+        log_redacted(found.counts)
+        return found.text
+
+    # Receiving.
+
+    def inbox(
+        self,
+        *,
+        limit: int = 20,
+        after: str | None = None,
+        min_priority: MessagePriority = "low",
+        types: Sequence[MessageType] | None = None,
+    ) -> MessagePage:
+        """Return what this agent has yet to acknowledge, in the order in which it was sent: what was sent to
+        it by name, and of what went to all what it subscribed to; all of that, if it subscribed to
+        nothing. Once it is returned, `invalidate` tells the agent what was taken back.
+
+        Args:
+            limit: The most messages.
+            after: `MessagePage.next` of the page before; it is no acknowledgement.
+            min_priority: Only what is as pressing.
+            types: Only messages of these types; None is all.
+        """
+        agent, sealer = self._named(), Cursors(self._core.engine).sealer("inbox")
+        start = 0 if after is None else int(sealer.opened(after)[0])
+        ranks = get_args(MessagePriority)
+        pressing = ranks[ranks.index(one_of("min_priority", min_priority, MessagePriority)) :]
+        limit = max(1, whole_number("limit", limit))
+        wanted = [_among("m.priority", pressing), *_of_types(types)]
+
+        def waiting(connection: Connection) -> list[tuple[int, BusMessage]]:
+            place = namespaces.find(connection, self.namespace)
+            if place is None:
+                return []
+            return messages.listed(
+                connection,
+                [messages.there(place), messages.waiting(place, agent, self._viewer), *wanted],
+                viewer=self._viewer, now_us=now_us(), after=start, limit=limit + 1,
+            )  # fmt: skip
+
+        with self._core.engine.read() as snapshot:
+            found = waiting(snapshot.connection)
+        if any(agent not in {one.agent for one in each.receipts} for _, each in found[:limit]):
+            with self._core.engine.write() as connection:
+                # Anew: what was taken back meanwhile is not to be given out.
+                found = waiting(connection)
+                messages.note_seen(connection, [at for at, _ in found[:limit]], agent, now_us())
+        return _page(found, limit, sealer)
+
+    ainbox = twin(inbox)
+
+    def acknowledge(self, message_ids: Iterable[str]) -> tuple[str, ...]:
+        """Say that this agent is done with messages: it is not given them again.
+
+        Returns:
+            The ids of those that it is done with now; one that expired, or was never for this agent, is
+            not among them.
+        """
+        self._named()
+        given = _texts("message_ids", message_ids)
+        with self._core.engine.write() as connection:
+            return self._note_done(connection, given)
+
+    aacknowledge = twin(acknowledge)
+
+    def _note_done(self, connection: Connection, message_ids: Sequence[str]) -> tuple[str, ...]:
+        agent, found = self._named(), {}
+        for one in message_ids:
+            for number, message in self._read(connection, one, messages.addressed(agent)):
+                found[number] = message.id
+        messages.note_acknowledged(connection, list(found), agent, now_us())
+        return tuple(found.values())
+
+    def messages(
+        self,
+        *,
+        limit: int = 50,
+        after: str | None = None,
+        types: Sequence[MessageType] | None = None,
+        topic: str | None = None,
+        reply_to: str | None = None,
+    ) -> MessagePage:
+        """Return messages with their receipts, the newest first: of an agent what it sent, what was sent to
+        it and what went to all; without one everything in the namespace and below it.
+
+        Args:
+            limit: The most messages.
+            after: `MessagePage.next` of the page before.
+            types: Only messages of these types; None is all.
+            topic: Only messages with this topic.
+            reply_to: Only what answers this message.
+        """
+        sealer = Cursors(self._core.engine).sealer("messages")
+        limit = max(1, whole_number("limit", limit))
+        start = 0 if after is None else int(sealer.opened(after)[0])
+        wanted = [messages.placed(self.namespace), *_of_types(types)]
+        if self.agent is not None:
+            wanted.append(messages.concerning(self.agent))
+        for column, value in (("m.topic", topic), ("m.reply_to", reply_to)):
+            if value is not None:
+                wanted.append(Condition(f"{column} = ?", (value,)))
+        with self._core.engine.read() as snapshot:
+            found = messages.listed(
+                snapshot.connection, wanted, viewer=self._viewer, now_us=now_us(), after=start,
+                limit=limit + 1, newest_first=True,
+            )  # fmt: skip
+        return _page(found, limit, sealer)
+
+    amessages = twin(messages)
+
+    def message(self, message_id: str) -> BusMessage:
+        """Return one message with its receipts.
+
+        Raises:
+            MessageNotFoundError: There is none of this id for this agent.
+        """
+        with self._core.engine.read() as snapshot:
+            return self._found(snapshot.connection, message_id)[1]
+
+    amessage = twin(message)
+
+    # Subscribing.
+
+    def subscribe(
+        self,
+        *,
+        topic: str | None = None,
+        sender: str | None = None,
+        query: str | None = None,
+        min_similarity: float = MIN_SIMILARITY,
+    ) -> Subscription:
+        """Want of the messages to all only some: those of a topic, of an agent, or that fit a query. Several
+        subscriptions add up. What is sent to this agent by name comes in any case. Repeating it changes
+        nothing.
+
+        Args:
+            topic: As senders write it.
+            sender: Name of an agent.
+            query: What it is to be about, in words.
+            min_similarity: A message fits a query where the cosine of their vectors, of a message that of
+                topic and summary, is at least this, -1 to 1. Each embedding model has its own scale; the
+                default is for the embedded one. In a store without vectors a message fits where topic,
+                summary or details have one of the query's words.
+
+        Raises:
+            InvalidValueError: Not exactly one of topic, sender and query is given, or it is none.
+            EmbeddingError: The embedder failed. The subscription holds for what is sent from now on;
+                repeat it for what was sent before.
+        """
+        given = {"topic": topic, "sender": sender, "query": query}
+        if sum(one is not None for one in given.values()) != 1:
+            raise InvalidValueError("Subscribe by exactly one of topic, sender and query.")
+        if not -1 <= min_similarity <= 1:
+            raise InvalidValueError(
+                f"min_similarity is {min_similarity!r}; it must be from -1 to 1."
+            )
+        wanted = Subscription(
+            id=0,
+            agent=self._named(),
+            topic=None if topic is None else _text("topic", topic, TOPIC_CHARACTERS).strip(),
+            sender=None if sender is None else _recipient(sender),
+            query=None if query is None else _text("query", query, SUMMARY_CHARACTERS),
+            min_similarity=float(min_similarity),
+            created_at=from_us(now_us()),
+        )
+        core = self._core
+        with core.engine.write() as connection:
+            made = messages.subscribe(connection, self.namespace, self._viewer, wanted)
+        if made.query is None:
+            return made
+        # Whoever sends from now on knows of it; the rest is what was sent before.
+        to_all = Condition("m.recipient IS NULL")
+        with core.engine.read() as snapshot:
+            found = messages.listed(
+                snapshot.connection, [messages.placed(self.namespace), to_all], viewer=self._viewer,
+                now_us=now_us(), limit=BACKLOG, newest_first=True,
+            )  # fmt: skip
+        here = {number: one for number, one in found if one.namespace == self.namespace}
+        fits = fitting(core.indexing, here, {made.id: (made.query, made.min_similarity)})
+        with core.engine.write() as connection:
+            messages.note_fits(connection, fits)
+        return made
+
+    asubscribe = twin(subscribe)
+
+    def subscriptions(self) -> list[Subscription]:
+        """Return what this agent wants of the messages to all, the oldest first; nothing: all of them."""
+        agent = self._named()
+        with self._core.engine.read() as snapshot:
+            place = namespaces.find(snapshot.connection, self.namespace)
+            if place is None:
+                return []
+            return messages.subscriptions(snapshot.connection, place, agent, self._viewer)
+
+    asubscriptions = twin(subscriptions)
+
+    def unsubscribe(self, subscription_id: int) -> bool:
+        """End a subscription of this agent; return whether it was there."""
+        agent = self._named()
+        with self._core.engine.write() as connection:
+            place = namespaces.find(connection, self.namespace)
+            return place is not None and messages.unsubscribe(
+                connection, subscription_id, place, agent, self._viewer
+            )
+
+    aunsubscribe = twin(unsubscribe)
+
+    def _named(self) -> str:
+        if self.agent is None:
+            raise ConfigError(
+                "This bus is of no agent, so that it can only be looked at. Name one: bus(namespace, "
+                'agent="planner").'
+            )
+        return self.agent
+
+    def _found(self, connection: Connection, message_id: str) -> tuple[int, BusMessage]:
+        wanted = [] if self.agent is None else [messages.concerning(self.agent)]
+        found = self._read(connection, message_id, *wanted)
+        if not found:
+            raise MessageNotFoundError(
+                f"There is no message {message_id!r:.80} for this agent. It may have expired."
+            )
+        return found[0]
+
+    def _read(
+        self, connection: Connection, message_id: str, *wanted: Condition
+    ) -> list[tuple[int, BusMessage]]:
+        return messages.listed(
+            connection,
+            [messages.placed(self.namespace), Condition("m.id = ?", (message_id,)), *wanted],
+            viewer=self._viewer, now_us=now_us(),
+        )  # fmt: skip
+
+
+def _page(found: Sequence[tuple[int, BusMessage]], limit: int, sealer: Sealer) -> MessagePage:
+    """Return a page of what is one longer, if there is another page."""
+    more = len(found) > limit
+    return MessagePage(
+        messages=tuple(message for _, message in found[:limit]),
+        next=sealer.sealed([found[limit - 1][0]]) if more else None,
+    )
+
+
+def _of_types(types: Sequence[MessageType] | None) -> list[Condition]:
+    if types is None:
+        return []
+    return [_among("m.type", tuple(one_of("types", one, MessageType) for one in types))]
+
+
+def _among(column: str, values: Sequence[str]) -> Condition:
+    return Condition(f"{column} IN ({', '.join('?' * len(values))})", tuple(values))
+
+
+def _new_id() -> str:
+    return secrets.token_hex(8)
+
+
+def _recipient(name: Any) -> str:
+    try:
+        return check_agent("The recipient", name)
+    except ConfigError as error:  # a model may have chosen it
+        raise InvalidValueError(str(error)) from None
+
+
+def _text(name: str, value: Any, characters: int, *, empty: bool = False) -> str:
+    if not isinstance(value, str) or (not value.strip() and not empty):
+        raise InvalidValueError(f"{name} is {value!r:.80}; it must be a text that says something.")
+    if len(value) > characters:
+        raise InvalidValueError(
+            f"{name} has {len(value):,} characters; a message has {characters:,} at most there. Put the rest "
+            "into a file or a memory, and name that."
+        )
+    try:
+        value.encode()
+    except UnicodeEncodeError:
+        raise InvalidValueError(
+            f"{name} has half of a surrogate pair; send whole characters."
+        ) from None
+    return value
+
+
+def _texts(name: str, values: Iterable[str]) -> tuple[str, ...]:
+    if isinstance(values, str):
+        raise InvalidValueError(f"{name} is one text; pass a list of texts.")
+    found = tuple(dict.fromkeys(_text(name, one, SUMMARY_CHARACTERS) for one in values))
+    if len(found) > LISTED:
+        raise InvalidValueError(f"{name} has {len(found)} entries; {LISTED} at most can be named.")
+    return found
