@@ -1,21 +1,26 @@
--- Functions of SQLite that the portable statements use, under their names, and what only PostgreSQL keeps.
+-- Functions of SQLite that the portable statements use, under their names. Their bodies are parsed when they
+-- are created, so that an index on one needs no search_path.
 
-CREATE FUNCTION json_at(value text, path text) RETURNS json LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
+CREATE FUNCTION json_at(value text, path text) RETURNS json LANGUAGE sql IMMUTABLE PARALLEL SAFE
+BEGIN ATOMIC
     SELECT CASE path WHEN '$' THEN value::json
-    ELSE value::json #> string_to_array(replace(substr(path, 3), '"', ''), '.') END
-$$;
+    ELSE value::json #> string_to_array(replace(substr(path, 3), '"', ''), '.') END;
+END;
 
 -- As SQLite: a truth value is 1 or 0, null is NULL, a list or an object is its JSON.
-CREATE FUNCTION json_get(value text, path text) RETURNS text LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
+CREATE FUNCTION json_get(value text, path text) RETURNS text LANGUAGE sql IMMUTABLE PARALLEL SAFE
+BEGIN ATOMIC
     SELECT CASE json_typeof(found) WHEN 'boolean' THEN (found::text = 'true')::int::text
-    ELSE found #>> '{}' END FROM (SELECT json_at(value, path)) AS one (found)
-$$;
-CREATE FUNCTION json_get(value text, place int) RETURNS text LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
-    SELECT value::json ->> place
-$$;
-CREATE FUNCTION json_part(value text, path text) RETURNS text LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
-    SELECT json_at(value, path)::text
-$$;
+    ELSE found #>> '{}' END FROM (SELECT json_at(value, path)) AS one (found);
+END;
+CREATE FUNCTION json_get(value text, place int) RETURNS text LANGUAGE sql IMMUTABLE PARALLEL SAFE
+BEGIN ATOMIC
+    SELECT value::json ->> place;
+END;
+CREATE FUNCTION json_part(value text, path text) RETURNS text LANGUAGE sql IMMUTABLE PARALLEL SAFE
+BEGIN ATOMIC
+    SELECT json_at(value, path)::text;
+END;
 CREATE OPERATOR ->> (LEFTARG = text, RIGHTARG = text, FUNCTION = json_get);
 CREATE OPERATOR ->> (LEFTARG = text, RIGHTARG = int, FUNCTION = json_get);
 CREATE OPERATOR -> (LEFTARG = text, RIGHTARG = text, FUNCTION = json_part);
@@ -32,16 +37,19 @@ EXCEPTION WHEN others THEN
     RETURN FALSE;
 END $$;
 
-CREATE FUNCTION json_array_length(value text) RETURNS bigint LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
-    SELECT CASE json_typeof(value::json) WHEN 'array' THEN json_array_length(value::json)::bigint ELSE 0 END
-$$;
+CREATE FUNCTION json_array_length(value text) RETURNS bigint LANGUAGE sql IMMUTABLE PARALLEL SAFE
+BEGIN ATOMIC
+    SELECT CASE json_typeof(value::json) WHEN 'array' THEN json_array_length(value::json)::bigint ELSE 0 END;
+END;
 CREATE FUNCTION json_array_length(value text, path text) RETURNS bigint
-LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
-    SELECT json_array_length(json_at(value, path)::text)
-$$;
+LANGUAGE sql IMMUTABLE PARALLEL SAFE
+BEGIN ATOMIC
+    SELECT json_array_length(json_at(value, path)::text);
+END;
 
 CREATE FUNCTION json_each(value text) RETURNS TABLE (key text, value text)
-LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
+LANGUAGE sql IMMUTABLE PARALLEL SAFE
+BEGIN ATOMIC
     SELECT (place - 1)::text, CASE json_typeof(one) WHEN 'boolean' THEN (one::text = 'true')::int::text
     ELSE one #>> '{}' END
     FROM json_array_elements(CASE WHEN json_typeof($1::json) = 'array' THEN $1::json ELSE '[]' END)
@@ -49,12 +57,13 @@ LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
     UNION ALL
     SELECT name, CASE json_typeof(one) WHEN 'boolean' THEN (one::text = 'true')::int::text
     ELSE one #>> '{}' END
-    FROM json_each(CASE WHEN json_typeof($1::json) = 'object' THEN $1::json ELSE '{}' END) AS e (name, one)
-$$;
+    FROM json_each(CASE WHEN json_typeof($1::json) = 'object' THEN $1::json ELSE '{}' END) AS e (name, one);
+END;
 
 -- id and parent tell which values stand in one object or list.
 CREATE FUNCTION json_tree(value text) RETURNS TABLE (key text, atom text, id text, parent text)
-LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
+LANGUAGE sql IMMUTABLE PARALLEL SAFE
+BEGIN ATOMIC
     WITH RECURSIVE node (key, one, id, parent) AS (
         SELECT NULL::text, $1::json, '', NULL::text
         UNION ALL
@@ -70,8 +79,8 @@ LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
     )
     SELECT node.key, CASE json_typeof(one) WHEN 'object' THEN NULL WHEN 'array' THEN NULL
     WHEN 'boolean' THEN (one::text = 'true')::int::text ELSE one #>> '{}' END, node.id, node.parent
-    FROM node
-$$;
+    FROM node;
+END;
 
 CREATE FUNCTION json_remove(value text, VARIADIC paths text[]) RETURNS text
 LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE AS $$
@@ -84,56 +93,33 @@ BEGIN
     END LOOP;
     RETURN found::text;
 END $$;
-CREATE FUNCTION json_set(value text, path text, given text) RETURNS text LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
-    SELECT jsonb_set(value::jsonb, string_to_array(substr(path, 3), '.'), coalesce(to_jsonb(given), 'null'))::text
-$$;
+CREATE FUNCTION json_set(value text, path text, given text) RETURNS text LANGUAGE sql IMMUTABLE PARALLEL SAFE
+BEGIN ATOMIC
+    SELECT jsonb_set(value::jsonb, string_to_array(substr(path, 3), '.'), coalesce(to_jsonb(given), 'null'))::text;
+END;
 
-CREATE FUNCTION substr(text, bigint) RETURNS text LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
-    SELECT substr($1, $2::int)
-$$;
-CREATE FUNCTION substr(text, bigint, bigint) RETURNS text LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
-    SELECT substr($1, $2::int, $3::int)
-$$;
-CREATE FUNCTION instr(text, text) RETURNS int LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$ SELECT strpos($1, $2) $$;
+CREATE FUNCTION substr(text, bigint) RETURNS text LANGUAGE sql IMMUTABLE PARALLEL SAFE
+BEGIN ATOMIC
+    SELECT substr($1, $2::int);
+END;
+CREATE FUNCTION substr(text, bigint, bigint) RETURNS text LANGUAGE sql IMMUTABLE PARALLEL SAFE
+BEGIN ATOMIC
+    SELECT substr($1, $2::int, $3::int);
+END;
+CREATE FUNCTION instr(text, text) RETURNS int LANGUAGE sql IMMUTABLE PARALLEL SAFE
+BEGIN ATOMIC
+    SELECT strpos($1, $2);
+END;
 
-CREATE FUNCTION unixepoch(moment text, how text) RETURNS double precision LANGUAGE plpgsql STABLE AS $$
+-- A time without an offset is one of UTC, so that no setting of a session counts.
+CREATE FUNCTION unixepoch(moment text, how text) RETURNS double precision LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE AS $$
 BEGIN
     RETURN extract(epoch FROM CASE WHEN moment ~ '(Z|[+-]\d\d:?\d\d)$' THEN moment::timestamptz
         ELSE (moment || 'Z')::timestamptz END);
 EXCEPTION WHEN others THEN
     RETURN NULL;
 END $$;
-CREATE FUNCTION unixepoch(moment text) RETURNS double precision LANGUAGE sql STABLE AS $$
-    SELECT CASE moment WHEN 'subsec' THEN extract(epoch FROM clock_timestamp())::double precision
-    ELSE floor(unixepoch(moment, 'subsec')) END
-$$;
-
--- The highest id that an item ever had: no id is used twice.
-CREATE SEQUENCE last_item MINVALUE 0 START 0;
-CREATE FUNCTION item_added() RETURNS trigger LANGUAGE plpgsql AS $$
-DECLARE
-    highest bigint := (SELECT max(id) FROM added);
-BEGIN
-    IF highest > (SELECT last_value FROM last_item) THEN
-        PERFORM setval('last_item', highest);
-    END IF;
-    RETURN NULL;
-END $$;
-CREATE TRIGGER item_added AFTER INSERT ON item REFERENCING NEW TABLE AS added
-FOR EACH STATEMENT EXECUTE FUNCTION item_added();
-
--- Words: one row for each indexed item. words: its distinct tokens, and "@7" for namespace 7 and each
--- of its ancestors. places: int32[n], the hash of each token of the body, then of the context.
-CREATE TABLE keyword (
-    item   bigint PRIMARY KEY,
-    words  tsvector NOT NULL,
-    body   integer NOT NULL,                -- tokens of the body
-    length integer NOT NULL,                -- tokens in all
-    places bytea NOT NULL
-);
-CREATE INDEX keyword_words ON keyword USING gin (words) WITH (fastupdate = off);
-CREATE TABLE keyword_total (
-    rows   bigint NOT NULL,
-    tokens bigint NOT NULL
-);
-INSERT INTO keyword_total (rows, tokens) VALUES (0, 0);
+CREATE FUNCTION unixepoch(moment text) RETURNS double precision LANGUAGE sql IMMUTABLE PARALLEL SAFE
+BEGIN ATOMIC
+    SELECT floor(unixepoch(moment, 'subsec'));
+END;

@@ -6,6 +6,8 @@ import re
 from importlib.resources import files
 from typing import Any, Final
 
+from langmemory.engines.postgres.translate import with_like
+
 BASELINE: Final = "langmemory.engines.sqlite"
 """Where the tables that every SQL engine has are declared."""
 
@@ -41,8 +43,7 @@ def statements() -> list[str]:
     for statement in _TRIGGER.sub("", sqlite).split(";"):
         if statement.strip() and not _OWN.search(statement):
             tables.append(_typed(statement.strip() + ";"))
-    own = (files(__package__) / "functions.sql").read_text("utf-8")
-    return [*tables, own, *triggers]
+    return [_own("functions.sql"), *tables, _own("keywords.sql"), *triggers]
 
 
 def _typed(statement: str) -> str:
@@ -50,12 +51,13 @@ def _typed(statement: str) -> str:
         statement = statement.replace("ANY", "BLOB")
     for pattern, spelling in _TYPES:
         statement = re.sub(pattern, spelling, statement)
-    return statement
+    return with_like(statement)
 
 
 def _trigger(name: str, event: str, when: str | None, body: str) -> list[str]:
     """A trigger of SQLite as a function and a trigger that calls it."""
     condition = re.sub(r"\bIS NOT (?!NULL)", "IS DISTINCT FROM ", when or "TRUE")
+    body = body.replace("unixepoch('subsec')", "extract(epoch FROM clock_timestamp())")
     body = body.replace("AS INTEGER)", "AS bigint)")
     body = re.sub(r"subject = (\w+\.\w+)", r"subject = CAST(\1 AS text)", body)
     return [
@@ -66,7 +68,12 @@ def _trigger(name: str, event: str, when: str | None, body: str) -> list[str]:
 
 
 def vector_statements() -> str:
-    return (files(__package__) / "vectors.sql").read_text("utf-8")
+    """Return what creates the table of the vectors."""
+    return _own("vectors.sql")
+
+
+def _own(name: str) -> str:
+    return (files(__package__) / name).read_text("utf-8")
 
 
 def version(connection: Any) -> int:

@@ -46,6 +46,7 @@ _SPELLINGS: Final = tuple(
         (r"\s+NOT INDEXED\b|\s+INDEXED BY \w+", ""),
         (r"(?<=[\s(])\+(?=(?:\w+\.)?[a-z]\w*\b)", ""),  # hints not to use an index
         (r"\bOR FAIL INTO\b", "INTO"),
+        (r"\bLIMIT (\?\d*)", r"LIMIT nullif(\1, -1)"),
         (r"\bAS INTEGER\)", "AS bigint)"),
         (r"\bAS REAL\)", "AS double precision)"),
         (r"\bIN ([a-z_]+)\b(?![\w.(])", r"IN (SELECT * FROM \1)"),
@@ -83,7 +84,7 @@ def translated(statement: str) -> Translated:
     sql = statement.strip().rstrip(";")
     for pattern, spelling in _SPELLINGS:
         sql = pattern.sub(spelling, sql)
-    sql = _GLOB.sub(_like, sql)
+    sql = with_like(sql)
     sql = _CARRAY.sub(_unnested, sql)
     sql = _joins(sql)
     sql = _of_several(sql)
@@ -95,8 +96,17 @@ def translated(statement: str) -> Translated:
 
 
 def _like(found: re.Match[str]) -> str:
+    if "[" in found[1]:  # classes of characters are spelled alike in a regular expression
+        ends = "" if found[1].endswith("*") else "$"
+        classes = re.sub(r"([.+^$(){}|\\])", r"\\\1", found[1].rstrip("*"))
+        return f"~ '^{classes.replace('*', '.*').replace('?', '.')}{ends}'"
     text = re.sub(r"([\\%_])", r"\\\1", found[1]).replace("*", "%").replace("?", "_")
     return f"LIKE '{text}'"
+
+
+def with_like(sql: str) -> str:
+    """Return SQL with ``LIKE`` or a regular expression in place of ``GLOB``."""
+    return _GLOB.sub(_like, sql)
 
 
 def _unnested(found: re.Match[str]) -> str:
