@@ -26,6 +26,7 @@ from langmemory.values import from_json
 
 logger = logging.getLogger("langmemory.engines.postgres")
 
+_TABLES: Final = b"SELECT tablename FROM pg_tables WHERE schemaname = %s"
 VERSION: Final = 1
 """Of the schema that this langmemory writes."""
 
@@ -62,7 +63,7 @@ class Engine:
 
     def _set_up(self) -> None:
         database = self.database
-        name = database.address.schema
+        name = self.schema
         with clear_errors(database.path), database.read() as connection:
             found = schema.version(connection.raw)
         if found == 0:
@@ -92,7 +93,7 @@ class Engine:
         if database.vectors_in is None:
             try:
                 with raw.transaction():
-                    raw.execute("CREATE EXTENSION IF NOT EXISTS vector")
+                    raw.execute("CREATE EXTENSION IF NOT EXISTS vector WITH SCHEMA public")
             except psycopg.Error as error:
                 logger.warning(
                     "%s has no extension vector (%s): keywords only. Let an administrator run CREATE "
@@ -115,6 +116,11 @@ class Engine:
     def model(self) -> ModelSetting:
         """The embedding model of the vectors, as last seen."""
         return self._model
+
+    @property
+    def schema(self) -> str:
+        """The name of the schema."""
+        return self.database.address.schema
 
     @property
     def path(self) -> str:
@@ -173,11 +179,7 @@ class Engine:
     def purge(self) -> bool:
         """Vacuum the tables of the schema, so that deleted rows are overwritten by later ones."""
         with self.database.outside() as raw:
-            tables = raw.execute(
-                "SELECT tablename FROM pg_tables WHERE schemaname = %s",
-                (self.database.address.schema,),
-            ).fetchall()
-            for (table,) in tables:
+            for (table,) in raw.execute(_TABLES, (self.schema,)).fetchall():
                 raw.execute(quoting.SQL("VACUUM {}").format(quoting.Identifier(table)))
         self.counts = keyword_search.Counts()
         return True
@@ -186,8 +188,17 @@ class Engine:
         return True, self.purge()
 
     def leftovers(self, words: list[str]) -> tuple[int, list[str]]:
-        """The bytes of a server cannot be searched."""
-        return 0, []
+        """Look in every row of every table: the bytes of a server cannot be searched."""
+        found: list[str] = []
+        with self.read() as snapshot:
+            for (table,) in snapshot.connection.raw.execute(_TABLES, (self.schema,)).fetchall():
+                query = quoting.SQL(
+                    "SELECT EXISTS (SELECT 1 FROM {} AS t, unnest(%s::text[]) AS w (word) "
+                    "WHERE strpos(lower(t::text), lower(w.word)) > 0)"
+                ).format(quoting.Identifier(table))
+                row = snapshot.connection.raw.execute(query, (words,)).fetchone()
+                found += [f"the table {table}"] if row is not None and row[0] else []
+        return len(words), found
 
     def public_connection(self) -> Any:
         """Return a connection for SQL by hand; the same at each call."""
@@ -220,14 +231,14 @@ class Snapshot:
     def stats(self) -> Stats:
         execute = self.connection.execute
         kinds = execute("SELECT kind, count(*) FROM item GROUP BY kind ORDER BY 1").fetchall()
-        vectors = "(SELECT count(*) FROM vector)" if self.engine.database.vectors_in else "0"
+        vectors = "(SELECT count(*) FROM embedding)" if self.engine.database.vectors_in else "0"
         items, namespaces, vector_count, keywords, history, size = execute(
             "SELECT (SELECT count(*) FROM item), (SELECT count(DISTINCT namespace) FROM item), "
             f"{vectors}, (SELECT count(*) FROM keyword), (SELECT count(*) FROM history), "
             "(SELECT coalesce(sum(pg_total_relation_size(c.oid)), 0) FROM pg_class c "
             "CROSS JOIN pg_namespace n ON n.oid = c.relnamespace "
             "WHERE c.relkind = 'r' AND n.nspname = ?)",
-            (self.engine.database.address.schema,),
+            (self.engine.schema,),
         ).fetchone()
         model = read_model(self.connection)
         return Stats(

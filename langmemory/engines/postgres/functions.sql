@@ -1,10 +1,24 @@
 -- Functions of SQLite that the portable statements use, under their names. Their bodies are parsed when they
 -- are created, so that an index on one needs no search_path.
 
+-- What SQLite and Python read as JSON and PostgreSQL does not: numbers that are none, and the character NUL.
+CREATE FUNCTION json_repaired(value text) RETURNS json LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE AS $$
+BEGIN
+    RETURN replace(value, '\u0000', '')::json;
+EXCEPTION WHEN invalid_text_representation THEN
+    RETURN replace(regexp_replace(
+        value, '([:[,]\s*)(?:-?Infinity|NaN)(?=\s*[],}])', '\1null', 'g'
+    ), '\u0000', '')::json;
+END $$;
+CREATE FUNCTION as_json(value text) RETURNS json LANGUAGE sql IMMUTABLE PARALLEL SAFE
+BEGIN ATOMIC
+    SELECT CASE WHEN value ~ 'NaN|Infinity|\\u0000' THEN json_repaired(value) ELSE value::json END;
+END;
+
 CREATE FUNCTION json_at(value text, path text) RETURNS json LANGUAGE sql IMMUTABLE PARALLEL SAFE
 BEGIN ATOMIC
-    SELECT CASE path WHEN '$' THEN value::json
-    ELSE value::json #> string_to_array(replace(substr(path, 3), '"', ''), '.') END;
+    SELECT CASE path WHEN '$' THEN as_json(value)
+    ELSE as_json(value) #> string_to_array(replace(substr(path, 3), '"', ''), '.') END;
 END;
 
 -- As SQLite: a truth value is 1 or 0, null is NULL, a list or an object is its JSON.

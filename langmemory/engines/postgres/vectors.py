@@ -1,4 +1,4 @@
-"""Vectors as rows of pgvector's ``halfvec``."""
+"""Vectors as rows of pgvector's ``vector``."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ SLOT_BITS: Final = (MAX_VECTORS - 1).bit_length()
 
 def text(vector: Floats) -> str:
     """Return a vector as pgvector reads it."""
-    return "[" + ",".join(map(str, vector.astype(np.float16).tolist())) + "]"
+    return "[" + ",".join(map(str, vector.astype(np.float32).tolist())) + "]"
 
 
 def parsed(rows: Sequence[Any]) -> tuple[Ids, Floats]:
-    """Return rows of (id, halfvec as text) as int64[n] and float32[n, dims]."""
+    """Return rows of (id, vector as text) as int64[n] and float32[n, dims]."""
     if not rows:
         return np.empty(0, np.int64), np.empty((0, 0), np.float32)
     ids = np.array([row[0] for row in rows], np.int64)
@@ -62,20 +62,20 @@ def write(
         delete(connection, [row[0] for row in rows])
     if written:
         connection.raw.cursor().executemany(
-            b"INSERT INTO vector (id, item, namespace, hash, e) "
-            b"VALUES (%s, %s, %s, %s, %s::halfvec)",
+            b"INSERT INTO embedding (id, item, namespace, hash, e) "
+            b"VALUES (%s, %s, %s, %s, %s::vector)",
             written,
         )
 
 
 def delete(connection: Connection, items: Sequence[int]) -> None:
-    connection.raw.execute(b"DELETE FROM vector WHERE item = ANY(%s)", (list(items),))
+    connection.raw.execute(b"DELETE FROM embedding WHERE item = ANY(%s)", (list(items),))
 
 
 def of_item(connection: Connection, item: int) -> tuple[Floats, list[bytes | None]]:
     """Return the vectors of an item, float32[n, dims], and the cache key, or None, of each."""
     rows = connection.raw.execute(
-        b"SELECT id, e::text, hash FROM vector WHERE item = %s ORDER BY id", (item,)
+        b"SELECT id, e::text, hash FROM embedding WHERE item = %s ORDER BY id", (item,)
     ).fetchall()
     return parsed(rows)[1], [row[2] for row in rows]
 
@@ -83,7 +83,7 @@ def of_item(connection: Connection, item: int) -> tuple[Floats, list[bytes | Non
 def cached(connection: Connection, hashes: Sequence[bytes]) -> dict[bytes, Floats]:
     """Return the vectors already there, by cache key."""
     rows = connection.raw.execute(
-        b"SELECT DISTINCT ON (hash) hash, e::text FROM vector WHERE hash = ANY(%s)", (list(hashes),)
+        b"SELECT DISTINCT ON (hash) hash, e::text FROM embedding WHERE hash = ANY(%s)", (list(hashes),)
     ).fetchall()
     if not rows:
         return {}

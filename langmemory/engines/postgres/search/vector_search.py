@@ -52,18 +52,18 @@ def _rows(
     connection: Connection, scope: CompiledScope, query: Floats, limit: int, among: Ids | None
 ) -> list[Any]:
     if among is not None:
-        source = "carray(?) c CROSS JOIN vector v ON v.item = c.value WHERE TRUE"
+        source = "carray(?) c CROSS JOIN embedding v ON v.item = c.value WHERE TRUE"
         bindings: tuple[Any, ...] = (connection.array(among),)
         value = ""
     else:
         value = scope.value_column
         joined = "" if scope.trivial else "CROSS JOIN item i ON i.id = v.item "
         within, labels = ("TRUE", ()) if not scope.scope.namespace else _within(scope)
-        source = f"vector v {joined}WHERE {within} AND {scope.where}"
+        source = f"embedding v {joined}WHERE {within} AND {scope.where}"
         bindings = (*labels, *scope.bindings)
     rows = connection.execute(
-        f"SELECT v.item, -(v.e <#> ?::halfvec){value} FROM {source} "
-        "ORDER BY v.e <#> ?::halfvec, v.item" + ("" if value else " LIMIT ?"),
+        f"SELECT v.item, -(v.e <#> ?::vector){value} FROM {source} "
+        "ORDER BY v.e <#> ?::vector, v.item" + ("" if value else " LIMIT ?"),
         (text(query), *bindings, text(query), *(() if value else (limit,))),
     )
     return scope.passing(rows)[:limit] if value else rows.fetchall()  # type: ignore[no-any-return]
@@ -80,7 +80,7 @@ def cosines(connection: Connection, query: Floats, items: Ids) -> Floats:
     if not len(items):
         return result
     rows = connection.raw.execute(
-        b"SELECT v.item, max(-(v.e <#> %s::halfvec)) FROM vector v WHERE v.item = ANY(%s) GROUP BY 1",
+        b"SELECT v.item, max(-(v.e <#> %s::vector)) FROM embedding v WHERE v.item = ANY(%s) GROUP BY 1",
         (text(query), items.tolist()),
     ).fetchall()
     found = dict(rows)
@@ -97,7 +97,7 @@ def without_vectors(connection: Connection, scope: CompiledScope, known: Ids, li
     found = connection.execute(
         f"SELECT i.id{value} FROM item i WHERE i.namespace IN {namespaces} AND {scope.where} "
         "AND i.id NOT IN (SELECT value FROM carray(?)) "
-        "AND NOT EXISTS (SELECT 1 FROM vector v WHERE v.item = i.id) "
+        "AND NOT EXISTS (SELECT 1 FROM embedding v WHERE v.item = i.id) "
         "ORDER BY i.updated_at DESC, i.id DESC" + ("" if value else f" LIMIT {limit:d}"),
         (*labels, *scope.bindings, connection.array(known)),
     )
@@ -110,6 +110,6 @@ def first_vectors(connection: Connection, items: Ids) -> tuple[Ids, Floats]:
     if not len(items):
         return parsed([])
     rows = connection.raw.execute(
-        b"SELECT item, e::text FROM vector WHERE id = ANY(%s)", ((items << SLOT_BITS).tolist(),)
+        b"SELECT item, e::text FROM embedding WHERE id = ANY(%s)", ((items << SLOT_BITS).tolist(),)
     ).fetchall()
     return parsed(rows)
