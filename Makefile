@@ -19,9 +19,11 @@ $(VENV)/.base: pyproject.toml
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -e ".[graph]"
 	@touch $@
 
-$(VENV)/.dev: $(VENV)/.base
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e ".[dev]"
-	@touch $@
+$(VENV)/.dev: pyproject.toml
+	@echo "Setting up $(VENV) with what the tests need, about two minutes"
+	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -e ".[dev]"
+	@touch $(VENV)/.base $@  # it has the extra "graph", too
 
 $(VENV)/.docs: $(VENV)/.base
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e ".[docs]"
@@ -38,9 +40,9 @@ $(VENV)/.server: $(VENV)/.base
 inspect: $(VENV)/.server  ## Serve the demo's memory file with the pages that show it; Ctrl-C stops
 	@$(BIN)/python -m scripts.inspect_demo
 
+# schemathesis is for thorough tests only, and its plugin takes a second of every process to load.
 test: $(VENV)/.dev  ## Run the tests, on all processors, but for what takes long
-	LANGMEMORY_THOROUGH= $(BIN)/python -m pytest -n logical --dist loadgroup --durations=20 -m "not thorough" \
-		-p no:schemathesis --ignore tests/server/test_described.py --ignore tests/server/test_mcp_clients.py
+	LANGMEMORY_THOROUGH= $(BIN)/python -m pytest -n logical --dist loadgroup --durations=20 -m "not thorough" -p no:schemathesis
 
 test-all: $(VENV)/.dev  ## Run all tests, with every seed of the random walks
 	LANGMEMORY_THOROUGH=1 $(BIN)/python -m pytest -n logical --dist loadgroup --durations=20
@@ -67,8 +69,8 @@ bench: $(VENV)/.dev  ## Measure against LangGraph's own stores (about 15 minutes
 conformance: $(VENV)/.dev  ## Run LangGraph's own store test suites against MemoryStore
 	$(BIN)/python scripts/conformance.py
 
-soak: $(VENV)/.dev  ## Two processes on one file for a minute
-	LANGMEMORY_SOAK_SECONDS=60 $(BIN)/python -m pytest tests/durability -q
+soak: $(VENV)/.dev  ## Two processes on one file for a minute, and 200 clients of a server that is killed among them
+	LANGMEMORY_SOAK_SECONDS=60 $(BIN)/python -m pytest tests/durability tests/server/test_soak.py -q -s
 
 clean:  ## Remove what the targets made, but for the benchmark's embeddings (a quarter of an hour's work)
 	rm -rf $(VENV) build dist .cache/conformance .mypy_cache .ruff_cache .pytest_cache .hypothesis

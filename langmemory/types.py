@@ -606,15 +606,6 @@ class BusMessage:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class MessagePage:
-    """Some messages of a list."""
-
-    messages: tuple[BusMessage, ...]
-    next: str | None
-    """The cursor of the page after this one; None on the last."""
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
 class Subscription:
     """What an agent wants of the messages that go to all, by one of topic, sender and query."""
 

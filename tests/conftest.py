@@ -1,55 +1,38 @@
 """Where the tests keep their files: in memory where there is room, since most of a test's time on a
-disk is waiting for it to confirm writes. And on which engine they run."""
+disk is waiting for it to confirm writes. Which certificates they trust: none. What is not imported."""
 
 from __future__ import annotations
 
 import os
+import re
 import shutil
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-
-from langmemory.config import DatabaseConfig
-from tests import postgres_server
-
-ON_POSTGRES = os.environ.get("LANGMEMORY_TEST_ENGINE") == "postgres"
 
 IN_MEMORY = Path("/dev/shm")
 ROOM = 1024**3
 """Bytes that have to be free there; a whole run takes a fifth of it."""
 
+WHOLLY_THOROUGH = re.compile(r"^pytestmark = (\[[^\]]*)?pytest\.mark\.thorough\b", re.MULTILINE)
+
 
 def pytest_configure() -> None:
-    """Put ``tmp_path`` into memory, unless ``PYTEST_DEBUG_TEMPROOT`` or ``--basetemp`` says where."""
+    """Put ``tmp_path`` into memory, unless ``PYTEST_DEBUG_TEMPROOT`` or ``--basetemp`` says where, and
+    have HTTP clients look for certificates in a folder without any: they talk to loopback, and each
+    client that is made would load all of the web's, which takes longer than most tests."""
+    os.environ.pop("SSL_CERT_FILE", None)
+    os.environ["SSL_CERT_DIR"] = str(Path(__file__).parent)
     if os.access(IN_MEMORY, os.W_OK) and shutil.disk_usage(IN_MEMORY).free >= ROOM:
         os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", str(IN_MEMORY))
 
 
-def pytest_runtest_setup(item: pytest.Item) -> None:
-    """With ``LANGMEMORY_TEST_ENGINE=postgres`` leave out what looks into a SQLite file."""
-    if ON_POSTGRES and (item.get_closest_marker("sqlite") or "sqlite" in item.path.parts):
-        pytest.skip("looks into a SQLite file")
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """Where thorough tests are left out, import no module that has no others."""
+    wholly = collection_path.suffix == ".py" and config.getoption("markexpr") == "not thorough"
+    return True if wholly and WHOLLY_THOROUGH.search(collection_path.read_text("utf-8")) else None
 
 
-@pytest.fixture(autouse=True)
-def _engine(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """With ``LANGMEMORY_TEST_ENGINE=postgres`` every memory file of a test is a schema of a server."""
-    if not ON_POSTGRES:
-        yield
-        return
-    from langmemory.engines.postgres import Engine
-    from langmemory.stores import memory_store, rooms
-
-    opened: set[str] = set()
-
-    def open_engine(path: str | os.PathLike[str], settings: DatabaseConfig) -> Engine:
-        address = postgres_server.of_file(os.fspath(path))
-        opened.add(address)
-        return Engine(address, settings=settings)
-
-    monkeypatch.setattr(memory_store, "open_engine", open_engine)
-    monkeypatch.setattr(rooms, "open_engine", open_engine)
-    yield
-    for address in opened:
-        postgres_server.drop(address)
+pytest_plugins = (
+    ["tests.on_postgres"] if os.environ.get("LANGMEMORY_TEST_ENGINE") == "postgres" else []
+)

@@ -208,13 +208,28 @@ def test_a_page_does_what_it_shows(
 
 
 def save_configuration(block: Block) -> None:
-    if not is_langgraph_json(json.loads(block.text)):
+    found = json.loads(block.text)
+    if not (is_langgraph_json(found) or is_of_mcp_clients(found)):
         Path("config").mkdir(exist_ok=True)
         Path("config/memory.json").write_text(block.text, "utf-8")
 
 
 def is_langgraph_json(found: dict[str, Any]) -> bool:
     return bool(found.keys() & {"graphs", "store"})
+
+
+def is_of_mcp_clients(found: dict[str, Any]) -> bool:
+    return found.keys() == {"mcpServers"}
+
+
+def check_mcp_server(found: dict[str, Any]) -> None:
+    """An entry starts our command, or names our endpoint."""
+    if "command" in found:
+        assert found["command"] == "langmemory"
+        check_langmemory(found["args"])
+    else:
+        assert found["url"].partition("?")[0].endswith("/memory/mcp")
+        assert found.keys() <= {"url", "headers"}
 
 
 def run_python(block: Block, module: ModuleType) -> str:
@@ -260,8 +275,10 @@ def commands(block: Block) -> list[list[str]]:
 
 
 def check_langmemory(arguments: list[str]) -> None:
-    """The command is there, and so are its options."""
+    """The command is there, and so are its options, and those of all commands that stand before it."""
     command: Any = typer.main.get_command(app)
+    while arguments and arguments[0] in ("--db", "-n", "--namespace"):
+        arguments = arguments[2:]
     for name in arguments:
         if name == "--help" or not hasattr(command, "commands"):
             break
@@ -294,6 +311,24 @@ def check_langgraph(arguments: list[str]) -> None:
     assert arguments[0] in langgraph_cli.commands
 
 
+def check_claude(arguments: list[str]) -> None:
+    """Claude Code is told to start our command, or where our endpoint is."""
+    assert arguments[:2] == ["mcp", "add"]
+    if "--" in arguments:
+        command, *words = arguments[arguments.index("--") + 1 :]
+        check_mcp_server({"command": command, "args": words})
+    else:
+        assert arguments[2:4] == ["--transport", "http"]
+        check_mcp_server({"url": arguments[5]})
+
+
+def check_docker(arguments: list[str]) -> None:
+    """What runs in the image is our command; options of docker are not ours to check."""
+    words = arguments[1:]
+    if arguments[0] in ("run", "exec") and "langmemory" in words:
+        check_langmemory(words[words.index("langmemory") + 1 :])
+
+
 def check_nothing(arguments: list[str]) -> None:
     """Not ours to check."""
 
@@ -306,7 +341,8 @@ PROGRAMS: dict[str, Callable[[list[str]], None]] = {
     "ollama": check_nothing,
     "cd": check_nothing,
     "export": check_nothing,
-    "docker": check_nothing,
+    "docker": check_docker,
+    "claude": check_claude,
 }
 
 
@@ -352,6 +388,10 @@ def test_json_is_accepted(block: Block) -> None:
     """A JSON block is a configuration, recall presets included, or a langgraph.json of files that
     are in this repository."""
     found = json.loads(block.text)
+    if is_of_mcp_clients(found):
+        for server in found["mcpServers"].values():
+            check_mcp_server(server)
+        return
     if is_langgraph_json(found):
         paths = [graph["path"] for graph in found.get("graphs", {}).values()]
         for path in (*paths, found["store"]["path"]):
@@ -412,3 +452,21 @@ def test_output_is_compared_line_by_line() -> None:
     assert not prints("a\n", "a\nb\n")
     assert not prints("a\nb\n", "a\n")
     assert not prints("a\n", "A\n")
+
+
+def test_the_image_is_built_of_files_that_are_there() -> None:
+    """What the Dockerfile copies exists and gets past .dockerignore, is all that the build needs, and the
+    command that the image runs exists."""
+    lines = (ROOT / "Dockerfile").read_text("utf-8").splitlines()
+    words = [line.split() for line in lines if line.startswith("COPY ") and "--from" not in line]
+    copied = {name for _, *names, _ in words for name in names}
+    ignored = (ROOT / ".dockerignore").read_text("utf-8").splitlines()
+    assert {f"!{name}" for name in copied} == {one for one in ignored if one.startswith("!")}
+    assert all((ROOT / name).exists() for name in copied)
+    text = (ROOT / "pyproject.toml").read_text("utf-8")
+    project = tomllib.loads(text)
+    needed = {project["project"]["readme"], *project["project"]["license-files"]}
+    needed |= set(project["tool"]["hatch"]["build"]["targets"]["wheel"]["force-include"])
+    assert {name.partition("/")[0] for name in needed} <= copied
+    command = next(line.removeprefix("CMD ") for line in lines if line.startswith("CMD "))
+    check_langmemory(json.loads(command))

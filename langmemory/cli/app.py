@@ -23,6 +23,7 @@ from langmemory.cli.get import get
 from langmemory.cli.graph import graph
 from langmemory.cli.history import history
 from langmemory.cli.import_file import import_file
+from langmemory.cli.inbox import inbox
 from langmemory.cli.init import init
 from langmemory.cli.jobs import jobs
 from langmemory.cli.journal import journal
@@ -90,6 +91,7 @@ COMMANDS: dict[str, dict[str, Callable[..., None] | typer.Typer]] = {
         "graph": graph,
         "journal": journal,
         "reviews": reviews,
+        "inbox": inbox,
         "history": history,
         "runs": runs,
         "undo": undo,

@@ -8,6 +8,7 @@ from typing import Annotated, Final
 
 import typer
 
+from langmemory.arguments import check_agent
 from langmemory.cli.serve import log_to_stderr
 from langmemory.cli.target import DEFAULT_NAMESPACE, Target
 from langmemory.errors import ConfigError, DatabaseError, with_extra
@@ -24,6 +25,15 @@ def mcp(
             "--viewer",
             metavar="NAME",
             help="On whose behalf; else the application's, which sees everything.",
+            show_default=False,
+        ),
+    ] = None,
+    agent: Annotated[
+        str | None,
+        typer.Option(
+            "--agent",
+            metavar="NAME",
+            help="As which agent it shares context with others; without it, no tools for that.",
             show_default=False,
         ),
     ] = None,
@@ -44,7 +54,13 @@ def mcp(
     from langmemory.server.access import LOCAL, Access, Grant
 
     place = target.namespace(DEFAULT_NAMESPACE)
-    grant = Grant(id=LOCAL.id, viewer=viewer, namespaces=(place,), scope=LOCAL.scope)
+    grant = Grant(
+        id=LOCAL.id,
+        viewer=viewer,
+        namespaces=(place,),
+        scope=LOCAL.scope,
+        agent=None if agent is None else check_agent("--agent", agent),
+    )
     log_to_stderr(quiet=True)
     with _of_this_person(target).open(create=True) as store:
         access = Access(application=store, grant=grant)

@@ -161,8 +161,8 @@ def serve(
     local = Grant(
         id=LOCAL.id, viewer=viewer, namespaces=(place,) if place else (), scope=LOCAL.scope
     )
-    log_to_stderr(quiet=quiet)
     listening = listen(settings)
+    log_to_stderr(quiet=quiet)
     with listening, target.open(create=True) as store:
         if store.ttl_config:
             store.start_ttl_sweeper()

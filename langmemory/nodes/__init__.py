@@ -2,6 +2,7 @@
 
 from langmemory.nodes.condense import CondenseNode
 from langmemory.nodes.core_memory import CoreMemory
+from langmemory.nodes.inbox import AcknowledgeNode, InboxNode
 from langmemory.nodes.model import ModelNode
 from langmemory.nodes.namespaces import NamespaceTemplate
 from langmemory.nodes.recall import RecallNode
@@ -11,8 +12,10 @@ from langmemory.nodes.strip_citations import StripCitations
 from langmemory.nodes.summarize import SummarizationNode
 
 __all__ = [
+    "AcknowledgeNode",
     "CondenseNode",
     "CoreMemory",
+    "InboxNode",
     "MemoryState",
     "ModelNode",
     "NamespaceTemplate",

@@ -20,7 +20,7 @@ from langmemory.context.notes import note_of
 from langmemory.messages import turn_value, turns_of
 from langmemory.nodes.state import RecalledMemory
 from langmemory.redaction import Redactor, redact_credentials
-from langmemory.stores.face import AwareStore, StoreFace, bound
+from langmemory.stores.face import AwareStore, bound
 from langmemory.stores.rooms import (
     RecallOptions,
     ViewerChanges,
@@ -107,8 +107,9 @@ class Conversation:
 
 
 def changes_of(store: BaseStore) -> ViewerChanges | None:
-    """Return the room of a store in which a change can be undone; None of a plain store."""
-    return store.changes if isinstance(store, StoreFace) else None
+    """Return the room of a store in which a change can be undone, which may be on another machine; None of
+    a plain store."""
+    return store.changes if isinstance(store, AwareStore) else None
 
 
 def answers_locally(store: BaseStore) -> bool:

@@ -158,6 +158,7 @@ class Connection:
         query: Mapping[str, Any] | None = None,
         body: Mapping[str, Any] | None = None,
         writes: bool = False,
+        agent: str | None = None,
     ) -> Steps[Any]:
         """Return what a route answers, as a value of the type ``of``.
 
@@ -170,9 +171,12 @@ class Connection:
             body: What is sent as JSON.
             writes: Whether it changes something. A POST then gets an Idempotency-Key, so that it is done
                 once, however often it is sent.
+            agent: As which agent on the bus; None as the token says.
         """
         raw = yield from self.request(
-            Request.of(method, path, viewer=viewer, query=query, body=body, writes=writes)
+            Request.of(
+                method, path, viewer=viewer, query=query, body=body, writes=writes, agent=agent
+            )
         )
         return adapter(of).validate_json(raw)
 
@@ -254,12 +258,15 @@ class Request:
         query: Mapping[str, Any] | None = None,
         body: Mapping[str, Any] | None = None,
         writes: bool = False,
+        agent: str | None = None,
     ) -> Request:
         """See `Connection.ask`."""
         headers = {}
         content = None
         if viewer is not None:
             headers["Memory-Viewer"] = json.dumps(viewer)
+        if agent is not None:
+            headers["Memory-Agent"] = json.dumps(agent)
         if body is not None:
             headers["Content-Type"] = "application/json"
             content = to_json(body).encode()

@@ -26,6 +26,7 @@ from langmemory.arguments import check_time
 from langmemory.errors import ConfigError
 from langmemory.messages import Message, as_sent
 from langmemory.namespaces import check_namespace
+from langmemory.remote.bus import RemoteBus
 from langmemory.remote.connection import Backoff, Connection, Request
 from langmemory.remote.rooms import RemoteAdmin, RemoteChanges, RemoteGraph, RemoteJobs
 from langmemory.stores.rooms import RecallOptions, take_apart
@@ -175,6 +176,11 @@ class RemoteMemoryStore(BaseStore):
         return RemoteGraph(
             self._connection, self._viewer, namespace, as_of=as_of, known_at=known_at
         )
+
+    def bus(self, namespace: Namespace = (), *, agent: str | None = None) -> RemoteBus:
+        """Return the bus over which agents share context; see `MemoryStore.bus`. Without ``agent`` it is the
+        agent that the token is bound to."""
+        return RemoteBus(self._connection, self._viewer, namespace, agent)
 
     # LangGraph's operations.
 

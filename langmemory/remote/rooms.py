@@ -59,9 +59,38 @@ class Room:
 
 
 class RemoteChanges(Room):
-    """History, evidence, reviews and runs, and taking them back."""
+    """History, evidence, reviews and runs, taking them back, and taking memories out."""
 
     __slots__ = ()
+
+    def _remove(self, namespace: Namespace, key: str, *, reason: str) -> Steps[Applied]:
+        """Delete a memory in a run of its own, which can be undone; where there is none, nothing happens."""
+        return self._taken(
+            key,
+            self._connection.ask(
+                "DELETE", f"/memories/{part(key)}", Applied, viewer=self._viewer, writes=True,
+                query={"namespace": place(check_namespace(namespace)), "reason": reason},
+            ),
+        )  # fmt: skip
+
+    remove, aremove = blocking(_remove), awaiting(_remove)
+
+    def _archive(self, namespace: Namespace, key: str, *, reason: str) -> Steps[Applied]:
+        """Put a memory away in a run of its own, as `remove`: it is kept, and not recalled any more."""
+        where = check_namespace(namespace)
+        return self._taken(
+            key, self._post("/archive", Applied, namespace=where, key=key, reason=reason)
+        )
+
+    def _taken(self, key: str, steps: Steps[Applied]) -> Steps[Applied]:
+        try:
+            return (yield from steps)
+        except ServerError as error:
+            if error.kind != "not-found":
+                raise
+            return Applied(run_id="", lines=(f"there is no {key}",))
+
+    archive, aarchive = blocking(_archive), awaiting(_archive)
 
     def _history(self, namespace: Namespace, key: str) -> Steps[list[HistoryEntry]]:
         """Return every recorded change of a memory, oldest first."""
@@ -242,7 +271,7 @@ class RemoteGraph(Room):
         Raises:
             EntityNameError: There is none, or more than one.
         """
-        path = f"/graph/entities/{part(name)}"
+        path = f"/graph/entity/{part(name)}"
         found: Entity | None = yield from self._found(path, Entity, past=past, **self._where)
         if found is None:
             raise EntityNameError(f"There is no entity {name!r}.")
@@ -252,7 +281,7 @@ class RemoteGraph(Room):
 
     def _entities(self, *, past: bool = False) -> Steps[tuple[Entity, ...]]:
         """Return all people and things, by name."""
-        found = yield from self._listed("/graph/entities", Entity, past=past, **self._where)
+        found = yield from self._listed("/graph/entity", Entity, past=past, **self._where)
         return tuple(found)
 
     entities, aentities = blocking(_entities), awaiting(_entities)
@@ -262,7 +291,7 @@ class RemoteGraph(Room):
     ) -> Steps[tuple[Edge, ...]]:
         """Return claims, the oldest first: all, or those about an entity or of a relation."""
         found = yield from self._listed(
-            "/graph/relationships", Edge,
+            "/graph/relationship", Edge,
             entity=entity, relation=relation, past=past, **self._where,
         )  # fmt: skip
         return tuple(found)
@@ -274,7 +303,7 @@ class RemoteGraph(Room):
     ) -> Steps[tuple[Path, ...]]:
         """Return ways from one entity to another, shortest first."""
         found: dict[str, tuple[Path, ...]] = yield from self._get(
-            "/graph/paths", dict[str, tuple[Path, ...]],
+            "/graph/path", dict[str, tuple[Path, ...]],
             first=first, last=last, max_length=max_length, limit=limit, **self._where,
         )  # fmt: skip
         return found["items"]

@@ -7,14 +7,17 @@ is given of a namespace goes through `Access.place`.
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final
 
+from starlette.datastructures import Headers
+
+from langmemory.arguments import check_agent
 from langmemory.server.problems import Problem
 from langmemory.server.tags import check_none, check_tag
 from langmemory.stores import MemoryStore
 from langmemory.stores.face import StoreFace, bound
+from langmemory.stores.rooms import Bus
 from langmemory.types import AccessToken, Namespace, TokenScope
 
 RANK: Final[dict[TokenScope, int]] = {"read": 0, "write": 1, "admin": 2}
@@ -31,13 +34,21 @@ class Grant:
     namespaces: tuple[Namespace, ...]
     """Prefixes; none is the whole file."""
     scope: TokenScope
+    agent: str | None = None
+    """As which agent they send and receive on the bus."""
     from_issuer: bool = False
     """Whether it is of an access token (OAuth), whose holder can ask the issuer for more."""
 
     @classmethod
     def of(cls, token: AccessToken) -> Grant:
         """Return what a token gives."""
-        return cls(id=token.id, viewer=token.viewer, namespaces=token.namespaces, scope=token.scope)
+        return cls(
+            id=token.id,
+            viewer=token.viewer,
+            namespaces=token.namespaces,
+            scope=token.scope,
+            agent=token.agent,
+        )
 
     def check_scope(self, needed: TokenScope) -> None:
         """Raises Problem where this allows less."""
@@ -64,25 +75,45 @@ class Grant:
             )
         return replace(self, viewer=viewer)
 
+    def as_agent(self, agent: str | None) -> Grant:
+        """Return this, for one agent; None leaves it as it is.
 
-def viewer_in(headers: Sequence[str]) -> str | None:
-    """Return the viewer that a request names in ``Memory-Viewer``: a JSON string, so that somebody unknown,
-    ``""``, is not what a proxy takes for no header.
+        Raises:
+            Problem: It is bound to another already, or to a viewer: who chooses an agent is the application.
+            ConfigError: It is no name of an agent.
+        """
+        if agent is None or agent == self.agent:
+            return self
+        if self.agent is not None or self.viewer is not None:
+            bound_to = "another agent" if self.agent is not None else "a viewer"
+            raise Problem(
+                403,
+                "agent",
+                f"Your token is bound to {bound_to}, so it cannot name an agent. It needs one made with "
+                "`langmemory token create --agent`.",
+            )
+        return replace(self, agent=check_agent("Memory-Agent", agent))
+
+
+def named_in(headers: Headers, name: str) -> str | None:
+    """Return whom a request names in ``Memory-Viewer`` or ``Memory-Agent``: a JSON string, so that somebody
+    unknown, ``""``, is not what a proxy takes for no header.
 
     Raises:
         Problem: It is no JSON string, or there are several.
     """
-    if not headers:
+    given = headers.getlist(name)
+    if not given:
         return None
     try:
-        found = json.loads(headers[0]) if len(headers) == 1 else None
+        found = json.loads(given[0]) if len(given) == 1 else None
     except ValueError:
         found = None
     if not isinstance(found, str) or len(found) > 400 or not found.isprintable():
         raise Problem(
             400,
             "malformed",
-            'Memory-Viewer is to be one JSON string of at most 400 characters: "maria".',
+            f'{name} is to be one JSON string of at most 400 characters: "maria".',
         )
     return found
 
@@ -106,8 +137,9 @@ class Access:
 
     @property
     def sender(self) -> str:
-        """The token, and on whose behalf it acts: who else sends the same Idempotency-Key is another."""
-        return f"{self.grant.id}\0{json.dumps(self.grant.viewer)}"
+        """The token, on whose behalf and as which agent it acts: who else sends the same Idempotency-Key is
+        another."""
+        return f"{self.grant.id}\0{json.dumps([self.grant.viewer, self.grant.agent])}"
 
     @property
     def store(self) -> StoreFace:
@@ -156,6 +188,23 @@ class Access:
                 f"{_listed(allowed)}.",
             )
         return found
+
+    def bus(self, namespace: Namespace | None = None, *, named: bool = True) -> Bus:
+        """Return the bus of a namespace, as the agent of the request; ``named`` refuses who is none.
+
+        Raises:
+            Problem: The namespace lies elsewhere or has to be named, or the agent has to be.
+        """
+        agent = self.grant.agent
+        if named and agent is None:
+            raise Problem(
+                422,
+                "agent-needed",
+                "Name the agent: with a token made by `langmemory token create --agent NAME`, or, with a "
+                "token of the application, in the header Memory-Agent.",
+            )
+        place = self.place(namespace, exact=agent is not None)
+        return self.store.bus(place, agent=agent)
 
     def within(self, namespace: Namespace, what: str) -> None:
         """Refuse, as if it were not there, what lies in a namespace that the token does not reach.

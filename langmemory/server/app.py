@@ -15,7 +15,7 @@ from starlette.responses import HTMLResponse, JSONResponse, PlainTextResponse, R
 from starlette.routing import Mount, Route, Router, WebSocketRoute
 
 from langmemory.errors import ConfigError, with_extra
-from langmemory.server import inspector, openapi
+from langmemory.server import inspector, openapi, reference
 from langmemory.server.access import LOCAL, Access, Grant
 from langmemory.server.api import ROUTES
 from langmemory.server.auth import Doorkeeper
@@ -148,10 +148,10 @@ def _documentation() -> list[Route]:
         return JSONResponse(openapi.document(ROUTES))
 
     async def shown(_: Request) -> Response:
-        return HTMLResponse(openapi.page(ROUTES), headers=headers)
+        return HTMLResponse(reference.page(openapi.document(ROUTES)), headers=headers)
 
     async def style(_: Request) -> Response:
-        return Response(openapi.STYLE, media_type="text/css")
+        return Response(reference.style(), media_type="text/css")
 
     return [Route("/openapi.json", described), Route("/docs", shown), Route("/docs.css", style)]
 

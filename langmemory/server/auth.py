@@ -7,7 +7,7 @@ request comes from (``Origin``, ``Sec-Fetch-Site``). No cookie is ever read, and
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 from urllib.parse import urlsplit
@@ -29,6 +29,9 @@ OURS: Final = "lmt_"
 """How tokens begin that `store.tokens` made."""
 FORWARDED: Final = ("forwarded", "x-forwarded-for", "x-forwarded-host", "x-real-ip", "via")
 """Headers of proxies: what they pass on comes from somewhere else."""
+_NAME_AND_PORT: Final = re.compile(
+    r"(?:\[(?P<address>[0-9a-f:.]+)\]|(?P<name>[^\s:@/\\\[\],]+))(?::[0-9]{1,5})?"
+)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -74,11 +77,8 @@ class Doorkeeper:
         headers = connection.headers
         origin = headers.get("origin")
         if origin is not None:
-            named = urlsplit(origin)
-            if (
-                named.scheme not in ("http", "https")
-                or named.netloc.lower() != headers.get("host", "").lower()
-            ):
+            name = headers.get("host", "")
+            if origin.lower() not in (f"http://{name}".lower(), f"https://{name}".lower()):
                 raise Problem(403, "origin", "Pages of other sites may not use this server.")
         followed_link = (
             connection.scope.get("method") == "GET" and headers.get("sec-fetch-mode") == "navigate"
@@ -144,9 +144,8 @@ def _from_here(connection: HTTPConnection) -> bool:
 
 
 def _host(connection: HTTPConnection) -> str:
-    """Return the name in the Host header, lower case, without the port."""
-    given: Iterable[str] = connection.headers.getlist("host")
-    text = next(iter(given), "").lower()
-    if text.startswith("["):
-        return text[1:].partition("]")[0]
-    return text.partition(":")[0]
+    """Return the name in the Host header, lower case, without the port; as it is where it is malformed, or
+    there are several, so that it is no name of this server."""
+    text = ", ".join(connection.headers.getlist("host")).lower()
+    found = _NAME_AND_PORT.fullmatch(text)
+    return text if found is None else found["name"] or found["address"]

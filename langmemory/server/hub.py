@@ -143,7 +143,7 @@ class Hub:
         self._channels: dict[Interest, Channel] = {}
         self._one_at_a_time = asyncio.Lock()
         self._seen: str | None = None
-        self._polls = 0
+        self._polls = self._whole = 0
         self._poller: asyncio.Task[None] | None = None
         self._closed = False
         self.clock = store.tokens.clock
@@ -169,8 +169,10 @@ class Hub:
         feed = self._store.feed
         if after is not None:
             await asyncio.to_thread(feed.moved_since, after)
+        asked_at = self._polls
         async with self._one_at_a_time:
-            await self._advance()  # so that no cursor is beyond the position of a channel
+            if self._whole <= asked_at:  # else a poll has begun since: of many, one asks the file
+                await self._advance()  # so that no cursor is beyond the position of a channel
             channel = self._channels.get(interest)
             if channel is None:
                 channel = Channel(self._store, interest, await feed.aend())
@@ -219,6 +221,7 @@ class Hub:
         """Let all channels read on, if anything happened."""
         feed = self._store.feed
         self._polls += 1
+        number = self._polls
         moved = self._seen is None or await asyncio.to_thread(feed.moved_since, self._seen)
         if moved or self._polls % TOKEN_CHECK_POLLS == 0:
             await self._end_refused()
@@ -227,6 +230,7 @@ class Hub:
             for channel in list(self._channels.values()):
                 await channel.advance()
             self._seen = seen  # not before: where a channel fails, the next poll tries again
+        self._whole = number
 
     async def _end_refused(self) -> None:
         """End the subscriptions of tokens that were revoked or have expired."""

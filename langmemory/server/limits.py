@@ -99,5 +99,4 @@ def _too_large(limit_bytes: int) -> Problem:
         413,
         "too-large",
         f"The body is larger than {limit_bytes:,} bytes. Send less at a time.",
-        headers={"Connection": "close"},
     )

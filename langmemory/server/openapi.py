@@ -1,22 +1,27 @@
-"""The OpenAPI 3.1 document, made from the declared routes, and the page that shows it."""
+"""The OpenAPI 3.1 document, made from the declared routes."""
 
 from __future__ import annotations
 
-import html
 import inspect
+import re
 from collections.abc import Iterable, Iterator
 from functools import cache
+from http import HTTPStatus
 from typing import Any, Final
 
 from pydantic import TypeAdapter
 from pydantic.json_schema import JsonSchemaMode
 
 from langmemory import __version__
+from langmemory.server.examples import BODIES
 from langmemory.server.problems import MEDIA_TYPE, ProblemDetails
-from langmemory.server.routes import PREFIX, Route, Routes
+from langmemory.server.routes import Route, Routes
 from langmemory.wire import SchemaOfFields, adapter
 
 Json = dict[str, Any]
+
+REFERENCE: Final = "#/components/schemas/{model}"
+_PAGE_OF: Final = re.compile(r"\bPage_(\w+)_$")
 
 REFUSALS: Final = {
     400: "The request is malformed.",
@@ -34,7 +39,9 @@ REFUSALS: Final = {
     500: "The server failed.",
     503: "A model or the file is out of reach; try again.",
 }
-"""What every operation may be refused with."""
+"""What an operation may be refused with."""
+OF_WRITES: Final = frozenset({408, 409, 412, 413, 415})
+"""What only an operation with a body is refused with."""
 
 
 @cache
@@ -55,10 +62,11 @@ def document(routes: tuple[Routes, ...]) -> Json:
             "request can only narrow it. Lists have cursors: pass `next` of a page as `cursor`.",
         },
         "servers": [{"url": "/"}],
-        "tags": [{"name": part.tag} for part in routes],
+        "tags": [{"name": tag} for tag in dict.fromkeys(part.tag for part in routes)],
         "paths": paths,
         "components": {
             "schemas": components,
+            "responses": _refusals(schemas),
             "securitySchemes": {"token": {"type": "http", "scheme": "bearer"}},
         },
         "security": [{"token": []}, {}],
@@ -79,11 +87,39 @@ def _schemas(routes: Iterable[Route]) -> tuple[dict[Wanted, Json], Json]:
     wanted = list(dict.fromkeys(wanted))
     inputs = [(one, mode, adapter(one)) for one, mode in wanted]
     found, definitions = TypeAdapter.json_schemas(
-        inputs,
-        ref_template="#/components/schemas/{model}",
-        schema_generator=SchemaOfFields,
+        inputs, ref_template=REFERENCE, schema_generator=SchemaOfFields
     )
-    return {(one, mode): found[one, mode] for one, mode in wanted}, definitions.get("$defs", {})
+    named = {_name(name): _named(_name(name), one) for name, one in definitions["$defs"].items()}
+    return {(one, mode): _referring(found[one, mode]) for one, mode in wanted}, named
+
+
+def _name(name: str) -> str:
+    """Return the name of a schema as programs in most languages can have it: ``PageOfRun`` of
+    ``Page_Run_``."""
+    return _PAGE_OF.sub(r"PageOf\1", name)
+
+
+def _named(name: str, schema: Json) -> Json:
+    """Return a schema under its name; generators of clients take titles for names, and those of fields
+    would clash."""
+    found = {**_referring(schema), "title": name}
+    if "properties" in found:
+        found["properties"] = {
+            field: {word: told for word, told in one.items() if word != "title"}
+            for field, one in found["properties"].items()
+        }
+    return found
+
+
+def _referring(schema: Any) -> Any:
+    """Return a schema, whose references name others by `_name`."""
+    if isinstance(schema, list):
+        return [_referring(one) for one in schema]
+    if not isinstance(schema, dict):
+        return schema
+    return {
+        word: _name(told) if word == "$ref" else _referring(told) for word, told in schema.items()
+    }
 
 
 def _operation(tag: str, route: Route, schemas: dict[Wanted, Json]) -> Json:
@@ -101,7 +137,7 @@ def _operation(tag: str, route: Route, schemas: dict[Wanted, Json]) -> Json:
         schema = schemas[route.models["body"], "validation"]
         operation["requestBody"] = {
             "required": True,
-            "content": {"application/json": {"schema": schema}},
+            "content": {"application/json": {"schema": schema, "example": BODIES[route.name]}},
         }
     if route.uploads:
         operation["requestBody"] = {
@@ -116,9 +152,7 @@ def _parameters(route: Route) -> Iterator[Json]:
         if (model := route.models.get(place)) is None:
             continue
         schema = model.model_json_schema(
-            mode="validation",
-            ref_template="#/components/schemas/{model}",
-            schema_generator=SchemaOfFields,
+            mode="validation", ref_template=REFERENCE, schema_generator=SchemaOfFields
         )
         for name, one in schema["properties"].items():
             described = _without_null(one)
@@ -137,10 +171,16 @@ def _parameters(route: Route) -> Iterator[Json]:
         "On whose behalf, as a JSON string: the request then sees and changes what this person may. It can "
         "only narrow what the token allows.",
     )
+    if route.path.startswith("/bus/"):
+        yield _header(
+            "Memory-Agent",
+            "As which agent, as a JSON string. It is for tokens of the application, which are bound to none.",
+        )
     if route.conditional and route.method != "GET":
         yield _header(
             "If-Match", "The `ETag` of what you read: it is written only if it is still that."
         )
+        yield _header("If-None-Match", "`*` writes only where there is nothing yet.")
     if route.method == "POST":
         yield _header("Idempotency-Key", "Sent again with the same request, it is done once.")
 
@@ -171,95 +211,20 @@ def _responses(route: Route, schemas: dict[Wanted, Json]) -> Json:
     responses = {str(route.status): done}
     if route.conditional and route.method == "GET":
         responses["304"] = {"description": "You have this version."}
-    refusal = {MEDIA_TYPE: {"schema": schemas[ProblemDetails, "serialization"]}}
-    for status, text in REFUSALS.items():
-        responses[str(status)] = {"description": text, "content": refusal}
+    for status in REFUSALS:
+        if route.method != "GET" or status not in OF_WRITES:
+            responses[str(status)] = {"$ref": f"#/components/responses/{_phrase(status)}"}
     return responses
 
 
-def page(routes: tuple[Routes, ...]) -> str:
-    """Return the documentation as one HTML page that needs nothing else."""
-    found = document(routes)
-    parts = []
-    for tag in found["tags"]:
-        rows = "".join(
-            _row(method, path, operation)
-            for path, methods in found["paths"].items()
-            for method, operation in methods.items()
-            if tag["name"] in operation["tags"]
-        )
-        parts.append(f"<h2>{html.escape(tag['name'])}</h2>{rows}")
-    models = "".join(
-        f'<details id="{html.escape(name)}"><summary><code>{html.escape(name)}</code></summary>'
-        f"{_fields(schema)}"
-        "</details>"
-        for name, schema in sorted(found["components"]["schemas"].items())
-    )
-    return _PAGE.format(
-        version=html.escape(__version__), prefix=PREFIX, parts="".join(parts), models=models,
-        description=html.escape(found["info"]["description"]),
-    )  # fmt: skip
+def _phrase(status: int) -> str:
+    """Return the name of a refusal: ``NotFound``."""
+    return re.sub(r"\W", "", HTTPStatus(status).phrase.title())
 
 
-def _row(method: str, path: str, operation: Json) -> str:
-    parameters = "".join(
-        f"<tr><td><code>{html.escape(one['name'])}</code></td><td>{one['in']}</td>"
-        f"<td>{html.escape(_kind(one['schema']))}</td><td>{html.escape(one.get('description', ''))}</td></tr>"
-        for one in operation["parameters"]
-    )
-    table = f"<table>{parameters}</table>" if parameters else ""
-    body = operation.get("requestBody", {}).get("content", {}).get("application/json")
-    sent = f"<p>Body: {_link(body['schema'])}</p>" if body else ""
-    done = next(iter(operation["responses"].values())).get("content", {}).get("application/json")
-    answer = f"<p>Answer: {_link(done['schema'])}</p>" if done else ""
-    return (
-        f"<details><summary><b>{method.upper()}</b> <code>{html.escape(path)}</code> "
-        f"{html.escape(operation['summary'])}</summary>"
-        f"<p>{html.escape(operation['description'])}</p>{table}{sent}{answer}</details>"
-    )
-
-
-def _fields(schema: Json) -> str:
-    required = schema.get("required", ())
-    rows = "".join(
-        f"<tr><td><code>{html.escape(name)}</code>{'' if name in required else ' (optional)'}</td>"
-        f"<td>{_link(one)}</td><td>{html.escape(one.get('description', ''))}</td></tr>"
-        for name, one in schema.get("properties", {}).items()
-    )
-    return f"<p>{html.escape(schema.get('description', ''))}</p><table>{rows}</table>"
-
-
-def _kind(schema: Json) -> str:
-    """Return the type of a value in words."""
-    if "$ref" in schema:
-        return str(schema["$ref"].rpartition("/")[2])
-    if "const" in schema:
-        return repr(schema["const"])
-    if "enum" in schema:
-        return ", ".join(map(str, schema["enum"]))
-    for name in ("anyOf", "oneOf"):
-        if name in schema:
-            return " or ".join(map(_kind, schema[name]))
-    kind = str(schema.get("format") or schema.get("type", "anything"))
-    return f"list of {_kind(schema['items'])}" if kind == "array" and "items" in schema else kind
-
-
-def _link(schema: Json) -> str:
-    kind = html.escape(_kind(schema))
-    return f'<a href="#{kind}">{kind}</a>' if "$ref" in schema else kind
-
-
-STYLE: Final = (
-    "body{font:16px/1.5 system-ui,sans-serif;max-width:60rem;margin:0 auto;padding:1rem;"
-    "color-scheme:light dark;background:Canvas;color:CanvasText}"
-    "table{border-collapse:collapse;width:100%}td{border-top:1px solid GrayText;padding:.3rem;"
-    "vertical-align:top;overflow-wrap:anywhere}details{margin:.4rem 0}summary{cursor:pointer}"
-    "code{font-size:.95em;overflow-wrap:anywhere}"
-)
-_PAGE: Final = (
-    '<!doctype html><html lang="en"><head><meta charset="utf-8">'
-    '<meta name="viewport" content="width=device-width,initial-scale=1"><title>langmemory API</title>'
-    '<link rel="stylesheet" href="docs.css"></head><body><main><h1>langmemory API {version}</h1>'
-    '<p>{description}</p><p><a href="openapi.json">OpenAPI 3.1</a>; all paths begin with '
-    "<code>{prefix}</code>.</p>{parts}<h2>Values</h2>{models}</main></body></html>"
-)
+def _refusals(schemas: dict[Wanted, Json]) -> Json:
+    content = {MEDIA_TYPE: {"schema": schemas[ProblemDetails, "serialization"]}}
+    return {
+        _phrase(status): {"description": text, "content": content}
+        for status, text in REFUSALS.items()
+    }

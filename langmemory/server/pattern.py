@@ -24,12 +24,13 @@ LONGEST: Final = 4
 MOST_STEPS: Final = 500_000
 """Edges that are tried in search of matches."""
 _NAME: Final = r"[A-Za-z_][A-Za-z0-9_]{0,63}"
+# Spaces are possessive: else many of them, and no end, take the third power of their number.
 _NODE: Final = re.compile(
-    rf"\(\s*(?P<variable>{_NAME})?\s*(?::\s*(?P<kind>{_NAME}))?\s*"
-    rf"(?:\{{\s*name\s*:\s*\$(?P<value>{_NAME})\s*\}})?\s*\)"
+    rf"\(\s*+(?P<variable>{_NAME})?\s*+(?::\s*+(?P<kind>{_NAME}))?\s*+"
+    rf"(?:\{{\s*+name\s*+:\s*+\$(?P<value>{_NAME})\s*+\}})?\s*+\)"
 )
 _EDGE: Final = re.compile(
-    rf"(?P<left><)?-\s*(?:\[\s*(?P<variable>{_NAME}\s*:)?\s*(?P<relation>[^\]\s$:]{{1,100}})?\s*\])?\s*-(?P<right>>)?"
+    rf"(?P<left><)?-\s*+(?:\[\s*+(?P<variable>{_NAME}\s*+:)?\s*+(?P<relation>[^\]\s$:]{{1,100}})?\s*+\])?\s*+-(?P<right>>)?"
 )
 
 

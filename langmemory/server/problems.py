@@ -79,6 +79,7 @@ class Problem(Exception):
 KINDS: Final[tuple[tuple[type[Exception], int, str], ...]] = (
     (errors.OwnershipError, 403, "ownership"),
     (errors.EntityNameError, 404, "not-found"),
+    (errors.MessageNotFoundError, 404, "not-found"),
     (errors.ChangedMeanwhileError, 412, "changed-meanwhile"),
     (errors.StalePlanError, 412, "changed-meanwhile"),
     (errors.ImportFormatError, 422, "import-format"),

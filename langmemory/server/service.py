@@ -13,15 +13,16 @@ from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
+from anyio import CapacityLimiter, to_thread
 from pydantic import BaseModel, ValidationError
 from pydantic_core import from_json
-from starlette.concurrency import iterate_in_threadpool, run_in_threadpool
+from starlette.concurrency import run_in_threadpool
 from starlette.requests import HTTPConnection, Request
 from starlette.responses import Response, StreamingResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from langmemory.events import Event
-from langmemory.server.access import Access, Grant, viewer_in
+from langmemory.server.access import Access, Grant, named_in
 from langmemory.server.auth import Doorkeeper
 from langmemory.server.hub import Hub
 from langmemory.server.limits import FAILURES_PER_SECOND, RateLimit, pieces
@@ -44,6 +45,7 @@ ModelT = TypeVar("ModelT", bound=BaseModel)
 REQUEST: Final = Event(name="request", counts=lambda _: {}, logger=logger)
 """One line for each request: route, status, token and milliseconds; no path, no query, no text."""
 
+METHODS: Final = frozenset({"GET", "HEAD", "OPTIONS", "POST", "PUT", "PATCH", "DELETE"})
 HEADERS: Final = (
     (b"cache-control", b"no-store"),
     (b"content-security-policy", b"default-src 'none'; frame-ancestors 'none'"),
@@ -67,6 +69,8 @@ class Service:
     """Open from the start of the application to its end."""
     followers: Hub | None = None
     """There while the store is open."""
+    streaming: CapacityLimiter | None = None
+    """Likewise: exports make their next piece two at a time, so that recalls have room beside them."""
 
     def __post_init__(self) -> None:
         self.requests = RateLimit(self.settings.requests_per_second)
@@ -97,11 +101,12 @@ class Service:
     async def let_in(
         self, connection: HTTPConnection, oauth: ProtectedResource | None = None
     ) -> Grant:
-        """Return what the sender of a request may do, on behalf of whom ``Memory-Viewer`` names, and count
-        it; ``oauth`` takes access tokens, too.
+        """Return what the sender of a request may do, on behalf of whom ``Memory-Viewer`` names and as the
+        agent in ``Memory-Agent``, and count it; ``oauth`` takes access tokens, too.
 
         Raises:
-            Problem: They may not come in, ask too often, or may not act on this person's behalf.
+            Problem: They may not come in, ask too often, or may not act on this person's behalf or as this
+                agent.
         """
         address = connection.client.host if connection.client else ""
         try:
@@ -112,7 +117,9 @@ class Service:
             raise
         self.requests.take(grant.id)
         connection.scope["langmemory.grant"] = grant.id
-        return grant.on_behalf_of(viewer_in(connection.headers.getlist("memory-viewer")))
+        viewer = named_in(connection.headers, "Memory-Viewer")
+        agent = named_in(connection.headers, "Memory-Agent")
+        return grant.as_agent(agent).on_behalf_of(viewer)
 
     @asynccontextmanager
     async def opening(
@@ -121,6 +128,7 @@ class Service:
         """Keep the store open, as the lifespan of an application."""
         async with open_store() as store:
             self.store, self.followers = store, Hub(store)
+            self.streaming = CapacityLimiter(2)
             try:
                 yield
             finally:
@@ -223,8 +231,9 @@ class Endpoint:
         if getattr(value, "forgets", False):
             self._service.replays.clear()
         if route.streams:
-            lines = iterate_in_threadpool(_lines(value))
-            return StreamingResponse(lines, media_type="application/x-ndjson")
+            return StreamingResponse(
+                self._streamed(_lines(value)), media_type="application/x-ndjson"
+            )
         if route.answer is None:
             return Response(status_code=route.status)
         headers = {}
@@ -235,6 +244,13 @@ class Endpoint:
         return Response(
             to_bytes(value, route.answer), route.status, headers, media_type="application/json"
         )
+
+    async def _streamed(self, pieces: Iterator[bytes]) -> AsyncIterator[bytes]:
+        while True:
+            piece = await to_thread.run_sync(next, pieces, None, limiter=self._service.streaming)
+            if piece is None:
+                return
+            yield piece
 
 
 def query_of(connection: HTTPConnection, model: type[BaseModel] | None) -> dict[str, Any]:
@@ -331,9 +347,11 @@ class Guard:
             metrics.under_way -= 1
             seconds = perf_counter() - started
             route = scope.get("langmemory.route", "other")
-            metrics.count(scope["method"], route, status, seconds, kind)
+            # A client may send any word as its method: each would be kept among the metrics.
+            method = scope["method"] if scope["method"] in METHODS else "other"
+            metrics.count(method, route, status, seconds, kind)
             if logger.isEnabledFor(logging.INFO):
-                fields = {"method": scope["method"], "route": route, "status": status}
+                fields = {"method": method, "route": route, "status": status}
                 if (grant := scope.get("langmemory.grant")) is not None:
                     fields["token"] = grant
                 if kind is not None:

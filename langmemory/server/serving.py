@@ -14,14 +14,12 @@ import uvicorn
 from starlette.applications import Starlette
 
 from langmemory.errors import ConfigError
+from langmemory.server.connections import CONNECTIONS, BoundedConnection
 from langmemory.server.service import Service
 from langmemory.server.settings import ServerSettings
 
 GRACE_SECONDS: Final = 10
 """What is under way may take so long when the server stops."""
-CONNECTIONS: Final = 4_096
-"""More at a time are answered with 503: each open event stream is one."""
-
 SOCKET_BYTES: Final = 64 * 1024
 """Of a message that a client sends over a WebSocket, where nothing is expected."""
 
@@ -72,14 +70,29 @@ def _config(app: Starlette) -> uvicorn.Config:
         lifespan="on",
         proxy_headers=False,  # nobody is taken for somebody else
         server_header=False,
-        limit_concurrency=CONNECTIONS,
+        http=BoundedConnection,
         timeout_graceful_shutdown=GRACE_SECONDS,
         ws_max_size=SOCKET_BYTES,
     )
 
 
+def _allow_files() -> None:
+    """Let this process have as many connections as it serves; systems begin with 256 or 1,024 files."""
+    try:
+        import resource
+    except ImportError:  # not on Windows, where there is no such limit
+        return
+    wanted = 2 * CONNECTIONS
+    least, most = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if most != resource.RLIM_INFINITY:
+        wanted = min(wanted, most)
+    if least != resource.RLIM_INFINITY and least < wanted:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, most))
+
+
 def serve(app: Starlette, listening: socket.socket) -> None:
     """Serve until Ctrl-C or SIGTERM; what is under way is finished first."""
+    _allow_files()
     server = _Server(_config(app))
 
     def stop(*_: object) -> None:

@@ -366,6 +366,10 @@ class ViewerStore(StoreFace):
 class AwareStore(Protocol):
     """A `BaseStore` that recalls, remembers and can be bound to a viewer, be its file here or elsewhere."""
 
+    @property
+    def changes(self) -> Any:
+        """History, evidence, and taking memories out in runs, as `ViewerChanges` does."""
+
     def for_viewer(self, viewer: str) -> Any:
         """Return the same memory as this person may see it."""
 

@@ -11,10 +11,11 @@ from langmemory.engines.sql.reading.operations import Batch, take_apart
 from langmemory.engines.sql.reading.walking import MOST_EDGES, Stretch
 from langmemory.engines.sql.rooms import batching, recalling, remembering
 from langmemory.engines.sql.rooms.admin import Admin, UnreadThread, ViewerAdmin
-from langmemory.engines.sql.rooms.bus import Bus, MessageOptions
+from langmemory.engines.sql.rooms.bus import MIN_SIMILARITY, Bus
 from langmemory.engines.sql.rooms.changes import Changes, ViewerChanges, archived
 from langmemory.engines.sql.rooms.conversing import Conversing, conversing_of
 from langmemory.engines.sql.rooms.core import Core
+from langmemory.engines.sql.rooms.drafts import MessageOptions
 from langmemory.engines.sql.rooms.events import FORGET, RECALL, REMEMBER
 from langmemory.engines.sql.rooms.feed import Feed
 from langmemory.engines.sql.rooms.following import follow_up
@@ -45,6 +46,7 @@ POSTGRES: Final = ("postgresql://", "postgres://")
 
 __all__ = [
     "FORGET",
+    "MIN_SIMILARITY",
     "MOST_EDGES",
     "RECALL",
     "REMEMBER",

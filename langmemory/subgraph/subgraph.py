@@ -57,6 +57,8 @@ class Subgraph:
     """Key of the entity asked for; None: everything was."""
     over: frozenset[int] = field(default=frozenset())
     """Places in ``edges`` of those that no longer hold at the time asked about."""
+    complete: bool = True
+    """False where there is more than was asked for at most."""
 
     @property
     def names(self) -> Mapping[str, str]:

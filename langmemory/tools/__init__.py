@@ -20,9 +20,11 @@ from langmemory.tools.memories import (
     create_memory_timeline_tool,
 )
 from langmemory.tools.search import create_search_memory_tool
+from langmemory.tools.swarm import SWARM_TOOLS, create_swarm_tools
 
 __all__ = [
     "DEFAULT_TOOLS",
+    "SWARM_TOOLS",
     "TOOLS",
     "create_conversation_search_tool",
     "create_core_memory_tools",
@@ -32,6 +34,7 @@ __all__ = [
     "create_memory_timeline_tool",
     "create_memory_tools",
     "create_search_memory_tool",
+    "create_swarm_tools",
 ]
 
 

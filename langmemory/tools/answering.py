@@ -17,12 +17,17 @@ from langchain_core.tools import StructuredTool, ToolException
 from langchain_core.tools.base import ArgsSchema
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from langmemory.errors import InvalidFilterError, InvalidValueError, OwnershipError
+from langmemory.errors import (
+    InvalidFilterError,
+    InvalidValueError,
+    MessageNotFoundError,
+    OwnershipError,
+)
 from langmemory.twins import Steps, awaiting, blocking, threaded
 
 R = TypeVar("R")
 
-ARGUMENTS_FAULT = (InvalidFilterError, InvalidValueError, OwnershipError)
+ARGUMENTS_FAULT = (InvalidFilterError, InvalidValueError, MessageNotFoundError, OwnershipError)
 """The errors of a store about the model's arguments: the model is told, and the run goes on."""
 
 

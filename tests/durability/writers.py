@@ -89,7 +89,7 @@ def write_and_search(path: Path, name: str, seconds: float, pipe: Connection) ->
             found = store.search(("soak",), query=f"{key}x{n}", limit=5)
             assert (namespace, key, n) in {(i.namespace, i.key, i.value["n"]) for i in found}
             searches += 1
-        if time.monotonic() > deadline:
+        if time.monotonic() > deadline and searches > 10:  # on a busy machine it takes longer
             break
     pipe.send({"state": state, "searches": searches})
     store.close()

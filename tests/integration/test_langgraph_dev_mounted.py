@@ -33,6 +33,17 @@ from langmemory.server.app import create_app
 
 app = create_app(mounted=True)
 """
+SIGNED_IN = """
+import sys
+
+from langmemory.server.app import create_app
+from langmemory.server.oauth.settings import OAuthSettings
+from langmemory.server.settings import ServerSettings
+
+port = sys.argv[sys.argv.index("--port") + 1]
+oauth = OAuthSettings(issuer="{issuer}", resource=f"http://127.0.0.1:{{port}}/memory/mcp")
+app = create_app(mounted=True, settings=ServerSettings(oauth=oauth))
+"""
 STORE = """
 from contextlib import asynccontextmanager
 import asyncio
@@ -216,3 +227,24 @@ def test_it_is_closed_on_a_server_that_lets_everybody_in(tmp_path: Path, protect
         for one in answers:
             assert one.status_code == 403
             assert "enable_custom_route_auth" in one.json()["detail"]
+
+
+async def test_a_client_signs_in_below_the_server(tmp_path: Path) -> None:
+    """With OAuth, the SDK's client finds the issuer though nothing at the server's root is ours, and acts for
+    who signed in."""
+    from tests.server.issuer import Issuer
+    from tests.server.mcp_client import over_http, text_of
+    from tests.server.test_oauth_client import signing_in
+
+    project, file = project_with(tmp_path)
+    with Issuer() as issuer:
+        (project / "api.py").write_text(SIGNED_IN.format(issuer=issuer.name))
+        with langgraph_dev(project, environ_of(project)) as url:
+            address = f"{url}/memory/mcp"
+            async with over_http(address, auth=signing_in(address)) as client:
+                await client.done("remember", texts=[SAID])
+                assert "Bello" in text_of(await client.call("recall", query="dog"))
+            well_known = "/.well-known/oauth-protected-resource"
+            assert httpx.get(f"{url}{well_known}/memory/mcp").status_code == 404
+    with MemoryStore(file) as store:
+        assert len(store.search(("memories", "maria"))) == 1

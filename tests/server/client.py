@@ -43,10 +43,14 @@ async def serving(
 
 
 def token_of(
-    store: MemoryStore, viewer: str | None, *namespaces: Namespace, scope: TokenScope = "write"
+    store: MemoryStore,
+    viewer: str | None,
+    *namespaces: Namespace,
+    scope: TokenScope = "write",
+    agent: str | None = None,
 ) -> str:
     """Return a new token."""
-    return store.tokens.create(viewer=viewer, namespaces=namespaces, scope=scope)[1]
+    return store.tokens.create(viewer=viewer, namespaces=namespaces, scope=scope, agent=agent)[1]
 
 
 def problem(response: httpx.Response) -> str:

@@ -42,13 +42,15 @@ def browser() -> Iterator[Browser]:
 
 
 @pytest.fixture
-def tabs(browser: Browser, filled: MemoryStore) -> Iterator[Tabs]:
-    """Pages over the filled file; what they log, and what they ask elsewhere, fails the test."""
+def tabs(request: pytest.FixtureRequest, browser: Browser) -> Iterator[Tabs]:
+    """Pages over the filled file, or with any parameter over an empty one; what they log, and what they ask
+    elsewhere, fails the test."""
     from langmemory.server.app import create_app
     from langmemory.server.serving import serving
     from tests.server.browsing import Tabs
 
-    with serving(create_app(filled)) as address:
+    shown = request.getfixturevalue("store" if hasattr(request, "param") else "filled")
+    with serving(create_app(shown)) as address:
         opened = Tabs(browser, f"{address}/memory/")
         yield opened
         for context in browser.contexts:

@@ -24,6 +24,7 @@ from langmemory.changes import (  # isort: skip
     UpdateMemory,
 )
 from langmemory.messages import turn_key  # isort: skip
+from langmemory.server.mcp import bus_tools as bus_tools  # isort: skip
 from langmemory.server.mcp.tools import TOOLS  # isort: skip
 from langmemory.server.routes import PREFIX, Route  # isort: skip
 from langmemory.stores import MemoryStore  # isort: skip
@@ -73,6 +74,17 @@ def fill(store: MemoryStore) -> None:
     )
     store.remember(PLACE, [{"role": "user", "content": "The clarinet is mine", "id": "open said"}],
                    thread_id="t", owner="ben", at=EPOCH.replace(year=2026, month=2))  # fmt: skip
+    boss = store.bus(PLACE, agent="boss")
+    boss.share(
+        "She plays the xylophone", details="in samarkand", topic="music", to="helper", id="for-maria",
+        owner="maria", privacy="private",
+    )  # fmt: skip
+    boss.share("A quixotic kefir", memories=["secret"], id="with-a-secret")
+    boss.share("The house has a garden", topic="music", memories=["open"], id="for-all")
+    mine_ = store.for_viewer("maria").bus(PLACE, agent="helper")
+    mine_.subscribe(query="samarkand")
+    mine_.reply("for-maria", "Yes, in samarkand", id="by-maria")
+    store.for_viewer("ben").bus(PLACE, agent="helper").share("The roof is new", id="by-ben")
     changes: tuple[Any, ...] = (
         AddEntity(key="maria", name="Maria", kind="person"),
         AddEntity(key="zwickau-key", name="Zwickau", kind="place"),
@@ -173,7 +185,8 @@ POOL: Final[Mapping[str, tuple[Any, ...]]] = {
     "last": ("trip", "Vladivostok", "maria", "garden"),
     "max_length": (1, 4, 6),
     "depth": (0, 1, 4),
-    "id": ("r1", "review", "asked", "r2", "1", "", "undo-r1"),
+    "id": ("r1", "review", "asked", "r2", "1", "", "undo-r1", "for-maria", "with-a-secret", "for-all",
+           "by-maria", *("by-ben",) * 4),
     "run_id": ("r1", "r2", "maintenance"),
     "pattern": ("(a)-[]-(b)", "(a)", "(a {name: $who})-[goes_to]->(b)", "(a)-[lies_in]-(b)-[]-(c)", "(a",
                 "(a:place)", "(a)-[:eats]->(b)"),
@@ -184,6 +197,10 @@ POOL: Final[Mapping[str, tuple[Any, ...]]] = {
     "text": ("a new one", " "),
     "thread_id": ("t", "other"),
     "messages": ([{"role": "user", "content": "a clarinet"}],
+                 [{"role": "user", "content": "My clarinet has a case."},
+                  {"role": "user", "content": "The hall was painted by the neighbours in a light green, "
+                   "which took them three days and two ladders."},
+                  {"role": "user", "content": "The garden has nine trees, and each of them is old."}],
                  [{"role": "user", "content": "a clarinet", "id": "said"}],
                  [{"role": 1}], []),
     "owner": ("maria", "ben", None),
@@ -216,7 +233,19 @@ POOL: Final[Mapping[str, tuple[Any, ...]]] = {
     "pinned": (True,),
     "status": (["superseded"], ["archived", "active", "pending"]),
     "kind": (["core"], ["episodic", "working"]),
-    "ids": ([1],),
+    "ids": ([1], ["for-maria", "for-all"]),
+    "to": ("helper", "boss"),
+    "type": (["finding"], "finding"),
+    "summary": ("a saxophone",),
+    "done": ("a saxophone",),
+    "question": ("Which instrument?",),
+    "next_steps": (["practise"],),
+    "memories": (["open"], ["secret"], []),
+    "topic": ("music",),
+    "sender": ("boss",),
+    "reply_to": ("for-maria", "for-all", "by-maria"),
+    "min_priority": ("low", "high"),
+    "number": (1, 2, 3),
     "ops": (
         [{"op": "get", "namespace": list(PLACE), "key": "secret"}],
         [{"op": "search", "query": "xylophone"}, {"op": "search", "filter": {"owner": "maria"}}],
@@ -269,6 +298,7 @@ MCP_POOL: Final[Mapping[str, tuple[Any, ...]]] = {
         "R:1a2b3c4d",
         "made of both",
         "old",
+        *("by-ben",) * 6,
     ),
     "texts": (["a clarinet"], "one", []),
     "speaker": ("Maria", "Ben"),
@@ -277,6 +307,16 @@ MCP_POOL: Final[Mapping[str, tuple[Any, ...]]] = {
     "option": ("yes", "no"),
     "limit": (1, 50),
     "around": (1, 50),
+    "summary": ("a saxophone",),
+    "question": ("Which instrument?",),
+    "done": ("a saxophone",),
+    "to": ("helper", "boss"),
+    "topic": ("music",),
+    "reply_to": ("for-maria", "for-all", "by-maria"),
+    "memories": (["open"], ["secret"], []),
+    "acknowledge": (["for-maria", "for-all"], []),
+    "read": ("for-maria", "for-all", "by-maria"),
+    "reason": ("tidying",),
     "kinds": (["episodic"], ["semantic", "core"], "core"),
     "since": ("2020-01-01",),
     "as_of": ("2035-01-01",),

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
+from urllib.parse import quote
 
 import pytest
 
@@ -10,7 +11,13 @@ from tests.server.browsing import Tabs, fits
 from tests.server.client import token_of
 from tests.server.story import PLACE
 
+from langmemory.server.app import create_app  # isort: skip
+from langmemory.server.serving import serving  # isort: skip
+from langmemory.server.settings import ServerSettings  # isort: skip
 from langmemory.stores import MemoryStore  # isort: skip
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser
 
 pytestmark = [
     pytest.mark.integration,
@@ -57,6 +64,31 @@ def test_health_and_jobs(tabs: Tabs) -> None:
     page.get_by_role("link", name="jobs").click()
     page.get_by_text("The queue is empty.").wait_for()
     assert fits(page)
+
+
+def test_an_undo_that_is_refused(tabs: Tabs, filled: MemoryStore) -> None:
+    """A run that a later one built upon is not undone; the page names the later one and leads to it."""
+    first = filled.changes.correct(
+        PLACE, "fact/cello", value={"text": "Bea plays the harp."}, reason="she said so"
+    )
+    later = filled.changes.correct(
+        PLACE, "fact/cello", value={"text": "Bea plays the lute."}, reason="she said so"
+    )
+    page = tabs.open(f"#/run?id={quote(first.run_id, safe='')}")
+    page.get_by_role("button", name="Preview undo").click()
+    page.locator(".problem").wait_for()
+    assert page.get_by_role("button", name="Undo this run").count() == 0
+    page.get_by_role("link", name=later.run_id).first.click()
+    page.locator("main .meta code", has_text=later.run_id).wait_for()  # both pages have the button
+    page.get_by_role("button", name="Preview undo").click()
+    page.get_by_role("button", name="Undo this run").click()
+    page.get_by_text("Taken back by").wait_for()
+    found = filled.admin.memory(PLACE, "fact/cello")
+    assert found is not None
+    assert found.text == "Bea plays the harp."
+    refused = [one for one in tabs.said if "409" in one]  # Chromium itself logs it
+    assert tabs.said == refused
+    tabs.said.clear()
 
 
 def test_a_token_is_asked_for(tabs: Tabs, filled: MemoryStore) -> None:
@@ -116,6 +148,40 @@ def test_the_page_is_live(tabs: Tabs, filled: MemoryStore) -> None:
     page.get_by_role("button", name="Cancel").click()
     page.get_by_role("button", name="Show what changed").click()
     page.get_by_role("heading", name="Bea sings in two choirs.").wait_for()
+
+
+def test_a_server_that_comes_back(browser: Browser, filled: MemoryStore) -> None:
+    """The page says that the server is away; when it is back, the page shows what happened meanwhile."""
+    with serving(create_app(filled)) as address:
+        tabs = Tabs(browser, f"{address}/memory/")
+        page = tabs.open("#/memories")
+        page.get_by_text("Bea plays the cello.").wait_for()
+        page.locator("#live[data-state=live]").wait_for()
+        assert tabs.said == []
+    page.get_by_text("server away").wait_for()
+    filled.put(PLACE, "new", {"text": "Bea sings in a choir."})
+    port = int(address.rpartition(":")[2])
+    with serving(create_app(filled), ServerSettings(port=port)):
+        page.get_by_text("Bea sings in a choir.").wait_for()
+        page.locator("#live[data-state=live]").wait_for()
+        page.context.close()
+    # Chromium itself logs each request that nobody answers.
+    assert [one for one in tabs.said if "net::ERR_" not in one] == []
+
+
+def test_an_address_is_text(tabs: Tabs) -> None:
+    """What an address names is looked up or shown as letters; it makes nothing on the page."""
+    page = tabs.open()
+    markup = "%3Cimg src=x onerror=alert(1)%3E"
+    for path in (f"search?q={markup}", f"run?id={markup}", f"memory?ns=home&key={markup}", markup):
+        page.goto("about:blank")
+        page.goto(f"{tabs.address}#/{path}")
+        page.locator("main > div").wait_for()
+        assert page.locator("main img").count() == 0
+    missing = [one for one in tabs.said if "404" in one]  # Chromium itself logs them
+    assert len(missing) == 2
+    assert tabs.said == missing
+    tabs.said.clear()
 
 
 def focused(page: Any) -> str:

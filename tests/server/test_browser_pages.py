@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING
 
 import pytest
 
@@ -67,6 +67,12 @@ def previewed(page: Page) -> None:
     page.get_by_role("button", name="Undo this run").wait_for()
 
 
+def planned(page: Page) -> None:
+    """See what a night would do now."""
+    page.get_by_role("button", name="What would a night do now?").click()
+    page.get_by_role("heading", name="It would").wait_for()
+
+
 def asked(page: Page) -> None:
     """Wait for both sides of a question."""
     page.locator(".review .said").nth(1).wait_for()
@@ -76,22 +82,38 @@ FACT = "#/memory?ns=memories&ns=lena&key=fact%2Fb686a973bb9a6b72"
 STATES: dict[str, tuple[str, Callable[[Page], None]]] = {
     "results": ("#/search?q=Who+sings+at+work%3F", searched),
     "a memory": (FACT, lambda page: page.get_by_role("heading", name="History").wait_for()),
+    "a turn": (
+        "#/memory?ns=memories&ns=lena&key=2026-02-03-oma-hilde%2F2026-02-03%2F09",
+        lambda page: page.get_by_role("heading", name="Where it was said").wait_for(),
+    ),
     "correcting": (FACT, corrected),
     "forgetting": (FACT, forgotten),
     "token": ("", asked_for_a_token),
     "a run": ("#/runs", previewed),
     "reviews": ("#/reviews", asked),
+    "a night": ("#/nights", planned),
+    "around somebody": (
+        "#/graph?entity=person%2Fbente-00e3",
+        lambda page: page.get_by_role("link", name="Show all").wait_for(),
+    ),
 }
 
 
-def opened(sample: Tabs, **how: Any) -> Iterator[tuple[str, Page]]:
-    """Yield every page that the navigation lists, and every further state, each by its name."""
-    page = sample.open(**how)
+def listed(tabs: Tabs, page: Page) -> Iterator[str]:
+    """Show one page after another of those that the navigation lists, and yield the path of each."""
     page.locator("#nav a").first.wait_for()
     for path in page.locator("#nav a").evaluate_all("all => all.map(e => e.hash)"):
-        page.goto(sample.address + path)
+        page.goto("about:blank")
+        page.goto(tabs.address + path)
         page.locator(f"#nav a[aria-current][href='{path}']").wait_for()
         page.locator("main h1").wait_for()
+        yield path
+
+
+def opened(sample: Tabs, *, width: int) -> Iterator[tuple[str, Page]]:
+    """Yield every page that the navigation lists, and every further state, each by its name."""
+    page = sample.open(width=width)
+    for path in listed(sample, page):
         yield path, page
     for name, (path, act) in STATES.items():
         page.goto("about:blank")
@@ -104,18 +126,70 @@ def opened(sample: Tabs, **how: Any) -> Iterator[tuple[str, Page]]:
 
 
 @pytest.mark.parametrize("width", [360, 1280])
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_everybody_can_read_it(sample: Tabs, scheme: Literal["light", "dark"], width: int) -> None:
-    """axe-core finds nothing on any page, nothing scrolls sideways, nothing is logged or asked elsewhere."""
+def test_everybody_can_read_it(sample: Tabs, width: int) -> None:
+    """axe-core finds nothing on any page, light or dark; none scrolls sideways, logs or asks elsewhere."""
     axe = pytest.importorskip(
         "axe_playwright_python.sync_playwright", reason="axe is missing"
     ).Axe()
     found: list[str] = []
-    for name, page in opened(sample, scheme=scheme, width=width):
+    for name, page in opened(sample, width=width):
         if not fits(page):
             found.append(f"{name} scrolls sideways")
-        for one in axe.run(page).response["violations"]:
+        violations = axe.run(page).response["violations"]
+        page.emulate_media(color_scheme="dark")
+        dark = axe.run(page, options={"runOnly": ["color-contrast"]}).response
+        assert dark["passes"], f"axe saw no text in {name}"
+        page.emulate_media(color_scheme="light")
+        for one in violations + dark["violations"]:
             where = [node["html"][:120] for node in one["nodes"][:3]]
             found.append(f"{name}: {one['impact']} {one['id']}: {one['help']} {where}")
     assert found == []
     assert sample.said == []
+
+
+def test_why_in_three_clicks(sample: Tabs) -> None:
+    """Whoever types what the assistant said is three clicks from the turn in which the person said so."""
+    page = sample.open(width=1280)
+    page.get_by_role("searchbox").fill("No hazelnuts in the cake, because of Emil.")
+    page.get_by_role("button", name="Search", exact=True).click()
+    found = page.get_by_role("link", name="Emil is allergic to hazelnuts.", exact=True)
+    found.locator("xpath=ancestor::li").locator(".bars").first.wait_for()
+    found.click()
+    source = page.locator("section", has=page.get_by_role("heading", name="What it rests on"))
+    turn = source.get_by_role("link", name="Emil is badly allergic to hazelnuts")
+    turn.wait_for()
+    assert "Lena" in source.inner_text()
+    assert "3 Feb 2026" in source.inner_text()
+    turn.click()
+    page.get_by_role("heading", name="Emil is badly allergic to hazelnuts").wait_for()
+    said = page.locator("section", has=page.get_by_role("heading", name="Where it was said"))
+    assert said.locator("li").count() == 7
+    assert "Emil is badly allergic" in said.locator("li[aria-current]").inner_text()
+    assert "No hazelnuts at all, then" in said.locator("li[aria-current] + li").inner_text()
+    page.context.close()
+
+
+@pytest.mark.parametrize("tabs", ["an empty file"], indirect=True)
+def test_an_empty_file(tabs: Tabs) -> None:
+    """Over an empty file every page says what fills it, and nothing fails."""
+    page = tabs.open()
+    for path in listed(tabs, page):
+        assert page.locator("main .problem").count() == 0, path
+        assert fits(page), path
+
+
+def test_long_words_wrap(tabs: Tabs, filled: MemoryStore) -> None:
+    """What has no place to break, and what is written from right to left, makes no page wider."""
+    long = "x" * 600
+    place = ("p" * 120, "q" * 120)
+    filled.put(place, "k" * 120, {"text": long, "kind": "semantic", "speaker": "s" * 90})
+    filled.put(place, "rtl", {"text": "שלום " * 90 + long, "kind": "semantic"})
+    page = tabs.open(f"#/memory?ns={place[0]}&ns={place[1]}&key={'k' * 120}")
+    page.get_by_role("heading", name="History").wait_for()
+    assert fits(page), "a memory"
+    page.get_by_label("Namespace").select_option(index=0)  # all
+    for path in listed(tabs, page):
+        assert fits(page), path
+    page.goto(f"{tabs.address}#/search?q={long[:200]}")
+    page.locator(".results .bars").first.wait_for()
+    assert fits(page), "results"

@@ -30,7 +30,7 @@ STORE: Final = MemoryStore(":memory:", index=False)
 fill(STORE)  # so that answers hold something
 APP: Final = create_app(STORE)
 APP.state.service.store = STORE  # schemathesis runs no lifespan
-TOKEN: Final = STORE.tokens.create(scope="admin", namespaces=[("memories",)])[1]
+TOKEN: Final = STORE.tokens.create(scope="admin", namespaces=[("memories",)], agent="helper")[1]
 HEADERS: Final = {"Authorization": f"Bearer {TOKEN}", "Host": "localhost"}
 
 CONFIG: Final = SchemathesisConfig.from_dict(

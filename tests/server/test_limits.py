@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
+import threading
+import time
+from collections.abc import AsyncIterator, Iterator
+from typing import Any
 
 import pytest
 
 from tests.server.client import API, problem, serving, token_of
 
+from langmemory.server import service  # isort: skip
 from langmemory.server.settings import ServerSettings  # isort: skip
 from langmemory.server.limits import RateLimit  # isort: skip
 from langmemory.server.problems import Problem  # isort: skip
 from langmemory.stores import MemoryStore  # isort: skip
+from langmemory.wire import to_bytes  # isort: skip
 
 
 async def test_a_large_body_is_refused(store: MemoryStore) -> None:
@@ -77,3 +82,28 @@ async def test_tokens_cannot_be_tried_out(store: MemoryStore) -> None:
         right = {"Authorization": f"Bearer {token}"}
         found = await client.post(f"{API}/recall", json={"query": "cat"}, headers=right)
         assert found.status_code == 200
+
+
+async def test_exports_leave_room(store: MemoryStore, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of many exports at once, two make their next piece at a time; all of them are whole."""
+    store.put(("memories",), "tofu", {"text": "Tofu sleeps."})
+    running = most = 0
+    lock = threading.Lock()
+
+    def counted(rows: Iterator[Any]) -> Iterator[bytes]:
+        nonlocal running, most
+        for row in rows:
+            with lock:
+                running += 1
+                most = max(most, running)
+            time.sleep(0.01)
+            with lock:
+                running -= 1
+            yield to_bytes(row, Any) + b"\n"
+
+    monkeypatch.setattr(service, "_lines", counted)
+    async with serving(store) as client:
+        answers = await asyncio.gather(*(client.get(f"{API}/export") for _ in range(8)))
+    assert len({len(one.text.splitlines()) for one in answers}) == 1
+    assert all('"tofu"' in one.text for one in answers)
+    assert most == 2

@@ -247,6 +247,33 @@ async def test_refusals_tell_the_next_step(store: MemoryStore) -> None:
             assert "M" + type(caught.value).__name__[1:].lower() == "Mcperror"
 
 
+async def test_only_progress_makes_an_answer_a_stream(store: MemoryStore) -> None:
+    """Whatever only reads, and a call that asks for no progress, is answered with one document: proxies
+    lose some of the streams that begin at once."""
+    headers = {
+        "Accept": "application/json, text/event-stream",
+        "MCP-Protocol-Version": "2025-06-18",
+    }
+    asked = {"_meta": {"progressToken": 1}}
+    said = {"name": "remember", "arguments": {"texts": ["Tofu is a cat"]}}
+    async with serving(store) as client:
+        for method, params, kind in (
+            ("tools/list", asked, "application/json"),
+            (
+                "tools/call",
+                {**asked, "name": "recall", "arguments": {"query": "x"}},
+                "application/json",
+            ),
+            ("tools/call", said, "application/json"),
+            ("tools/call", {**asked, **said}, "text/event-stream"),
+        ):
+            message = {"jsonrpc": "2.0", "id": 1, "method": method, "params": params}
+            path = "/memory/mcp?namespace=memories/me"
+            found = await client.post(path, json=message, headers=headers)
+            assert (found.status_code, found.headers["content-type"]) == (200, kind), method
+            assert '"result"' in found.text
+
+
 async def test_a_failure_tells_nothing(
     store: MemoryStore, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:

@@ -200,13 +200,16 @@ async def test_no_argument_chooses_the_viewer(store: MemoryStore, issuer: Issuer
     """Neither an argument nor a header of a request makes it somebody else's."""
     place = ("memories", "maria")
     store.put(place, "k", {"text": "The secret cat", "privacy": "private", "owner": "ben"})
-    headers = {**HEADERS, "Authorization": f"Bearer {issuer.token()}", "Memory-Viewer": '"ben"'}
+    headers = {**HEADERS, "Authorization": f"Bearer {issuer.token()}"}
     async with serving(store, settings=oauth(issuer), address=ELSEWHERE) as client:
         for more in ({}, {"viewer": "ben"}, {"owner": "ben"}, {"sub": "ben"}):
             message = calling("recall", query="cat", **more)
             found = await client.post(MCP, json=message, headers=headers)
             assert found.status_code == 200
             assert "secret" not in found.text
+        as_ben = {**headers, "Memory-Viewer": '"ben"'}
+        refused = await client.post(MCP, json=LIST, headers=as_ben)
+        assert (refused.status_code, problem(refused)) == (403, "viewer")
         elsewhere = f"{MCP}?namespace=memories/ben"
         refused = await client.post(elsewhere, json=LIST, headers=headers)
         assert (refused.status_code, problem(refused)) == (403, "namespace")

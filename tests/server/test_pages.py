@@ -184,7 +184,9 @@ async def test_rights_are_told(known: MemoryStore) -> None:
     """Whoever asks learns their viewer, namespaces and scope, and no secret."""
     async with serving(known) as client:
         local = (await client.get(f"{API}/rights")).json()
-        assert local == {"token": "local", "viewer": None, "namespaces": [], "scope": "admin"}
+        assert local == {
+            "token": "local", "viewer": None, "namespaces": [], "scope": "admin", "agent": None,
+        }  # fmt: skip
     token = token_of(known, "ana", PLACE, scope="read")
     async with serving(known, token=token) as client:
         answer = await client.get(f"{API}/rights")

@@ -194,6 +194,26 @@ def test_the_rooms_answer_as_those_of_the_file(
         assert copy.get(MARIA, "..") is not None
 
 
+def test_memories_are_taken_out_in_runs(remote: RemoteMemoryStore, store: MemoryStore) -> None:
+    """What is archived or removed over a server, whatever its kind, is there again when its run is undone;
+    where there is nothing, nothing happens."""
+    store.put(("home",), "a/b", {"text": "Tofu is a cat", "kind": "procedural"})
+    away = remote.changes.archive(("home",), "a/b", reason="outdated")
+    found = remote.admin.memory(("home",), "a/b")
+    assert found is not None
+    assert found.status == "archived"
+    gone = asyncio.run(remote.changes.aremove(("home",), "a/b", reason="wrong"))
+    assert remote.get(("home",), "a/b") is None
+    for run in (gone, away):
+        remote.changes.undo(run.run_id)
+    found = remote.admin.memory(("home",), "a/b")
+    assert found is not None
+    assert (found.status, found.value["text"]) == ("active", "Tofu is a cat")
+    assert [one.reason for one in store.changes.runs(("home",))][-2:] == ["wrong", "outdated"]
+    missing = remote.changes.remove(("home",), "none", reason="x")
+    assert (missing.removed, missing.lines) == ((), ("there is no none",))
+
+
 def test_a_long_list_comes_in_pages(remote: RemoteMemoryStore, store: MemoryStore) -> None:
     """A list is whole, however many pages it takes, and no longer than asked for."""
     store.batch([PutOp(MARIA, f"k{n}", {"text": f"number {n}"}) for n in range(450)])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
@@ -13,7 +14,7 @@ from tests.server.client import API, problem, serving, token_of
 
 import httpx  # isort: skip
 
-from langmemory.changes import AddEdge, AddEntity, AddMemory, ChangeSet  # isort: skip
+from langmemory.changes import AddEdge, AddEntity, AddMemory, ChangeSet, RemoveMemory  # isort: skip
 from langmemory.stores import MemoryStore  # isort: skip
 from langmemory.types import Recall  # isort: skip
 from langmemory.wire import adapter  # isort: skip
@@ -266,16 +267,16 @@ async def test_the_graph_answers(store: MemoryStore) -> None:
     """Entities, relationships, paths and the graph around one."""
     _graph(store)
     async with serving(store) as client:
-        names = (await client.get(f"{API}/graph/entities", params=AT)).json()["items"]
+        names = (await client.get(f"{API}/graph/entity", params=AT)).json()["items"]
         assert [one["name"] for one in names] == ["Initech", "Lena", "Paul"]
-        lena = (await client.get(f"{API}/graph/entities/Leni", params=AT)).json()
+        lena = (await client.get(f"{API}/graph/entity/Leni", params=AT)).json()
         assert (lena["key"], len(lena["edges"])) == ("lena", 2)
-        assert problem(await client.get(f"{API}/graph/entities/Nobody", params=AT)) == "not-found"
+        assert problem(await client.get(f"{API}/graph/entity/Nobody", params=AT)) == "not-found"
         asked = {**AT, "relation": "works_at"}
-        edges = (await client.get(f"{API}/graph/relationships", params=asked)).json()["items"]
+        edges = (await client.get(f"{API}/graph/relationship", params=asked)).json()["items"]
         assert [one["subject"] for one in edges] == ["lena", "paul"]
         ends = {**AT, "first": "Lena", "last": "Paul"}
-        [path] = (await client.get(f"{API}/graph/paths", params=ends)).json()["items"]
+        [path] = (await client.get(f"{API}/graph/path", params=ends)).json()["items"]
         assert [one["key"] for one in path["entities"]] == ["lena", "initech", "paul"]
         part = (await client.get(f"{API}/graph/subgraph", params={**AT, "entity": "Lena"})).json()
         assert (part["centre"], len(part["entities"])) == ("lena", 3)
@@ -525,3 +526,102 @@ async def test_an_idempotency_key_counts_for_one_path(store: MemoryStore) -> Non
         assert first.status_code == 201
         other = await client.post(f"{API}/working/b?namespace=home", **sent)
         assert problem(other) == "key-reused"
+
+
+async def test_none_match_creates_and_never_replaces(store: MemoryStore) -> None:
+    """With `If-None-Match: *` a write is done where there is nothing, and refused where there is something;
+    with a version, where there is another one."""
+    only_new = {"If-None-Match": "*"}
+    async with serving(store) as client:
+        at, body = f"{API}/semantic/k?namespace=a", {"value": {"text": "one"}}
+        first = await client.put(at, json=body, headers=only_new)
+        assert first.status_code == 200
+        again = await client.put(at, json={"value": {"text": "two"}}, headers=only_new)
+        assert (again.status_code, problem(again)) == (412, "exists")
+        same = await client.put(at, json=body, headers={"If-None-Match": first.headers["ETag"]})
+        assert same.status_code == 412
+        core = f"{API}/core/maria"
+        blocks = {"blocks": {"persona": "brief"}}
+        assert (await client.put(core, json=blocks, headers=only_new)).status_code == 200
+        assert (await client.patch(core, json=blocks, headers=only_new)).status_code == 412
+    found = store.get(("a",), "k")
+    assert found is not None
+    assert found.value == {"text": "one"}
+
+
+@pytest.mark.parametrize("method", ["PUT", "PATCH"])
+async def test_core_blocks_are_compared_where_they_are_written(
+    store: MemoryStore, method: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A block that another process writes between the comparison and the write is not replaced, and then no
+    other block is written; without a condition the write is done over it, with the next version."""
+    place = ("memories", "maria", "core")
+    put_all_if = type(store).put_all_if
+    others = iter(range(10))
+
+    def meanwhile(self: MemoryStore, puts: Any, *, expected: Any) -> None:
+        if (number := next(others)) in (0, 1):
+            written = {"kind": "core", "content": f"other {number}", "version": number + 1}
+            store.put(place, "human", written, index=False)
+        put_all_if(self, puts, expected=expected)
+
+    monkeypatch.setattr(type(store), "put_all_if", meanwhile)
+    async with serving(store) as client:
+        at, body = f"{API}/core/maria", {"blocks": {"persona": "brief", "human": "Maria"}}
+        seen = (await client.get(at)).headers["ETag"]
+        stale = await client.request(method, at, json=body, headers={"If-Match": seen})
+        assert (stale.status_code, problem(stale)) == (412, "changed-meanwhile")
+        assert store.get(place, "persona") is None
+        done = await client.request(method, at, json=body)
+        assert done.status_code == 200
+        blocks = {one["label"]: one for one in done.json()["blocks"]}
+        assert (blocks["human"]["content"], blocks["human"]["version"]) == ("Maria", 3)
+        assert (await client.get(at)).headers["ETag"] == done.headers["ETag"]
+
+
+async def test_what_is_sent_again_after_a_restart_is_done_once(tmp_path: Path) -> None:
+    """What a client sends again after the server was started anew, and forgot its answers, adds nothing:
+    messages that tell neither an id nor a time, a memory and scratch without a key, an undo."""
+    sent = (
+        ("remember", {"thread_id": "t", "messages": [{"role": "user", "content": "I live in Porto."}]}),
+        ("semantic", {"value": {"text": "Anna lives in Lisbon."}}),
+        ("working/s", {"value": {"text": "Comparing flights."}}),
+        ("undo", {"run_id": "remove/1"}),
+    )  # fmt: skip
+    counts = []
+    for _ in range(2):
+        with MemoryStore(tmp_path / "memory.db") as store:
+            if not counts:
+                store.put(PLACE, "gone", {"text": "gone"})
+                change = RemoveMemory(key="gone")
+                store.changes.apply(
+                    ChangeSet(namespace=PLACE, run_id="remove/1", kind="correction", reason="test",
+                              changes=(change,))
+                )  # fmt: skip
+            async with serving(store) as client:
+                for path, body in sent:
+                    place = {} if path == "undo" else {"namespace": list(PLACE)}
+                    query = {"namespace": "memories/maria"} if path == "working/s" else {}
+                    whole = body if query else {**place, **body}
+                    headers = {"Idempotency-Key": path}
+                    done = await client.post(
+                        f"{API}/{path}", params=query, json=whole, headers=headers
+                    )
+                    assert done.status_code in (200, 201), done.text
+            counts.append((len(store.admin.memories(PLACE, limit=100)), len(store.changes.runs())))
+    assert counts[0] == counts[1] == (4, 2)
+
+
+async def test_a_label_may_have_a_slash(store: MemoryStore) -> None:
+    """A slash in a label is written %2F in the text of a namespace, and a percent sign %25."""
+    store.put(("a/b", "50%"), "k", {"text": "one"})
+    store.put(("a/b",), "k", {"text": "two"})
+    store.put(("a", "b"), "k", {"text": "three"})
+    said = {}
+    async with serving(store) as client:
+        for place in ("a%2Fb/50%25", "a%2Fb", "a/b"):
+            found = await client.get(f"{API}/memories/k", params={"namespace": place})
+            said[place] = found.json()["text"]
+        several = await client.get(f"{API}/memories/k", params={"namespace": ["a/b", "50%"]})
+    assert said == {"a%2Fb/50%25": "one", "a%2Fb": "two", "a/b": "three"}
+    assert several.json()["text"] == "one"

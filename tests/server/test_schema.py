@@ -3,11 +3,18 @@
 from __future__ import annotations
 
 import json
+import re
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
 
 from tests.server.client import API, serving
 
 from langmemory.server.api import ROUTES  # isort: skip
+from langmemory.server.examples import BODIES  # isort: skip
 from langmemory.server.openapi import document  # isort: skip
+from langmemory.wire import adapter  # isort: skip
 from langmemory.stores import MemoryStore  # isort: skip
 
 
@@ -16,10 +23,12 @@ async def test_the_page_needs_nothing_else(store: MemoryStore) -> None:
     async with serving(store) as client:
         page = await client.get(f"{API}/docs")
         assert "<script" not in page.text
-        assert "http" not in page.text.replace("langmemory", "")
+        assert not re.findall(r'(?:src|href)="(?!#|docs.css|openapi.json)', page.text)
         assert "default-src 'none'" in page.headers["content-security-policy"]
         for path in document(ROUTES)["paths"]:
-            assert path in page.text
+            assert f"<code>{path.removeprefix(API)}</code>" in page.text
+        anchors = set(re.findall(r' id="([^"]+)"', page.text))
+        assert set(re.findall(r'href="#([^"]+)"', page.text)) <= anchors
         assert (await client.get(f"{API}/docs.css")).headers["content-type"].startswith("text/css")
 
 
@@ -36,3 +45,57 @@ async def test_every_operation_is_described(store: MemoryStore) -> None:
     text = json.dumps(found)
     for name in found["components"]["schemas"]:
         assert f'"#/components/schemas/{name}"' in text, name
+    tags = [one["name"] for one in found["tags"]]
+    assert len(tags) == len(set(tags))
+    for name, schema in found["components"]["schemas"].items():
+        assert schema["title"] == name  # generators of clients name classes by it
+        assert re.fullmatch(r"[A-Z][A-Za-z]+", name)
+
+
+def test_every_body_has_an_example() -> None:
+    """Each operation that takes a body shows one that is as its model says."""
+    bodies = {
+        route.name: route.models["body"]
+        for part in ROUTES
+        for route in part.declared
+        if "body" in route.models
+    }
+    assert bodies.keys() == BODIES.keys()
+    for name, model in bodies.items():
+        adapter(model).validate_python(BODIES[name])
+
+
+PATHS: dict[str, str] = {
+    "put_semantic": "/semantic/sister", "add_working": "/working/s1", "put_core": "/core/maria",
+    "patch_core": "/core/maria",
+}  # fmt: skip
+ABOUT_NOTHING = {"take_memory_page": 422, "decide_review": 404, "undo": 404, "undo_night": 404}
+"""What speaks of something that is not in the file, and the refusal."""
+
+
+@pytest.mark.parametrize("name", sorted(BODIES))
+async def test_an_example_can_be_sent(store: MemoryStore, name: str) -> None:
+    """Each example is taken by a server that remembers what it speaks of."""
+    place = ("memories", "maria")
+    value = {
+        "text": "Maria's sister Anna lives in Lisbon.",
+        "valid_at": datetime.now(UTC).isoformat(),
+    }
+    if name != "add_semantic":
+        store.put(place, "sister", value)
+    if name == "restore_memory":
+        store.changes.archive(place, "sister", reason="test")
+    [route] = [one for part in ROUTES for one in part.declared if one.name == name]
+    path = PATHS.get(name, route.template.removeprefix(API).replace("{id}", "nothing"))
+    query: dict[str, Any] = (
+        {} if name not in PATHS or "core" in path else {"namespace": "memories/maria"}
+    )
+    agent = {"Memory-Agent": '"planner"'} if path.startswith("/bus/") else {}
+    if name == "invalidate_context":
+        sent_as = store.bus(("team", "shop"), agent="planner")
+        sent_as.share("Prices are in euros only.", id=BODIES[name]["id"])
+    async with serving(store) as client:
+        found = await client.request(
+            route.method, f"{API}{path}", params=query, json=BODIES[name], headers=agent
+        )
+    assert found.status_code == ABOUT_NOTHING.get(name, route.status), found.text

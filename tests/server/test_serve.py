@@ -124,3 +124,25 @@ def test_the_pages_open_in_a_browser(monkeypatch: pytest.MonkeyPatch) -> None:
     open_in_browser("http://127.0.0.1:1/memory/")
     assert opened.get(timeout=30) == "http://127.0.0.1:1/memory/"
     assert opened.empty()
+
+
+def test_oauth_is_switched_on_by_two_options(tmp_path: Path) -> None:
+    """With issuer and resource, /memory/mcp sends clients to the issuer, by the name of the resource; with
+    one of them the command says which are needed."""
+    resource = "https://memory.example.com/memory/mcp"
+    options = ("--oauth-issuer", "https://login.example.com", "--oauth-resource", resource)
+    with server(tmp_path, *options, "--oauth-scope", "write") as (address, _, _):
+        name = {"Host": "memory.example.com"}
+        refused = httpx.post(f"{address}/memory/mcp", json={}, headers=name)
+        assert refused.status_code == 401
+        path = "/.well-known/oauth-protected-resource/memory/mcp"
+        assert f"https://memory.example.com{path}" in refused.headers["www-authenticate"]
+        found = httpx.get(f"{address}{path}", headers=name).json()
+        assert found["authorization_servers"] == ["https://login.example.com"]
+        assert httpx.post(f"{address}{API}/recall", json={"query": "x"}).status_code == 401
+    for words in (options[:2], ("--oauth-scope", "write"), (*options, "--oauth-scope", "all")):
+        command = [sys.executable, "-m", "langmemory.cli", "--db", "memory.db", "serve", *words]
+        environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+        ran = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True)
+        assert ran.returncode == 1
+        assert ran.stderr.startswith("langmemory: OAuth ")

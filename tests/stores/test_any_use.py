@@ -22,7 +22,7 @@ from langmemory.engines.sqlite.search import keyword_search, scope_plan
 from langmemory.languages import keyword_terms
 from langmemory.stores import MemoryStore
 from langmemory.types import Namespace, SearchMode
-from tests.seeds import seeds
+from tests.seeds import examples, seeds
 from tests.stores.embedders import WordEmbeddings
 
 FREQUENT = ("red", "wine", "alice", "bob", "paris", "n1", "n2", "tea", "ocean", "blue", "number")
@@ -208,7 +208,7 @@ def test_any_use_is_what_a_plain_model_says(
         for mode in modes
     ]
     model = Model(choose, embeddings)
-    for _ in range(1000):
+    for _ in range(examples(1000, first=400)):
         mode, store = choose.choice(stores)
         chance = choose.random()
         if chance < 0.3:

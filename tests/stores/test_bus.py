@@ -46,7 +46,7 @@ def researcher(store: MemoryStore) -> Bus:
 
 def said(bus: Bus, **options: object) -> list[str]:
     """Return what waits in an inbox."""
-    return [one.summary for one in bus.inbox(**options).messages]  # type: ignore[arg-type]
+    return [one.summary for one in bus.inbox(**options).items]  # type: ignore[arg-type]
 
 
 def test_a_message_waits_until_it_is_acknowledged(planner: Bus, researcher: Bus) -> None:
@@ -56,14 +56,14 @@ def test_a_message_waits_until_it_is_acknowledged(planner: Bus, researcher: Bus)
         priority="high", details="EXPLAIN shows a scan", artifacts=["db/users.sql"], confidence=0.9,
     )  # fmt: skip
     for _ in range(2):
-        (got,) = researcher.inbox().messages
+        (got,) = researcher.inbox().items
         assert (got.id, got.sender, got.recipient, got.type) == (
             sent.id, "planner", "researcher", "warning",
         )  # fmt: skip
         assert (got.topic, got.priority, got.confidence) == ("schema", "high", 0.9)
         assert (got.details, got.artifacts) == ("EXPLAIN shows a scan", ("db/users.sql",))
     assert researcher.acknowledge([sent.id, "unknown"]) == (sent.id,)
-    assert researcher.inbox().messages == ()
+    assert researcher.inbox().items == ()
     assert planner.message(sent.id).state == "acknowledged"
     (receipt,) = planner.message(sent.id).receipts
     assert receipt.agent == "researcher"
@@ -78,7 +78,7 @@ def test_what_goes_to_all_is_acknowledged_by_each(
     planner.share("For you alone", to="researcher")
     assert said(planner) == []
     assert said(researcher) == ["We use SQLite", "For you alone"]
-    researcher.acknowledge([one.id for one in researcher.inbox().messages])
+    researcher.acknowledge([one.id for one in researcher.inbox().items])
     assert said(store.bus(TEAM, agent="writer")) == ["We use SQLite"]
     assert said(store.bus(("team", "other"), agent="researcher")) == []
 
@@ -88,9 +88,9 @@ def test_answers_are_tied_to_the_request(planner: Bus, researcher: Bus) -> None:
     asked = planner.request("Which tables hold emails?")
     answer = researcher.reply(asked.id, "users and invoices")
     assert said(researcher) == []
-    (got,) = planner.inbox().messages
+    (got,) = planner.inbox().items
     assert (got.id, got.type, got.reply_to) == (answer.id, "reply", asked.id)
-    assert planner.messages(reply_to=asked.id).messages[0].summary == "users and invoices"
+    assert planner.messages(reply_to=asked.id).items[0].summary == "users and invoices"
     with pytest.raises(MessageNotFoundError, match="no message 'nothing'"):
         researcher.reply("nothing", "42")
 
@@ -104,7 +104,7 @@ def test_only_those_concerned_may_answer(store: MemoryStore, planner: Bus) -> No
     with pytest.raises(MessageNotFoundError):
         third.message(asked.id)
     assert third.acknowledge([asked.id]) == ()
-    assert third.messages().messages == ()
+    assert third.messages().items == ()
 
 
 def test_subscriptions_choose_among_what_goes_to_all(
@@ -179,7 +179,7 @@ def test_who_saw_it_is_told_that_it_does_not_hold(
     for _ in range(2):
         done = planner.invalidate(sent.id, reason="It holds fifty", memories=["limit"])
         assert done.state == "invalidated"
-    (told,) = researcher.inbox().messages
+    (told,) = researcher.inbox().items
     assert (told.type, told.summary, told.reply_to) == ("invalidation", "It holds fifty", sent.id)
     assert said(store.bus(TEAM, agent="writer")) == []
     (review,) = store.changes.reviews(TEAM)
@@ -206,7 +206,7 @@ def test_a_handoff_says_what_is_done_and_left(
     store.put(TEAM, "plan", {"text": "First the schema"})
     planner.handoff("researcher", "The schema is drawn", next_steps=["check", "write"],
                     memories=["plan"])  # fmt: skip
-    (got,) = researcher.inbox(types=["handoff"]).messages
+    (got,) = researcher.inbox(types=["handoff"]).items
     assert (got.summary, got.next_steps, got.memories) == (
         "The schema is drawn", ("check", "write"), ("plan",),
     )  # fmt: skip
@@ -246,17 +246,26 @@ def test_pages_give_every_message_once(planner: Bus, researcher: Bus) -> None:
     after: str | None = None
     while True:
         page = researcher.inbox(limit=3, after=after)
-        found += [one.summary for one in page.messages]
+        found += [one.summary for one in page.items]
         after = page.next
         if after is None:
             break
     assert found == [f"m{n}" for n in range(7)]
     first = researcher.messages(limit=5)
     second = researcher.messages(limit=5, after=first.next)
-    assert [one.summary for one in (*first.messages, *second.messages)] == found[::-1]
+    assert [one.summary for one in (*first.items, *second.items)] == found[::-1]
     assert second.next is None
     with pytest.raises(ConfigError, match="cursor"):
         researcher.inbox(after="made up")
+
+
+def test_all_that_an_inbox_gives_can_be_acknowledged_at_once(planner: Bus, researcher: Bus) -> None:
+    """However many messages a page has."""
+    for n in range(120):
+        planner.share(f"m{n}")
+    ids = [one.id for one in researcher.inbox(limit=200).items]
+    assert len(researcher.acknowledge(ids)) == 120
+    assert researcher.inbox().items == ()
 
 
 def test_an_inbox_can_be_asked_for_what_is_pressing(planner: Bus, researcher: Bus) -> None:
@@ -292,7 +301,7 @@ def test_another_viewer_sees_nothing(store: MemoryStore) -> None:
     assert boss.share("narrowed", memories=["diary", "plan"]).owner == "maria"
     assert said(for_maria) == ["secret", "both", "narrowed"]
     assert said(for_ben) == ["both"]
-    assert [one.summary for one in ben.bus().messages().messages] == ["both"]
+    assert [one.summary for one in ben.bus().messages().items] == ["both"]
     with pytest.raises(MessageNotFoundError):
         for_ben.reply(secret.id, "hm")
     assert for_ben.acknowledge([secret.id]) == ()
@@ -344,13 +353,13 @@ def test_forgetting_reaches_the_bus(store: MemoryStore, planner: Bus) -> None:
     planner.share("Note: allergic to filberts, marzipan, says Marianne")
     kept = planner.share("Lunch is at noon")
     store.forget(TEAM, keys=["allergy"])
-    assert [one.id for one in planner.messages().messages] == [kept.id]
+    assert [one.id for one in planner.messages().items] == [kept.id]
     store.for_viewer("ben").bus(TEAM, agent="x").share("mine")
     store.forget(TEAM, owner="ben")
-    assert [one.id for one in planner.messages().messages] == [kept.id]
+    assert [one.id for one in planner.messages().items] == [kept.id]
     planner.subscribe(topic="lunch")
     store.forget(("team",), everything=True)
-    assert planner.messages().messages == ()
+    assert planner.messages().items == ()
     for table in ("message", "subscription", "receipt", "fit"):
         assert store.conn.execute(f"SELECT count(*) FROM {table}").fetchone() == (0,)
 
@@ -373,13 +382,13 @@ def test_a_bad_message_is_refused(planner: Bus, arguments: dict[str, object], to
     """The error names what is wrong; nothing was sent."""
     with pytest.raises((InvalidValueError, ConfigError), match=told):
         planner.share(**arguments)  # type: ignore[arg-type]
-    assert planner.messages().messages == ()
+    assert planner.messages().items == ()
 
 
 def test_a_bus_without_an_agent_is_looked_at_only(store: MemoryStore, planner: Bus) -> None:
     """It lists a namespace with all below it; sending and receiving need a name."""
     planner.share("x")
-    assert len(store.bus(("team",)).messages().messages) == 1
+    assert len(store.bus(("team",)).messages().items) == 1
     for call in (lambda: store.bus(TEAM).share("y"), lambda: store.bus(TEAM).inbox()):
         with pytest.raises(ConfigError, match="of no agent"):
             call()
@@ -397,12 +406,12 @@ async def test_the_async_twins_do_the_same(store: MemoryStore) -> None:
     wanted = await b.asubscribe(topic="t")
     assert await b.asubscriptions() == [wanted]
     assert await b.aunsubscribe(wanted.id)
-    waiting = (await b.ainbox()).messages
+    waiting = (await b.ainbox()).items
     assert [one.type for one in waiting] == ["handoff", "finding"]
     assert len(await b.aacknowledge([one.id for one in waiting])) == 2
     await a.ainvalidate(waiting[0].id, reason="no")
     assert (await a.amessage(waiting[0].id)).state == "invalidated"
-    assert len((await a.amessages()).messages) == 5
+    assert len((await a.amessages()).items) == 5
 
 
 def test_the_order_of_each_sender_is_kept_under_concurrency(tmp_path: Path) -> None:
@@ -422,8 +431,8 @@ def test_the_order_of_each_sender_is_kept_under_concurrency(tmp_path: Path) -> N
         for sender in senders:
             sender.start()
         reader, got = one.bus(TEAM, agent="reader"), list[BusMessage]()
-        while any(sender.is_alive() for sender in senders) or reader.inbox(limit=1).messages:
-            page = reader.inbox(limit=10).messages
+        while any(sender.is_alive() for sender in senders) or reader.inbox(limit=1).items:
+            page = reader.inbox(limit=10).items
             got += page
             reader.acknowledge([each.id for each in page])
         for name in ("s0", "s1", "s2", "s3"):
@@ -436,7 +445,7 @@ def _take_and_die(path: str) -> None:
     store = MemoryStore(path, index=False)
     bus = store.bus(TEAM, agent="worker")
     bus.share("I have begun", to="boss")
-    assert len(bus.inbox().messages) == 1
+    assert len(bus.inbox().items) == 1
     os.kill(os.getpid(), signal.SIGKILL)
 
 

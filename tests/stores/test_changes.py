@@ -392,7 +392,7 @@ def test_a_time_begins_with_its_first_moment_and_its_end_is_no_part_of_it(
 
 
 @settings(
-    max_examples=examples(30, first=8), deadline=None, suppress_health_check=[HealthCheck.too_slow]
+    max_examples=examples(30, first=4), deadline=None, suppress_health_check=[HealthCheck.too_slow]
 )
 @given(seed=st.integers(0, 2**32))
 def test_whatever_changed_since(seed: int) -> None:

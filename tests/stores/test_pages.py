@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 import pytest
 from langgraph.store.base import PutOp
 
+from langmemory.changes import AddEdge, AddEntity, AddMemory, ChangeSet
 from langmemory.engines.sql.reading.listing import FEW_NAMESPACES
 from langmemory.errors import ConfigError
 from langmemory.stores import MemoryStore
@@ -144,3 +146,29 @@ def test_a_cursor_is_of_one_list(store: MemoryStore) -> None:
         store.pages.runs(NS, after=cursor)
     with pytest.raises(ConfigError, match="none of this file"):
         store.pages.memories(NS, after="bWFkZSB1cA")
+
+
+def test_a_part_of_a_graph_says_what_is_left_out(store: MemoryStore) -> None:
+    """Pages of entities and edges give what the graph has as a whole; a limited part of it says that it
+    is one."""
+    names = [f"Person {number}" for number in range(7)]
+    changes: list[Any] = [AddEntity(key=name, name=name, kind="person") for name in names]
+    changes.append(AddMemory(key="f", value={"text": ", ".join(names)}, mentions=tuple(names)))
+    changes += [
+        AddEdge(fact="f", subject=one, relation="knows", object=other)
+        for one, other in pairwise(names)
+    ]
+    store.changes.apply(
+        ChangeSet(
+            namespace=NS, run_id="r", kind="correction", reason="test", changes=tuple(changes)
+        )
+    )
+    for face in (store, store.for_viewer("maria")):
+        graph = face.graph(NS)
+        assert everything(graph.some_entities) == sorted(graph.entities(), key=lambda one: one.key)
+        assert everything(graph.some_edges) == list(graph.edges())
+        few = graph.subgraph(limit=3)
+        assert (len(few.entities), few.complete) == (3, False)
+        near = graph.subgraph("Person 3", 1, limit=20)
+        assert near == graph.subgraph("Person 3", 1)
+        assert graph.subgraph("Person 3", 2, limit=2).complete is False

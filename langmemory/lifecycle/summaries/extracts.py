@@ -86,7 +86,14 @@ def stated(text: str) -> str:
 
 
 def extract(units: Sequence[Unit], limit: int) -> list[Sentence]:
-    """Return the most central sentences, at most ``limit``, in the order in which they were said.
+    """Return the most central sentences, at most ``limit``, in the order in which they were said."""
+    taken = dict(ranked(units)[:limit])
+    in_order = sorted(taken, key=lambda place: (units[place].said_at, taken[place].leaves))
+    return [taken[place] for place in in_order]
+
+
+def ranked(units: Sequence[Unit]) -> list[tuple[int, Sentence]]:
+    """Return sentences with the places of their units, the most central first.
 
     Central is what is near the mean of all; of what is alike one is taken (MMR, Carbonell and Goldstein
     1998). Turns that a taken fact was made of are left out.
@@ -102,12 +109,10 @@ def extract(units: Sequence[Unit], limit: int) -> list[Sentence]:
                 vectors[place] = one.vector
         score *= np.maximum(vectors @ centre, np.float32(0.05))
     order = mmr(score, vectors, lambda_=DIVERSITY, limit=len(units))
-    taken: dict[int, Sentence] = {}
+    taken: list[tuple[int, Sentence]] = []
     said: set[str] = set()
     texts: set[str] = set()
     for place in order.tolist():
-        if len(taken) == limit:
-            break
         sentence = units[place].told()
         if (
             sentence is None
@@ -115,8 +120,7 @@ def extract(units: Sequence[Unit], limit: int) -> list[Sentence]:
             or not said.isdisjoint(sentence.leaves)
         ):
             continue
-        taken[place] = sentence
+        taken.append((place, sentence))
         texts.add(sentence.text.casefold())
         said |= units[place].covers
-    in_order = sorted(taken, key=lambda place: (units[place].said_at, taken[place].leaves))
-    return [taken[place] for place in in_order]
+    return taken

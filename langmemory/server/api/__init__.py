@@ -2,6 +2,7 @@
 
 from langmemory.server.api import (
     admin,
+    bus,
     changes,
     context,
     core,
@@ -26,6 +27,7 @@ ROUTES = (
     context.routes,
     graph.routes,
     changes.routes,
+    bus.routes,
     nights.routes,
     admin.routes,
     store.routes,

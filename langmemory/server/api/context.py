@@ -10,6 +10,7 @@ from pydantic import Field
 from langmemory.server.access import Access
 from langmemory.server.api.recalling import SaidMessage
 from langmemory.server.api.requests import Fields, Key, Labels, Listing
+from langmemory.server.problems import Problem
 from langmemory.server.routes import Routes
 from langmemory.types import MemoryUsage, Page
 from langmemory.wire import Deferred
@@ -94,54 +95,41 @@ class Compressed(Deferred):
     """A summary."""
 
     summary: str
-    """The most central sentences, each with its speaker, in the order in which they were said."""
+    """The most central sentences in the order in which they were said, a line for each message."""
     tokens_before: int
     tokens_after: int
     kept: list[int]
-    """Places in `messages` of those that it retells."""
+    """Places in `messages`, from 0, of those of which something is left."""
 
 
 @routes("POST", "/context/compress", scope="read")
 def compress_context(access: Access, *, body: CompressRequest) -> Compressed:
-    """Summarise messages to a share of their tokens, without a model: nothing is said that was not said."""
-    from langmemory.context.tokens import count_text
-    from langmemory.lifecycle.summaries.extracts import Unit, extract
-    from langmemory.lifecycle.summaries.nodes import Sentence
+    """Summarise messages to a share of their tokens, without a model: nothing is said that was not said.
+    What says nothing, as greetings and thanks, goes first. Where no sentence fits, the request is refused."""
+    from langmemory.lifecycle.summaries.shortening import Said, shortened
 
-    said = [
-        (place, one.name or one.role, _text(one.content)) for place, one in enumerate(body.messages)
+    every = [
+        (place, Said(speaker=one.name or one.role, text=text, by_assistant=one.role == "assistant"))
+        for place, one in enumerate(body.messages)
+        if (text := _text(one.content)).strip()
     ]
-    said = [one for one in said if one[2].strip()]
     embeddings = access.application.embeddings
-    vectors: Sequence[Any] = [None] * len(said)
-    if embeddings is not None and said:
-        vectors = _unit_length(embeddings.embed_documents([text for _, _, text in said]))
-    units = [
-        Unit(
-            sentence=Sentence(text=text, sources=(str(place),), leaves=(str(place),)),
-            said_at=f"{place:06}",
-            weight=1.0,
-            vector=vector,
-            speaker=speaker,
+    embed = None
+    if embeddings is not None:
+        embed = lambda texts: _unit_length(embeddings.embed_documents(texts))  # noqa: E731
+    found = shortened([one for _, one in every], body.ratio, embed)
+    if every and not found.lines:
+        raise Problem(
+            422,
+            "invalid",
+            f"body/ratio: {body.ratio:g} of {found.tokens_before} tokens leaves no room for a sentence. Ask "
+            "for more.",
         )
-        for (place, speaker, text), vector in zip(said, vectors, strict=True)
-    ]
-    whole = count_text("\n".join(f"{speaker}: {text}" for _, speaker, text in said))
-    low, high = 0, len(units)
-    best: list[Sentence] = []
-    while low < high:  # as many sentences as fit
-        middle = (low + high + 1) // 2
-        found = extract(units, middle)
-        if count_text("\n".join(one.text for one in found)) <= whole * body.ratio:
-            low, best = middle, found
-        else:
-            high = middle - 1
-    summary = "\n".join(one.text for one in best)
     return Compressed(
-        summary=summary,
-        tokens_before=whole,
-        tokens_after=count_text(summary) if summary else 0,
-        kept=sorted(int(one.leaves[0]) for one in best),
+        summary="\n".join(found.lines),
+        tokens_before=found.tokens_before,
+        tokens_after=found.tokens,
+        kept=[every[place][0] for place in found.places],
     )
 
 

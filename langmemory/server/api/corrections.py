@@ -126,6 +126,7 @@ class AgeingQuery(Place):
 @routes("GET", "/ageing", scope="read")
 def get_ageing(access: Access, *, query: AgeingQuery) -> Fading:
     """Return how far a memory has faded: `2^(-age / half-life)` of it is left."""
-    found = _memory(access, MemoryPlace(key=query.key, namespace=query.namespace))
+    place = access.place(query.namespace, exact=True)
+    found = _memory(access, MemoryPlace(key=query.key, namespace=place))
     places = [(found.namespace, found.key)]
     return Fading(ageing=access.application.lifecycle.ageing(places, now=query.now)[0])

@@ -11,7 +11,7 @@ from langmemory.server.access import Access
 from langmemory.server.api.requests import Fields, Labels, Listing, QueryLabels
 from langmemory.server.pattern import Match, Pattern
 from langmemory.server.routes import Routes
-from langmemory.stores.rooms import Graph
+from langmemory.stores.rooms import MOST_EDGES, Graph
 from langmemory.subgraph.subgraph import Path, Subgraph
 from langmemory.types import Edge, Entity, Page
 from langmemory.wire import Deferred
@@ -49,7 +49,7 @@ def _graph(access: Access, namespace: tuple[str, ...] | None, times: Times) -> G
     return access.store.graph(place, as_of=times.as_of, known_at=times.known_at)
 
 
-@routes("GET", "/graph/entities", scope="read")
+@routes("GET", "/graph/entity", scope="read")
 def list_entities(access: Access, *, query: GraphListing) -> Page[Entity]:
     """List people and things, by key."""
     graph = _graph(access, query.namespace, query)
@@ -68,7 +68,7 @@ class EntityQuery(GraphPlace):
     past: bool = False
 
 
-@routes("GET", "/graph/entities/{name:path}", scope="read")
+@routes("GET", "/graph/entity/{name:path}", scope="read")
 def get_entity(access: Access, *, path: EntityPath, query: EntityQuery) -> Entity:
     """Return a person or thing, by a name or key of it, with what is claimed about it."""
     return _graph(access, query.namespace, query).entity(path.name, past=query.past)
@@ -81,7 +81,7 @@ class EdgeListing(GraphListing):
     relation: Name | None = None
 
 
-@routes("GET", "/graph/relationships", scope="read")
+@routes("GET", "/graph/relationship", scope="read")
 def list_relationships(access: Access, *, query: EdgeListing) -> Page[Edge]:
     """List relationships, the oldest claim first."""
     return _graph(access, query.namespace, query).some_edges(
@@ -104,7 +104,7 @@ class Paths(Deferred):
     items: list[Path]
 
 
-@routes("GET", "/graph/paths", scope="read")
+@routes("GET", "/graph/path", scope="read")
 def list_paths(access: Access, *, query: PathQuery) -> Paths:
     """Return ways from one entity to another, along edges in either direction."""
     graph = _graph(access, query.namespace, query)
@@ -118,13 +118,15 @@ class SubgraphQuery(EntityQuery):
     entity: Name | None = None
     """Without it, everything."""
     depth: Annotated[int, Field(ge=0, le=4)] = 2
+    limit: Annotated[int, Field(ge=1, le=MOST_EDGES)] = 2_000
+    """At most so many entities, and so many edges; `complete` says whether that was all."""
 
 
 @routes("GET", "/graph/subgraph", scope="read")
 def get_subgraph(access: Access, *, query: SubgraphQuery) -> Subgraph:
     """Return entities and the edges between them: everything, or what is around one."""
     graph = _graph(access, query.namespace, query)
-    return graph.subgraph(query.entity, query.depth, past=query.past)
+    return graph.subgraph(query.entity, query.depth, past=query.past, limit=query.limit)
 
 
 class GraphQuery(Times):

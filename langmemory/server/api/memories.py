@@ -106,6 +106,19 @@ def get_memory(access: Access, *, path: KeyPath, query: Place) -> Memory:
     return _found(access, query.namespace, path.key)
 
 
+class Removal(Place):
+    """Where, and why."""
+
+    reason: Annotated[str, Field(min_length=1, max_length=1_000)] = "deleted over the API"
+
+
+@routes("DELETE", "/memories/{key:path}", scope="write", conditional=True)
+def delete_memory(access: Access, *, path: KeyPath, query: Removal) -> Applied:
+    """Delete a memory, whatever its kind, in a run of its own, which can be undone. To erase it for good, use
+    `forget`."""
+    return _removed(access, _found(access, query.namespace, path.key), query.reason)
+
+
 class KeyListing(Listing):
     """Of which memory."""
 
@@ -210,7 +223,7 @@ def get_semantic(access: Access, *, path: KeyPath, query: Place) -> Memory:
     return _found(access, query.namespace, path.key, "semantic")
 
 
-class MemoryValue(Fields):
+class MemoryContent(Fields):
     """What is to be stored."""
 
     value: dict[str, Any]
@@ -235,7 +248,7 @@ _KINDS: tuple[Kind, ...] = (
 _OTHER: Mapping[Kind, frozenset[str]] = {kind: frozenset({*_KINDS} - {kind}) for kind in _KINDS}
 
 
-class NewMemory(MemoryValue):
+class NewMemory(MemoryContent):
     """A new memory."""
 
     namespace: Labels | None = None
@@ -276,26 +289,26 @@ async def add_semantic(access: Access, *, body: NewMemory) -> Memory:
 
 
 @routes("PUT", "/semantic/{key:path}", scope="write", conditional=True)
-async def put_semantic(access: Access, *, path: KeyPath, query: Place, body: MemoryValue) -> Memory:
+async def put_semantic(
+    access: Access, *, path: KeyPath, query: Place, body: MemoryContent
+) -> Memory:
     """Write a memory, new or not. The history keeps what it was."""
     place = access.place(query.namespace, exact=True)
     return await _written(access, body.put(place, path.key, "semantic"), create=False)
 
 
-class Removal(Place):
-    """Where, and why."""
-
-    reason: Annotated[str, Field(min_length=1, max_length=1_000)] = "deleted over the API"
-
-
 @routes("DELETE", "/semantic/{key:path}", scope="write", conditional=True)
 def delete_semantic(access: Access, *, path: KeyPath, query: Removal) -> Applied:
-    """Delete a memory in a run of its own, which can be undone. To erase it for good, use `forget`."""
-    found = _found(access, query.namespace, path.key, "semantic")
+    """Delete a fact in a run of its own, which can be undone. To erase it for good, use `forget`."""
+    return _removed(access, _found(access, query.namespace, path.key, "semantic"), query.reason)
+
+
+def _removed(access: Access, found: Memory, reason: str) -> Applied:
+    """Delete a memory, if its last version was seen."""
     access.check_version(tag_of(found))
     expected = found.updated_at if access.is_conditional else None
     return access.store.changes.remove(
-        found.namespace, found.key, reason=query.reason, updated_at=expected
+        found.namespace, found.key, reason=reason, updated_at=expected
     )
 
 
@@ -308,7 +321,7 @@ class SessionPath(Fields):
     session: Annotated[str, Field(min_length=1, max_length=200, pattern=r"^[^\x00/]+$")]
 
 
-class ScratchValue(MemoryValue):
+class ScratchValue(MemoryContent):
     """What a session is to keep for a while."""
 
     ttl_minutes: Annotated[float, Field(gt=0, le=5_000_000_000)] | None = 60.0

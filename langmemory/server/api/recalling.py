@@ -10,7 +10,6 @@ from pydantic import ConfigDict, Field
 
 from langmemory.server.access import Access
 from langmemory.server.api.requests import Fields, Key, Labels, Text
-from langmemory.server.replay import derived_key
 from langmemory.server.routes import Routes
 from langmemory.stores.rooms import RecallOptions
 from langmemory.types import Granularity, Kind, MinScore, Privacy, Recall
@@ -110,16 +109,10 @@ class RememberedKeys(Deferred):
 @routes("POST", "/remember", scope="write")
 async def remember(access: Access, *, body: RememberRequest) -> RememberedKeys:
     """Store messages word for word. Repeating it adds nothing: a message is known by its id, or by its
-    thread, role, text and time. One that tells neither id nor time is known by the Idempotency-Key."""
-    messages = [one.model_dump(exclude_none=True) for one in body.messages]
-    if access.idempotency_key is not None and body.at is None:
-        for number, message in enumerate(messages):
-            if not {"id", "at"} & message.keys():
-                named = f"{access.idempotency_key}/{number}"
-                message["id"] = derived_key(access.sender, named, "")
+    thread, role, text and time."""
     done = await access.store.aremember(
         access.place(body.namespace, exact=True),
-        messages,
+        [one.model_dump(exclude_none=True) for one in body.messages],
         thread_id=body.thread_id,
         at=body.at,
         owner=body.owner,

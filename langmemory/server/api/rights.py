@@ -20,6 +20,8 @@ class Rights(Deferred):
     namespaces: list[Namespace]
     """Those it reaches, with all below; none is the whole file."""
     scope: TokenScope
+    agent: str | None
+    """As which agent it sends and receives on the bus; null is none."""
 
 
 @routes("GET", "/rights", scope="read")
@@ -31,4 +33,5 @@ def get_rights(access: Access) -> Rights:
         viewer=grant.viewer,
         namespaces=list(grant.namespaces),
         scope=grant.scope,
+        agent=grant.agent,
     )

@@ -43,8 +43,8 @@ function addressOf(path, query) {
   return url;
 }
 
-async function answer(method, path, { query, body, match } = {}) {
-  const headers = letIn();
+async function answer(method, path, { query, body, match, more } = {}) {
+  const headers = { ...letIn(), ...more };
   if (body !== undefined) headers["Content-Type"] = "application/json";
   if (match) headers["If-Match"] = match;
   let response;
@@ -60,7 +60,7 @@ async function answer(method, path, { query, body, match } = {}) {
 const told = async (response) => (response.status === 204 ? null : response.json());
 
 export const get = async (path, query) => told(await answer("GET", path, { query }));
-export const post = async (path, body) => told(await answer("POST", path, { body }));
+export const post = async (path, body, more) => told(await answer("POST", path, { body, more }));
 
 /** Return what a path has, and its entity tag. */
 export async function tagged(path, query) {

@@ -1,6 +1,7 @@
 // The application: from the address after # to a page, the list of pages, the namespace, the token and the feed.
 
 import { namespaces, place, token } from "./api.js";
+import * as bus from "./bus.js";
 import * as core from "./core.js";
 import { dialog, h, placeOf, problem } from "./dom.js";
 import * as graph from "./graph.js";
@@ -17,11 +18,11 @@ import * as search from "./search.js";
 import * as timeline from "./timeline.js";
 import * as transfer from "./transfer.js";
 
-const PAGES = { search, memories, memory, timeline, graph, core, reviews, runs, run: runs.one, nights, health, jobs, "import/export": transfer };
+const PAGES = { search, memories, memory, timeline, graph, core, reviews, runs, run: runs.one, nights, bus, health, jobs, "import/export": transfer };
 const GROUPS = [
   ["Ask", ["search", "memories", "timeline", "graph"]],
   ["Change", ["core", "reviews", "runs", "nights"]],
-  ["Care", ["health", "jobs", "import/export"]],
+  ["Care", ["bus", "health", "jobs", "import/export"]],
 ];
 const NEEDS = { runs: may.seeAll, nights: may.seeAll, health: may.seeAll, jobs: may.whole, "import/export": may.export };
 const UNDER = { memory: "memories", run: "runs" };
@@ -32,17 +33,23 @@ const live = document.getElementById("live");
 const fresh = document.getElementById("fresh");
 let shown = 0, current = { name: "search", query: new URLSearchParams(), failed: false }, leave = null;
 
-/** Show the page that the address names; `quiet` keeps the place and the focus of who is reading it. */
-async function show({ quiet = false } = {}) {
+/** Show the page that the address names; `quiet` keeps the place and the focus of who is reading it, and `unasked`
+    leaves the page as it is where somebody has begun to work on it meanwhile. */
+async function show({ quiet = false, unasked = false } = {}) {
   const mine = ++shown;
   const [path, text] = location.hash.replace(/^#\/?/, "").split("?");
   const name = Object.hasOwn(PAGES, path) ? path : "search", query = new URLSearchParams(text ?? "");
   listed(UNDER[name] ?? name);
   document.title = `${UNDER[name] ?? name} · langmemory`;
-  document.onkeydown = null;
+  if (!quiet) document.onkeydown = null;  // else the keys go on working meanwhile
   fresh.hidden = true;
-  const waiting = setTimeout(() => { main.setAttribute("aria-busy", "true"); if (!main.childElementCount) main.append(h("p", { class: "soft" }, "Loading …")); }, 250);
   const body = h("div");
+  const waiting = setTimeout(() => {  // what is there already is shown, such as the field for a question
+    if (mine !== shown) return;
+    main.setAttribute("aria-busy", "true");
+    if (!quiet && body.childElementCount) main.replaceChildren(body, h("p", { class: "soft" }, "Loading …"));
+    else if (!main.childElementCount) main.append(h("p", { class: "soft" }, "Loading …"));
+  }, 250);
   let failed = false;
   try {
     await PAGES[name].show(body, query, { reload: () => show({ quiet: true }) });
@@ -54,12 +61,19 @@ async function show({ quiet = false } = {}) {
   }
   clearTimeout(waiting);
   if (mine !== shown) return;
+  if (unasked && atWork()) {
+    main.removeAttribute("aria-busy");
+    fresh.hidden = false;
+    return;
+  }
   current = { name, query, failed };
   const again = quiet && main.contains(document.activeElement) && likeIt(document.activeElement);
   const at = scrollY;
   main.removeAttribute("aria-busy");
-  main.replaceChildren(body);
+  if (body.isConnected) while (body.nextSibling) body.nextSibling.remove();
+  else main.replaceChildren(body);
   const wanted = quiet ? again && [...main.querySelectorAll(again.tag)].find((one) => again.same(one)) : body.querySelector("[data-focus]");
+  if (body.contains(document.activeElement)) return;  // somebody has begun to type
   if (wanted) wanted.focus({ preventScroll: quiet });
   else if (!quiet) { main.focus({ preventScroll: true }); scrollTo(0, 0); }
   if (quiet) scrollTo(0, at);
@@ -117,14 +131,14 @@ function happened(event) {
   due ??= setTimeout(() => {
     due = null;
     if (atWork()) fresh.hidden = false;
-    else show({ quiet: true });
+    else show({ quiet: true, unasked: true });
   }, 500);
 }
 
 /** Return whether making the page anew would take something from who works on it. */
 function atWork() {
   const edited = [...main.querySelectorAll("input, textarea, select")].some((one) => one === document.activeElement || (one.defaultValue !== undefined && one.type !== "range" && one.type !== "checkbox" && one.value !== one.defaultValue));
-  return edited || document.querySelector("dialog[open]") !== null || main.querySelector("[data-keep], input[type=range][data-moved]") !== null;
+  return edited || document.querySelector("dialog[open]") !== null || main.querySelector("[data-keep], [data-acting], input[type=range][data-moved]") !== null;
 }
 
 /** Offer the namespaces that there are. */

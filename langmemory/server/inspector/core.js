@@ -1,9 +1,9 @@
 // Core: the texts that are always in a prompt, each with its versions, and MEMORY.md.
 
 import { get, patch, place, tagged } from "./api.js";
-import { empty, h, notice, placeOf, problem, put, when } from "./dom.js";
+import { h, notice, placeOf, problem, put, when } from "./dom.js";
 import * as page from "./page.js";
-import { acting, difference } from "./parts.js";
+import { acting, difference, whichNamespace } from "./parts.js";
 import { may } from "./rights.js";
 
 /** Return what is above the blocks' owner, and the owner's id, as the API names them. */
@@ -19,7 +19,7 @@ export async function show(body, query, { reload }) {
   const namespace = place.get() ?? [];
   put(body, h("h1", null, "Core and MEMORY.md"));
   if (!namespace.length) {
-    put(body, empty("Core memory is of one namespace. Choose it at the top."));
+    put(body, whichNamespace("Core memory"));
     return;
   }
   const owner = ownerOf(namespace);

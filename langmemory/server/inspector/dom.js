@@ -61,10 +61,12 @@ export const placeOf = (namespace) => namespace.join("/");
 /** Return what stands where there is nothing, with the next step. */
 export const empty = (...said) => h("div", { class: "empty" }, said);
 
+const TITLES = { conflict: "Refused", "changed-meanwhile": "Changed meanwhile", scope: "Not allowed", viewer: "Not allowed", namespace: "Not allowed", ownership: "Not allowed", "not-found": "Not there", invalid: "Not as it is to be" };
+
 /** Return a refusal, with the next step that it names. */
 export function problem(error) {
   return h("div", { class: "panel problem", role: "alert" },
-    h("strong", null, error.title ?? "This failed"), h("p", null, runsIn(error.message)),
+    h("strong", null, TITLES[error.kind] ?? error.title ?? "This failed"), h("p", null, runsIn(error.message)),
     (error.errors ?? []).slice(1).map((one) => h("p", { class: "soft" }, `${one.pointer}: ${one.detail}`)));
 }
 

@@ -2,17 +2,20 @@
 
 import { address, get, memoryAddress, place } from "./api.js";
 import { empty, h, put, svg, when, words } from "./dom.js";
+import { whichNamespace } from "./parts.js";
 import { settled, slider, span } from "./times.js";
 
-const MOST = 200, WIDE = 960, HIGH = 620, ROUNDS = 300;
+const MOST = 200, ROUNDS = 300;
+const size = () => (innerWidth < 640 ? { wide: 400, high: 480, edge: 56 } : { wide: 960, high: 600, edge: 90 });
 
 export const concerns = (event) => event.type === "memory" && event.kind !== "episodic";
 
 export async function show(body, query) {
   const namespace = place.get() ?? [];
+  const area = size();
   put(body, h("h1", null, "Graph"));
   if (!namespace.length) {
-    put(body, empty("A graph is of one namespace. Choose it at the top."));
+    put(body, whichNamespace("A graph"));
     return;
   }
   const entity = query.get("entity") ?? undefined;
@@ -24,7 +27,7 @@ export async function show(body, query) {
   const degree = new Map();
   for (const one of whole.edges) for (const end of [one.subject, one.object]) if (end) degree.set(end, (degree.get(end) ?? 0) + 1);
   const nodes = whole.entities.toSorted((one, other) => (degree.get(other.key) ?? 0) - (degree.get(one.key) ?? 0)).slice(0, MOST);
-  const at = layout(nodes, whole.edges);
+  const at = layout(nodes, whole.edges, area);
   const names = new Map(whole.entities.map((one) => [one.key, one.name]));
   const picture = h("div", { class: "picture" }), list = h("ul", { class: "list dense" });
   const times = { as_of: null, known_at: null };
@@ -34,7 +37,7 @@ export async function show(body, query) {
     const now = await get("graph/subgraph", { namespace, entity, depth: 2, ...times });
     if (mine !== asked) return;
     const there = new Set(now.entities.map((one) => one.key));
-    picture.replaceChildren(drawn(nodes, now.edges, at, there));
+    picture.replaceChildren(drawn(nodes, now.edges, at, there, area));
     list.replaceChildren(...now.edges.map((one) => h("li", null, h("p", { class: "said" }, h("a", { href: memoryAddress({ namespace: one.namespace, key: one.fact }) },
       `${names.get(one.subject) ?? one.subject} ${words(one.relation)} ${one.object ? names.get(one.object) ?? one.object : one.literal ?? ""}`)),
     h("div", { class: "meta" }, one.valid_at && ["since ", when(one.valid_at, true)], one.invalid_at && ["until ", when(one.invalid_at, true)]))));
@@ -49,14 +52,14 @@ export async function show(body, query) {
   await draw();
 }
 
-function drawn(nodes, edges, at, there) {
+function drawn(nodes, edges, at, there, { wide, high }) {
   const lines = new Map();
   for (const one of edges) {
     if (!one.object || !at.has(one.subject) || !at.has(one.object)) continue;
     const name = `${one.subject}\n${one.object}`;
     lines.set(name, { ...one, relations: [...(lines.get(name)?.relations ?? []), words(one.relation)] });
   }
-  return svg("svg", { viewBox: `0 0 ${WIDE} ${HIGH}`, role: "group", "aria-label": "People and things, and lines between them; the list below says the same" },
+  return svg("svg", { viewBox: `0 0 ${wide} ${high}`, role: "group", "aria-label": "People and things, and lines between them; the list below says the same" },
     [...lines.values()].map((one) => {
       const [x1, y1] = at.get(one.subject), [x2, y2] = at.get(one.object);
       return [svg("line", { class: "edge", x1, y1, x2, y2 }), svg("text", { x: (x1 + x2) / 2, y: (y1 + y2) / 2 + 4, "text-anchor": "middle" }, one.relations.join(", "))];
@@ -70,7 +73,7 @@ function drawn(nodes, edges, at, there) {
 }
 
 /** Return where each node stands: they push each other away, and edges pull (Fruchterman and Reingold 1991). */
-function layout(nodes, edges) {
+function layout(nodes, edges, { wide, high, edge }) {
   const index = new Map(nodes.map((one, n) => [one.key, n]));
   const joined = edges.filter((one) => index.has(one.subject) && index.has(one.object) && one.subject !== one.object).map((one) => [index.get(one.subject), index.get(one.object)].sort((one, other) => one - other));
   const pairs = [...new Map(joined.map((pair) => [pair.join(), pair])).values()];  // two relations pull no more than one
@@ -93,10 +96,11 @@ function layout(nodes, edges) {
       x[n] += (dx[n] / long) * step; y[n] += (dy[n] / long) * step;
     }
   }
-  const fit = (values, wide, edge) => {
-    const low = Math.min(...values), high = Math.max(...values);
-    return values.map((one) => (high - low < 1e-6 ? wide / 2 : Math.round(edge + ((one - low) / (high - low)) * (wide - 2 * edge))));
+  const few = Math.max(0, 6 - nodes.length) / 14;  // two that know each other do not stand in far corners
+  const fit = (values, long, edge) => {
+    const first = Math.min(...values), last = Math.max(...values);
+    return values.map((one) => (last - first < 1e-6 ? long / 2 : Math.round(edge + few * long + ((one - first) / (last - first)) * (long - 2 * (edge + few * long)))));
   };
-  const across = fit(x, WIDE, 90), down = fit(y, HIGH, 40);
+  const across = fit(x, wide, edge), down = fit(y, high, 40);
   return new Map(nodes.map((one, n) => [one.key, [across[n], down[n]]]));
 }

@@ -2,7 +2,7 @@
 
 import { address, get, memoryAddress, named, post } from "./api.js";
 import { bars, counted, dialog, empty, facts, h, number, placeOf, problem, put, svg, when, words } from "./dom.js";
-import { about, acting, action, begins, changeMade, changed, text } from "./parts.js";
+import { about, acting, action, begins, changeMade, changed, said, text } from "./parts.js";
 import { may } from "./rights.js";
 
 export const concerns = (event, query) => event.type === "memory" && event.id === query.get("key");
@@ -17,7 +17,7 @@ export async function show(body, query, { reload }) {
     put(body, h("h1", null, "Not there (any more)"), problem(error), await history(where, key));
     return;
   }
-  const [rests, fades, past, used] = await Promise.all([evidence(where, key), fading(where, key), history(where, key), usage(where, key)]);
+  const [rests, fades, past, used] = await Promise.all([one.kind === "episodic" ? conversation(one) : evidence(where, key), fading(where, key), history(where, key), usage(where, key)]);
   const whole = one.text.trim();
   put(body, h("h1", { dir: "auto" }, begins(whole || "(no text)", 300)), whole.length > 300 && h("details", null, h("summary", null, `All ${whole.length.toLocaleString()} characters`), h("pre", { dir: "auto", tabindex: 0, "aria-label": "The whole text" }, whole)),
     about(one, { where: true }), actions(one, reload),
@@ -91,6 +91,20 @@ async function evidence(namespace, key) {
   return h("section", null, h("h2", null, "What it rests on"), found.items.length
     ? h("ul", { class: "list" }, found.items.map((one) => h("li", null, text(one), about(one))))
     : h("p", { class: "soft" }, "Nothing: it was said or written as it is."));
+}
+
+const HOUR_MS = 3_600_000, BESIDE = 3;
+
+/** Return what was said before and after a turn, in the same conversation. */
+async function conversation(one) {
+  const at = Date.parse(said(one)), moment = (hours) => new Date(at + hours * HOUR_MS).toISOString();
+  const found = await get("memories", { namespace: one.namespace, kind: "episodic", since: moment(-1), until: moment(1), limit: 200 });
+  const turns = found.items.filter((other) => other.thread_id === one.thread_id && placeOf(other.namespace) === placeOf(one.namespace)).toReversed();
+  const here = turns.findIndex((other) => other.key === one.key);
+  const shown = here < 0 ? [] : turns.slice(Math.max(0, here - BESIDE), here + BESIDE + 1);
+  return h("section", null, h("h2", null, "Where it was said"), shown.length > 1
+    ? h("ol", { class: "list turns" }, shown.map((other) => h("li", { "aria-current": other.key === one.key && "true" }, text(other), about(other))))
+    : h("p", { class: "soft" }, "Nothing else was said in this conversation within an hour."));
 }
 
 async function history(namespace, key) {

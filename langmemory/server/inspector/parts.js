@@ -1,7 +1,7 @@
 // Parts that several pages have: a memory in a list, differences, what a change did.
 
 import { memoryAddress, post } from "./api.js";
-import { h, notice, placeOf, problem, when, words } from "./dom.js";
+import { empty, h, notice, placeOf, problem, when, words } from "./dom.js";
 import { may } from "./rights.js";
 
 export const GOOD = new Set(["active", "approved"]);
@@ -131,6 +131,7 @@ export function acting(work) {
     const owner = button.closest(".acts") ?? button.parentElement;
     owner.parentElement.querySelectorAll(":scope > .problem").forEach((one) => one.remove());
     button.disabled = true;
+    button.dataset.acting = "";  // what happens meanwhile does not make the page anew
     try {
       await work(event);
     } catch (error) {
@@ -138,8 +139,16 @@ export function acting(work) {
       owner.after(problem(error));
     } finally {
       button.disabled = false;
+      delete button.dataset.acting;
     }
   };
+}
+
+/** Return what stands where a page is of one namespace, and none is chosen. */
+export function whichNamespace(what) {
+  const choice = document.getElementById("namespace").options.length > 1;
+  return choice ? empty(`${what} is of one namespace. Choose it at the top.`)
+    : empty("This memory is empty, so there is no namespace yet. Import something: ", h("code", null, "langmemory import FILE"), ", or let an application remember.");
 }
 
 /** Return a list that grows by pages; `fetch` gets a cursor, `item` makes a row. */

@@ -2,7 +2,7 @@
 
 import { get } from "./api.js";
 
-const NONE = { token: "", viewer: null, namespaces: [], scope: "read" };
+const NONE = { token: "", viewer: null, namespaces: [], scope: "read", agent: null };
 const RANK = { read: 0, write: 1, admin: 2 };
 let known = NONE;
 
@@ -24,6 +24,8 @@ export const may = {
   undo: () => atLeast("admin") && known.viewer === null,
   forget: () => atLeast("admin") && known.viewer === null,
   export: () => atLeast("admin"),
+  /** Take back what an agent said. */
+  speakFor: (agent) => atLeast("write") && (known.agent === null ? known.viewer === null : known.agent === agent),
   /** Act on the whole file: import, jobs. */
   whole: () => atLeast("admin") && known.viewer === null && known.namespaces.length === 0,
 };
@@ -33,5 +35,6 @@ export function told() {
   const who = known.viewer === null ? "everybody's memory" : known.viewer === "" ? "what somebody unknown may see" : `what ${known.viewer} may see`;
   const what = { read: "only reading", write: "reading and writing", admin: "everything" }[known.scope];
   const where = known.namespaces.length ? `, within ${known.namespaces.map((one) => one.join("/")).join(", ")}` : "";
-  return `${known.token === "local" ? "No token is needed here" : `Token ${known.token}`}: ${who}${where}; allowed is ${what}.`;
+  const agent = known.agent === null ? "" : ` It speaks for the agent ${known.agent}.`;
+  return `${known.token === "local" ? "No token is needed here" : `Token ${known.token}`}: ${who}${where}; allowed is ${what}.${agent}`;
 }

@@ -46,8 +46,8 @@ export async function show(body, query, { reload }) {
   const { results, trace } = found;
   const isGiven = (one) => got.entries.some((entry) => entry.key === one.memory.key && placeOf(entry.namespace) === placeOf(one.memory.namespace));
   if (!results.length) put(body, empty(h("p", null, "Nothing was found. Ask in other words, choose another namespace above, or look at "), h("a", { href: "#/memories" }, "all memories"), "."));
-  else put(body, got.section, h("section", null, h("h2", null, "What was found, and why"), understood(trace), h("ol", { class: "list results" }, results.map((one, at) => result(one, at, isGiven(one))))));
-  put(body, leftOut(trace, question), whyNot(question), !results.length && got.section);
+  else put(body, got.entries.length > 0 && got.section, h("section", null, h("h2", null, "What was found, and why"), understood(trace), h("ol", { class: "list results" }, results.map((one, at) => result(one, at, isGiven(one))))));
+  put(body, leftOut(trace, question), whyNot(question), !(results.length && got.entries.length) && got.section);
 }
 
 /** Return what stands here before anything was asked: how to begin, and what was asked and learned last. */
@@ -116,7 +116,7 @@ function whyNot(question) {
   const look = acting(async () => {
     await fill();
     const wanted = key.value.trim();
-    const one = names.get(wanted) ?? [...names.values()].find((memory) => memory.text.toLowerCase().includes(wanted.toLowerCase()));
+    const one = names.get(wanted) ?? [...names.values()].find((memory) => memory.text.toLowerCase().includes(wanted.toLowerCase())) ?? (/\s/.test(wanted) ? await nearest(wanted, question) : undefined);
     const told = await post("recall/why-not", { recall: question, key: one?.key ?? wanted, ...(one ? { namespace: one.namespace } : {}) });
     answer.replaceChildren(h("div", { class: "panel" },
       h("div", { class: "row" }, h("span", { class: `tag ${told.stage === "returned" ? "good" : "bad"}` }, STAGES[told.stage] ?? words(told.stage)), h("strong", null, told.reason)),
@@ -126,6 +126,12 @@ function whyNot(question) {
   return h("section", null, h("h2", null, "Why not this one?"),
     h("p", { class: "soft" }, "Name a memory that you expected, and see the stage that lost it."),
     h("form", { class: "row acts", submit: look }, h("span", { class: "wide" }, key, known), h("button", { type: "submit" }, "Show the stage")), answer);
+}
+
+/** Return the memory that says some words best, whatever its status. */
+async function nearest(words, question) {
+  const { results } = await post("recall", { query: words, limit: 1, counted: false, include_archive: true, ...(question.namespace ? { namespace: question.namespace } : {}) });
+  return results[0]?.memory;
 }
 
 const STAGES = {
@@ -154,7 +160,7 @@ async function block(asked) {
   try {
     const found = await post("context/inject", { query: asked, namespace, counted: false });
     if (found.core) put(section, h("pre", { tabindex: 0, "aria-label": "Core memory" }, found.core));
-    put(section, found.text ? h("pre", { class: "block", tabindex: 0, "aria-label": "Memory block" }, found.text) : h("p", { class: "soft" }, "Nothing: no memory is likely enough to answer this."));
+    put(section, found.text ? h("pre", { class: "block", tabindex: 0, "aria-label": "Memory block" }, found.text) : h("p", { class: "soft" }, "Nothing: no memory is likely enough to answer this as a question."));
     put(section, h("div", { class: "meta" }, h("span", null, counted(found.tokens, "token")), h("span", null, counted(found.entries.length, "memory", "memories")),
       found.omitted.length > 0 && h("span", null, `${found.omitted.length} had no room`), h("span", null, placeOf(namespace))));
     return { section, entries: found.entries };

@@ -22,7 +22,7 @@ function out() {
     link.click();
     setTimeout(() => URL.revokeObjectURL(link.href), 60_000);
     const last = (await file.slice(-4096).text()).trimEnd().split("\n").pop();
-    told.replaceChildren(`${link.download}, ${bytes(file.size)}.`, last.startsWith('{"error"') && ` The file is damaged; the export has all that can be read: ${JSON.parse(last).error}`);
+    told.replaceChildren(`${link.download}, ${bytes(file.size)}.`, last.startsWith('{"error"') ? ` The file is damaged; the export has all that can be read: ${JSON.parse(last).error}` : "");
   });
   return h("section", null, h("h2", null, "Export"),
     h("p", { class: "soft" }, `Everything ${namespace.length ? `in ${placeOf(namespace)} and below` : "in the file"} but vectors, as JSON lines that an import takes back: memories with all facets, history, evidence, people and things.`),

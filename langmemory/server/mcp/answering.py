@@ -13,6 +13,7 @@ from starlette.concurrency import run_in_threadpool
 from langmemory.nodes.core_memory import CoreMemory, labels_in, render_core
 from langmemory.server.access import Access
 from langmemory.server.api.context import InjectRequest, inject_context
+from langmemory.server.mcp import bus_tools as bus_tools  # declares its tools
 from langmemory.server.mcp.sdk import INTERNAL_ERROR, INVALID_PARAMS, Answer, Call, Json, Refusal
 from langmemory.server.mcp.tools import TOOLS, Turn, document_of, reachable
 from langmemory.server.problems import Problem, invalid, problem_of

@@ -24,6 +24,7 @@ from langmemory.server.service import Service
 
 if TYPE_CHECKING:
     from langmemory.server.mcp.sdk import Call, Manager
+    from langmemory.server.mcp.tools import Tool
     from langmemory.server.oauth.resource import ProtectedResource
 
 PATH: Final = "/mcp"
@@ -39,7 +40,8 @@ class McpEndpoint:
     def __init__(self, service: Service) -> None:
         self._service = service
         self._tasks: TaskGroup | None = None
-        self._manager: Manager | None = None
+        self._managers: dict[bool, Manager] = {}
+        """By whether they stream."""
         self._starting = anyio.Lock()
 
     @asynccontextmanager
@@ -50,7 +52,7 @@ class McpEndpoint:
             try:
                 yield
             finally:
-                self._tasks = self._manager = None
+                self._tasks, self._managers = None, {}
                 tasks.cancel_scope.cancel()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -71,34 +73,39 @@ class McpEndpoint:
             timeout_seconds=settings.body_timeout_seconds,
         )
         body = b"".join([one async for one in parts])
-        manager = await self._started()
-        if service.oauth is not None and grant.from_issuer:
-            _check_scope(grant, body, service.oauth)
+        managers = await self._started()
+        tool = _tool_called(body)
+        if service.oauth is not None and grant.from_issuer and tool is not None:
+            _check_scope(grant, tool, service.oauth)
+        # Only what changes something tells of progress. Other answers are no stream: of those that begin at
+        # once Caddy loses some by HTTP/1.1, since Go closes a request at the first flush (golang/go#15527).
+        streams = tool is not None and tool.scope != "read" and b'"progressToken"' in body
         given: list[Message] = [{"type": "http.request", "body": body, "more_body": False}]
 
         async def again() -> Message:
             return given.pop() if given else await receive()
 
-        await manager.handle_request(scope, again, send)
+        await managers[streams].handle_request(scope, again, send)
 
-    async def _started(self) -> Manager:
+    async def _started(self) -> dict[bool, Manager]:
         async with self._starting:
-            if self._manager is None:
+            if not self._managers:
                 tasks = self._tasks
                 if tasks is None:
                     raise Problem(503, "unavailable", "The server starts or stops.")
-                made: Manager = await run_in_threadpool(self._made)
-                await tasks.start(_run, made)
-                self._manager = made
-            return self._manager
+                made: dict[bool, Manager] = await run_in_threadpool(self._made)
+                for manager in made.values():
+                    await tasks.start(_run, manager)
+                self._managers = made
+            return self._managers
 
-    def _made(self) -> Manager:
+    def _made(self) -> dict[bool, Manager]:
         from langmemory.server.mcp import sdk
         from langmemory.server.mcp.answering import INSTRUCTIONS, answering
 
         answer = answering(_access_of, self._service.replays.clear)
         server = sdk.server(answer, version=__version__, instructions=INSTRUCTIONS)
-        return sdk.over_http(server)
+        return {streams: sdk.over_http(server, streams=streams) for streams in (False, True)}
 
 
 async def _run(manager: Manager, *, task_status: TaskStatus[None]) -> None:
@@ -107,21 +114,26 @@ async def _run(manager: Manager, *, task_status: TaskStatus[None]) -> None:
         await anyio.sleep_forever()
 
 
-def _check_scope(grant: Grant, body: bytes, oauth: ProtectedResource) -> None:
-    """Refuse a call of a tool that an access token does not allow, in the way by which a client learns what
-    to ask the issuer for. A token of langmemory cannot get more; there the tool itself refuses.
-
-    Raises:
-        Problem: The scope of the token does not suffice.
-    """
+def _tool_called(body: bytes) -> Tool | None:
+    """Return the tool that a message calls; None where it calls none, or is none, of which the SDK says
+    what is wrong."""
     from langmemory.server.mcp.tools import TOOLS
 
     try:
         call = from_json(body)
-        tool = TOOLS.get(call["params"]["name"]) if call["method"] == "tools/call" else None
+        return TOOLS.get(call["params"]["name"]) if call["method"] == "tools/call" else None
     except (ValueError, TypeError, KeyError):
-        return  # the SDK says what is wrong with it
-    if tool is not None and RANK[grant.scope] < RANK[tool.scope]:
+        return None
+
+
+def _check_scope(grant: Grant, tool: Tool, oauth: ProtectedResource) -> None:
+    """Refuse what an access token does not allow in the way by which a client learns what to ask the issuer
+    for. A token of langmemory cannot get more; there the tool itself refuses.
+
+    Raises:
+        Problem: The scope of the token does not suffice.
+    """
+    if RANK[grant.scope] < RANK[tool.scope]:
         raise oauth.insufficient(tool.scope)
 
 
@@ -132,18 +144,19 @@ def _access_of(call: Call) -> Access:
 
 
 def _narrowed(access: Access, request: Request) -> Grant:
-    """Return what the sender gets: of a namespace in the address, that alone.
+    """Return what the sender gets: of a namespace in the address that alone, and as the agent there.
 
-    It was written there by whoever set up the client; a model chooses no address.
+    They were written there by whoever set up the client; a model chooses no address.
     """
-    unknown = request.query_params.keys() - {"namespace"}
+    unknown = request.query_params.keys() - {"namespace", "agent"}
     if unknown:
         raise Problem(422, "invalid", f"There is no parameter {min(unknown)!r:.80}.")
     given = request.query_params.getlist("namespace")
+    grant = access.grant.as_agent(request.query_params.get("agent"))
     if not given:
-        return access.grant
+        return grant
     try:
         labels = _LABELS.validate_python(given)
     except ValidationError as error:
         raise invalid("query", error) from None
-    return replace(access.grant, namespaces=(access.place(labels, exact=True),))
+    return replace(grant, namespaces=(access.place(labels, exact=True),))

@@ -88,9 +88,12 @@ def server(answer: Answer, *, version: str, instructions: str) -> Any:
     return made
 
 
-def over_http(made: Any) -> Manager:
-    """Return what answers HTTP requests, each by itself: there are no sessions to take over."""
-    manager: Manager = StreamableHTTPSessionManager(app=made, stateless=True)
+def over_http(made: Any, *, streams: bool) -> Manager:
+    """Return what answers HTTP requests, each by itself: there are no sessions to take over. An answer is one
+    document of JSON, or with ``streams`` a stream of events, in which progress comes before it."""
+    manager: Manager = StreamableHTTPSessionManager(
+        app=made, stateless=True, json_response=not streams
+    )
     return manager
 
 

@@ -1,4 +1,5 @@
-"""Tools: six with which a model uses memory, and the two that ChatGPT's deep research asks for.
+"""Tools: six with which a model uses memory, and the two that ChatGPT's deep research asks for. Those for
+agents are in `bus_tools`.
 
 A model chooses what to look for and what to say, never whose memory it is: namespace and viewer are those
 of the token, or of the command that serves stdio.
@@ -91,6 +92,8 @@ class Tool:
     title: str
     scope: TokenScope
     hints: dict[str, bool]
+    for_agents: bool
+    """Whether it is there only for a client that is an agent on the bus."""
 
     @property
     def name(self) -> str:
@@ -130,8 +133,13 @@ TOOLS: Final[dict[str, Tool]] = {}
 READS: Final = {"readOnlyHint": True, "destructiveHint": False, "idempotentHint": True}
 
 
-def _tool(
-    title: str, answer: type[Answer], *, scope: TokenScope = "read", **hints: bool
+def tool(
+    title: str,
+    answer: type[Answer],
+    *,
+    scope: TokenScope = "read",
+    for_agents: bool = False,
+    **hints: bool,
 ) -> Callable[[Callable[[Turn, Any], Awaitable[Reply]]], None]:
     """Declare a tool; without hints it only reads."""
 
@@ -143,14 +151,20 @@ def _tool(
             title=title,
             scope=scope,
             hints={"readOnlyHint": False, **hints} if hints else READS,
+            for_agents=for_agents,
         )
 
     return declare
 
 
 def reachable(access: Access) -> list[Tool]:
-    """Return the tools that a token may use."""
-    return [one for one in TOOLS.values() if RANK[access.grant.scope] >= RANK[one.scope]]
+    """Return the tools that a token may use, and has a use for."""
+    grant = access.grant
+    return [
+        one
+        for one in TOOLS.values()
+        if RANK[grant.scope] >= RANK[one.scope] and (grant.agent is not None or not one.for_agents)
+    ]
 
 
 class Arguments(Fields):
@@ -192,7 +206,7 @@ class RecallArguments(Arguments):
     """Only these, such as episodic (what was said) or semantic (facts); all without it."""
 
 
-@_tool("Search memory", FoundMemories)
+@tool("Search memory", FoundMemories)
 async def recall(turn: Turn, given: RecallArguments) -> Reply:
     """Search long-term memory for what people said, decided and prefer, in earlier conversations too. Use it
     when a task begins, and before you ask a person for something they may have told already."""
@@ -221,7 +235,7 @@ class RememberArguments(Arguments):
     """When it was said; now without it."""
 
 
-@_tool(
+@tool(
     "Remember", Stored, scope="write", destructiveHint=False, idempotentHint=True
 )  # the same text on one day is stored once
 async def remember(turn: Turn, given: RememberArguments) -> Reply:
@@ -284,12 +298,12 @@ class IdArguments(Arguments):
     """As it was shown, such as R:1a2b3c4d."""
 
 
-@_tool("Read a memory", MemoryInFull)
+@tool("Read a memory", MemoryInFull)
 async def get_memory(turn: Turn, given: IdArguments) -> Reply:
     """Read one memory in full, with the messages it rests on. `recall` cuts long ones short."""
 
     def read() -> Reply:
-        item = _found(turn.access, given.id)
+        item = found(turn.access, given.id)
         store, viewer = turn.access.store, turn.access.grant.viewer
         memory = known(store, item)
         evidence = [known(store, one) for one in evidence_of(store, item, viewer)]
@@ -307,13 +321,13 @@ class TimelineArguments(IdArguments):
     """Messages before it, and after it."""
 
 
-@_tool("See what was said around a memory", SeenTimeline)
+@tool("See what was said around a memory", SeenTimeline)
 async def timeline(turn: Turn, given: TimelineArguments) -> Reply:
     """See what was said right before and after a memory, oldest first, such as what a "yes" answered."""
 
     def look() -> Reply:
         store, viewer = turn.access.store, turn.access.grant.viewer
-        item = _found(turn.access, given.id)
+        item = found(turn.access, given.id)
         turns, place = said_around(store, item, given.id, viewer, given.around)
         _, seen = listed([{**one, "kind": "episodic"} for one in turns])
         text = fenced([timeline_of(turns[place], turns).text])
@@ -329,7 +343,7 @@ class ForgetArguments(Arguments):
     """What the dry run answered, once the person has agreed. Without it, this is the dry run."""
 
 
-@_tool("Forget", ForgetResult, scope="write", destructiveHint=True, idempotentHint=False)
+@tool("Forget", ForgetResult, scope="write", destructiveHint=True, idempotentHint=False)
 async def forget(turn: Turn, given: ForgetArguments) -> Reply:
     """Forget memories that a person wants to be forgotten. The first call is a dry run: it shows what would
     go, and changes nothing. Show it to the person; with their consent call again with the confirmation."""
@@ -342,7 +356,7 @@ async def forget(turn: Turn, given: ForgetArguments) -> Reply:
             "at what would go.",
         )
     await turn.progress(0, 2, "Looking up")
-    items = await run_in_threadpool(lambda: [_found(access, id) for id in given.ids])
+    items = await run_in_threadpool(lambda: [found(access, id) for id in given.ids])
     text, seen = listed(
         await run_in_threadpool(lambda: [known(access.store, one) for one in items])
     )
@@ -407,7 +421,7 @@ class ReviewArguments(Arguments):
     """The option that the person chose; without it, the question is only shown."""
 
 
-@_tool("Answer what memory asks", Questions, scope="write", destructiveHint=False)
+@tool("Answer what memory asks", Questions, scope="write", destructiveHint=False)
 async def review(turn: Turn, given: ReviewArguments) -> Reply:
     """List the questions that memory has for a person, such as which of two contradicting facts is true;
     or, with an id and an option, decide one as the person said."""
@@ -448,7 +462,7 @@ class SearchArguments(Arguments):
     """What to look for."""
 
 
-@_tool("Search memory (deep research)", Hits)
+@tool("Search memory (deep research)", Hits)
 async def search(turn: Turn, given: SearchArguments) -> Reply:
     """Search memory and return ids, titles and addresses, for `fetch`; made for deep research. Others use
     `recall`, which shows the memories themselves."""
@@ -457,7 +471,7 @@ async def search(turn: Turn, given: SearchArguments) -> Reply:
     return hits.model_dump_json(), hits
 
 
-@_tool("Fetch a memory (deep research)", Document)
+@tool("Fetch a memory (deep research)", Document)
 async def fetch(turn: Turn, given: IdArguments) -> Reply:
     """Return one memory in full, by an id that `search` returned; made for deep research."""
 
@@ -470,7 +484,7 @@ async def fetch(turn: Turn, given: IdArguments) -> Reply:
 
 def document_of(access: Access, id: str) -> Document:
     """Return one memory in full, escaped, with its evidence."""
-    item = _found(access, id)
+    item = found(access, id)
     memory = known(access.store, item)
     evidence = evidence_of(access.store, item, access.grant.viewer)
     note = note_of(memory)
@@ -492,5 +506,6 @@ def document_of(access: Access, id: str) -> Document:
     )
 
 
-def _found(access: Access, id: str) -> Item:
+def found(access: Access, id: str) -> Item:
+    """Return the memory that a model means by an id."""
     return find(access.store, access.place(), id, access.grant.viewer, None)

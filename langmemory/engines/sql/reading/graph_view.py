@@ -23,6 +23,8 @@ from langmemory.types import Edge, Entity, Namespace
 
 NEAR_NAMES: Final = 5
 """Names an error offers at most."""
+FIRST_EDGE: Final = -(2**62)
+"""Below the id of every edge; what was deleted since has ids below zero."""
 AT_A_TIME: Final = 256
 """Rows that a page of a list looks at, at a time."""
 NEAR_ENOUGH: Final = 70
@@ -190,16 +192,19 @@ class GraphView:
             return f"Near it: {', '.join(dict.fromkeys(names[norm] for norm, *_ in near))}."
         return f"It knows {len(everyone)} people and things, none with a name near it."
 
-    def around(self, centre: int, depth: int) -> list[int]:
-        """Return the entity and those at most ``depth`` edges from it, nearest first, then by name."""
+    def around(self, centre: int, depth: int, most: int | None = None) -> list[int]:
+        """Return the entity and those at most ``depth`` edges from it, nearest first, then by name; no
+        further once there are more than ``most``, and along so many edges at a time."""
         reached, front = [centre], [centre]
         for _ in range(depth):
-            ends = {
-                end
-                for edge in self.touching(front)
-                for end in (edge.subject, edge.object)
-                if end is not None
-            }
+            if most is not None and len(reached) > most:
+                break
+            edges = (
+                self.touching(front)
+                if most is None
+                else self.some_touching(front, None, after=FIRST_EDGE, limit=most)
+            )
+            ends = {end for edge in edges for end in (edge.subject, edge.object) if end is not None}
             front = self._by_name(ends.difference(reached))
             if not front:
                 break

@@ -7,12 +7,11 @@ from dataclasses import dataclass
 from typing import Final
 
 from langmemory.engines.sql.graph.graph import EdgeRow
-from langmemory.engines.sql.reading.graph_view import GraphView
+from langmemory.engines.sql.reading.graph_view import FIRST_EDGE, GraphView
 from langmemory.languages.spelling import name_key
 
 MOST_EDGES: Final = 10_000
 """Edges that are read for one pattern."""
-_FIRST: Final = -(2**62)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -122,7 +121,7 @@ class Walk:
 
     def _read(self, entities: Iterable[int] | None, relation: str | None) -> list[EdgeRow]:
         left = MOST_EDGES - len(self._rows)
-        rows = self._view.some_touching(entities, relation, after=_FIRST, limit=left + 1)
+        rows = self._view.some_touching(entities, relation, after=FIRST_EDGE, limit=left + 1)
         if len(rows) > left:
             self.whole = False
         return rows[:left]

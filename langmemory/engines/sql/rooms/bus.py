@@ -2,19 +2,27 @@
 
 from __future__ import annotations
 
-import secrets
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from datetime import timedelta
-from typing import Any, Final, TypedDict, Unpack, get_args
+from typing import Final, Unpack, get_args
 
 from langmemory.arguments import check_agent, one_of, whole_number
 from langmemory.changes import ChangeSet, Invalidate, OpenReview, SetStatus
 from langmemory.engines.sql.reading.searching import now_us
 from langmemory.engines.sql.records import items, messages
 from langmemory.engines.sql.rooms.changes import Changes
-from langmemory.engines.sql.rooms.core import Core, checked_ttl
+from langmemory.engines.sql.rooms.core import Core
 from langmemory.engines.sql.rooms.cursors import Cursors, Sealer
+from langmemory.engines.sql.rooms.drafts import (
+    SUMMARY_CHARACTERS,
+    TOPIC_CHARACTERS,
+    MessageOptions,
+    drafted,
+    new_id,
+    recipient,
+    text,
+    texts,
+)
 from langmemory.engines.sql.rooms.fits import fitting
 from langmemory.engines.sql.scope.filters import Condition
 from langmemory.engines.sql.tables import namespaces
@@ -22,54 +30,22 @@ from langmemory.engines.sql.tables.connection import Connection
 from langmemory.engines.sql.tables.times import from_us, to_us
 from langmemory.errors import ConfigError, InvalidValueError, MessageNotFoundError, OwnershipError
 from langmemory.namespaces import check_namespace
-from langmemory.redaction import log_redacted, redacted
 from langmemory.twins import twin
 from langmemory.types import (
     BusMessage,
-    MessagePage,
     MessagePriority,
     MessageType,
     Namespace,
+    Page,
     Privacy,
     SharedType,
     Subscription,
 )
 
-SUMMARY_CHARACTERS: Final = 2_000
-DETAILS_CHARACTERS: Final = 100_000
-TOPIC_CHARACTERS: Final = 200
-TTL_MINUTES: Final = 7 * 24 * 60.0
-"""How long a message lives that does not say itself."""
 MIN_SIMILARITY: Final = 0.2
 """Of a query and a message that fits, with the embedded model: chosen on pairs of our own (decision 044)."""
-LISTED: Final = 100
-"""Artifacts, memories and next steps that one message has at most, each."""
 BACKLOG: Final = 1_000
 """So many of the newest messages to all are looked at when an agent subscribes by a query."""
-
-
-class MessageOptions(TypedDict, total=False):
-    """What a message may have beside what it says."""
-
-    topic: str | None
-    """A word or two by which others subscribe to it."""
-    priority: MessagePriority
-    details: str
-    artifacts: Sequence[str]
-    """Where what it speaks of is: paths, addresses, names."""
-    confidence: float | None
-    """0 (guess) to 1 (certain)."""
-    memories: Sequence[str]
-    """Keys of memories in the namespace of the bus that belong to it. With somebody's private memory the
-    message becomes private to them."""
-    owner: str | None
-    """Whose it is, where the application sends it; a viewer's are theirs."""
-    privacy: Privacy
-    """Who may read it; ``private`` is for its owner alone, whatever agent acts for them."""
-    ttl_minutes: float | None
-    """Until it expires; None is a week."""
-    id: str
-    """By which it is known. Sending a message again under its id sends nothing."""
 
 
 class Bus:
@@ -158,7 +134,7 @@ class Bus:
             next_steps: What is left to do, in order.
             options: See `MessageOptions`; ``memories`` are those the work needs.
         """
-        steps = _texts("next_steps", next_steps)
+        steps = texts("next_steps", next_steps)
         return self._send(replace(self._drafted("handoff", done, to, options), next_steps=steps))
 
     ahandoff = twin(handoff)
@@ -183,7 +159,7 @@ class Bus:
             OwnershipError: Another agent sent it.
             InvalidValueError: There is no such memory; nothing was done.
         """
-        agent, keys = self._named(), _texts("memories", memories)
+        agent, keys = self._named(), texts("memories", memories)
         with self._core.engine.read() as snapshot:
             _, found = self._found(snapshot.connection, message_id)
             self._owners(snapshot.connection, keys)
@@ -201,7 +177,7 @@ class Bus:
                 messages.invalidate(connection, number, to_us(notice.created_at))
                 for receipt in found.receipts:
                     one = replace(
-                        notice, id=_new_id(), recipient=receipt.agent, reply_to=found.id,
+                        notice, id=new_id(), recipient=receipt.agent, reply_to=found.id,
                         topic=found.topic, owner=found.owner, privacy=found.privacy,
                     )  # fmt: skip
                     messages.insert(connection, one)
@@ -246,41 +222,12 @@ class Bus:
         reply_to: str | None = None,
     ) -> BusMessage:
         """Return a message with its arguments checked, and without credentials."""
-        unknown = options.keys() - MessageOptions.__annotations__.keys()
-        if unknown:
-            raise TypeError(f"There is no option {min(unknown)!r} of a message.")
-        sender, privacy = (
-            self._named(),
-            one_of("privacy", options.get("privacy", "shared"), Privacy),
-        )
-        ttl = checked_ttl(options.get("ttl_minutes"), "ttl_minutes")
-        confidence = options.get("confidence")
-        if confidence is not None and not 0 <= confidence <= 1:
-            raise InvalidValueError(f"confidence is {confidence!r}; it must be from 0 to 1.")
-        topic = options.get("topic")
-        now = from_us(now_us())
-        minutes = TTL_MINUTES if ttl is None else ttl
-        return BusMessage(
-            id=_text("id", options.get("id") or _new_id(), 200),
-            namespace=check_namespace(self.namespace, written=True),
-            sender=sender,
-            recipient=None if to is None else _recipient(to),
-            type=type,
-            summary=self._redacted(_text("summary", summary, SUMMARY_CHARACTERS)),
-            priority=one_of("priority", options.get("priority", "normal"), MessagePriority),
-            topic=_text("topic", topic, TOPIC_CHARACTERS).strip() if topic else None,
-            details=self._redacted(
-                _text("details", options.get("details") or "", DETAILS_CHARACTERS, empty=True)
-            ),
-            artifacts=_texts("artifacts", options.get("artifacts", ())),
-            confidence=None if confidence is None else float(confidence),
-            memories=_texts("memories", options.get("memories", ())),
-            reply_to=reply_to,
-            owner=self._owner(options.get("owner"), privacy),
-            privacy=privacy,
-            created_at=now,
-            expires_at=now + timedelta(minutes=minutes),
-        )
+        privacy = options.get("privacy", "shared")
+        return drafted(
+            type, summary, to, options, reply_to=reply_to, sender=self._named(),
+            namespace=self.namespace, owner=self._owner(options.get("owner"), privacy),
+            redactor=self._core.redactor, at=from_us(now_us()),
+        )  # fmt: skip
 
     def _send(self, draft: BusMessage) -> BusMessage:
         """Store a message, with the subscriptions that it fits."""
@@ -373,11 +320,6 @@ class Bus:
             raise OwnershipError("Somebody unknown owns nothing; send on behalf of a viewer.")
         return viewer or None
 
-    def _redacted(self, text: str) -> str:
-        found = redacted(text, self._core.redactor)
-        log_redacted(found.counts)
-        return found.text
-
     # Receiving.
 
     def inbox(
@@ -387,14 +329,14 @@ class Bus:
         after: str | None = None,
         min_priority: MessagePriority = "low",
         types: Sequence[MessageType] | None = None,
-    ) -> MessagePage:
+    ) -> Page[BusMessage]:
         """Return what this agent has yet to acknowledge, in the order in which it was sent: what was sent to
         it by name, and of what went to all what it subscribed to; all of that, if it subscribed to
         nothing. Once it is returned, `invalidate` tells the agent what was taken back.
 
         Args:
             limit: The most messages.
-            after: `MessagePage.next` of the page before; it is no acknowledgement.
+            after: `Page.next` of the page before; it is no acknowledgement.
             min_priority: Only what is as pressing.
             types: Only messages of these types; None is all.
         """
@@ -434,7 +376,7 @@ class Bus:
             not among them.
         """
         self._named()
-        given = _texts("message_ids", message_ids)
+        given = texts("message_ids", message_ids, most=None)
         with self._core.engine.write() as connection:
             return self._note_done(connection, given)
 
@@ -456,13 +398,13 @@ class Bus:
         types: Sequence[MessageType] | None = None,
         topic: str | None = None,
         reply_to: str | None = None,
-    ) -> MessagePage:
+    ) -> Page[BusMessage]:
         """Return messages with their receipts, the newest first: of an agent what it sent, what was sent to
         it and what went to all; without one everything in the namespace and below it.
 
         Args:
             limit: The most messages.
-            after: `MessagePage.next` of the page before.
+            after: `Page.next` of the page before.
             types: Only messages of these types; None is all.
             topic: Only messages with this topic.
             reply_to: Only what answers this message.
@@ -534,9 +476,9 @@ class Bus:
         wanted = Subscription(
             id=0,
             agent=self._named(),
-            topic=None if topic is None else _text("topic", topic, TOPIC_CHARACTERS).strip(),
-            sender=None if sender is None else _recipient(sender),
-            query=None if query is None else _text("query", query, SUMMARY_CHARACTERS),
+            topic=None if topic is None else text("topic", topic, TOPIC_CHARACTERS).strip(),
+            sender=None if sender is None else recipient(sender),
+            query=None if query is None else text("query", query, SUMMARY_CHARACTERS),
             min_similarity=float(min_similarity),
             created_at=from_us(now_us()),
         )
@@ -609,11 +551,11 @@ class Bus:
         )  # fmt: skip
 
 
-def _page(found: Sequence[tuple[int, BusMessage]], limit: int, sealer: Sealer) -> MessagePage:
+def _page(found: Sequence[tuple[int, BusMessage]], limit: int, sealer: Sealer) -> Page[BusMessage]:
     """Return a page of what is one longer, if there is another page."""
     more = len(found) > limit
-    return MessagePage(
-        messages=tuple(message for _, message in found[:limit]),
+    return Page(
+        items=tuple(message for _, message in found[:limit]),
         next=sealer.sealed([found[limit - 1][0]]) if more else None,
     )
 
@@ -626,40 +568,3 @@ def _of_types(types: Sequence[MessageType] | None) -> list[Condition]:
 
 def _among(column: str, values: Sequence[str]) -> Condition:
     return Condition(f"{column} IN ({', '.join('?' * len(values))})", tuple(values))
-
-
-def _new_id() -> str:
-    return secrets.token_hex(8)
-
-
-def _recipient(name: Any) -> str:
-    try:
-        return check_agent("The recipient", name)
-    except ConfigError as error:  # a model may have chosen it
-        raise InvalidValueError(str(error)) from None
-
-
-def _text(name: str, value: Any, characters: int, *, empty: bool = False) -> str:
-    if not isinstance(value, str) or (not value.strip() and not empty):
-        raise InvalidValueError(f"{name} is {value!r:.80}; it must be a text that says something.")
-    if len(value) > characters:
-        raise InvalidValueError(
-            f"{name} has {len(value):,} characters; a message has {characters:,} at most there. Put the rest "
-            "into a file or a memory, and name that."
-        )
-    try:
-        value.encode()
-    except UnicodeEncodeError:
-        raise InvalidValueError(
-            f"{name} has half of a surrogate pair; send whole characters."
-        ) from None
-    return value
-
-
-def _texts(name: str, values: Iterable[str]) -> tuple[str, ...]:
-    if isinstance(values, str):
-        raise InvalidValueError(f"{name} is one text; pass a list of texts.")
-    found = tuple(dict.fromkeys(_text(name, one, SUMMARY_CHARACTERS) for one in values))
-    if len(found) > LISTED:
-        raise InvalidValueError(f"{name} has {len(found)} entries; {LISTED} at most can be named.")
-    return found

@@ -15,7 +15,7 @@ from typing import Any
 from langmemory.engines.sql.engine import Engine
 from langmemory.engines.sql.graph.graph import EdgeRow
 from langmemory.engines.sql.reading.deleted_claims import DeletedClaims
-from langmemory.engines.sql.reading.graph_view import GraphView
+from langmemory.engines.sql.reading.graph_view import FIRST_EDGE, GraphView
 from langmemory.engines.sql.reading.walking import Stretch, Walk
 from langmemory.engines.sql.rooms.cursors import Cursors
 from langmemory.engines.sql.scope.scopes import compile_scope
@@ -115,7 +115,7 @@ class Graph:
             EntityNameError: As `entity`.
         """
         sealer = Cursors(self._engine).sealer("edges")
-        start = -(2**62) if after is None else int(sealer.opened(after)[0])
+        start = FIRST_EDGE if after is None else int(sealer.opened(after)[0])
         with self._reading(past) as view:
             around = None if entity is None else [view.find(entity)]
             rows = view.some_touching(around, relation, after=start, limit=limit + 1)
@@ -182,27 +182,50 @@ class Graph:
                 for way in islice(_ways(steps, start, goal, max_length), limit)
             )
 
-    def subgraph(self, name: str | None = None, depth: int = 2, *, past: bool = False) -> Subgraph:
+    def subgraph(
+        self,
+        name: str | None = None,
+        depth: int = 2,
+        *,
+        past: bool = False,
+        limit: int | None = None,
+    ) -> Subgraph:
         """Return the entities at most ``depth`` edges around an entity; without a name, everything.
+
+        Args:
+            name: Of the entity.
+            depth: Edges.
+            past: Also what ended or was superseded.
+            limit: At most so many entities, and so many edges; None is all.
 
         Raises:
             EntityNameError: As `entity`.
         """
         with self._reading(past) as view:
             centre = None if name is None else view.find(name)
-            nodes = view.everyone() if centre is None else view.around(centre, depth)
+            most = None if limit is None else limit + 1
+            if centre is not None:
+                nodes = view.around(centre, depth, most)
+            else:
+                nodes = view.everyone() if most is None else view.some("", most)
+            nodes, complete = nodes[:limit], limit is None or len(nodes) <= limit
+            among = None if centre is None else nodes
+            if most is None:
+                rows = view.touching(among, inside=True)
+            else:
+                rows = view.some_touching(among, None, after=FIRST_EDGE, limit=most)
+                complete = complete and len(rows) < most
             inside = set(nodes)
-            rows = [
-                row
-                for row in view.touching(None if centre is None else nodes, inside=True)
-                if {row.subject, row.object or row.subject} <= inside
-            ]
+            rows = [row for row in rows if {row.subject, row.object or row.subject} <= inside]
             entities = view.entities(nodes)
             return Subgraph(
                 entities=tuple(entities),
-                edges=view.edges(rows),
+                edges=view.edges(rows[:limit]),
                 centre=None if centre is None else entities[0].key,
-                over=frozenset(place for place, row in enumerate(rows) if row.id in view.over),
+                over=frozenset(
+                    place for place, row in enumerate(rows[:limit]) if row.id in view.over
+                ),
+                complete=complete,
             )
 
     def to_json(self) -> dict[str, Any]:

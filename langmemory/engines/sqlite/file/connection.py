@@ -158,8 +158,9 @@ class Connection(apsw.Connection):
 
     @staticmethod
     def text_array(texts: Sequence[str], /) -> Any:
-        """Return the texts, at least one, as a table of one column, ``carray(?)``."""
-        return apsw.carray(tuple(texts))
+        """Return the texts, at least one, as a table of one column, ``carray(?)``. SQLite ends a text in it
+        at a NUL, so those that hold one are left out."""
+        return apsw.carray(tuple(one for one in texts if "\0" not in one) or ("",))
 
     own_words = (
         "SELECT k FROM keyword_config", "SELECT v FROM keyword_config",

@@ -1,0 +1,140 @@
+"""InboxNode and AcknowledgeNode: what other agents told this one, taken up at its start, done at its end."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any, Final
+
+from langchain_core.messages import BaseMessage, HumanMessage
+from langgraph.store.base import BaseStore
+
+from langmemory.context.mail import mail
+from langmemory.context.marking import injected_details, mark_injected
+from langmemory.errors import ConfigError
+from langmemory.nodes.namespaces import NamespaceTemplate, RunScope, fill
+from langmemory.nodes.node import MemoryNode
+from langmemory.nodes.state import value_of
+from langmemory.twins import Steps, call
+from langmemory.types import MessageType, Namespace
+
+INBOX: Final = "inbox"
+"""Source of the messages that an `InboxNode` puts among the others."""
+MOST: Final = 100
+"""Of a long thread those taken up last are acknowledged; the others were before."""
+
+
+def bus_of(store: BaseStore, namespace: Namespace, agent: str) -> Any:
+    """Return the bus of a store as one agent sends and receives, be its file here or elsewhere.
+
+    Raises:
+        ConfigError: The store has none.
+    """
+    made = getattr(store, "bus", None)
+    if made is None:
+        raise ConfigError(
+            f"The bus is in a memory file, and the store is a {type(store).__name__}. Use a MemoryStore or a "
+            "RemoteMemoryStore."
+        )
+    return made(namespace, agent=agent)
+
+
+class _AgentNode(MemoryNode):
+    """The base of the nodes that act for one agent on the bus."""
+
+    def __init__(
+        self,
+        namespace: str | tuple[str, ...] | NamespaceTemplate,
+        *,
+        agent: str,
+        store: BaseStore | None,
+        viewer: str | None,
+        messages_key: str,
+        name: str,
+    ) -> None:
+        super().__init__(namespace, store=store, name=name)
+        self.agent, self.viewer, self.messages_key = agent, viewer, messages_key
+
+    def _bus(self, store: BaseStore, scope: RunScope) -> Any:
+        return bus_of(store, self.namespace.resolve(scope), fill(self.agent, scope))
+
+
+class InboxNode(_AgentNode):
+    """Take up what other agents told this one: handoffs, requests, findings. Call it when a graph starts.
+
+    What waits comes as one message among the others, marked so that it is never remembered as said.
+    Nothing is acknowledged by it, so that a run that fails takes it up again: that is for an
+    `AcknowledgeNode` at the end, or for the model (`create_swarm_tools`).
+
+    Args:
+        namespace: template of the namespace whose agents share a bus.
+        agent: name of this agent, or a template of it, as the namespace's labels.
+        store: the store; None takes the graph's.
+        viewer: template of the person on whose behalf it acts; None is the application.
+        types: only messages of these types, ``["handoff"]``; None is all.
+        limit: most messages at a time.
+        messages_key: state key of the messages.
+    """
+
+    def __init__(
+        self,
+        namespace: str | tuple[str, ...] | NamespaceTemplate,
+        *,
+        agent: str,
+        store: BaseStore | None = None,
+        viewer: str | None = "{user_id|}",
+        types: Sequence[MessageType] | None = None,
+        limit: int = 20,
+        messages_key: str = "messages",
+        name: str = "inbox",
+    ) -> None:
+        super().__init__(
+            namespace, agent=agent, store=store, viewer=viewer, messages_key=messages_key, name=name
+        )
+        self.types, self.limit = types, limit
+
+    def _steps(self, state: Any, store: BaseStore, scope: RunScope) -> Steps[dict[str, Any]]:
+        bus = self._bus(store, scope)
+        page = yield call(bus, "inbox", limit=self.limit, types=self.types)
+        known = taken_up(value_of(state, self.messages_key, ()))
+        fresh = [one for one in page.items if one.id not in known]
+        if not fresh:
+            return {}
+        ids = [one.id for one in fresh]
+        return {self.messages_key: [mark_injected(HumanMessage(mail(fresh)), INBOX, ids=ids)]}
+
+
+class AcknowledgeNode(_AgentNode):
+    """Acknowledge what an `InboxNode` took up. Call it when the work is done, at the end of a graph.
+
+    Args: see `InboxNode`.
+    """
+
+    def __init__(
+        self,
+        namespace: str | tuple[str, ...] | NamespaceTemplate,
+        *,
+        agent: str,
+        store: BaseStore | None = None,
+        viewer: str | None = "{user_id|}",
+        messages_key: str = "messages",
+        name: str = "acknowledge",
+    ) -> None:
+        super().__init__(
+            namespace, agent=agent, store=store, viewer=viewer, messages_key=messages_key, name=name
+        )
+
+    def _steps(self, state: Any, store: BaseStore, scope: RunScope) -> Steps[dict[str, Any]]:
+        ids = taken_up(value_of(state, self.messages_key, ()))
+        if ids:
+            yield call(self._bus(store, scope), "acknowledge", list(ids)[-MOST:])
+        return {}
+
+
+def taken_up(messages: Iterable[BaseMessage]) -> dict[str, None]:
+    """Return the ids of what an `InboxNode` put among messages, in order."""
+    found: dict[str, None] = {}
+    for one in messages:
+        details = injected_details(one) if isinstance(one, BaseMessage) else {}
+        if details.get("injected") == INBOX:
+            found |= dict.fromkeys(details.get("ids", ()))
+    return found

@@ -1,0 +1,73 @@
+"""Examples: one body for each operation that takes one, as the documentation shows it."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+_PLACE: Final = ["memories", "maria"]
+_TEAM: Final = ["team", "shop"]
+_TALK: Final = [
+    {"role": "user", "content": "My sister Anna lives in Lisbon.", "id": "m1"},
+    {"role": "assistant", "content": "Shall I look for flights to Lisbon?", "id": "m2"},
+]
+_QUESTION: Final = {"query": "Where does my sister live?", "namespace": _PLACE, "limit": 5}
+
+BODIES: Final[dict[str, dict[str, Any]]] = {
+    "recall": {**_QUESTION, "explain": True},
+    "remember": {"namespace": _PLACE, "thread_id": "t1", "messages": _TALK},
+    "why_not": {"recall": _QUESTION, "key": "sister"},
+    "search_episodic": _QUESTION,
+    "search_semantic": _QUESTION,
+    "add_episodic": {"namespace": _PLACE, "thread_id": "calendar", "text": "Lunch with Anna."},
+    "add_semantic": {
+        "namespace": _PLACE, "key": "sister",
+        "value": {"text": "Maria's sister Anna lives in Lisbon.", "importance": 0.8},
+    },
+    "put_semantic": {"value": {"text": "Maria's sister Anna lives in Porto."}},
+    "add_working": {"value": {"text": "Comparing flights to Lisbon."}, "ttl_minutes": 30},
+    "correct_memory": {
+        "namespace": _PLACE, "key": "sister", "text": "Maria's sister Anna lives in Porto.",
+        "reason": "She moved.",
+    },
+    "archive_memory": {"namespace": _PLACE, "key": "sister", "reason": "No longer of interest."},
+    "restore_memory": {"namespace": _PLACE, "key": "sister", "reason": "Of interest again."},
+    "put_core": {"blocks": {"persona": "You are brief.", "human": "Maria, in Berlin."}},
+    "patch_core": {"blocks": {"persona": "You are brief and kind."}},
+    "take_memory_page": {"namespace": _PLACE, "text": "# Memory\n\n<!-- written … -->", "dry_run": True},
+    "inject_context": {"query": "Where does my sister live?", "namespace": _PLACE, "budget_tokens": 300},
+    "compress_context": {"messages": _TALK, "ratio": 0.7},
+    "query_graph": {
+        "pattern": "(a:person)-[lives_in]->(city {name: $where})",
+        "values": {"where": "Lisbon"}, "namespace": _PLACE,
+    },
+    "undo": {"run_id": "remove/0123456789abcdef", "dry_run": True},
+    "decide_review": {"option": "keep", "by": "maria"},
+    "retry_jobs": {"ids": [17]},
+    "drop_jobs": {"ids": [17]},
+    "maintain": {"namespace": _PLACE, "dry_run": True},
+    "undo_night": {"night": "2026-11-26", "dry_run": True},
+    "share_context": {
+        "namespace": _TEAM, "summary": "Prices are in euros only.", "type": "decision", "topic": "prices",
+        "priority": "high", "artifacts": ["shop/prices.py"], "confidence": 0.9,
+    },
+    "request_context": {
+        "namespace": _TEAM, "question": "Which tables hold prices?", "to": "researcher",
+    },
+    "hand_off": {
+        "namespace": _TEAM, "to": "writer", "done": "The schema is drawn.",
+        "next_steps": ["Write the migration.", "Test it."],
+    },
+    "acknowledge_messages": {"namespace": _TEAM, "ids": ["1a2b3c4d5e6f7a8b"]},
+    "invalidate_context": {
+        "namespace": _TEAM, "id": "1a2b3c4d5e6f7a8b", "reason": "Prices are in dollars, too.",
+    },
+    "subscribe_context": {"namespace": _TEAM, "query": "failing tests and broken builds"},
+    "forget": {"namespace": _PLACE, "keys": ["sister"]},
+    "store_batch": {
+        "ops": [
+            {"op": "put", "namespace": _PLACE, "key": "tea", "value": {"text": "Maria drinks green tea."}},
+            {"op": "search", "namespace_prefix": _PLACE, "query": "tea", "limit": 3},
+        ]
+    },
+}  # fmt: skip
+"""By the id of the operation."""
