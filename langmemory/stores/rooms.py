@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from typing import Final
 
 from langmemory.config import DatabaseConfig
 from langmemory.engines.sql.engine import Engine
@@ -38,11 +37,7 @@ from langmemory.engines.sql.rooms.tokens import Tokens
 from langmemory.engines.sql.writing.indexing import IndexConfig
 from langmemory.engines.sqlite import Engine as SqliteEngine
 from langmemory.engines.sqlite.reembedding import reembed
-from langmemory.errors import DatabaseError
 from langmemory.projections.journal import Journal
-
-POSTGRES: Final = ("postgresql://", "postgres://")
-"""What the address of a PostgreSQL server begins with."""
 
 __all__ = [
     "FORGET",
@@ -94,21 +89,8 @@ __all__ = [
 
 
 def open_engine(path: str | os.PathLike[str], settings: DatabaseConfig) -> Engine:
-    """Open a memory file, creating it if there is none, or a schema of a PostgreSQL server.
-
-    Raises:
-        DatabaseError: It cannot be opened, or PostgreSQL is asked for without its driver.
-    """
-    if not str(path).startswith(POSTGRES):
-        return SqliteEngine(path, settings=settings)
-    try:
-        from langmemory.engines.postgres import Engine as PostgresEngine
-    except ImportError as error:
-        raise DatabaseError(
-            "PostgreSQL needs its driver: pip install 'langgraph-langmemory[postgres]' "
-            f"({error.name} is missing)."
-        ) from error
-    return PostgresEngine(str(path), settings=settings)
+    """Open a memory file, creating it if there is none."""
+    return SqliteEngine(path, settings=settings)
 
 
 def journal_of(engine: Engine) -> Journal:

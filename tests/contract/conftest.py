@@ -12,7 +12,7 @@ from langmemory.engines.sqlite import Engine as SqliteEngine
 from tests import postgres_server
 
 
-@pytest.fixture(params=["file", "memory", "postgres"])
+@pytest.fixture(params=["file", "memory", pytest.param("postgres", marks=pytest.mark.thorough)])
 def engine(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Engine]:
     """An empty database; add a parameter for every other engine."""
     if request.param == "postgres":

@@ -1,4 +1,4 @@
-"""PostgreSQL as the engine of a store. Needs the extra ``postgres``."""
+"""PostgreSQL as the engine of a store. Needs psycopg; `MemoryStore` does not open it yet (decision 046)."""
 
 from langmemory.engines.postgres.engine import Engine
 

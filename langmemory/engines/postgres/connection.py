@@ -39,9 +39,11 @@ class _Number(Loader):
 
 def adapt(raw: psycopg.Connection[Any]) -> None:
     """Let values go to and fro as they do with SQLite."""
-    for kind in (int, bool, np.int64, np.int32, np.bool_):
+    whole: tuple[type, ...] = (int, bool, np.int64, np.int32, np.bool_)
+    for kind in whole:
         raw.adapters.register_dumper(kind, _Int)
-    for kind in (float, np.float64, np.float32):
+    broken: tuple[type, ...] = (float, np.float64, np.float32)
+    for kind in broken:
         raw.adapters.register_dumper(kind, FloatDumper)
     raw.adapters.register_dumper(str, StrDumper)  # as text, not as of no type
     raw.adapters.register_loader("numeric", _Number)

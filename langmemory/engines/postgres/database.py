@@ -114,10 +114,9 @@ class Database:
         self._writing = threading.local()
         self._prepare: int | None = 5
         self._durable = settings.synchronous == "full"
-        with clear_errors(self.path):
-            # One connection first: a wrong address is told at once, in the server's words.
-            with self._connect() as raw:
-                self._look_at(raw)
+        # One connection first: a wrong address is told at once, in the server's words.
+        with clear_errors(self.path), self._connect() as raw:
+            self._look_at(raw)
         self._pool = ConnectionPool(
             self.address.url,
             min_size=1,
@@ -159,7 +158,7 @@ class Database:
         # In one message: each costs a way to the server and back.
         return quoting.SQL("BEGIN {}; SET LOCAL search_path TO {}").format(
             quoting.SQL(mode),
-            self._path(),  # type: ignore[arg-type]
+            self._path(),
         )
 
     @contextmanager

@@ -17,7 +17,7 @@ END;
 
 CREATE FUNCTION json_at(value text, path text) RETURNS json LANGUAGE sql IMMUTABLE PARALLEL SAFE
 BEGIN ATOMIC
-    SELECT CASE path WHEN '$' THEN as_json(value)
+    SELECT CASE WHEN path = '$' THEN as_json(value) WHEN path NOT LIKE '$%' THEN as_json(value) -> path
     ELSE as_json(value) #> string_to_array(replace(substr(path, 3), '"', ''), '.') END;
 END;
 
@@ -137,3 +137,17 @@ CREATE FUNCTION unixepoch(moment text) RETURNS double precision LANGUAGE sql IMM
 BEGIN ATOMIC
     SELECT floor(unixepoch(moment, 'subsec'));
 END;
+
+CREATE FUNCTION json_each(whole text, path text) RETURNS TABLE (key text, value text)
+LANGUAGE sql IMMUTABLE PARALLEL SAFE
+BEGIN ATOMIC
+    SELECT e.key, e.value FROM json_each(json_at($1, $2)::text) e;
+END;
+
+CREATE FUNCTION json_of(texts text[]) RETURNS text LANGUAGE sql IMMUTABLE PARALLEL SAFE
+BEGIN ATOMIC
+    SELECT to_json(texts)::text;
+END;
+CREATE AGGREGATE json_group_array (text) (
+    SFUNC = array_append, STYPE = text[], INITCOND = '{}', FINALFUNC = json_of
+);

@@ -83,7 +83,8 @@ def of_item(connection: Connection, item: int) -> tuple[Floats, list[bytes | Non
 def cached(connection: Connection, hashes: Sequence[bytes]) -> dict[bytes, Floats]:
     """Return the vectors already there, by cache key."""
     rows = connection.raw.execute(
-        b"SELECT DISTINCT ON (hash) hash, e::text FROM embedding WHERE hash = ANY(%s)", (list(hashes),)
+        b"SELECT DISTINCT ON (hash) hash, e::text FROM embedding WHERE hash = ANY(%s)",
+        (list(hashes),),
     ).fetchall()
     if not rows:
         return {}

@@ -197,7 +197,7 @@ def search(
     """
     parts = parts_of(query)
     namespace = scope.scope.namespace
-    namespace_id = find(connection, namespace) if namespace else None  # type: ignore[arg-type]
+    namespace_id = find(connection, namespace) if namespace else None
     if not parts or (namespace and namespace_id is None) or (items is not None and not len(items)):
         return NOTHING
     within = "" if namespace_id is None else f" & {quoted(of_namespace(namespace_id))}"

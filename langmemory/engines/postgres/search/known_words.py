@@ -37,7 +37,7 @@ def known(
     """
     within = ""
     if namespace:
-        namespace_id = find(connection, namespace)  # type: ignore[arg-type]
+        namespace_id = find(connection, namespace)
         if namespace_id is None:
             return {}
         within = f" & {quoted(of_namespace(namespace_id))}"

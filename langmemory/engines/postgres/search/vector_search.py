@@ -66,7 +66,7 @@ def _rows(
         "ORDER BY v.e <#> ?::vector, v.item" + ("" if value else " LIMIT ?"),
         (text(query), *bindings, text(query), *(() if value else (limit,))),
     )
-    return scope.passing(rows)[:limit] if value else rows.fetchall()  # type: ignore[no-any-return]
+    return scope.passing(rows)[:limit] if value else rows.fetchall()
 
 
 def _within(scope: CompiledScope) -> tuple[str, tuple[Any, ...]]:

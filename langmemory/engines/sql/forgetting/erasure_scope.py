@@ -297,7 +297,8 @@ class ErasureScope:
                 found |= {(table, one) for one in id_set(connection, query, (*bindings, person))}
         with_one = id_set(
             connection,
-            "SELECT m.seq FROM message m CROSS JOIN json_each(m.memories) k WHERE EXISTS (SELECT 1 FROM item i "
+            "SELECT m.seq FROM message m CROSS JOIN json_each(m.memories) k "
+            "WHERE EXISTS (SELECT 1 FROM item i "
             "WHERE i.namespace = m.namespace AND i.key = k.value AND i.id IN (SELECT value FROM carray(?1))) "
             "OR EXISTS (SELECT 1 FROM history h WHERE h.namespace = m.namespace AND h.key = k.value "
             "AND h.item IN (SELECT value FROM carray(?1)))",
