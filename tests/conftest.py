@@ -31,3 +31,8 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
     """Where thorough tests are left out, import no module that has no others."""
     wholly = collection_path.suffix == ".py" and config.getoption("markexpr") == "not thorough"
     return True if wholly and WHOLLY_THOROUGH.search(collection_path.read_text("utf-8")) else None
+
+
+pytest_plugins = (
+    ["tests.on_postgres"] if os.environ.get("LANGMEMORY_TEST_ENGINE") == "postgres" else []
+)

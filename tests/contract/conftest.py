@@ -9,12 +9,26 @@ import pytest
 
 from langmemory.engines.sql.engine import Engine
 from langmemory.engines.sqlite import Engine as SqliteEngine
+from tests import postgres_server
 
 
-@pytest.fixture(params=["file", "memory"])
+@pytest.fixture(params=["file", "memory", pytest.param("postgres", marks=pytest.mark.thorough)])
 def engine(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Engine]:
     """An empty database; add a parameter for every other engine."""
+    if request.param == "postgres":
+        yield from _postgres()
+        return
     path = ":memory:" if request.param == "memory" else str(tmp_path / "memory.db")
     opened = SqliteEngine(path)
     yield opened
     opened.close()
+
+
+def _postgres() -> Iterator[Engine]:
+    address = postgres_server.fresh()
+    from langmemory.engines.postgres import Engine as PostgresEngine
+
+    opened = PostgresEngine(address)
+    yield opened
+    opened.close()
+    postgres_server.drop(address)

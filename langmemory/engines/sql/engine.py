@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
 from typing import Any, Protocol
 
+from langmemory.config import DatabaseConfig
 from langmemory.engines.sql.scope.filters import Condition
 from langmemory.engines.sql.scope.scopes import CompiledScope
 from langmemory.engines.sql.tables.connection import Connection, Rescued
@@ -125,6 +126,9 @@ class Engine(Protocol):
     @property
     def model(self) -> ModelSetting:
         """The embedding model of the file, as last seen."""
+
+    def archive_path(self, settings: DatabaseConfig) -> str | None:
+        """Return where archived memories move to; None: nowhere."""
 
     def read(self) -> AbstractContextManager[Snapshot]:
         """Return a consistent view of the database as of now."""

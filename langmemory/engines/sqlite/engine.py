@@ -139,6 +139,10 @@ class Engine:
         """The file, or ``":memory:"``."""
         return self.database.path
 
+    def archive_path(self, settings: DatabaseConfig) -> str | None:
+        """The archive file of this memory file; None for one in memory."""
+        return settings.archive_of(self.path)
+
     def mend(self, indexing: Indexing) -> None:
         """Write a keyword index anew that was found lost when the file was opened."""
         if not self.keywords_lost:

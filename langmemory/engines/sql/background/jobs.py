@@ -214,7 +214,7 @@ def requeue(connection: Connection, ids: Sequence[int] | None, now_us: int) -> l
     """Make dead jobs pending again, as if new; None means all. Return their ids."""
     rows = connection.execute(
         "UPDATE job SET state = 'pending', attempts = 0, due_at = ?, finished_at = NULL "
-        "WHERE state = 'dead' AND (? IS NULL OR id IN (SELECT value FROM json_each(?))) "
+        "WHERE state = 'dead' AND (? IS NULL OR id IN (SELECT CAST(value AS INTEGER) FROM json_each(?))) "
         "RETURNING id",
         (now_us, _listed(ids), _listed(ids)),
     )
@@ -225,7 +225,7 @@ def drop(connection: Connection, ids: Sequence[int]) -> list[int]:
     """Delete pending and dead jobs; those it was."""
     rows = connection.execute(
         "DELETE FROM job WHERE state IN ('pending', 'dead') "
-        "AND id IN (SELECT value FROM json_each(?)) RETURNING id",
+        "AND id IN (SELECT CAST(value AS INTEGER) FROM json_each(?)) RETURNING id",
         (_listed(ids),),
     )
     return sorted(row[0] for row in rows)
@@ -275,7 +275,8 @@ _NEVER_US: Final = 2**63 - 1
 def find(connection: Connection, ids: Sequence[int]) -> list[Job]:
     """Return those of the jobs that are there."""
     rows = connection.execute(
-        f"SELECT {COLUMNS} FROM job WHERE id IN (SELECT value FROM json_each(?))", (_listed(ids),)
+        f"SELECT {COLUMNS} FROM job WHERE id IN (SELECT CAST(value AS INTEGER) FROM json_each(?))",
+        (_listed(ids),),
     )
     return [_job(row) for row in rows]
 

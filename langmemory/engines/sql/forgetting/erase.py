@@ -163,8 +163,8 @@ def _runs_of(
         # Why names are linked may quote what was said of them.
         "SELECT link_run FROM entity WHERE id IN spoken OR same_as IN spoken UNION "
         "SELECT run FROM alias WHERE entity IN named UNION "
-        "SELECT j.value FROM review v, json_each(json_array(v.run, v.decided_run)) j "
-        "WHERE v.id IN (SELECT value FROM json_each(?3))",
+        "SELECT run FROM review WHERE id IN (SELECT value FROM json_each(?3)) UNION "
+        "SELECT decided_run FROM review WHERE id IN (SELECT value FROM json_each(?3))",
         (items_array, entities_array, json.dumps(list(reviews))),
     )
     return [str(row[0]) for row in rows if row[0] is not None]
@@ -256,7 +256,7 @@ def _forget_heirs(connection: Connection, places: Iterable[_Place]) -> None:
 def _reviews_about(connection: Connection, places: Iterable[_Place]) -> set[str]:
     going = {(place.namespace, place.key) for place in places}
     rows = connection.execute(
-        "SELECT v.id, v.namespace, j.atom FROM review v, json_each(v.items) j UNION "
+        "SELECT v.id, v.namespace, j.value FROM review v, json_each(v.items) j UNION "
         "SELECT v.id, v.namespace, j.atom FROM review v, json_tree(v.options) j"
     )
     return {str(review) for review, namespace, key in rows if (namespace, key) in going}

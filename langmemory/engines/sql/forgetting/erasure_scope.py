@@ -22,7 +22,8 @@ _SAID_TOO: Final = """
     -- What is private has the words of who said it, and goes with them.
     WHERE i.kind NOT IN ('episodic', 'archival') AND i.privacy <> 'private' GROUP BY i.id
     -- The person said it, and so did somebody else.
-    HAVING sum(s.id IS NULL OR s.owner IS ?2) > 0 AND sum(s.id IS NOT NULL AND s.owner IS NOT ?2) > 0"""
+    HAVING count(CASE WHEN s.id IS NULL OR s.owner IS ?2 THEN 1 END) > 0
+    AND count(CASE WHEN s.id IS NOT NULL AND s.owner IS NOT ?2 THEN 1 END) > 0"""
 
 
 @dataclass(kw_only=True, slots=True)
@@ -136,10 +137,11 @@ class ErasureScope:
         entities = id_set(
             connection,
             "WITH RECURSIVE one (id) AS ("
-            f"SELECT a.entity FROM alias a WHERE a.norm IN ({marks}) AND a.namespace IN {where} UNION "
-            f"SELECT e.id FROM entity e WHERE e.key IN ({marks}) AND e.namespace IN {where} UNION "
-            "SELECT e.same_as FROM one JOIN entity e ON e.id = one.id WHERE e.same_as IS NOT NULL "
-            "UNION SELECT e.id FROM one JOIN entity e ON e.same_as = one.id) SELECT id FROM one",
+            "SELECT id FROM ("
+            f"SELECT a.entity AS id FROM alias a WHERE a.norm IN ({marks}) AND a.namespace IN {where} UNION "
+            f"SELECT e.id FROM entity e WHERE e.key IN ({marks}) AND e.namespace IN {where}) named UNION "
+            "SELECT CASE e.id WHEN one.id THEN e.same_as ELSE e.id END FROM one JOIN entity e "
+            "ON e.id = one.id AND e.same_as IS NOT NULL OR e.same_as = one.id) SELECT id FROM one",
             (*norms, *bindings, *norms, *bindings),
         )
         array = connection.array(entities)
@@ -295,7 +297,8 @@ class ErasureScope:
                 found |= {(table, one) for one in id_set(connection, query, (*bindings, person))}
         with_one = id_set(
             connection,
-            "SELECT m.seq FROM message m JOIN json_each(m.memories) k WHERE EXISTS (SELECT 1 FROM item i "
+            "SELECT m.seq FROM message m CROSS JOIN json_each(m.memories) k "
+            "WHERE EXISTS (SELECT 1 FROM item i "
             "WHERE i.namespace = m.namespace AND i.key = k.value AND i.id IN (SELECT value FROM carray(?1))) "
             "OR EXISTS (SELECT 1 FROM history h WHERE h.namespace = m.namespace AND h.key = k.value "
             "AND h.item IN (SELECT value FROM carray(?1)))",

@@ -89,9 +89,8 @@ def roots(
     rows = connection.execute(
         "WITH RECURSIVE linked (id) AS ("
         "SELECT value FROM carray(?) UNION "
-        "SELECT e.same_as FROM linked CROSS JOIN entity e ON e.id = linked.id "
-        "WHERE e.same_as IS NOT NULL UNION "
-        "SELECT e.id FROM linked CROSS JOIN entity e ON e.same_as = linked.id) "
+        "SELECT CASE e.id WHEN linked.id THEN e.same_as ELSE e.id END FROM linked CROSS JOIN entity e "
+        "ON e.id = linked.id AND e.same_as IS NOT NULL OR e.same_as = linked.id) "
         "SELECT e.id, e.same_as FROM linked CROSS JOIN entity e ON e.id = linked.id",
         (connection.array(entities),),
     ).fetchall()
@@ -249,8 +248,8 @@ def _known_name(scope: CompiledScope) -> tuple[str, Bindings]:
     where, bindings = within(scope)
     return (
         f"{told} AND EXISTS (SELECT 1 FROM mention m CROSS JOIN item i ON i.id = m.item "
-        f"WHERE m.entity = a.entity AND {where} AND (instr(lower(i.value), lower({_IN_JSON})) "
-        "OR instr(lower(i.value), a.norm) OR lower(i.speaker) = lower(a.name)))",
+        f"WHERE m.entity = a.entity AND {where} AND (instr(lower(i.value), lower({_IN_JSON})) > 0 "
+        "OR instr(lower(i.value), a.norm) > 0 OR lower(i.speaker) = lower(a.name)))",
         (*then, *bindings),
     )
 
@@ -322,7 +321,7 @@ def edges(
         )
         bindings = (*bindings, connection.array(also))
     if corrects:
-        where += " AND i.value ->> '$.corrects' = 1"
+        where += " AND CAST(i.value ->> '$.corrects' AS INTEGER) = 1"
     first: Any = namespace
     sources = ["entity s CROSS JOIN edge e ON e.subject = s.id AND s.namespace = ?"]
     some = touching if facts is None else facts
@@ -434,7 +433,7 @@ MOST_CLAIMS_OF_OBJECT: Final = 512
 _CLAIM_COLUMNS: Final = (
     "i.id, i.owner, e.subject, e.relation, e.object, e.literal, i.valid_at, "
     "coalesce(i.value ->> '$.fact_kind' = 'event' "
-    "AND i.valid_at > unixepoch(i.value ->> '$.said_at') * 1000000, 0)"
+    "AND i.valid_at > unixepoch(i.value ->> '$.said_at') * 1000000, FALSE)"
 )
 
 
@@ -460,8 +459,8 @@ def relations_of(
     and whose names have one of the words in them."""
     rows = connection.execute(
         "SELECT DISTINCT relation FROM (SELECT e.relation FROM carray(?) c "
-        "CROSS JOIN edge e ON e.subject = c.value LIMIT ?) "
-        "WHERE EXISTS (SELECT 1 FROM carray(?) w WHERE instr(relation, w.value))",
+        "CROSS JOIN edge e ON e.subject = c.value LIMIT ?) named "
+        "WHERE EXISTS (SELECT 1 FROM carray(?) w WHERE instr(relation, w.value) > 0)",
         (connection.array(entities), MOST_CLAIMS_NAMED, connection.text_array(tuple(words))),
     )
     return {str(row[0]) for row in rows}

@@ -114,10 +114,11 @@ def learned_since(
     """(key, run) of memories added after a place in the history that claim something of one of these
     entities, at either end, under one of these relations."""
     rows = connection.execute(
-        "SELECT DISTINCT i.key, h.run FROM history h CROSS JOIN edge e ON e.fact = h.item "
+        "SELECT i.key, h.run FROM history h CROSS JOIN edge e ON e.fact = h.item "
         "CROSS JOIN item i ON i.id = h.item WHERE h.seq > ?1 AND h.action = 'add' "
         "AND EXISTS (SELECT 1 FROM carray(?2) c WHERE c.value IN (e.subject, e.object)) "
-        "AND e.relation IN (SELECT value FROM carray(?3)) ORDER BY h.seq",
+        "AND e.relation IN (SELECT value FROM carray(?3)) "
+        "GROUP BY i.key, h.run ORDER BY min(h.seq)",
         (seq, connection.array(entities), connection.text_array(tuple(relations))),
     )
     return [(str(key), run) for key, run in rows]

@@ -163,7 +163,8 @@ def outdated(connection: Connection, scope: CompiledScope, items: Ids) -> Ids:
         "SELECT v.source FROM carray(?) c CROSS JOIN evidence v ON v.source = c.value "
         f"CROSS JOIN item i ON i.id = v.item WHERE {seen.sql} AND NOT ({IS_NODE.format('i')}) "
         "GROUP BY v.source "
-        "HAVING max(i.status = 'superseded') AND NOT max(i.status = 'active')",
+        "HAVING count(CASE i.status WHEN 'superseded' THEN 1 END) > 0 "
+        "AND count(CASE i.status WHEN 'active' THEN 1 END) = 0",
         (connection.array(items.tolist()), *seen.bindings),
     )
     return np.fromiter((row[0] for row in rows), np.int64)

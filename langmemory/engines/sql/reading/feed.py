@@ -140,7 +140,7 @@ def other_events(
         "CASE a.type WHEN 'run' THEN r.id WHEN 'review' THEN v.run END FROM activity a "
         "LEFT JOIN run r ON a.type = 'run' AND r.id = a.subject "
         "LEFT JOIN review v ON a.type = 'review' AND v.id = a.subject "
-        "LEFT JOIN job j ON a.type = 'job' AND j.id = a.subject "
+        "LEFT JOIN job j ON j.id = CASE a.type WHEN 'job' THEN CAST(a.subject AS INTEGER) END "
         "LEFT JOIN message m ON a.type = 'message' AND m.id = a.subject "
         "LEFT JOIN namespace n ON n.id = coalesce(r.namespace, v.namespace, m.namespace) "
         f"WHERE a.seq > ? AND a.seq <= ? AND ({' OR '.join(sql for sql, _ in options)}) "

@@ -456,7 +456,7 @@ class StoreKnowledge:
             heard: dict[int, list[str]] = defaultdict(list)
             for item, key, said_us, said in connection.execute(
                 "SELECT v.item, o.key, CASE o.kind WHEN 'episodic' THEN o.valid_at END, "
-                "CASE i.value ->> '$.corrects' WHEN 1 THEN o.value ->> '$.content' END "
+                "CASE CAST(i.value ->> '$.corrects' AS INTEGER) WHEN 1 THEN o.value ->> '$.content' END "
                 "FROM carray(?) c CROSS JOIN item i ON i.id = c.value "
                 "CROSS JOIN evidence v ON v.item = i.id "
                 "CROSS JOIN item o ON o.id = v.source ORDER BY v.item, v.source",

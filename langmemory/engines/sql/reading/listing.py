@@ -97,7 +97,7 @@ def _rows(
             f"SELECT {TOLD_AT.format('o')} AS at, o.id FROM json_each(?) n CROSS JOIN json_each(?) k "
             "CROSS JOIN json_each(?) s CROSS JOIN item o ON o.id IN ("
             "SELECT i.id FROM item i INDEXED BY item_class WHERE i.kind = k.value "
-            f"AND i.namespace = n.value AND i.status = s.value AND {span} AND {scope.where} "
+            f"AND i.namespace = CAST(n.value AS INTEGER) AND i.status = s.value AND {span} AND {scope.where} "
             f"ORDER BY {order} LIMIT ?) ORDER BY at DESC, o.id DESC LIMIT ?",
             (
                 json.dumps(spaces),

@@ -53,10 +53,10 @@ def on_items(connection: Connection, run: str, added: Mapping[int, str]) -> Iter
         if other not in (None, run):
             yield Dependant(other, f"lets {key} take a memory's place")
     for key, other in connection.execute(
-        "SELECT h.facets ->> '$.superseded_by' AS heir, h.run FROM history h "
+        "SELECT heir, run FROM (SELECT h.facets ->> '$.superseded_by' AS heir, h.run FROM history h "
         f"JOIN run r ON r.id = h.run WHERE h.namespace = {here} AND {RESTORABLE} "
         "AND h.facets ->> '$.status' <> 'active' "
-        "AND r.undone_by IS NULL AND h.run <> ?1 AND heir IN (SELECT value FROM json_each(?2))",
+        "AND r.undone_by IS NULL AND h.run <> ?1) removed WHERE heir IN (SELECT value FROM json_each(?2))",
         (run, keys),
     ):
         yield Dependant(other, f"removed a memory whose place {key} had taken")

@@ -179,7 +179,7 @@ def steps_of(
     # By time: an import writes lives that are over after the present one.
     begun = connection.execute(
         "SELECT h.at, h.seq, h.item FROM json_each(?) l CROSS JOIN history h ON h.seq = "
-        "(SELECT min(f.seq) FROM history f WHERE f.item = l.value) ORDER BY h.at, h.seq",
+        "(SELECT min(f.seq) FROM history f WHERE f.item = CAST(l.value AS INTEGER)) ORDER BY h.at, h.seq",
         (json.dumps(list(lives)),),
     ).fetchall()
     found: list[tuple[Step, HistoryEntry]] = []
@@ -321,7 +321,8 @@ def latest(connection: Connection, namespace: Namespace, key: str) -> tuple[int,
     row = connection.execute(
         "WITH place (id) AS (SELECT id FROM namespace WHERE path = ?1) "
         "SELECT seq, action, run FROM history WHERE item IN (SELECT i.id FROM place p "
-        "JOIN item i ON i.namespace = p.id AND i.key = ?2 UNION ALL SELECT value FROM json_each(?3)) "
+        "JOIN item i ON i.namespace = p.id AND i.key = ?2 "
+        "UNION ALL SELECT CAST(value AS INTEGER) FROM json_each(?3)) "
         "OR (namespace = (SELECT id FROM place) AND key = ?2) ORDER BY seq DESC LIMIT 1",
         (to_path(namespace), key, forgotten),
     ).fetchone()

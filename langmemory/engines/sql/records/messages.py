@@ -149,7 +149,7 @@ def _receipts(connection: Connection, numbers: Sequence[int]) -> dict[int, list[
     found: dict[int, list[Receipt]] = {}
     for number, agent, seen_us, done_us in connection.execute(
         "SELECT message, agent, seen_at, acknowledged_at FROM receipt "
-        "WHERE message IN (SELECT value FROM json_each(?)) ORDER BY message, seen_at, agent",
+        "WHERE message IN (SELECT CAST(value AS INTEGER) FROM json_each(?)) ORDER BY message, seen_at, agent",
         (json.dumps(list(numbers)),),
     ):
         receipt = Receipt(

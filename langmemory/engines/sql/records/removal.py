@@ -55,7 +55,7 @@ def outlived(connection: Connection, now_us: int) -> list[int]:
     rows = connection.execute(
         "SELECT g.item FROM history g INDEXED BY history_gone "
         "WHERE g.key IS NOT NULL AND g.action = 'delete' "
-        "AND g.before IS NOT NULL AND g.facets ->> '$.expires_at' <= ? ORDER BY g.item",
+        "AND g.before IS NOT NULL AND CAST(g.facets ->> '$.expires_at' AS INTEGER) <= ? ORDER BY g.item",
         (now_us,),
     )
     return [int(row[0]) for row in rows]
@@ -101,7 +101,7 @@ KEPT: Final = (*history.BESIDE_FACETS, *(name for name in FACETS if name != "thr
 
 RESTORABLE: Final = (
     "h.action = 'delete' AND h.key IS NOT NULL AND h.before IS NOT NULL "
-    "AND h.facets ->> '$.created_at' > 0"
+    "AND CAST(h.facets ->> '$.created_at' AS INTEGER) > 0"
 )
 """Rows of the history, ``h``, of items that a run removed and its undo can bring back."""
 

@@ -40,7 +40,7 @@ def open_to(viewer: str | None) -> Condition:
     visible, secret = visible_to(viewer), once_private(viewer, "i.id")
     hidden = _HIDDEN.format(visible=visible.sql, secret=secret.sql)
     return Condition(
-        f"NOT CASE WHEN {_PARSED} THEN ({hidden}) ELSE 1 END",
+        f"NOT CASE WHEN {_PARSED} THEN ({hidden}) ELSE TRUE END",
         (*visible.bindings, *secret.bindings, viewer),
     )
 

@@ -21,7 +21,7 @@ COUNTS: Final = ("loaded", "referenced", "succeeded", "read_tokens", "discovery_
 def add(connection: Connection, sums: Mapping[str | None, Collection[Usage]]) -> None:
     """Add counts, by viewer, to those of items; items that are gone, or the viewer may not know of,
     have none."""
-    added = ", ".join(f"{name} = {name} + excluded.{name}" for name in COUNTS[:-1])
+    added = ", ".join(f"{name} = usage.{name} + excluded.{name}" for name in COUNTS[:-1])
     for viewer, counts in sums.items():
         visible = visible_to(viewer)
         connection.executemany(

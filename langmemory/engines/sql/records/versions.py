@@ -156,14 +156,15 @@ def _since(
 def _replaced(connection: Connection, scope: Scope, known_at: int) -> list[Version]:
     namespaces, labels = below(scope.namespace)
     visible = visible_to(scope.viewer)
-    columns = ", ".join(f"i.{name}" for name in _COLUMNS)
+    columns = ", ".join(f"r.{name}" for name in _COLUMNS)
     since, some = _since(connection, scope.namespace, known_at)
     rows = connection.execute(
-        f"{since}SELECT i.id, n.path, i.key, {past.said('i.id')} AS said, t.name, i.thread, "
-        f"i.position, i.tokens IS NOT NULL, {columns} FROM since s CROSS JOIN item i ON i.id = s.item "
-        "CROSS JOIN namespace n ON n.id = i.namespace LEFT JOIN thread t ON t.id = i.thread "
-        f"WHERE i.namespace IN {namespaces} AND {visible.sql} "
-        "AND said IS NOT NULL AND (said <> i.value OR i.created_at > ?)",
+        f"{since}SELECT r.id, n.path, r.key, r.said, t.name, r.thread, "
+        f"r.position, r.tokens IS NOT NULL, {columns} FROM ("
+        f"SELECT i.*, {past.said('i.id')} AS said FROM since s CROSS JOIN item i ON i.id = s.item "
+        f"WHERE i.namespace IN {namespaces} AND {visible.sql}) r "
+        "CROSS JOIN namespace n ON n.id = r.namespace LEFT JOIN thread t ON t.id = r.thread "
+        "WHERE r.said IS NOT NULL AND (r.said <> r.value OR r.created_at > ?)",
         (*some, known_at, *labels, *visible.bindings, known_at),
     )
     return [
@@ -182,15 +183,16 @@ def _gone(connection: Connection, scope: Scope, known_at: int, now_us: int) -> l
     namespaces, labels = below(scope.namespace)
     since, some = _since(connection, scope.namespace, known_at)
     rows = connection.execute(
-        f"{since}SELECT g.item, n.path, g.key, {past.said('g.item')} AS said, "
+        f"{since}SELECT * FROM (SELECT g.item, n.path, g.key, {past.said('g.item')} AS said, "
         "(SELECT min(a.at) FROM history a WHERE a.item = g.item AND a.action = 'add') AS begun "
         "FROM since s CROSS JOIN history g ON g.item = s.item AND g.key IS NOT NULL "
         "CROSS JOIN namespace n ON n.id = g.namespace "
-        f"WHERE begun <= ? AND g.namespace IN {namespaces} AND said IS NOT NULL "
-        "AND coalesce(g.facets ->> '$.expires_at' > ?, 1) AND NOT EXISTS "
+        f"WHERE g.namespace IN {namespaces} "
+        "AND coalesce(CAST(g.facets ->> '$.expires_at' AS INTEGER) > ?, TRUE) AND NOT EXISTS "
         "(SELECT 1 FROM item i WHERE i.namespace = g.namespace AND i.key = g.key "
-        f"AND {past.column('created_at')} <= ? AND {past.TOLD}) ORDER BY g.item",
-        (*some, known_at, known_at, *labels, now_us, known_at, known_at, known_at),
+        f"AND {past.column('created_at')} <= ? AND {past.TOLD})) r "
+        "WHERE r.begun <= ? AND r.said IS NOT NULL ORDER BY r.item",
+        (*some, known_at, *labels, now_us, known_at, known_at, known_at, known_at),
     ).fetchall()
     last = {(row[1], row[2]): row for row in rows}
     return [
@@ -230,6 +232,9 @@ def _changed(connection: Connection, items: Iterable[int], known_at: int) -> dic
     return dict(rows.fetchall())
 
 
+_IN_ROW: Final = "j.value ->> '$.{}'"
+
+
 def within(
     connection: Connection, scope: Scope, alive_at_us: int | None, found: Iterable[Version]
 ) -> list[Version]:
@@ -242,9 +247,10 @@ def within(
         {"id": one.item, "key": one.key, **{name: one.columns[name] for name in _COLUMNS}}
         for one in versions
     ]
-    columns = ", ".join(f"j.value ->> '$.{name}' AS {name}" for name in ("id", "key", *_COLUMNS))
+    names = ("id", "key", *_COLUMNS)
+    columns = ", ".join(f"{past.typed(one, _IN_ROW.format(one))} AS {one}" for one in names)
     passed = connection.execute(
-        f"SELECT i.place FROM (SELECT j.key AS place, {columns} FROM json_each(?) j) i "
+        f"SELECT i.place FROM (SELECT CAST(j.key AS INTEGER) AS place, {columns} FROM json_each(?) j) i "
         f"WHERE {compiled.where} ORDER BY i.place",
         (json.dumps(rows, ensure_ascii=False), *compiled.bindings),
     )

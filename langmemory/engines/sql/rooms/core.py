@@ -119,7 +119,7 @@ class Core:
         self.archive = Archive(
             self.engine,
             lambda file: open_engine(file, durable),
-            settings.archive_of(self.engine.path),
+            self.engine.archive_path(settings),
             self.indexing,
         )
         self.journal = journal(self.engine)

@@ -63,7 +63,7 @@ class Condition:
 
 
 TRUE: Final = Condition("TRUE")
-FALSE: Final = Condition("0")
+FALSE: Final = Condition("FALSE")
 
 
 def compile_filter(filter: Mapping[str, Any]) -> list[Condition]:

@@ -39,7 +39,7 @@ def once_private(viewer: str | None, item: str) -> Condition:
     """Return whether an item, given by an expression for its id, was at any time somebody else's
     private memory. What was written about it then may quote it, whatever it says now."""
     if viewer is None:
-        return Condition("0", ())
+        return Condition("FALSE", ())
     return Condition(
         f"EXISTS (SELECT 1 FROM history p LEFT JOIN item q ON q.id = p.item WHERE p.item = {item} AND "
         "'private' IN (p.before ->> '$.privacy', p.facets ->> '$.privacy') AND NOT coalesce("
@@ -94,7 +94,7 @@ def is_private_to_another(
     row = connection.execute(
         "SELECT i.privacy = 'private' AND i.owner IS NOT ?3 FROM namespace n "
         "JOIN item i ON i.namespace = n.id WHERE n.path = ?1 AND i.key = ?2 UNION ALL "
-        "SELECT * FROM (SELECT coalesce(h.facets ->> '$.privacy' = 'private', 0) "
+        "SELECT * FROM (SELECT coalesce(h.facets ->> '$.privacy' = 'private', FALSE) "
         "AND h.facets ->> '$.owner' IS NOT ?3 FROM namespace n "
         "JOIN history h ON h.namespace = n.id WHERE n.path = ?1 AND h.key = ?2 "
         "ORDER BY h.at DESC, h.seq DESC LIMIT 1) LIMIT 1",

@@ -16,12 +16,42 @@ _NEXT: Final = (
 )
 """Of the first change of an item after a time: its value before that is the one of the time."""
 
-TOLD: Final = f"coalesce({_NEXT.format('h.before IS NOT NULL', 'i.id')}, 1)"
+TOLD: Final = f"coalesce({_NEXT.format('h.before IS NOT NULL', 'i.id')}, TRUE)"
 """Whether it is still known what the item ``i`` said at a time: it was not, if it was taken out and
 not yet brought back, or if what it said was forgotten."""
 
-UNCHANGED: Final = f"coalesce({_NEXT.format('h.before IS i.value', 'i.id')}, 1)"
+UNCHANGED: Final = f"coalesce({_NEXT.format('h.before IS i.value', 'i.id')}, TRUE)"
 """Whether the item ``i`` said at a time what it says now."""
+
+
+_NUMBERS: Final = {
+    **dict.fromkeys(
+        (
+            "id",
+            "created_at",
+            "updated_at",
+            "accessed_at",
+            "access_count",
+            "valid_at",
+            "invalid_at",
+            "expired_at",
+            "expires_at",
+            "pinned",
+            "verified",
+            "thread",
+            "position",
+        ),
+        "INTEGER",
+    ),
+    "importance": "REAL",
+    "confidence": "REAL",
+}
+"""Columns that are not texts."""
+
+
+def typed(name: str, found: str) -> str:
+    """Return a column that was read from JSON, as the table has it: some databases read a text."""
+    return f"CAST({found} AS {_NUMBERS[name]})" if name in _NUMBERS else f"({found})"
 
 
 def said(item: str) -> str:
@@ -35,10 +65,11 @@ def column(name: str) -> str:
     or what it is. As JSON until it is chosen, in which a column that was NULL is not one without
     a change."""
     told = f"h.facets -> '$.{name}'"
-    return (
+    found = (
         f"coalesce((SELECT {told} FROM history h WHERE h.item = i.id AND h.at > ? "
         f"AND {told} IS NOT NULL ORDER BY h.at, h.seq LIMIT 1), json_quote(i.{name})) ->> '$'"
     )
+    return typed(name, found)
 
 
 def columns(names: Iterable[str]) -> str:

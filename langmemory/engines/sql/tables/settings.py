@@ -47,7 +47,12 @@ def read_model(connection: Connection) -> ModelSetting:
     rows = connection.execute(
         "SELECT name, value FROM setting WHERE name IN ('model', 'dims', 'generation')"
     )
-    return ModelSetting(**{str(name): value for name, value in rows})
+    found = {str(name): value for name, value in rows if value is not None}
+    return ModelSetting(
+        model=found.get("model"),
+        dims=int(found["dims"]) if "dims" in found else None,
+        generation=int(found.get("generation", 0)),
+    )
 
 
 def write_model(connection: Connection, setting: ModelSetting) -> None:

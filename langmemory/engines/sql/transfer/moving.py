@@ -191,7 +191,7 @@ def _rows(connection: Connection, query: str, ids: Sequence[int]) -> list[Row]:
     names: list[str] = []
     found: list[Row] = []
     for row in cursor:
-        names = names or [column[0] for column in cursor.get_description()]
+        names = names or [column[0] for column in cursor.description]
         found.append(dict(zip(names, row, strict=True)))
     return found
 

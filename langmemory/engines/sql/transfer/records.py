@@ -122,7 +122,7 @@ def export_rows(
         cursor = connection.execute(sql, (*bindings, *seen.get(kind, ())))
         names: list[str] = []
         for found in cursor:
-            names = names or [column[0] for column in cursor.get_description()]
+            names = names or [column[0] for column in cursor.description]
             row = dict(zip(names, found, strict=True))
             if kind == "removed":
                 row |= _beside(connection, row.pop("item"))

@@ -514,7 +514,7 @@ def _forgotten(connection: Connection, write: Write) -> bool:
     if not lives or find(connection, write.namespace, write.key) is None:
         return bool(lives)
     begun = connection.execute(
-        "SELECT 1 FROM history WHERE item IN (SELECT value FROM json_each(?)) "
+        "SELECT 1 FROM history WHERE item IN (SELECT CAST(value AS INTEGER) FROM json_each(?)) "
         "AND action = 'add' AND at = ?",
         (json.dumps(lives), write.created_us),
     )
@@ -566,7 +566,8 @@ def _life_known(connection: Connection, change: _Change) -> bool:
         "SELECT 1 FROM history h WHERE h.at = ?3 AND h.action = ?4 AND (h.item IN "
         "(SELECT g.item FROM namespace n JOIN history g ON g.namespace = n.id "
         "WHERE n.path = ?1 AND g.key = ?2) "
-        "OR h.item IN (SELECT value FROM json_each(?5)) OR h.action = 'delete' AND h.item IN "
+        "OR h.item IN (SELECT CAST(value AS INTEGER) FROM json_each(?5)) "
+        "OR h.action = 'delete' AND h.item IN "
         "(SELECT i.id FROM namespace n JOIN item i ON i.namespace = n.id "
         "WHERE n.path = ?1 AND i.key = ?2))",
         (to_path(namespace), key, change.at_us, change.action, json.dumps(forgotten)),

@@ -13,24 +13,18 @@ import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
-from math import log
 from typing import Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from langmemory.engines.sql.reading.bm25 import K1, B, idf
 from langmemory.engines.sql.tables.namespaces import ids_below
 from langmemory.engines.sqlite.file.connection import Connection
 from langmemory.engines.sqlite.index.vectors import highest
 from langmemory.ids import distinct
 from langmemory.ports.candidates import Floats, Ids
 from langmemory.types import Namespace
-
-K1: Final = 1.2
-B: Final = 0.75
-"""As in FTS5's bm25()."""
-LEAST_IDF: Final = 1e-6
-"""The weight FTS5 gives a word that more than half of the rows hold."""
 
 SCORED_ROWS: Final = 1_000
 """Rows worth scoring in one search. In a larger scope only rows with one of the query's rarest words
@@ -242,13 +236,6 @@ class Words:
                 scores += weight * (counts / (counts + norms))
         hit = scores > 0
         return rows[hit], scores[hit]
-
-
-def idf(rows: int, holding: int) -> float:
-    """FTS5's weight of a word that some of the rows hold: ln((N - n + 0.5) / (n + 0.5)), by Robertson
-    and Sparck Jones, but at least `LEAST_IDF`. ``holding`` may be of a moment when there were more."""
-    share = (rows - holding + 0.5) / (holding + 0.5)
-    return max(log(share), LEAST_IDF) if share > 1 else LEAST_IDF
 
 
 @lru_cache(maxsize=64)

@@ -13,10 +13,11 @@ import apsw
 import numpy as np
 from numpy.typing import NDArray
 
+from langmemory.engines.sql.reading.bm25 import K1, B, idf
 from langmemory.engines.sql.scope.scopes import CompiledScope
 from langmemory.engines.sql.tables.namespaces import Bindings, find, holds_everything, inside
 from langmemory.engines.sqlite.file.connection import Connection
-from langmemory.engines.sqlite.index.words import FEWEST_WORDS, K1, B, Current, Rows, idf
+from langmemory.engines.sqlite.index.words import FEWEST_WORDS, Current, Rows
 from langmemory.engines.sqlite.search.scope_plan import CardinalityCache, ScopePlan
 from langmemory.ids import are_in
 from langmemory.languages.writing import as_indexed, is_single, split_words

@@ -1,0 +1,170 @@
+"""A connection within a snapshot or a transaction, see `langmemory.engines.sql.tables.connection`."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Final
+
+import numpy as np
+import psycopg
+from psycopg.adapt import Loader
+from psycopg.pq import TransactionStatus
+from psycopg.types.numeric import FloatDumper, Int8Dumper
+from psycopg.types.string import StrDumper
+
+from langmemory.engines.postgres import keywords, vectors
+from langmemory.engines.postgres.leaves import encoded
+from langmemory.engines.postgres.translate import Translated, translated
+from langmemory.ports.candidates import Floats
+
+TOGETHER: Final = 100
+"""Rows that `executemany` sends before it waits for the server."""
+
+
+class _Int(Int8Dumper):
+    """An int, or a truth value, as bigint: an int of another size would be another statement."""
+
+    def dump(self, value: Any) -> bytes:
+        return str(int(value)).encode()
+
+
+class _Number(Loader):
+    """A sum as the int or float that it is."""
+
+    def load(self, data: Any) -> int | float:
+        text = bytes(data).decode()
+        return float(text) if "." in text else int(text)
+
+
+def adapt(raw: psycopg.Connection[Any]) -> None:
+    """Let values go to and fro as they do with SQLite."""
+    whole: tuple[type, ...] = (int, bool, np.int64, np.int32, np.bool_)
+    for kind in whole:
+        raw.adapters.register_dumper(kind, _Int)
+    broken: tuple[type, ...] = (float, np.float64, np.float32)
+    for kind in broken:
+        raw.adapters.register_dumper(kind, FloatDumper)
+    raw.adapters.register_dumper(str, StrDumper)  # as text, not as of no type
+    raw.adapters.register_loader("numeric", _Number)
+
+
+class Connection:
+    """One snapshot, or one transaction, that speaks the portable SQL."""
+
+    constraint_error: type[Exception] = psycopg.IntegrityError
+    damage_errors: tuple[type[Exception], ...] = (psycopg.errors.DataCorrupted,)
+    own_words: tuple[str, ...] = ()
+
+    def __init__(self, raw: psycopg.Connection[Any]) -> None:
+        self.raw = raw
+        self._changed = self._changed_in_all = 0
+
+    @property
+    def in_transaction(self) -> bool:
+        return self.raw.info.transaction_status in (
+            TransactionStatus.INTRANS,
+            TransactionStatus.ACTIVE,
+            TransactionStatus.INERROR,
+        )
+
+    def execute(self, statements: str, bindings: Any = (), /) -> Any:
+        cursor: Any = None
+        for statement in _parts(statements):
+            one = translated(statement)
+            cursor = self.raw.execute(one.sql.encode(), _bound(one, bindings))
+            self._count(cursor)
+        return cursor
+
+    def executemany(self, statements: str, bindings: Any, /) -> Any:
+        one = translated(statements)
+        cursor = self.raw.cursor()
+        rows = [_bound(one, row) for row in bindings]
+        if rows:
+            cursor.executemany(one.sql.encode(), rows)
+            self._count(cursor)
+        return cursor
+
+    def _count(self, cursor: Any) -> None:
+        if cursor.rowcount > 0 and cursor.description is None:
+            self._changed = cursor.rowcount
+            self._changed_in_all += cursor.rowcount
+        elif cursor.description is None:
+            self._changed = 0
+
+    def changes(self) -> int:
+        return self._changed
+
+    def total_changes(self) -> int:
+        return self._changed_in_all
+
+    @staticmethod
+    def array(ids: Iterable[int], /) -> Any:
+        found = ids.tolist() if isinstance(ids, np.ndarray) else [int(one) for one in ids]
+        return found or [0]
+
+    @staticmethod
+    def text_array(texts: Sequence[str], /) -> Any:
+        return list(texts)
+
+    def last_item(self) -> int:
+        return int(self.execute("SELECT last_value FROM last_item").fetchone()[0])
+
+    def skip_item(self) -> int:
+        return int(
+            self.execute(
+                "SELECT setval('last_item', (SELECT last_value FROM last_item) + 1)"
+            ).fetchone()[0]
+        )
+
+    def rescued(self) -> Any:
+        raise NotImplementedError
+
+    def write_keywords(self, rows: Iterable[tuple[int, str, str, str]], *, fresh: bool) -> None:
+        keywords.write(self, rows, fresh=fresh)
+
+    def delete_keywords(self, item: int) -> None:
+        keywords.delete(self, [item])
+
+    def write_vectors(
+        self, rows: Iterable[tuple[int, int, Floats, Sequence[bytes | None]]], *, fresh: bool
+    ) -> None:
+        vectors.write(self, rows, fresh=fresh)
+
+    def read_vectors(self, item: int) -> tuple[Floats, Sequence[bytes | None]]:
+        return vectors.of_item(self, item)
+
+    def delete_vectors(self, item: int, namespace: int) -> None:
+        vectors.delete(self, [item])
+
+    def erase_vectors(self, items: Sequence[int]) -> None:
+        """Nothing is left of what is deleted, but for what the server keeps until it vacuums."""
+
+
+_SEMICOLON: Final = re.compile(r"'(?:[^']|'')*'|(;)")
+
+
+def _parts(statements: str) -> list[str]:
+    """Statements one by one: the server binds values to one of them."""
+    if ";" not in statements:
+        return [statements]
+    parts, at = [], 0
+    for found in _SEMICOLON.finditer(statements):
+        if found[1]:
+            parts.append(statements[at : found.start()])
+            at = found.end()
+    parts.append(statements[at:])
+    return [part for part in parts if part.strip()]
+
+
+def _bound(one: Translated, bindings: Any) -> list[Any]:
+    """Return the values in the order in which the statement takes them."""
+    values: list[Any]
+    if isinstance(bindings, Mapping):
+        values = [bindings[str(name)] for name in one.order]
+    else:
+        given = tuple(bindings)
+        values = [given[int(place)] for place in one.order]
+    for place in one.leaves:
+        values[place] = encoded(values[place])
+    return values

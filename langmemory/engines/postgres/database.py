@@ -1,0 +1,283 @@
+"""The connections to one schema of a PostgreSQL server: snapshots, and one writer at a time."""
+
+from __future__ import annotations
+
+import logging
+import os
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from typing import Any, Final
+from urllib.parse import parse_qsl, urlencode, urlsplit, urlunsplit
+
+import psycopg
+from psycopg import sql as quoting
+from psycopg_pool import ConnectionPool, PoolTimeout
+
+from langmemory.config import DatabaseConfig, EngineConfig
+from langmemory.engines.postgres.connection import Connection, adapt
+from langmemory.errors import ClosedStoreError, DatabaseError, InvalidValueError, SchemaVersionError
+
+logger = logging.getLogger("langmemory.engines.postgres")
+
+DEFAULT_SCHEMA: Final = "langmemory"
+POOL_TIMEOUT_SECONDS: Final = 30.0
+
+
+class Address:
+    """The address of a schema: a PostgreSQL URL with ``?schema=name``, and what may be shown of it."""
+
+    def __init__(self, url: str) -> None:
+        parts = urlsplit(url)
+        options = dict(parse_qsl(parts.query))
+        self.schema = options.pop("schema", DEFAULT_SCHEMA)
+        if not self.schema or len(self.schema.encode()) > 63 or "\0" in self.schema:
+            raise DatabaseError(f"schema={self.schema!r:.80} is no name of a schema.")
+        self.url = urlunsplit(parts._replace(query=urlencode(options)))
+        host = parts.hostname or options.get("host", "")
+        port = f":{parts.port}" if parts.port else ""
+        self.shown = f"postgresql://{host}{port}{parts.path}?schema={self.schema}"
+        """Without user and password."""
+
+
+@contextmanager
+def clear_errors(shown: str) -> Iterator[None]:
+    """Turn what the server and its driver raise into errors of ours.
+
+    Raises:
+        DatabaseError: What the server said, and the next step.
+        InvalidValueError: A text that PostgreSQL cannot hold.
+    """
+    try:
+        yield
+    except (psycopg.errors.LockNotAvailable, psycopg.errors.QueryCanceled) as error:
+        raise DatabaseError(
+            f"{shown} stayed locked by another writer for longer than busy_timeout_ms. "
+            "Try again, or raise database.busy_timeout_ms."
+        ) from error
+    except PoolTimeout as error:
+        raise DatabaseError(
+            f"No connection to {shown} within {POOL_TIMEOUT_SECONDS:.0f} seconds: {error}. Check that the "
+            "server runs, its address, and its max_connections."
+        ) from error
+    except psycopg.OperationalError as error:
+        raise DatabaseError(
+            f"The connection to {shown} failed: {_first_line(error)}. Nothing of this transaction is "
+            "certain to be written; try again."
+        ) from error
+    except psycopg.DataError as error:
+        if "NUL" in str(error) or isinstance(error, psycopg.errors.UntranslatableCharacter):
+            raise InvalidValueError(
+                "A text holds the character NUL, which PostgreSQL cannot store. Take it out, for "
+                "example with text.replace('\\0', '')."
+            ) from error
+        raise DatabaseError(
+            f"PostgreSQL refused a value on {shown}: {_first_line(error)}"
+        ) from error
+    except psycopg.Error as error:
+        raise DatabaseError(
+            f"PostgreSQL refused a statement on {shown}: {_first_line(error)}"
+        ) from error
+    except UnicodeEncodeError as error:
+        raise InvalidValueError(
+            f"{error.object!r:.80} is not text: it holds half of a surrogate pair at character "
+            f"{error.start}. Repair it, for example with text.encode('utf-8', 'replace').decode()."
+        ) from error
+
+
+def _first_line(error: BaseException) -> str:
+    return (str(error).strip().splitlines() or [type(error).__name__])[0]
+
+
+class Database:
+    """The connections of one schema. Thread-safe; needs no event loop.
+
+    `write` takes a lock of the schema for the length of its transaction, so that one writer follows
+    the other, on whatever machine; what they number, commits in the order of the numbers. Nothing
+    belongs to a session, so that PgBouncer may hand out its connections by transaction.
+    """
+
+    def __init__(self, url: str, *, settings: DatabaseConfig) -> None:
+        """Connect.
+
+        Raises:
+            DatabaseError: There is no server, or it refuses.
+        """
+        self.address = Address(url)
+        self.path = self.address.shown
+        self._busy_timeout_ms = settings.busy_timeout_ms
+        self.vectors_in: str | None = None
+        """The schema of pgvector; None: the database has no vectors."""
+        self.schema_version: int | None = None
+        self.pid = os.getpid()
+        self._closed = False
+        self._writing = threading.local()
+        self._prepare: int | None = 5
+        self._durable = settings.synchronous == "full"
+        # One connection first: a wrong address is told at once, in the server's words.
+        with clear_errors(self.path), self._connect() as raw:
+            self._look_at(raw)
+        self._pool = ConnectionPool(
+            self.address.url,
+            min_size=1,
+            max_size=max(EngineConfig.of(settings).readers, 2),
+            timeout=POOL_TIMEOUT_SECONDS,
+            kwargs={"autocommit": True, "prepare_threshold": self._prepare},
+            configure=adapt,
+            open=True,
+            name="langmemory",
+        )
+
+    def _connect(self) -> psycopg.Connection[Any]:
+        raw = psycopg.connect(self.address.url, autocommit=True)
+        adapt(raw)
+        return raw
+
+    def _look_at(self, raw: psycopg.Connection[Any]) -> None:
+        encoding = raw.info.parameter_status("server_encoding")
+        if encoding != "UTF8":
+            raise DatabaseError(
+                f"The database of {self.path} has the encoding {encoding}; langmemory needs UTF8. "
+                "Create a database with ENCODING 'UTF8'."
+            )
+        self.find_vectors(raw)
+
+    def find_vectors(self, raw: psycopg.Connection[Any]) -> None:
+        """Look whether the database has pgvector, and where."""
+        row = raw.execute(
+            "SELECT n.nspname FROM pg_extension e JOIN pg_namespace n ON n.oid = e.extnamespace "
+            "WHERE e.extname = 'vector'"
+        ).fetchone()
+        self.vectors_in = None if row is None else row[0]
+
+    def _path(self) -> quoting.Composable:
+        names = [self.address.schema, *([self.vectors_in] if self.vectors_in else [])]
+        return quoting.SQL(", ").join(map(quoting.Identifier, dict.fromkeys(names)))
+
+    def _begin(self, mode: str) -> quoting.Composed:
+        # In one message: each costs a way to the server and back.
+        return quoting.SQL("BEGIN {}; SET LOCAL search_path TO {}").format(
+            quoting.SQL(mode),
+            self._path(),
+        )
+
+    @contextmanager
+    def _lent(self) -> Iterator[psycopg.Connection[Any]]:
+        self.check_usable()
+        with self._pool.connection() as raw:
+            yield raw
+
+    @contextmanager
+    def write(self, *, busy_timeout_ms: int | None = None) -> Iterator[Connection]:
+        """One transaction, committed at the end and rolled back whole on any exception.
+        ``busy_timeout_ms``: a shorter one, for this transaction alone."""
+        self.check_usable()
+        if getattr(self._writing, "now", False):
+            raise DatabaseError(
+                f"A write to {self.path} began within another one of the same thread, as from "
+                "a signal handler. Write when the first is done."
+            )
+        timeout = min(self._busy_timeout_ms, busy_timeout_ms or self._busy_timeout_ms)
+        begin = quoting.SQL(
+            "{}; SET LOCAL lock_timeout = {}; SET LOCAL synchronous_commit = {}; "
+            "SELECT pg_advisory_xact_lock(hashtextextended({}, 7))"
+        ).format(
+            self._begin("ISOLATION LEVEL READ COMMITTED"),
+            quoting.Literal(f"{max(timeout, 1)}ms"),
+            quoting.SQL("on" if self._durable else "off"),
+            quoting.Literal(f"langmemory {self.address.schema}"),
+        )
+        with clear_errors(self.path), self._lent() as raw:
+            self._writing.now = True
+            try:
+                raw.execute(begin)
+                connection = Connection(raw)
+                self._check_schema(connection)
+                yield connection
+                raw.execute("COMMIT")
+            except BaseException:
+                with suppress(psycopg.Error):
+                    if raw.info.transaction_status != psycopg.pq.TransactionStatus.IDLE:
+                        raw.execute("ROLLBACK")
+                raise
+            finally:
+                self._writing.now = False
+
+    @contextmanager
+    def part(self, connection: Connection) -> Iterator[None]:
+        """A part of a write transaction that may fail alone: undone on an exception, which goes on."""
+        with clear_errors(self.path):
+            connection.raw.execute("SAVEPOINT part")
+            try:
+                yield
+            except BaseException:
+                with suppress(psycopg.Error):
+                    connection.raw.execute("ROLLBACK TO SAVEPOINT part")
+                    connection.raw.execute("RELEASE SAVEPOINT part")
+                raise
+            connection.raw.execute("RELEASE SAVEPOINT part")
+
+    @contextmanager
+    def read(self, *, snapshot: bool = True) -> Iterator[Connection]:
+        """A connection with one consistent snapshot. Do not write through it."""
+        mode = "REPEATABLE READ" if snapshot else "READ COMMITTED"
+        with clear_errors(self.path), self._lent() as raw:
+            raw.execute(self._begin(f"ISOLATION LEVEL {mode} READ ONLY"))
+            try:
+                yield Connection(raw)
+            finally:
+                with suppress(psycopg.Error):
+                    raw.execute("ROLLBACK")
+
+    @contextmanager
+    def copy(self) -> Iterator[Connection]:
+        """A transaction that is rolled back whatever happens, to see what a write would do."""
+        with clear_errors(self.path), self._lent() as raw:
+            raw.execute(self._begin("ISOLATION LEVEL REPEATABLE READ"))
+            try:
+                yield Connection(raw)
+            finally:
+                with suppress(psycopg.Error):
+                    raw.execute("ROLLBACK")
+
+    def first(self, statement: str, bindings: tuple[Any, ...]) -> Any:
+        """Return the first row of a single statement that reads, or None."""
+        with self.read(snapshot=False) as connection:
+            return connection.execute(statement, bindings).fetchone()
+
+    def _check_schema(self, connection: Connection) -> None:
+        if self.schema_version is None:
+            return
+        row = connection.raw.execute("SELECT version FROM langmemory_version").fetchone()
+        if row is None or row[0] != self.schema_version:
+            raise SchemaVersionError(
+                f"{self.path} was brought from schema version {self.schema_version} to "
+                f"{row and row[0]} by another langmemory while it was open here; nothing was written. "
+                "Restart this process with that langmemory."
+            )
+
+    @contextmanager
+    def outside(self) -> Iterator[psycopg.Connection[Any]]:
+        """A connection of its own without a transaction, for what PostgreSQL does in none."""
+        self.check_usable()
+        with clear_errors(self.path), self._connect() as raw:
+            raw.execute(quoting.SQL("SET search_path TO {}").format(self._path()))
+            yield raw
+
+    def check_usable(self) -> None:
+        """Raise ClosedStoreError after `close`, and in a forked child."""
+        if self._closed:
+            raise ClosedStoreError(f"The store on {self.path} is closed. Open a new one.")
+        if self.pid != os.getpid():
+            raise ClosedStoreError(
+                f"The store on {self.path} was opened before this process was forked. Connections must "
+                "not cross a fork: open a new store in the child process."
+            )
+
+    def close(self) -> None:
+        """Close every connection. A second call does nothing."""
+        if self._closed:
+            return
+        self._closed = True
+        if self.pid == os.getpid():
+            self._pool.close()

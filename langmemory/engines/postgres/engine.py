@@ -1,0 +1,310 @@
+"""A schema of a PostgreSQL server as an engine: transactions in, consistent snapshots out."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import replace
+from typing import Any, Final
+
+import psycopg
+from psycopg import sql as quoting
+
+from langmemory.config import DEFAULT_DATABASE, DatabaseConfig
+from langmemory.engines.postgres import schema, vectors
+from langmemory.engines.postgres.connection import Connection
+from langmemory.engines.postgres.database import Database, clear_errors
+from langmemory.engines.postgres.search import keyword_search, known_words, vector_search
+from langmemory.engines.postgres.search.scope_plan import ScopePlan
+from langmemory.engines.sql.scope.scopes import CompiledScope, compile_scope
+from langmemory.engines.sql.tables.settings import ModelSetting, read_model, remaining
+from langmemory.errors import DatabaseError, SchemaVersionError
+from langmemory.ports.candidates import NOTHING, Floats, Ids, KeywordQuery
+from langmemory.types import Namespace, Scope, Stats
+from langmemory.values import from_json
+
+logger = logging.getLogger("langmemory.engines.postgres")
+
+_TABLES: Final = b"SELECT tablename FROM pg_tables WHERE schemaname = %s"
+VERSION: Final = 1
+"""Of the schema that this langmemory writes."""
+
+
+class Engine:
+    """See `langmemory.engines.sql.engine.Engine`. Thread-safe."""
+
+    def __init__(self, url: str, *, settings: DatabaseConfig = DEFAULT_DATABASE) -> None:
+        """Connect, and bring the schema up to date; several processes may do so at once.
+
+        Args:
+            url: ``postgresql://user:password@host/database?schema=name``.
+            settings: How long a writer waits; its ``path`` is not read.
+
+        Raises:
+            DatabaseError, SchemaVersionError: It cannot be used; the message says why.
+        """
+        self.database = Database(url, settings=settings)
+        self.write = self.database.write
+        self.part = self.database.part
+        self.copy = self.database.copy
+        self.first = self.database.first
+        self.check_usable = self.database.check_usable
+        self.counts = keyword_search.Counts()
+        self._public: Connection | None = None
+        try:
+            self._set_up()
+            with self.database.read() as connection:
+                self._model = read_model(connection)
+                self.remaining = remaining(connection)
+        except BaseException:
+            self.database.close()
+            raise
+
+    def _set_up(self) -> None:
+        database = self.database
+        name = self.schema
+        with clear_errors(database.path), database.read() as connection:
+            found = schema.version(connection.raw)
+        if found == 0:
+            with database.outside() as raw, raw.transaction():
+                raw.execute(
+                    "SELECT pg_advisory_xact_lock(hashtextextended(%s, 7))", (f"langmemory {name}",)
+                )
+                self._create(raw)
+            found = VERSION
+        if found > VERSION:
+            raise SchemaVersionError(
+                f"{database.path} has schema version {found}, this langmemory knows up to {VERSION}. "
+                "Upgrade langmemory (pip install -U langgraph-langmemory)."
+            )
+        database.schema_version = found
+
+    def _create(self, raw: psycopg.Connection[Any]) -> None:
+        """Create the schema, unless another process was faster."""
+        database = self.database
+        raw.execute(
+            quoting.SQL("CREATE SCHEMA IF NOT EXISTS {}").format(
+                quoting.Identifier(database.address.schema)
+            )
+        )
+        if schema.version(raw):
+            return
+        if database.vectors_in is None:
+            try:
+                with raw.transaction():
+                    raw.execute("CREATE EXTENSION IF NOT EXISTS vector WITH SCHEMA public")
+            except psycopg.Error as error:
+                logger.warning(
+                    "%s has no extension vector (%s): keywords only. Let an administrator run CREATE "
+                    "EXTENSION vector, then open a new schema.", database.path, type(error).__name__,
+                )  # fmt: skip
+            database.find_vectors(raw)
+        raw.execute(quoting.SQL("SET LOCAL search_path TO {}").format(database._path()))
+        for statement in schema.statements():
+            raw.execute(statement.encode())
+        if database.vectors_in is not None:
+            raw.execute(schema.vector_statements().encode())
+        raw.execute("CREATE TABLE langmemory_version (version integer NOT NULL)")
+        raw.execute("INSERT INTO langmemory_version VALUES (%s)", (VERSION,))
+        raw.execute(
+            "INSERT INTO setting (name, value) "
+            "VALUES ('generation', (random() * 4611686018427387904)::bigint::text)"
+        )
+
+    @property
+    def model(self) -> ModelSetting:
+        """The embedding model of the vectors, as last seen."""
+        return self._model
+
+    @property
+    def schema(self) -> str:
+        """The name of the schema."""
+        return self.database.address.schema
+
+    @property
+    def path(self) -> str:
+        """The address, without user and password."""
+        return self.database.path
+
+    @contextmanager
+    def read(self) -> Iterator[Snapshot]:
+        with self.database.read() as connection:
+            yield Snapshot(self, connection)
+
+    @contextmanager
+    def glance(self) -> Iterator[Snapshot]:
+        with self.database.read(snapshot=False) as connection:
+            yield Snapshot(self, connection)
+
+    def snapshot(self, connection: Connection) -> Snapshot:
+        return Snapshot(self, connection)
+
+    def seen_model(self, connection: Connection) -> ModelSetting:
+        """Return the embedding model as of this connection's snapshot."""
+        self._model = read_model(connection)
+        return self._model
+
+    def archive_path(self, settings: DatabaseConfig) -> str | None:
+        return None
+
+    def mend(self, indexing: Any) -> None:
+        """The indexes are in the server's transactions; none is ever lost alone."""
+
+    def check(self) -> list[str]:
+        return []
+
+    def optimise(self) -> dict[str, float]:
+        """Refresh the planner's statistics; the server vacuums by itself."""
+        with self.database.outside() as raw:
+            raw.execute("ANALYZE")
+        return {}
+
+    def rescued(self, error: DatabaseError) -> AbstractContextManager[Any] | None:
+        """A damaged server is mended by its administrator, from a backup."""
+        return None
+
+    @contextmanager
+    def erasing(self, connection: Connection) -> Iterator[None]:
+        """What is deleted stays in the pages until it is vacuumed, see `purge`."""
+        yield
+
+    def erase_keywords(self) -> None:
+        """Deleted rows leave the index with the next vacuum."""
+
+    def empty_wal(self) -> bool:
+        """The server keeps its own log; nobody can say when a text has left it."""
+        return True
+
+    def purge(self) -> bool:
+        """Vacuum the tables of the schema, so that deleted rows are overwritten by later ones."""
+        with self.database.outside() as raw:
+            for (table,) in raw.execute(_TABLES, (self.schema,)).fetchall():
+                raw.execute(quoting.SQL("VACUUM {}").format(quoting.Identifier(table)))
+        self.counts = keyword_search.Counts()
+        return True
+
+    def purge_if_sound(self) -> tuple[bool, bool]:
+        return True, self.purge()
+
+    def leftovers(self, words: list[str]) -> tuple[int, list[str]]:
+        """Look in every row of every table: the bytes of a server cannot be searched."""
+        found: list[str] = []
+        with self.read() as snapshot:
+            for (table,) in snapshot.connection.raw.execute(_TABLES, (self.schema,)).fetchall():
+                query = quoting.SQL(
+                    "SELECT EXISTS (SELECT 1 FROM {} AS t, unnest(%s::text[]) AS w (word) "
+                    "WHERE strpos(lower(t::text), lower(w.word)) > 0)"
+                ).format(quoting.Identifier(table))
+                row = snapshot.connection.raw.execute(query, (words,)).fetchone()
+                found += [f"the table {table}"] if row is not None and row[0] else []
+        return len(words), found
+
+    def public_connection(self) -> Any:
+        """Return a connection for SQL by hand; the same at each call."""
+        if self._public is None or self._public.raw.closed:
+            raw = self.database._connect()
+            raw.execute(quoting.SQL("SET search_path TO {}").format(self.database._path()))
+            self._public = Connection(raw)
+        return self._public
+
+    def close(self) -> None:
+        public, self._public = self._public, None
+        if public is not None:
+            public.raw.close()
+        self.database.close()
+
+
+class Snapshot:
+    """Reads of one moment, see `langmemory.engines.sql.engine.Snapshot`."""
+
+    def __init__(self, engine: Engine, connection: Connection) -> None:
+        self.engine = engine
+        self.connection = connection
+        self._setting: ModelSetting | None = None
+
+    def model(self) -> ModelSetting:
+        if self._setting is None:
+            self._setting = self.engine.seen_model(self.connection)
+        return self._setting
+
+    def stats(self) -> Stats:
+        execute = self.connection.execute
+        kinds = execute("SELECT kind, count(*) FROM item GROUP BY kind ORDER BY 1").fetchall()
+        vectors = "(SELECT count(*) FROM embedding)" if self.engine.database.vectors_in else "0"
+        items, namespaces, vector_count, keywords, history, size = execute(
+            "SELECT (SELECT count(*) FROM item), (SELECT count(DISTINCT namespace) FROM item), "
+            f"{vectors}, (SELECT count(*) FROM keyword), (SELECT count(*) FROM history), "
+            "(SELECT coalesce(sum(pg_total_relation_size(c.oid)), 0) FROM pg_class c "
+            "CROSS JOIN pg_namespace n ON n.oid = c.relnamespace "
+            "WHERE c.relkind = 'r' AND n.nspname = ?)",
+            (self.engine.schema,),
+        ).fetchone()
+        model = read_model(self.connection)
+        return Stats(
+            items=items, namespaces=namespaces, vectors=vector_count, keywords=keywords,
+            history=history, by_kind=dict(kinds), file_bytes=int(size), model=model.model,
+            dims=model.dims,
+        )  # fmt: skip
+
+    def scoped(self, scope: Scope, *, alive_at_us: int | None = None) -> CompiledScope:
+        if scope.statuses == ("active",) and scope.known_at is None:
+            inactive = "SELECT 1 FROM item WHERE status <> 'active' LIMIT 1"
+            if self.connection.execute(inactive).fetchone() is None:
+                scope = replace(scope, statuses=None)
+        return compile_scope(scope, alive_at_us=alive_at_us)
+
+    def plan(self, scope: CompiledScope) -> ScopePlan:
+        return ScopePlan(scope)
+
+    def nearest(
+        self,
+        scope: CompiledScope,
+        query: Floats,
+        limit: int,
+        *,
+        overfetch: int,
+        exact: bool = False,
+        rough: bool = False,
+        among: Ids | None = None,
+    ) -> tuple[Ids, Floats]:
+        if self.model().dims is None:
+            return NOTHING
+        return vector_search.nearest(self.connection, scope, query, limit, among=among)
+
+    def keyword(
+        self, scope: CompiledScope, query: KeywordQuery, limit: int, *, complete: bool = False
+    ) -> tuple[Ids, Floats]:
+        return keyword_search.search(
+            self.connection, self.engine.counts, scope, query, limit, complete=complete
+        )
+
+    def ranking(self, bodies: Sequence[str]) -> keyword_search.Texts:
+        return keyword_search.Texts(self.connection, self.engine.counts, bodies)
+
+    def known_words(
+        self, namespace: Namespace, words: Sequence[str], viewer: str | None
+    ) -> Mapping[str, str]:
+        return known_words.known(self.connection, namespace, words, viewer)
+
+    def stems(self, words: Sequence[str]) -> Sequence[str]:
+        return known_words.stems(words)
+
+    def cosines(self, query: Floats, ids: Ids) -> Floats:
+        return vector_search.cosines(self.connection, query, ids)
+
+    rough_cosines = cosines
+
+    def first_vectors(self, ids: Ids) -> tuple[Ids, Floats]:
+        return vector_search.first_vectors(self.connection, ids)
+
+    def cached_vectors(self, hashes: Sequence[bytes]) -> dict[bytes, Floats]:
+        return vectors.cached(self.connection, hashes)
+
+    def without_vectors(self, scope: CompiledScope, known: Ids, limit: int) -> Ids:
+        return vector_search.without_vectors(self.connection, scope, known, limit)
+
+    def value(self, item: int) -> dict[str, Any]:
+        row = self.connection.execute("SELECT value FROM item WHERE id = ?", (item,)).fetchone()
+        value: dict[str, Any] = from_json(row[0])
+        return value

