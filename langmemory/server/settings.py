@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 
+from langmemory.errors import ConfigError
 from langmemory.server.oauth.settings import OAuthSettings
 
 MIB = 1024 * 1024
+NOT_IN_A_NAME = re.compile(
+    r"[\s/@?#*]|^[^:]*:[^:]*$"
+)  # one colon begins a port, several are an IPv6 address
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -35,3 +40,11 @@ class ServerSettings:
     """A reader of events that takes longer to accept some is dropped."""
     oauth: OAuthSettings | None = None
     """Whose access tokens ``/memory/mcp`` takes, besides those of langmemory."""
+
+    def __post_init__(self) -> None:
+        for name in self.allowed_hosts:
+            if not name or NOT_IN_A_NAME.search(name):
+                raise ConfigError(
+                    f"No client can reach the server by the name {name!r:.80}. Pass it without scheme, port "
+                    "and path, such as memory.example.com."
+                )

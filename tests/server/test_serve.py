@@ -112,6 +112,18 @@ def test_a_taken_port_is_one_line(tmp_path: Path) -> None:
     assert f"Cannot listen on 127.0.0.1:{port}" in ran.stderr
 
 
+@pytest.mark.parametrize(
+    "name", ["https://memory.example.com", "memory.example.com:443", "a/b", "*", ""]
+)
+def test_a_name_that_no_client_can_send_is_refused(tmp_path: Path, name: str) -> None:
+    """An address where a name is to be would refuse every request; it is refused at the start."""
+    words = ["--db", str(tmp_path / "memory.db"), "serve", "--port", "0", "--allow-host", name]
+    ran = CliRunner().invoke(app, words)
+    assert ran.exit_code == 1
+    assert repr(name) in ran.output
+    assert "memory.example.com" in ran.output
+
+
 def test_the_pages_open_in_a_browser(monkeypatch: pytest.MonkeyPatch) -> None:
     """`--open` opens an address where there is a screen; a browser for terminals would take the terminal."""
     opened: Queue[str] = Queue()
