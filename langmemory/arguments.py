@@ -14,18 +14,18 @@ NO_LIMIT: Final = 1 << 40
 """More items than a file holds; larger limits and offsets (``sys.maxsize``) mean the same."""
 
 
-def whole_number(name: str, value: Any) -> int:
+def whole_number(name: str, value: Any, *, least: int = 0) -> int:
     """Return a limit or the like as SQLite takes it: `NO_LIMIT` at most.
 
     Raises:
-        ConfigError: It is no whole number from 0 on, as True is none.
+        ConfigError: It is no whole number from ``least`` on, as True is none.
     """
     try:
         number = -1 if isinstance(value, bool) else operator.index(value)
     except TypeError:
         number = -1
-    if number < 0:
-        raise ConfigError(f"{name} is {value!r:.80}; it must be a whole number, 0 or more.")
+    if number < least:
+        raise ConfigError(f"{name} is {value!r:.80}; it must be a whole number, {least} or more.")
     return min(number, NO_LIMIT)
 
 

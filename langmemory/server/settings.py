@@ -9,9 +9,8 @@ from langmemory.errors import ConfigError
 from langmemory.server.oauth.settings import OAuthSettings
 
 MIB = 1024 * 1024
-NOT_IN_A_NAME = re.compile(
-    r"[\s/@?#*]|^[^:]*:[^:]*$"
-)  # one colon begins a port, several are an IPv6 address
+NOT_IN_A_NAME = re.compile(r"[\s/@?#*]|^[^:]*:[^:]*$")
+"""One colon begins a port; several are of an IPv6 address."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

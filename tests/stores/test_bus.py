@@ -449,6 +449,14 @@ def _take_and_die(path: str) -> None:
     os.kill(os.getpid(), signal.SIGKILL)
 
 
+def test_a_page_of_no_message_is_refused(store: MemoryStore) -> None:
+    """A limit of 0 is refused by its value, here, in the feed and over a server alike: no page follows it."""
+    bus = store.bus(TEAM, agent="planner")
+    for read in (bus.inbox, bus.messages, store.feed.read):
+        with pytest.raises(ConfigError, match="limit is 0; it must be a whole number, 1 or more"):
+            read(limit=0)
+
+
 def test_a_killed_process_loses_no_message(tmp_path: Path) -> None:
     """What it sent is there, and what it received and did not acknowledge is given out again, to another
     process on the same file."""

@@ -344,7 +344,7 @@ class Bus:
         start = 0 if after is None else int(sealer.opened(after)[0])
         ranks = get_args(MessagePriority)
         pressing = ranks[ranks.index(one_of("min_priority", min_priority, MessagePriority)) :]
-        limit = max(1, whole_number("limit", limit))
+        limit = whole_number("limit", limit, least=1)
         wanted = [_among("m.priority", pressing), *_of_types(types)]
 
         def waiting(connection: Connection) -> list[tuple[int, BusMessage]]:
@@ -410,7 +410,7 @@ class Bus:
             reply_to: Only what answers this message.
         """
         sealer = Cursors(self._core.engine).sealer("messages")
-        limit = max(1, whole_number("limit", limit))
+        limit = whole_number("limit", limit, least=1)
         start = 0 if after is None else int(sealer.opened(after)[0])
         wanted = [messages.placed(self.namespace), *_of_types(types)]
         if self.agent is not None:

@@ -65,7 +65,7 @@ class Feed:
                 f"types names {', '.join(closed)}, which concern everybody's memory: a viewer is not told "
                 "of them. Leave them out, or ask the application's store."
             )
-        limit = max(1, whole_number("limit", limit))
+        limit = whole_number("limit", limit, least=1)
         selection = Selection(
             viewer=self._viewer,
             namespaces=tuple(check_namespace(one, may_be_empty=True) for one in namespaces),
