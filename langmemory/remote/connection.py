@@ -43,8 +43,8 @@ IDLE_SECONDS: Final = 4
 class Backoff:
     """How often, and after what time, a request is sent again."""
 
-    attempts: int = 4
-    """In all; 1 sends nothing again."""
+    attempts: int = 8
+    """In all; 1 sends nothing again. With eight, a server may be away for some six seconds."""
     first_seconds: float = 0.1
     """The longest wait after the first attempt; it doubles with each further one."""
     longest_seconds: float = 10.0
