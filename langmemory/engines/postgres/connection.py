@@ -16,10 +16,8 @@ from psycopg.types.string import StrDumper
 from langmemory.engines.postgres import keywords, vectors
 from langmemory.engines.postgres.leaves import encoded
 from langmemory.engines.postgres.translate import Translated, translated
+from langmemory.errors import DatabaseError
 from langmemory.ports.candidates import Floats
-
-TOGETHER: Final = 100
-"""Rows that `executemany` sends before it waits for the server."""
 
 
 class _Int(Int8Dumper):
@@ -118,7 +116,9 @@ class Connection:
         )
 
     def rescued(self) -> Any:
-        raise NotImplementedError
+        raise DatabaseError(
+            "Nothing can be rescued of a damaged PostgreSQL server from here. Restore its backup."
+        )
 
     def write_keywords(self, rows: Iterable[tuple[int, str, str, str]], *, fresh: bool) -> None:
         keywords.write(self, rows, fresh=fresh)
