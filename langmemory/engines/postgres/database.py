@@ -112,23 +112,22 @@ class Database:
         self.pid = os.getpid()
         self._closed = False
         self._writing = threading.local()
-        self._prepare: int | None = 5
         self._durable = settings.synchronous == "full"
         # One connection first: a wrong address is told at once, in the server's words.
-        with clear_errors(self.path), self._connect() as raw:
+        with clear_errors(self.path), self.connect() as raw:
             self._look_at(raw)
         self._pool = ConnectionPool(
             self.address.url,
             min_size=1,
             max_size=max(EngineConfig.of(settings).readers, 2),
             timeout=POOL_TIMEOUT_SECONDS,
-            kwargs={"autocommit": True, "prepare_threshold": self._prepare},
+            kwargs={"autocommit": True},
             configure=adapt,
             open=True,
             name="langmemory",
         )
 
-    def _connect(self) -> psycopg.Connection[Any]:
+    def connect(self) -> psycopg.Connection[Any]:
         raw = psycopg.connect(self.address.url, autocommit=True)
         adapt(raw)
         return raw
@@ -150,7 +149,7 @@ class Database:
         ).fetchone()
         self.vectors_in = None if row is None else row[0]
 
-    def _path(self) -> quoting.Composable:
+    def search_path(self) -> quoting.Composable:
         names = [self.address.schema, *([self.vectors_in] if self.vectors_in else [])]
         return quoting.SQL(", ").join(map(quoting.Identifier, dict.fromkeys(names)))
 
@@ -158,7 +157,7 @@ class Database:
         # In one message: each costs a way to the server and back.
         return quoting.SQL("BEGIN {}; SET LOCAL search_path TO {}").format(
             quoting.SQL(mode),
-            self._path(),
+            self.search_path(),
         )
 
     @contextmanager
@@ -260,8 +259,8 @@ class Database:
     def outside(self) -> Iterator[psycopg.Connection[Any]]:
         """A connection of its own without a transaction, for what PostgreSQL does in none."""
         self.check_usable()
-        with clear_errors(self.path), self._connect() as raw:
-            raw.execute(quoting.SQL("SET search_path TO {}").format(self._path()))
+        with clear_errors(self.path), self.connect() as raw:
+            raw.execute(quoting.SQL("SET search_path TO {}").format(self.search_path()))
             yield raw
 
     def check_usable(self) -> None:

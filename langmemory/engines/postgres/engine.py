@@ -100,7 +100,7 @@ class Engine:
                     "EXTENSION vector, then open a new schema.", database.path, type(error).__name__,
                 )  # fmt: skip
             database.find_vectors(raw)
-        raw.execute(quoting.SQL("SET LOCAL search_path TO {}").format(database._path()))
+        raw.execute(quoting.SQL("SET LOCAL search_path TO {}").format(database.search_path()))
         for statement in schema.statements():
             raw.execute(statement.encode())
         if database.vectors_in is not None:
@@ -203,8 +203,8 @@ class Engine:
     def public_connection(self) -> Any:
         """Return a connection for SQL by hand; the same at each call."""
         if self._public is None or self._public.raw.closed:
-            raw = self.database._connect()
-            raw.execute(quoting.SQL("SET search_path TO {}").format(self.database._path()))
+            raw = self.database.connect()
+            raw.execute(quoting.SQL("SET search_path TO {}").format(self.database.search_path()))
             self._public = Connection(raw)
         return self._public
 

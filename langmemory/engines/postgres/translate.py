@@ -7,23 +7,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final
 
-PRIMARY_KEYS: Final = {
-    "alias": "norm, namespace, entity",
-    "archived_item": "item",
-    "citation": "item",
-    "evidence": "item, source",
-    "fingerprint": "namespace, hash, item",
-    "label": "item",
-    "lease": "name",
-    "leaf": "path, value, namespace, item",
-    "mention": "entity, item",
-    "path": "name",
-    "progress": "task, namespace",
-    "reflected": "item",
-    "setting": "name",
-    "usage": "item",
-}
-"""What a row of a table replaces another by; of other tables ``INSERT OR REPLACE`` is not known."""
+REPLACED_BY: Final = {"setting": "name"}
+"""What a row replaces another by, in the tables for which the portable SQL says ``OR REPLACE``."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,10 +153,10 @@ def _on_conflict(sql: str, found: re.Match[str]) -> str:
     if what == "IGNORE":
         clause = " ON CONFLICT DO NOTHING"
     else:
-        key = PRIMARY_KEYS[table]
-        others = [one.strip() for one in columns.split(",") if one.strip() not in key.split(", ")]
+        key = REPLACED_BY[table]
+        others = (one for one in columns.split(", ") if one != key)
         changes = ", ".join(f"{one} = excluded.{one}" for one in others)
-        clause = f" ON CONFLICT ({key}) DO " + (f"UPDATE SET {changes}" if changes else "NOTHING")
+        clause = f" ON CONFLICT ({key}) DO UPDATE SET {changes}"
     return sql[:cut] + clause + sql[cut:]
 
 

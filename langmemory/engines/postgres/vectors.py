@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from langmemory.engines.sql.tables.connection import MAX_VECTORS
-from langmemory.errors import InvalidValueError
+from langmemory.engines.sql.tables.connection import MAX_VECTORS, check_count
 from langmemory.ports.candidates import Floats, Ids
 
 if TYPE_CHECKING:
@@ -48,11 +47,7 @@ def write(
     rows = list(rows)
     written: list[tuple[Any, ...]] = []
     for item, namespace, embedded, hashes in rows:
-        if len(embedded) > MAX_VECTORS:
-            raise InvalidValueError(
-                f"An item would have {len(embedded)} vectors; {MAX_VECTORS} is the most. "
-                "Index fewer fields, or split the item."
-            )
+        check_count(len(embedded))
         first = item << SLOT_BITS
         written += [
             (first + n, item, namespace, hashes[n], text(vector))

@@ -43,6 +43,7 @@ class Part:
 
 
 def quoted(lexeme: str) -> str:
+    """Return a word as a ``tsquery`` has it."""
     return "'" + lexeme.replace("\\", "\\\\").replace("'", "''") + "'"
 
 
@@ -78,14 +79,15 @@ class Counts:
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._known: dict[tuple[str, int | None], tuple[int, int]] = {}
+        self._known: dict[str, tuple[int, int]] = {}
 
     def holding(self, connection: Connection, part: Part, within: str, rows: int) -> int:
-        key = (part.query + within, None)
-        known = self._known.get(key)
+        """Return how many rows hold a part; ``within`` is a further condition of the ``tsquery``, ``rows``
+        how many there are in all."""
+        query = part.query + within
+        known = self._known.get(query)
         if known is not None and known[0] <= rows <= known[0] * STALE_AFTER:
             return known[1]
-        query = part.query + within
         if len(part.tokens) > 1:
             found = len(_candidates(connection, query).ids_of(part))
         else:
@@ -95,7 +97,7 @@ class Counts:
         with self._lock:
             if len(self._known) >= MOST_ENTRIES:
                 self._known.clear()
-            self._known[key] = (rows, found)
+            self._known[query] = (rows, found)
         return int(found)
 
 
@@ -115,8 +117,6 @@ class Candidates(NamedTuple):
     context: NDArray[np.bool_]
     """bool[t]: whether it stands in the context."""
     hashes: NDArray[np.uint32]
-    values: Sequence[Any]
-    """What `CompiledScope.passing` looks at, beside the id; empty where there is nothing to look at."""
 
     def counts(
         self, part: Part, begun: Sequence[int] = ()
@@ -143,23 +143,17 @@ class Candidates(NamedTuple):
 
 
 def _candidates(
-    connection: Connection, query: str, scope: CompiledScope | None = None, among: Ids | None = None
+    connection: Connection, query: str, scope: CompiledScope | None = None
 ) -> Candidates:
     """Return the rows that match a ``tsquery``, of items in scope."""
-    value = scope.value_column if scope is not None else ""
-    source, where, bindings = "keyword k", "TRUE", tuple[Any, ...]()
-    if among is not None:
-        source = "carray(?) c CROSS JOIN keyword k ON k.item = c.value"
-        bindings = (connection.array(among),)
-        value = ""
-    elif scope is not None and not scope.trivial:
-        source += " CROSS JOIN item i ON i.id = k.item"
-        where, bindings = scope.where, scope.bindings
-    before, after = ((*bindings, query), ()) if among is not None else ((query,), bindings)
+    value, joined, where, bindings = "", "", "TRUE", tuple[Any, ...]()
+    if scope is not None and not scope.trivial:
+        value, where, bindings = scope.value_column, scope.where, scope.bindings
+        joined = "CROSS JOIN item i ON i.id = k.item "
     rows = connection.execute(
-        f"SELECT k.item, k.body, k.length, k.places{value} FROM {source} "
-        f"WHERE k.words @@ ?::tsquery AND {where if among is None else 'TRUE'}",
-        (*before, *after),
+        f"SELECT k.item, k.body, k.length, k.places{value} FROM keyword k {joined}"
+        f"WHERE k.words @@ ?::tsquery AND {where}",
+        (query, *bindings),
     ).fetchall()
     if scope is not None and value:
         rows = scope.passing(rows)
@@ -174,7 +168,6 @@ def _candidates(
         row=row,
         context=place >= np.repeat(bodies, sizes),
         hashes=np.frombuffer(b"".join(one[3] for one in rows), np.uint32),
-        values=(),
     )
 
 
@@ -185,31 +178,29 @@ def search(
     query: KeywordQuery,
     limit: int,
     *,
-    items: Ids | None = None,
     complete: bool = False,
 ) -> tuple[Ids, Floats]:
     """Return the items in scope that match, with their BM25 > 0, best first.
 
     Args:
-        items: All in scope, if they are known.
         complete: Rows that only frequent words bring are wanted as well, where rare words bring fewer
             than ``limit``; else where they bring none.
     """
     parts = parts_of(query)
     namespace = scope.scope.namespace
     namespace_id = find(connection, namespace) if namespace else None
-    if not parts or (namespace and namespace_id is None) or (items is not None and not len(items)):
+    if not parts or (namespace and namespace_id is None):
         return NOTHING
     within = "" if namespace_id is None else f" & {quoted(of_namespace(namespace_id))}"
     rows, mean = total(connection)
     held = [counts.holding(connection, part, "", rows) for part in parts]
     weights = [idf(rows, max(one, 1)) for one in held]
     rare = list(parts)
-    if items is None and sum(held) > SCORED_ROWS:
+    if sum(held) > SCORED_ROWS:
         rare = _rarest(connection, counts, parts, within, rows)
     while True:
         asked = "(" + " | ".join(dict.fromkeys(part.query for part in rare)) + ")" + within
-        found = _candidates(connection, asked, scope, items)
+        found = _candidates(connection, asked, scope)
         ids, scores = _scored(connection, found, parts, weights, mean, query)
         if len(rare) == len(parts) or len(ids) >= (limit if complete else min(limit, 1)):
             break

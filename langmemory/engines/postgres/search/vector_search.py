@@ -58,8 +58,8 @@ def _rows(
     else:
         value = scope.value_column
         joined = "" if scope.trivial else "CROSS JOIN item i ON i.id = v.item "
-        within, labels = ("TRUE", ()) if not scope.scope.namespace else _within(scope)
-        source = f"embedding v {joined}WHERE {within} AND {scope.where}"
+        namespaces, labels = scope.namespaces()
+        source = f"embedding v {joined}WHERE v.namespace IN {namespaces} AND {scope.where}"
         bindings = (*labels, *scope.bindings)
     rows = connection.execute(
         f"SELECT v.item, -(v.e <#> ?::vector){value} FROM {source} "
@@ -67,11 +67,6 @@ def _rows(
         (text(query), *bindings, text(query), *(() if value else (limit,))),
     )
     return scope.passing(rows)[:limit] if value else rows.fetchall()
-
-
-def _within(scope: CompiledScope) -> tuple[str, tuple[Any, ...]]:
-    namespaces, labels = scope.namespaces()
-    return f"v.namespace IN {namespaces}", labels
 
 
 def cosines(connection: Connection, query: Floats, items: Ids) -> Floats:

@@ -6,10 +6,24 @@ from collections.abc import Iterable, Sequence
 from contextlib import AbstractContextManager
 from typing import Any, Final, Protocol
 
+from langmemory.errors import InvalidValueError
 from langmemory.ports.candidates import Floats
 
 MAX_VECTORS: Final = 65_536
 """Vectors that one item may have."""
+
+
+def check_count(vectors: int) -> None:
+    """Refuse an item with more vectors than one may have.
+
+    Raises:
+        InvalidValueError: It has more than `MAX_VECTORS`.
+    """
+    if vectors > MAX_VECTORS:
+        raise InvalidValueError(
+            f"An item would have {vectors} vectors; {MAX_VECTORS} is the most. "
+            "Index fewer fields, or split the item."
+        )
 
 
 class Rescued(Protocol):

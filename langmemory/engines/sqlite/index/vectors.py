@@ -12,10 +12,9 @@ import apsw
 import numpy as np
 from numpy.typing import NDArray
 
-from langmemory.engines.sql.tables.connection import MAX_VECTORS
+from langmemory.engines.sql.tables.connection import MAX_VECTORS, check_count
 from langmemory.engines.sql.tables.rows import insert
 from langmemory.engines.sqlite.file.connection import Connection
-from langmemory.errors import InvalidValueError
 from langmemory.ports.candidates import Floats, Ids
 
 SLOT_BITS: Final = (MAX_VECTORS - 1).bit_length()
@@ -50,11 +49,7 @@ def write(
     gone: list[tuple[int, int]] = []
     for item, namespace, embedded, hashes in rows:
         count = len(embedded)
-        if count > MAX_VECTORS:
-            raise InvalidValueError(
-                f"An item would have {count} vectors; {MAX_VECTORS} is the most. "
-                "Index fewer fields, or split the item."
-            )
+        check_count(count)
         first = item << SLOT_BITS
         if not fresh:
             before = _delete_vectors(connection, item)
