@@ -10,15 +10,16 @@ from typing import Any, Final
 import apsw
 import numpy as np
 
+from langmemory.engines.sql.copies.binary import BinaryQuantizedIndex
+from langmemory.engines.sql.copies.vectors import sign_bits
 from langmemory.engines.sql.records.history import GONE
 from langmemory.engines.sql.records.removal import RESTORABLE
+from langmemory.engines.sql.tables.connection import SLOT_BITS
 from langmemory.engines.sql.tables.settings import ARCHIVE_OF, read_model
 from langmemory.engines.sql.tables.values import leaves
 from langmemory.engines.sqlite.file.connection import Connection
 from langmemory.engines.sqlite.file.rescue import damaged_rows
 from langmemory.engines.sqlite.index import keywords
-from langmemory.engines.sqlite.index.binary import BinaryQuantizedIndex
-from langmemory.engines.sqlite.index.vectors import SLOT_BITS, sign_bits
 from langmemory.values import from_json
 
 DAMAGED: Final = "damaged:"
