@@ -326,7 +326,8 @@ def test_what_a_memory_says_stays_when_it_is_put_away(store: MemoryStore) -> Non
     before = store.admin.memory(NS, "k")
     store.changes.archive(NS, "k", reason="moved away")
     memory = store.admin.memory(NS, "k")
-    assert memory is not None and before is not None
+    assert memory is not None
+    assert before is not None
     assert memory.value["archived_because"] == "moved away"
     assert memory.text == before.text
 
