@@ -15,7 +15,6 @@ from langgraph.store.base import ListNamespacesOp, MatchCondition, PutOp, Search
 
 from langmemory.engines.sql.scope.filters import matches
 from langmemory.engines.sql.tables.settings import read_model
-from langmemory.engines.sqlite.consistency import check
 from langmemory.engines.sqlite.index import binary, keywords
 from langmemory.engines.sqlite.index import words as word_index
 from langmemory.engines.sqlite.search import keyword_search, scope_plan
@@ -235,6 +234,5 @@ def test_any_use_is_what_a_plain_model_says(
         else:
             model.search(store, mode)
     for _, store in stores:
-        with store._core.engine.read() as snapshot:
-            assert check(snapshot.connection) == []
+        assert store.admin.check() == []
         store.close()

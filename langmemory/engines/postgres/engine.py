@@ -14,6 +14,7 @@ from psycopg import sql as quoting
 from langmemory.config import DEFAULT_DATABASE, DatabaseConfig
 from langmemory.engines.postgres import schema, vectors
 from langmemory.engines.postgres.connection import Connection
+from langmemory.engines.postgres.consistency import check
 from langmemory.engines.postgres.database import Database, clear_errors
 from langmemory.engines.postgres.search import keyword_search, known_words, vector_search
 from langmemory.engines.postgres.search.scope_plan import ScopePlan
@@ -152,7 +153,9 @@ class Engine:
         """The indexes are in the server's transactions; none is ever lost alone."""
 
     def check(self) -> list[str]:
-        return []
+        """Return what is inconsistent in the schema, one line for each."""
+        with self.read() as snapshot:
+            return check(snapshot.connection, vectors=self.database.vectors_in is not None)
 
     def optimise(self) -> dict[str, float]:
         """Refresh the planner's statistics; the server vacuums by itself."""
