@@ -166,7 +166,8 @@ def readable_text(value: Mapping[str, Any]) -> str:
     ``{"content": "…"}`` and LangMem's ``{"kind": …, "content": {…}}`` give the content; anything
     else its scalar leaves in order, with their names. That it was put away is not part of it.
     """
-    inner: Any = value = without_archived_marks(value)
+    value = without_archived_marks(value)
+    inner: Any = value
     content = value.get("content")
     if isinstance(content, Mapping) and set(value) <= {"kind", "content"}:
         inner = content
