@@ -286,6 +286,25 @@ def test_a_job_is_claimed_once(engine: Engine) -> None:
         assert jobs.claim(connection, worker="two", **claim) is None
 
 
+@pytest.mark.parametrize(
+    ("broken", "said"),
+    [
+        ("DELETE FROM leaf", "items whose filter leaves are not those of their value: 1, 2"),
+        ("DELETE FROM history", "items have no history: 1, 2"),
+        ("UPDATE item SET namespace = 99 WHERE id = 2", "namespace that does not exist: 2"),
+        ("INSERT INTO reflected (item, run) VALUES (7, 'r')", "belong to nothing: 7"),
+        ("UPDATE item SET index_fields = 'false' WHERE id = 1", "not to be indexed: 1"),
+    ],
+)
+def test_a_check_finds_what_is_inconsistent(engine: Engine, broken: str, said: str) -> None:
+    """A sound database has no problems; each that is made is named, with its ids."""
+    put(engine, {"a": "tea", "b": "coffee"})
+    assert engine.check() == []
+    with engine.write() as connection:
+        connection.execute(broken)
+    assert [one for one in engine.check() if one.endswith(said)] != []
+
+
 def test_a_closed_engine_says_so(engine: Engine) -> None:
     """An open engine answers, and a closed one raises an error that says so."""
     engine.check_usable()

@@ -7,7 +7,6 @@ from datetime import UTC, datetime
 from typing import Any
 
 from langmemory.changes import AddMemory, Change, ChangeSet, Facets
-from langmemory.engines.sqlite.consistency import check
 from langmemory.stores import MemoryStore
 from langmemory.types import Applied, RunKind
 
@@ -44,8 +43,7 @@ def known(store: MemoryStore) -> list[str]:
 
 
 def problems(store: MemoryStore) -> list[str]:
-    with store._core.engine.read() as snapshot:
-        return check(snapshot.connection)
+    return store.admin.check()
 
 
 def rows(store: MemoryStore, table: str) -> int:

@@ -18,7 +18,6 @@ from langmemory.engines.sql.copies import words as word_index
 from langmemory.engines.sql.scope.filters import matches
 from langmemory.engines.sql.search import scope_plan
 from langmemory.engines.sql.tables.settings import read_model
-from langmemory.engines.sqlite.consistency import check
 from langmemory.engines.sqlite.index import keywords
 from langmemory.engines.sqlite.search import keyword_search
 from langmemory.languages import keyword_terms
@@ -237,6 +236,5 @@ def test_any_use_is_what_a_plain_model_says(
         else:
             model.search(store, mode)
     for _, store in stores:
-        with store._core.engine.read() as snapshot:
-            assert check(snapshot.connection) == []
+        assert store.admin.check() == []
         store.close()

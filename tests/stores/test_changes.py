@@ -40,6 +40,7 @@ from langmemory.engines.sql.rooms import changes as changes_room
 from langmemory.errors import ChangeError, EmbeddingError, InvalidValueError, StalePlanError
 from langmemory.stores import MemoryStore, reembed
 from langmemory.stores.face import bound
+from tests.indexed import holding
 from tests.seeds import examples
 from tests.stores.change_sets import (
     NS,
@@ -92,9 +93,7 @@ def test_everything_at_once(store: MemoryStore) -> None:
     assert (found.key, found.speaker, found.importance) == ("fact/1", "Maria", 0.9)
     assert found.valid_at == year(2019)
     for words in ("maria", "august 2019"):
-        match = " ".join(f'"{word}"' for word in words.split())
-        row = store.conn.execute("SELECT rowid FROM keyword WHERE body MATCH ?", (match,))
-        assert found.id in [one[0] for one in row]
+        assert found.id in holding(store, words, context=False)
     assert [(run.id, run.kind, run.note) for run in store.changes.runs(NS)] == [
         ("reflect/1", "reflection", {"model_calls": 1})
     ]
@@ -515,8 +514,7 @@ def test_another_value(store: MemoryStore) -> None:
     found = {one.memory.key: one.memory for one in store.recall("wasps", NS, kinds=["semantic"])}
     assert (found["f"].owner, found["f"].confidence, found["f"].pinned) == ("maria", 0.9, False)
     for words, expected in (("wasps", 1), ("bees", 0), ("geneva", 2), ("zürich", 0), ("user", 2)):
-        match = store.conn.execute("SELECT count(*) FROM keyword WHERE keyword MATCH ?", (words,))
-        assert match.fetchone() == (expected,), words
+        assert len(holding(store, words)) == expected, words
 
 
 def test_merging(store: MemoryStore) -> None:

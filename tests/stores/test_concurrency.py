@@ -21,7 +21,6 @@ import pytest
 from langgraph.store.base import PutOp
 
 from langmemory.config import load_config
-from langmemory.engines.sqlite.consistency import check
 from langmemory.engines.sqlite.file.connection import CHECKPOINT_PAGES
 from langmemory.errors import (
     ClosedStoreError,
@@ -80,7 +79,7 @@ async def test_one_bad_write_of_a_group_fails_alone(path: str) -> None:
         assert snapshot.connection.execute(
             "SELECT count(*) FROM setting WHERE name = 'half'"
         ).fetchone() == (0,)
-        assert check(snapshot.connection) == []
+    assert store.admin.check() == []
     store.close()
 
 
@@ -104,8 +103,7 @@ async def test_cancellation_leaves_the_store_healthy(path: str) -> None:
         await asyncio.gather(*tasks, return_exceptions=True)
     await store.aput(NS, "after", {"text": "alive"})
     assert (await store.asearch(NS, query="alive", limit=1))[0].key == "after"
-    with store._core.engine.read() as snapshot:
-        assert check(snapshot.connection) == []
+    assert store.admin.check() == []
     await store.aclose()
 
 

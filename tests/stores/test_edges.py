@@ -17,7 +17,6 @@ import pytest
 from langgraph.store.base import PutOp
 from pydantic import BaseModel
 
-from langmemory.engines.sqlite.consistency import check
 from langmemory.errors import ChangeError, ConfigError, DatabaseError, InvalidValueError
 from langmemory.stores import MemoryStore
 
@@ -66,8 +65,7 @@ def test_many_leaves(store: MemoryStore) -> None:
     assert [i.key for i in store.search(NS, filter={"numbers": {"$contains": 4321}})] == ["list"]
     store.put(NS, "wide", {"field0": 0})
     assert store.search(NS, filter={"field4999": 4999}) == []
-    with store._core.engine.read() as snapshot:
-        assert check(snapshot.connection) == []
+    assert store.admin.check() == []
 
 
 @pytest.mark.parametrize(

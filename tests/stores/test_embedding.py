@@ -13,7 +13,6 @@ from langgraph.store.base import PutOp
 
 from langmemory.config import Config
 from langmemory.engines.sqlite import reembedding
-from langmemory.engines.sqlite.consistency import check
 from langmemory.errors import (
     ConfigError,
     DatabaseError,
@@ -159,10 +158,10 @@ def test_reembed_resumes_while_the_old_index_serves(tmp_path: Path) -> None:
         assert [done for done, _ in progress] == sorted(done for done, _ in progress)
         assert progress[-1][0] == progress[-1][1] == 602
 
-    with MemoryStore(path, index=index(new)) as store, store._core.engine.read() as snapshot:
+    with MemoryStore(path, index=index(new)) as store:
         assert store.search(NS, query="word9 common", limit=1)[0].key == "k9"
         assert store.search(NS, query="new meanwhile", limit=1)[0].key == "late"
-        assert check(snapshot.connection) == []
+        assert store.admin.check() == []
 
 
 def test_what_changes_behind_a_reembed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -182,9 +181,9 @@ def test_what_changes_behind_a_reembed(tmp_path: Path, monkeypatch: pytest.Monke
 
         reembed(str(path), index=index(new), progress=meanwhile)
     assert new.asked == [*(f"word{n} common" for n in range(8)), "changed"]
-    with MemoryStore(path, index=index(new)) as store, store._core.engine.read() as snapshot:
+    with MemoryStore(path, index=index(new)) as store:
         assert store.search(NS, query="changed", limit=1)[0].key == "k1"
-        assert check(snapshot.connection) == []
+        assert store.admin.check() == []
 
 
 def test_a_store_left_behind_by_reembed(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
@@ -249,8 +248,8 @@ def test_reembed_again_with_other_dims(tmp_path: Path) -> None:
     with pytest.raises(EmbeddingError):
         reembed(str(path), index=index(narrow))
     assert reembed(str(path), index=index(wide)).dims == 12
-    with MemoryStore(path, index=index(wide)) as store, store._core.engine.read() as snapshot:
-        assert check(snapshot.connection) == []
+    with MemoryStore(path, index=index(wide)) as store:
+        assert store.admin.check() == []
 
 
 @pytest.mark.parametrize("same", [True, False])
@@ -279,8 +278,8 @@ def test_two_reembeds_at_once(tmp_path: Path, same: bool) -> None:
         run.join(60)
     # One after the other, by chance, both moves towards different models succeed.
     assert set(outcomes) == {"8"} if same else set(outcomes) <= {"8", "12", "refused"}
-    with MemoryStore(path, index=False) as store, store._core.engine.read() as snapshot:
-        assert check(snapshot.connection) == []
+    with MemoryStore(path, index=False) as store:
+        assert store.admin.check() == []
         assert store.stats().vectors == 600
 
 
@@ -310,8 +309,7 @@ def test_what_is_forgotten_during_a_reembed(tmp_path: Path) -> None:
 
         reembed(str(path), index=index(Forgetting(24, "words-b")), progress=look)
         assert left == [2]
-        with store._core.engine.read() as snapshot:
-            assert check(snapshot.connection) == []
+        assert store.admin.check() == []
 
 
 FILLER = " ".join(

@@ -7,16 +7,10 @@ from typing import Any
 
 import pytest
 
-from langmemory.engines.sqlite.consistency import check
 from langmemory.errors import ImportFormatError
 from langmemory.stores import MemoryStore
 
 NS = ("users", "maria")
-
-
-def problems(store: MemoryStore) -> list[str]:
-    with store._core.engine.read() as snapshot:
-        return check(snapshot.connection)
 
 
 def talked(*said: str) -> MemoryStore:
@@ -39,7 +33,7 @@ def test_a_thread_that_went_on_in_two_files() -> None:
     with talked("hi", "tea", "bye") as here, talked("hi", "coffee", "milk", "bye") as there:
         rows = list(there.admin.export())
         here.admin.import_rows(rows)
-        assert problems(here) == []
+        assert here.admin.check() == []
         assert turns(here) == ["hi", "tea", "bye", "coffee", "milk"]
         assert here.admin.import_rows(rows) == 0
         assert turns(here) == ["hi", "tea", "bye", "coffee", "milk"]
@@ -55,9 +49,9 @@ def test_an_export_that_is_cut_off() -> None:
     for end in range(len(rows) + 1):
         with MemoryStore(":memory:", index=False) as into:
             into.admin.import_rows(rows[:end])
-            assert problems(into) == []
+            assert into.admin.check() == []
             assert into.admin.import_rows(rows) >= 0
-            assert problems(into) == []
+            assert into.admin.check() == []
 
 
 ITEM = {
@@ -100,4 +94,4 @@ def test_rows_that_were_altered(row: dict[str, Any]) -> None:
         with pytest.raises(ImportFormatError, match=r"no(t from|) .*export"):
             store.admin.import_rows([{**ITEM, "key": "good"}, row])
         assert store.search(()) == []
-        assert problems(store) == []
+        assert store.admin.check() == []

@@ -22,12 +22,13 @@ from langchain_core.messages import (
 )
 
 from langmemory.context import disclose, mark_injected
-from langmemory.engines.sqlite.consistency import check
+from langmemory.engines.sql.records import items
 from langmemory.engines.sqlite.schema import rebuild_keywords
 from langmemory.errors import ConfigError, InvalidValueError
 from langmemory.graphs import build_reflection_graph
 from langmemory.messages import turns_of
 from langmemory.stores import MemoryStore
+from tests.indexed import holding
 from tests.stores.embedders import WordEmbeddings
 
 NS = ("memories", "maria")
@@ -53,12 +54,8 @@ def turns(store: MemoryStore, thread: str = "t") -> list[tuple[Any, ...]]:
 def found_by_words(store: MemoryStore, query: str) -> set[str]:
     """Texts that hold a word of the query, or whose neighbour does."""
     with store._core.engine.read() as snapshot:
-        rows = snapshot.connection.execute(
-            "SELECT i.value ->> 'content' FROM keyword k JOIN item i ON i.id = k.rowid "
-            "WHERE keyword MATCH ?",
-            (f'"{query}"',),
-        )
-        return {row[0] for row in rows}
+        found = items.memories(snapshot.connection, holding(store, query))
+    return {str(one.value["content"]) for one in found}
 
 
 @pytest.mark.parametrize("asynchronous", [False, True])
@@ -341,8 +338,7 @@ def test_a_changed_or_deleted_turn_takes_its_words_along(store: MemoryStore) -> 
     store.remember(NS, [("user", "more")], thread_id="t", at=AT)
     assert found_by_words(store, "lynx") == set()
     assert found_by_words(store, "more") == {"more"}
-    with store._core.engine.read() as snapshot:
-        assert check(snapshot.connection) == []
+    assert store.admin.check() == []
 
 
 def _remember(path: str, start: int) -> None:
@@ -370,8 +366,7 @@ async def test_one_thread_from_everywhere(tmp_path: Path) -> None:
             await asyncio.to_thread(worker.join, 60)
         assert process.exitcode == 0
         assert [turn[0] for turn in turns(store)] == list(range(140))
-        with store._core.engine.read() as snapshot:
-            assert check(snapshot.connection) == []
+        assert store.admin.check() == []
 
 
 def test_a_deleted_turn_stays_deleted(tmp_path: Path) -> None:

@@ -24,7 +24,6 @@ from langmemory.engines.sql.tables.settings import ModelSetting
 from langmemory.engines.sql.transfer import transfer
 from langmemory.engines.sql.writing.indexing import resolve_indexing
 from langmemory.engines.sqlite import reembedding
-from langmemory.engines.sqlite.consistency import check
 from langmemory.engines.sqlite.file.connection import Connection
 from langmemory.errors import DatabaseError
 from langmemory.stores import MemoryStore
@@ -186,8 +185,8 @@ def test_the_end_of_a_reembed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
         store.batch(PutOp(NS, str(n), {"text": f"word{n}"}) for n in range(35))
         reembedding.reembed(str(tmp_path / "m.db"), index=new)
     assert changed == [10, 10, 10, 5]
-    with MemoryStore(tmp_path / "m.db", index=new) as store, store._core.engine.read() as snapshot:
-        assert check(snapshot.connection) == []
+    with MemoryStore(tmp_path / "m.db", index=new) as store:
+        assert store.admin.check() == []
         assert store.search(NS, query='{"text": "word7"}', limit=1)[0].key == "7"
 
 
@@ -269,8 +268,7 @@ def test_a_disk_error_amid_a_large_deletion(
         with pytest.raises(DatabaseError, match=r"6 of 10 items are deleted.*disk .* is full"):
             store.admin.delete_namespace(NS)
         assert len(store.search(NS, query="tea")) == 4
-        with store._core.engine.read() as snapshot:
-            assert check(snapshot.connection) == []
+        assert store.admin.check() == []
         assert store.admin.delete_namespace(NS) == 4
 
 

@@ -30,10 +30,10 @@ from langmemory.context.citations import Usage
 from langmemory.engines.sql.records import items
 from langmemory.engines.sql.rooms import core
 from langmemory.engines.sql.transfer import transfer
-from langmemory.engines.sqlite.consistency import check
 from langmemory.errors import ImportFormatError, UndoRefusedError
 from langmemory.ports.rows import ITEM_TYPES, RECORD_TYPES
 from langmemory.stores import MemoryStore
+from tests.indexed import holding
 from tests.stores.embedders import WordEmbeddings
 
 NS = ("users", "maria")
@@ -101,18 +101,14 @@ def test_round_trip(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, model: str)
         assert new.admin.import_rows(iter(rows)) == 0
         assert contents(new) == contents(old)
         assert new.stats() == before
-        with new._core.engine.read() as snapshot:
-            assert check(snapshot.connection) == []
+        assert new.admin.check() == []
         assert new.remember(NS, [("user", "likes walnuts")], thread_id="t") == []
         assert len(new.remember(NS, [("user", "news")], thread_id="t")) == 1
 
 
 def found(store: MemoryStore, query: str) -> set[tuple[str, str]]:
     with store._core.engine.read() as snapshot:
-        rows = snapshot.connection.execute(
-            "SELECT rowid FROM keyword WHERE keyword MATCH ?", (f'"{query}"',)
-        ).fetchall()
-        found = items.memories(snapshot.connection, [row[0] for row in rows])
+        found = items.memories(snapshot.connection, holding(store, query))
         return {(one.key.partition("/")[0], one.text) for one in found}
 
 
@@ -156,8 +152,7 @@ def test_what_stands_beside_items(tmp_path: Path) -> None:
         new.admin.import_rows(rows)
         new.admin.import_rows(rows)
         assert contents(new) == contents(old)
-        with new._core.engine.read() as snapshot:
-            assert check(snapshot.connection) == []
+        assert new.admin.check() == []
         assert new.changes.reviews(open_only=False) == old.changes.reviews(open_only=False)
         for store in (old, new):
             store.changes.decide("q1", "stay")
@@ -310,8 +305,7 @@ def test_rows_made_by_hand() -> None:
     assert len(store.remember(("a",), [("user", "x"), ("user", "y")], thread_id="t")) == 2
     store.put(("a",), "k", {"x": 3})
     store.delete(("a",), "k")
-    with store._core.engine.read() as snapshot:
-        assert check(snapshot.connection) == []
+    assert store.admin.check() == []
 
 
 def test_many_batches(tmp_path: Path) -> None:

@@ -37,6 +37,7 @@ from langmemory.engines.sql.graph import graph_rows
 from langmemory.engines.sql.records import short_ids
 from langmemory.errors import ChangeError, EmbeddingError, UndoRefusedError
 from langmemory.stores import MemoryStore
+from tests.indexed import holding
 from tests.seeds import examples
 from tests.stores.change_sets import NS, apply, change_set, fact, known, problems, rows, value, year
 from tests.stores.embedders import WordEmbeddings
@@ -97,8 +98,7 @@ def test_exactly_as_it_was(store: MemoryStore) -> None:
     assert [one.action for one in store.changes.history(NS, "f")] == ["add", "update", "restore"]
     assert store.changes.history(NS, "f")[-1].facets["confidence"] == 0.9
     for words, expected in (("bees", 1), ("wasps", 0), ("zürich", 2), ("stayed", 0), ("moved", 2)):
-        match = store.conn.execute("SELECT count(*) FROM keyword WHERE keyword MATCH ?", (words,))
-        assert match.fetchone() == (expected,), words
+        assert len(holding(store, words)) == expected, words
     assert rows(store, "reflected") == 2, "what was undone does not come back by itself"
     again = store.changes.undo("r2")
     assert again.repeated
@@ -320,6 +320,18 @@ def test_what_was_removed_and_written_again(store: MemoryStore) -> None:
     ]
 
 
+def test_what_a_memory_says_stays_when_it_is_put_away(store: MemoryStore) -> None:
+    """Since when and why are in its value, and no part of the text of one without a sentence."""
+    store.put(NS, "k", {"door": "blue", "floor": 3})
+    before = store.admin.memory(NS, "k")
+    store.changes.archive(NS, "k", reason="moved away")
+    memory = store.admin.memory(NS, "k")
+    assert memory is not None
+    assert before is not None
+    assert memory.value["archived_because"] == "moved away"
+    assert memory.text == before.text
+
+
 async def test_removing_and_archiving_without_blocking(store: MemoryStore) -> None:
     """`aremove` and `aarchive` are runs as their sync twins are, also for a viewer, who cannot reach
     what is private to others."""
@@ -355,8 +367,7 @@ def test_a_turn_comes_back_to_its_place(store: MemoryStore) -> None:
     store.changes.undo("r")
     rows = store.conn.execute("SELECT key, position FROM item ORDER BY position").fetchall()
     assert [row[0] for row in rows] == keys
-    context = "SELECT count(*) FROM keyword WHERE keyword MATCH 'context:three'"
-    assert store.conn.execute(context).fetchone() == (2,)
+    assert len(holding(store, "three", body=False)) == 2
 
 
 @pytest.mark.parametrize("seed", [0, 1, 17, 85])

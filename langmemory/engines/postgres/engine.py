@@ -15,6 +15,7 @@ from psycopg import sql as quoting
 from langmemory.config import DEFAULT_DATABASE, DatabaseConfig, EngineConfig
 from langmemory.engines.postgres import schema, vectors
 from langmemory.engines.postgres.connection import Connection
+from langmemory.engines.postgres.consistency import check
 from langmemory.engines.postgres.database import Database, clear_errors
 from langmemory.engines.postgres.search import keyword_search, known_words, word_reader
 from langmemory.engines.postgres.search import vector_search as server_search
@@ -200,7 +201,9 @@ class Engine:
         """The indexes are in the server's transactions; none is ever lost alone."""
 
     def check(self) -> list[str]:
-        return []
+        """Return what is inconsistent in the schema, one line for each."""
+        with self.read() as snapshot:
+            return check(snapshot.connection, vectors=self.database.vectors_in is not None)
 
     def optimise(self) -> dict[str, float]:
         """Refresh the planner's statistics; the server vacuums by itself."""

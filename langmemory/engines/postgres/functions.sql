@@ -39,6 +39,13 @@ CREATE OPERATOR ->> (LEFTARG = text, RIGHTARG = text, FUNCTION = json_get);
 CREATE OPERATOR ->> (LEFTARG = text, RIGHTARG = int, FUNCTION = json_get);
 CREATE OPERATOR -> (LEFTARG = text, RIGHTARG = text, FUNCTION = json_part);
 
+CREATE FUNCTION json_type(value text, path text) RETURNS text LANGUAGE sql IMMUTABLE PARALLEL SAFE
+BEGIN ATOMIC
+    SELECT CASE json_typeof(found) WHEN 'string' THEN 'text' WHEN 'boolean' THEN found::text
+    WHEN 'number' THEN CASE WHEN found::text ~ '[.eE]' THEN 'real' ELSE 'integer' END
+    ELSE json_typeof(found) END FROM (SELECT json_at(value, path)) AS one (found);
+END;
+
 CREATE FUNCTION json_quote(value anyelement) RETURNS text LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
     SELECT coalesce(to_json(value)::text, 'null')
 $$;
