@@ -186,7 +186,7 @@ def import_row(connection: Connection, row: Row, since: set[str]) -> None:
     """
     try:
         _Import(connection, tuple(row["namespace"])).row(row, since)
-    except (KeyError, OverflowError, TypeError, ValueError, connection.constraint_error) as error:
+    except (KeyError, OverflowError, TypeError, ValueError, *connection.constraint_errors) as error:
         raise ImportFormatError(
             f"A row of type {row['type']!r} is not from `langmemory export`: {error!r}."
         ) from error

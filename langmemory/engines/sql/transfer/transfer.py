@@ -327,7 +327,7 @@ def write_rows(
     """
     try:
         return _write_rows(connection, rows, writes, now_us, since)
-    except (connection.constraint_error, OverflowError, TypeError, ValueError) as error:
+    except (*connection.constraint_errors, OverflowError, TypeError, ValueError) as error:
         if isinstance(error, LangMemoryError):
             raise
         raise ImportFormatError(
