@@ -14,8 +14,9 @@ from psycopg.types.numeric import FloatDumper, Int8Dumper
 from psycopg.types.string import StrDumper
 
 from langmemory.engines.postgres import keywords, vectors
-from langmemory.engines.postgres.leaves import encoded
+from langmemory.engines.postgres.leaves import decoded, encoded
 from langmemory.engines.postgres.translate import Translated, translated
+from langmemory.engines.sql.tables.values import LeafValue
 from langmemory.errors import DatabaseError
 from langmemory.ports.candidates import Floats
 
@@ -126,6 +127,50 @@ class Connection:
             ).fetchone()[0]
         )
 
+    def last_ids(self) -> dict[str, int]:
+        found = {"item": self.last_item()}
+        for table, _, sequence in self._numbered():
+            if table not in found:
+                query = f"SELECT CASE WHEN is_called THEN last_value ELSE 0 END FROM {sequence}"
+                found[table] = int(self.execute(query).fetchone()[0])
+        return found
+
+    def raise_last_ids(self, ids: Mapping[str, int]) -> None:
+        for table, column, sequence in self._numbered():
+            highest = (
+                f"greatest(1, ?, last_value, (SELECT coalesce(max({column}), 0) FROM {table}))"
+            )
+            if table == "item":
+                sequence = "last_item"
+            self.execute(
+                f"SELECT setval('{sequence}', {highest}) FROM {sequence} "
+                f"WHERE ? > 0 OR EXISTS (SELECT 1 FROM {table})",
+                (ids.get(table, 0), ids.get(table, 0)),
+            )
+
+    def _numbered(self) -> list[tuple[str, str, str]]:
+        """Return the tables that number their rows, with the column and its sequence."""
+        return list(
+            self.raw.execute(
+                b"SELECT table_name::text, column_name::text, "
+                b"pg_get_serial_sequence(quote_ident(table_name), column_name) "
+                b"FROM information_schema.columns "
+                b"WHERE table_schema = current_schema() AND is_identity = 'YES' ORDER BY 1"
+            ).fetchall()
+        )
+
+    def columns(self, table: str) -> list[str]:
+        rows = self.execute(
+            "SELECT column_name::text FROM information_schema.columns "
+            "WHERE table_schema = current_schema() AND table_name = ? ORDER BY ordinal_position",
+            (table,),
+        )
+        return [str(name) for (name,) in rows]
+
+    @staticmethod
+    def leaf(stored: Any, /) -> LeafValue:
+        return decoded(stored)
+
     def rescued(self) -> Any:
         raise DatabaseError(
             "Nothing can be rescued of a damaged PostgreSQL server from here. Restore its backup."
@@ -137,13 +182,18 @@ class Connection:
     def delete_keywords(self, item: int) -> None:
         keywords.delete(self, [item])
 
+    def holds_vectors(self) -> bool:
+        return bool(self.raw.execute(b"SELECT to_regclass('embedding') IS NOT NULL").fetchone()[0])  # type: ignore[index]
+
     def write_vectors(
         self, rows: Iterable[tuple[int, int, Floats, Sequence[bytes | None]]], *, fresh: bool
     ) -> None:
         vectors.write(self, rows, fresh=fresh)
 
-    def read_vectors(self, item: int) -> tuple[Floats, Sequence[bytes | None]]:
-        return vectors.of_item(self, item)
+    def read_vectors(
+        self, items: Sequence[int]
+    ) -> Mapping[int, tuple[Floats, Sequence[bytes | None]]]:
+        return vectors.of_items(self, items)
 
     def delete_vectors(self, item: int, namespace: int) -> None:
         vectors.delete(self, [item])

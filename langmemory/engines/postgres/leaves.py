@@ -25,3 +25,19 @@ def encoded(value: LeafValue) -> bytes:
     bits = bits ^ (2 * _SIGN - 1) if bits & _SIGN else bits | _SIGN
     rest = value - int(nearest) if isinstance(value, int) and math.isfinite(nearest) else 0
     return b"\x01" + struct.pack(">QH", bits, 0x8000 + rest)
+
+
+def decoded(stored: bytes) -> LeafValue:
+    """Return the value that `encoded` made these bytes of; a whole number within 64 bits is an int."""
+    if stored[:1] == b"\x02":
+        return stored[1:].decode()
+    if stored[:1] == b"\x03":
+        return stored[1:]
+    bits, rest = struct.unpack(">QH", stored[1:])
+    bits = bits ^ _SIGN if bits & _SIGN else bits ^ (2 * _SIGN - 1)
+    (nearest,) = struct.unpack(">d", struct.pack(">Q", bits))
+    if math.isfinite(nearest) and float(nearest).is_integer():
+        whole = int(nearest) + int(rest) - 0x8000
+        if -_SIGN <= whole < _SIGN:
+            return whole
+    return float(nearest)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from itertools import groupby
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
@@ -67,12 +68,20 @@ def delete(connection: Connection, items: Sequence[int]) -> None:
     connection.raw.execute(b"DELETE FROM embedding WHERE item = ANY(%s)", (list(items),))
 
 
-def of_item(connection: Connection, item: int) -> tuple[Floats, list[bytes | None]]:
-    """Return the vectors of an item, float32[n, dims], and the cache key, or None, of each."""
+def of_items(
+    connection: Connection, items: Sequence[int]
+) -> dict[int, tuple[Floats, list[bytes | None]]]:
+    """Return the vectors of those items that have any, float32[n, dims], and the cache key, or None, of
+    each."""
     rows = connection.raw.execute(
-        b"SELECT id, e::text, hash FROM embedding WHERE item = %s ORDER BY id", (item,)
-    ).fetchall()
-    return parsed(rows)[1], [row[2] for row in rows]
+        b"SELECT id, e::text, hash FROM embedding WHERE item = ANY(%s) ORDER BY id", (list(items),)
+    )
+    return {
+        item: (parsed(some)[1], [row[2] for row in some])
+        for item, some in (
+            (item, list(some)) for item, some in groupby(rows, lambda row: int(row[0]) >> SLOT_BITS)
+        )
+    }
 
 
 def cached(connection: Connection, hashes: Sequence[bytes]) -> dict[bytes, Floats]:

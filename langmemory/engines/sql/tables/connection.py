@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from typing import Any, Final, Protocol
 
+from langmemory.engines.sql.tables.values import LeafValue
 from langmemory.errors import InvalidValueError
 from langmemory.ports.candidates import Floats
 
@@ -101,6 +102,22 @@ class Connection(Protocol):
         """Return an item id that no item has or will have."""
         ...
 
+    def last_ids(self) -> Mapping[str, int]:
+        """Return the highest id that each table ever had, of those that use no id twice."""
+        ...
+
+    def raise_last_ids(self, ids: Mapping[str, int]) -> None:
+        """Let the next id of each of these tables be higher than the given one, and than all in it."""
+        ...
+
+    def columns(self, table: str) -> Sequence[str]:
+        """Return the names of the columns of a table."""
+        ...
+
+    def leaf(self, stored: Any, /) -> LeafValue:
+        """Return the value of a leaf from what its column holds."""
+        ...
+
     def write_keywords(self, rows: Iterable[tuple[int, str, str, str]], *, fresh: bool) -> None:
         """Index texts by their words: (item id, tokens of its namespaces, body, context). ``fresh``:
         the items are new, so there is nothing to replace."""
@@ -110,6 +127,10 @@ class Connection(Protocol):
         """Take an item out of the keyword index."""
         ...
 
+    def holds_vectors(self) -> bool:
+        """Return whether the database can hold vectors."""
+        ...
+
     def write_vectors(
         self, rows: Iterable[tuple[int, int, Floats, Sequence[bytes | None]]], *, fresh: bool
     ) -> None:
@@ -117,8 +138,11 @@ class Connection(Protocol):
         for each)."""
         ...
 
-    def read_vectors(self, item: int) -> tuple[Floats, Sequence[bytes | None]]:
-        """Return the vectors of an item, float32[n, dims], and the cache key, or None, of each."""
+    def read_vectors(
+        self, items: Sequence[int]
+    ) -> Mapping[int, tuple[Floats, Sequence[bytes | None]]]:
+        """Return the vectors of those items that have any: float32[n, dims], and the cache key, or
+        None, of each."""
         ...
 
     def delete_vectors(self, item: int, namespace: int) -> None:

@@ -3,7 +3,8 @@ folders where its journal stands."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import json
+from dataclasses import asdict, dataclass
 from typing import Final, Literal, get_args
 
 from langmemory.engines.sql.tables.connection import Connection
@@ -18,6 +19,11 @@ _JOURNAL: Final = "journal "
 
 _DISTILLED: Final = "distilled "
 """Begins the name of a setting whose value is a month, YYYY-MM: that of a namespace, by its id."""
+
+_COPYING: Final = "copying"
+"""Setting of a database that another one is being copied into: JSON, see `Copying`."""
+OWN: Final = frozenset({"generation", "keywords", _COPYING, ARCHIVE_IDENTITY})
+"""Settings of one database alone: a copy of it has its own, or none."""
 
 _CURSORS: Final = "cursor secret"
 _FORGETTING: Final = "forgetting"
@@ -134,3 +140,30 @@ def note_cursor_secret(connection: Connection, secret: str) -> None:
     connection.execute(
         "INSERT OR IGNORE INTO setting (name, value) VALUES (?, ?)", (_CURSORS, secret)
     )
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Copying:
+    """An unfinished copy."""
+
+    source: str
+    """What is copied, as a person names it."""
+    generation: int
+    """Of the vectors there, which tells it from every other database."""
+    replaced: bool = False
+    """Whether an earlier run copied something that changed afterwards."""
+
+
+def copying(connection: Connection) -> Copying | None:
+    """Return what is being copied into a database; None: it is whole."""
+    row = connection.execute("SELECT value FROM setting WHERE name = ?", (_COPYING,)).fetchone()
+    return None if row is None else Copying(**json.loads(row[0]))
+
+
+def note_copying(connection: Connection, state: Copying | None) -> None:
+    """Note what is being copied into a database; None: the copy is whole."""
+    connection.execute("DELETE FROM setting WHERE name = ?", (_COPYING,))
+    if state is not None:
+        connection.execute(
+            "INSERT INTO setting (name, value) VALUES (?, ?)", (_COPYING, json.dumps(asdict(state)))
+        )

@@ -159,12 +159,13 @@ def copy(
         write_model(target, there)
     same = (model.model, model.dims) == (there.model, there.dims)
     drop(target, [row["id"] for row in rows])
+    vectors = source.read_vectors([row["id"] for row in rows]) if same else {}
     batch = Batch(target, 0, None, None)
     for row in rows:
         namespace = from_path(row.pop("path"))
         write = _redraft(indexing, namespace, row)
-        if same:
-            write.embedded, write.hashes = source.read_vectors(row["id"])
+        if row["id"] in vectors:
+            write.embedded, write.hashes = vectors[row["id"]]
         row["namespace"], _ = batch.namespace(namespace)
         insert(target, f"item ({', '.join(row)})", [tuple(row.values())])
         batch.replace(write, row["id"], row["namespace"])

@@ -123,35 +123,41 @@ def refresh_around(connection: Connection, ids: Sequence[int]) -> None:
 
 def refresh_contexts(connection: Connection, ids: Sequence[int]) -> None:
     """Write the keyword rows of turns anew, with the neighbours they have now."""
+    connection.write_keywords(keywords_of(connection, ids), fresh=False)
+
+
+_WITH_NEIGHBOURS: Final = (
+    "SELECT a.id, a.namespace, a.speaker, a.valid_at, a.value ->> '$.at', b.position - a.position, "
+    "b.value, b.index_fields, b.privacy, b.owner FROM carray(?) c CROSS JOIN item a ON a.id = c.value "
+    "CROSS JOIN item b ON b.thread = a.thread AND b.position BETWEEN a.position - 1 AND a.position + 1 "
+    "WHERE a.thread IS NOT NULL AND a.position IS NOT NULL AND a.valid_at IS NOT NULL "
+    "AND a.index_fields IS NULL"
+)
+
+
+def keywords_of(connection: Connection, ids: Sequence[int]) -> list[tuple[int, str, str, str]]:
+    """Return the keyword rows of those of the items that are turns, as `Connection.write_keywords` takes
+    them."""
+    if not ids:
+        return []
+    turns: dict[int, tuple[Any, ...]] = {}
+    around: dict[int, dict[int, _Said]] = {}
+    for item, *turn, offset, value, index_fields, privacy, owner in connection.execute(
+        _WITH_NEIGHBOURS, (connection.array(ids),)
+    ).fetchall():
+        turns[item] = tuple(turn)
+        said = _Said.of(value, index_fields, privacy, owner)
+        around.setdefault(item, {})[offset] = said
+    places = {
+        namespace: namespace_tokens(connection, namespace)
+        for namespace in {turn[0] for turn in turns.values()}
+    }
     rows = []
-    for item in ids:
-        row = connection.execute(
-            "SELECT thread, position, namespace, speaker, valid_at, value ->> '$.at' FROM item "
-            "WHERE id = ? AND thread IS NOT NULL AND position IS NOT NULL "
-            "AND valid_at IS NOT NULL AND index_fields IS NULL",
-            (item,),
-        ).fetchone()
-        if row is None:
-            continue
-        thread, position, namespace, speaker, valid_at, told = row
-        around = {
-            place: _Said.of(value, index_fields, privacy, owner)
-            for place, value, index_fields, privacy, owner in connection.execute(
-                "SELECT position, value, index_fields, privacy, owner FROM item "
-                "WHERE thread = ? AND position BETWEEN ? AND ?",
-                (thread, position - 1, position + 1),
-            )
-        }
-        said = [around.get(position + offset, _NOTHING) for offset in (-1, 0, 1)]
-        rows.append(
-            (
-                item,
-                namespace_tokens(connection, namespace),
-                turn_body(speaker or "", by_clock(valid_at, told), said[1].words),
-                _context(said, 1),
-            )
-        )
-    connection.write_keywords(rows, fresh=False)
+    for item, (namespace, speaker, valid_at, told) in turns.items():
+        near = [around[item].get(offset, _NOTHING) for offset in (-1, 0, 1)]
+        body = turn_body(speaker or "", by_clock(valid_at, told), near[1].words)
+        rows.append((item, places[namespace], body, _context(near, 1)))
+    return rows
 
 
 @dataclass(frozen=True, slots=True)

@@ -180,6 +180,34 @@ class Connection(apsw.Connection):
             self.execute("INSERT INTO sqlite_sequence (name, seq) VALUES ('item', 1)")
         return self.last_item()
 
+    def last_ids(self) -> dict[str, int]:
+        """Return the highest id that each table ever had, of those that use no id twice."""
+        return dict(self.execute("SELECT name, seq FROM sqlite_sequence").fetchall())
+
+    def raise_last_ids(self, ids: Mapping[str, int]) -> None:
+        """Let the next id of each of these tables be higher than the given one."""
+        counted = "SELECT name FROM sqlite_schema WHERE sql LIKE '%PRIMARY KEY AUTOINCREMENT%'"
+        for (table,) in self.execute(counted).fetchall():
+            if table not in ids:
+                continue
+            self.execute(
+                "UPDATE sqlite_sequence SET seq = max(seq, ?) WHERE name = ?", (ids[table], table)
+            )
+            if not self.changes():
+                self.execute(
+                    "INSERT INTO sqlite_sequence (name, seq) VALUES (?, ?)", (table, ids[table])
+                )
+
+    def columns(self, table: str) -> list[str]:
+        """Return the names of the columns of a table."""
+        rows = self.execute("SELECT name FROM pragma_table_info(?)", (table,))
+        return [str(name) for (name,) in rows]
+
+    @staticmethod
+    def leaf(stored: Any, /) -> Any:
+        """Return the value of a leaf, which is stored as it is."""
+        return stored
+
     if TYPE_CHECKING:
         # apsw types a row as a tuple of unions; what a query returns is known where it is written.
         def execute(self, statements: str, bindings: Any = ..., **options: Any) -> Any: ...
@@ -189,10 +217,13 @@ class Connection(apsw.Connection):
             self, rows: Iterable[tuple[int, str, str, str]], *, fresh: bool
         ) -> None: ...
         def delete_keywords(self, item: int) -> None: ...
+        def holds_vectors(self) -> bool: ...
         def write_vectors(
             self, rows: Iterable[tuple[int, int, Floats, Sequence[bytes | None]]], *, fresh: bool
         ) -> None: ...
-        def read_vectors(self, item: int) -> tuple[Floats, Sequence[bytes | None]]: ...
+        def read_vectors(
+            self, items: Sequence[int]
+        ) -> Mapping[int, tuple[Floats, Sequence[bytes | None]]]: ...
         def delete_vectors(self, item: int, namespace: int) -> None: ...
         def erase_vectors(self, items: Sequence[int]) -> None: ...
         def rescued(self) -> AbstractContextManager[Rescued]: ...

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 
 import numpy as np
@@ -27,13 +27,18 @@ class IndexedConnection(Connection):
     def delete_keywords(self, item: int) -> None:
         keywords.delete(self, item)
 
+    def holds_vectors(self) -> bool:
+        return True
+
     def write_vectors(
         self, rows: Iterable[tuple[int, int, Floats, Sequence[bytes | None]]], *, fresh: bool
     ) -> None:
         vectors.write(self, rows, fresh=fresh)
 
-    def read_vectors(self, item: int) -> tuple[Floats, Sequence[bytes | None]]:
-        return vectors.of_item(self, item)
+    def read_vectors(
+        self, items: Sequence[int]
+    ) -> Mapping[int, tuple[Floats, Sequence[bytes | None]]]:
+        return vectors.of_items(self, items)
 
     def delete_vectors(self, item: int, namespace: int) -> None:
         vectors.delete(self, item, namespace)

@@ -6,6 +6,7 @@ import os
 import threading
 import weakref
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from itertools import groupby
 from typing import Any, Final, TypeVar
 
 import apsw
@@ -96,14 +97,22 @@ def _delete_vectors(connection: Connection, item: int) -> list[int]:
     ]
 
 
-def of_item(connection: Connection, item: int) -> tuple[Floats, list[bytes | None]]:
-    """Return the vectors of an item, float32[n, dims], and the cache key, or None, of each."""
-    first = item << SLOT_BITS
+def of_items(
+    connection: Connection, items: Sequence[int]
+) -> dict[int, tuple[Floats, list[bytes | None]]]:
+    """Return the vectors of those items that have any, float32[n, dims], and the cache key, or None, of
+    each."""
     rows = connection.execute(
-        "SELECT id, e, hash FROM vector WHERE id >= ? AND id < ? ORDER BY id",
-        (first, first + MAX_VECTORS),
-    ).fetchall()
-    return unpack([row[:2] for row in rows])[1], [row[2] for row in rows]
+        "SELECT v.id, v.e, v.hash FROM carray(?) c CROSS JOIN vector v "
+        f"ON v.id >= c.value << {SLOT_BITS} AND v.id < (c.value + 1) << {SLOT_BITS} ORDER BY v.id",
+        (connection.array(items),),
+    )
+    return {
+        item: (unpack([row[:2] for row in some])[1], [row[2] for row in some])
+        for item, some in (
+            (item, list(some)) for item, some in groupby(rows, lambda row: row[0] >> SLOT_BITS)
+        )
+    }
 
 
 def cached(connection: Connection, hashes: Sequence[bytes]) -> dict[bytes, Floats]:
