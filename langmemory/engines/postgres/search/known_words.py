@@ -53,7 +53,7 @@ def known(
         "SELECT q.place FROM unnest(?) WITH ORDINALITY AS q (query, place) WHERE EXISTS ("
         "SELECT 1 FROM keyword k CROSS JOIN item i ON i.id = k.item "
         f"WHERE k.words @@ q.query::tsquery AND {visible.sql})",
-        (queries, *visible.bindings),
+        (connection.text_array(queries), *visible.bindings),
     ).fetchall()
     held = {tokens[row[0] - 1] for row in rows}
     return {word: token for word, token in asked.items() if token in held}

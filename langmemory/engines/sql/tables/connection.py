@@ -49,8 +49,8 @@ class Connection(Protocol):
     """
 
     @property
-    def constraint_error(self) -> type[Exception]:
-        """The exception that a row raises which the schema does not allow."""
+    def constraint_errors(self) -> tuple[type[Exception], ...]:
+        """The exceptions that a row raises which the schema does not allow."""
         ...
 
     @property

@@ -145,7 +145,7 @@ class Connection(apsw.Connection):
     """Whether it is the caller's own, who uses it whenever they like."""
     tokenize: apsw.FTS5Tokenizer | None = None
     """Of the keyword index, once asked for."""
-    constraint_error = apsw.ConstraintError
+    constraint_errors = (apsw.ConstraintError,)
     """Raised for a row that the schema does not allow."""
     damage_errors = (apsw.CorruptError, apsw.SQLError, UnicodeDecodeError)
     """Raised by a damaged table."""
