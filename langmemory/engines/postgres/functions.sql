@@ -158,3 +158,6 @@ END;
 CREATE AGGREGATE json_group_array (text) (
     SFUNC = array_append, STYPE = text[], INITCOND = '{}', FINALFUNC = json_of
 );
+
+-- A condition is true of a group where it is true of one row.
+CREATE AGGREGATE max (boolean) (SFUNC = boolor_statefunc, STYPE = boolean);
