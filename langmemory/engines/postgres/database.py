@@ -22,6 +22,7 @@ logger = logging.getLogger("langmemory.engines.postgres")
 
 DEFAULT_SCHEMA: Final = "langmemory"
 POOL_TIMEOUT_SECONDS: Final = 30.0
+_VERSION: Final = "SELECT version FROM langmemory_version"
 
 
 class Address:
@@ -179,21 +180,30 @@ class Database:
         timeout = min(self._busy_timeout_ms, busy_timeout_ms or self._busy_timeout_ms)
         begin = quoting.SQL(
             "{}; SET LOCAL lock_timeout = {}; SET LOCAL synchronous_commit = {}; "
-            "SELECT pg_advisory_xact_lock(hashtextextended({}, 7))"
+            "SELECT pg_advisory_xact_lock(hashtextextended({}, 7)); {}"
         ).format(
             self._begin("ISOLATION LEVEL READ COMMITTED"),
             quoting.Literal(f"{max(timeout, 1)}ms"),
             quoting.SQL("on" if self._durable else "off"),
             quoting.Literal(f"langmemory {self.address.schema}"),
+            quoting.SQL(_VERSION if self.schema_version is not None else "SELECT NULL"),
         )
         with clear_errors(self.path), self._lent() as raw:
             self._writing.now = True
             try:
-                raw.execute(begin)
-                connection = Connection(raw)
-                self._check_schema(connection)
-                yield connection
-                raw.execute("COMMIT")
+                cursor = raw.execute(begin)
+                while cursor.nextset():
+                    pass
+                self._check_schema(cursor.fetchone())
+                with raw.pipeline() as pipeline:
+                    connection = Connection(raw, pipeline)
+                    try:
+                        yield connection
+                    except BaseException:
+                        with suppress(psycopg.Error):  # else psycopg logs it, with values
+                            connection.flush()
+                        raise
+                    raw.execute("COMMIT")
             except BaseException:
                 with suppress(psycopg.Error):
                     if raw.info.transaction_status != psycopg.pq.TransactionStatus.IDLE:
@@ -206,15 +216,17 @@ class Database:
     def part(self, connection: Connection) -> Iterator[None]:
         """A part of a write transaction that may fail alone: undone on an exception, which goes on."""
         with clear_errors(self.path):
-            connection.raw.execute("SAVEPOINT part")
+            connection.execute("SAVEPOINT part")
             try:
                 yield
+                connection.flush()  # what went wrong is this part's
             except BaseException:
                 with suppress(psycopg.Error):
-                    connection.raw.execute("ROLLBACK TO SAVEPOINT part")
-                    connection.raw.execute("RELEASE SAVEPOINT part")
+                    connection.flush()
+                with suppress(psycopg.Error):
+                    connection.execute("ROLLBACK TO SAVEPOINT part; RELEASE SAVEPOINT part")
                 raise
-            connection.raw.execute("RELEASE SAVEPOINT part")
+            connection.execute("RELEASE SAVEPOINT part")
 
     @contextmanager
     def read(self, *, snapshot: bool = True) -> Iterator[Connection]:
@@ -244,10 +256,9 @@ class Database:
         with self.read(snapshot=False) as connection:
             return connection.execute(statement, bindings).fetchone()
 
-    def _check_schema(self, connection: Connection) -> None:
+    def _check_schema(self, row: Any) -> None:
         if self.schema_version is None:
             return
-        row = connection.raw.execute("SELECT version FROM langmemory_version").fetchone()
         if row is None or row[0] != self.schema_version:
             raise SchemaVersionError(
                 f"{self.path} was brought from schema version {self.schema_version} to "
