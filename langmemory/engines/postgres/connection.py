@@ -65,6 +65,9 @@ class Connection:
     )  # fmt: skip
     damage_errors: tuple[type[Exception], ...] = (psycopg.errors.DataCorrupted,)
     own_words: tuple[str, ...] = ()
+    vector_rows = vectors.ROWS
+    vector_of = staticmethod("v.item = {}".format)
+    unpacked = staticmethod(vectors.unpacked)
 
     def __init__(self, raw: psycopg.Connection[Any]) -> None:
         self.raw = raw
@@ -205,7 +208,7 @@ class Connection:
         vectors.delete(self, [item])
 
     def erase_vectors(self, items: Sequence[int]) -> None:
-        """Nothing is left of what is deleted, but for what the server keeps until it vacuums."""
+        vectors.erase(self, items)
 
 
 _SEMICOLON: Final = re.compile(r"'(?:[^']|'')*'|(;)")

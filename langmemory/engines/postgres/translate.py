@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final
 
-REPLACED_BY: Final = {"setting": "name"}
+REPLACED_BY: Final = {"setting": "name", "code_segment": "last_seq", "reembed_done": "item"}
 """What a row replaces another by, in the tables for which the portable SQL says ``OR REPLACE``."""
 
 
