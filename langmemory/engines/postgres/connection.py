@@ -99,9 +99,15 @@ class Connection:
             self._uncounted.append(cursor)
             if one.returns or self._pipeline is None or len(self._uncounted) >= MOST_SENT:
                 self.flush()
+            if not isinstance(bindings, Mapping):
+                bindings = bindings[one.takes :]  # each statement takes its own
         return cursor
 
     def executemany(self, statements: str, bindings: Any, /) -> Any:
+        if len(_parts(statements)) > 1:
+            for row in bindings:
+                self.execute(statements, row)
+            return self.raw.cursor()
         one = translated(statements)
         return self.send_many(one.sql.encode(), [_bound(one, row) for row in bindings])
 

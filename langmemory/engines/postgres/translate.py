@@ -18,6 +18,8 @@ class Translated:
     sql: str
     order: tuple[int | str, ...]
     """Which of the given bindings, by place or by name, each ``%s`` takes."""
+    takes: int
+    """How many bindings by place it takes."""
     leaves: frozenset[int]
     """Those ``%s`` that are compared with values of leaves, or stored as such."""
     returns: bool
@@ -234,4 +236,4 @@ def _marked(sql: str) -> Translated:
         out.append(_MARK.sub(mark, piece))
     whole = "".join(out)
     returns = not _WRITES.match(whole) or _RETURNING.search(whole) is not None
-    return Translated(whole, tuple(order), frozenset(leaves), returns)
+    return Translated(whole, tuple(order), next_place, frozenset(leaves), returns)
