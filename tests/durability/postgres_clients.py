@@ -129,7 +129,8 @@ class Client:
 
     def _apply(self, n: int) -> None:
         adds = tuple(
-            AddMemory(key=f"{n}-{one}", value={"text": f"fact {one} of {n}"}) for one in range(FACTS)
+            AddMemory(key=f"{n}-{one}", value={"text": f"fact {one} of {n}"})
+            for one in range(FACTS)
         )
         change_set = ChangeSet(
             namespace=("soak", "facts", self.name), run_id=f"soak/{n}", kind="reflection",
@@ -224,4 +225,3 @@ def work(address: str, folder: Path, number: int, life: int, clients: int) -> No
     worker.stop()
     follower.join()  # what comes later, the test reads on
     store.close()
-

@@ -9,6 +9,7 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Iterator
+from itertools import pairwise
 from multiprocessing import get_context
 from multiprocessing.process import BaseProcess
 from pathlib import Path
@@ -179,12 +180,18 @@ def check_jobs(store: MemoryStore, logs: dict[str, list[Any]], folder: Path) -> 
     assert set(finished.values()) == {1}
     assert len(finished) == len(done)
     attempts = [one for path in folder.glob("*.worker") for one in lines(path)]
-    starts = {(job, attempt): (lock, at) for state, job, lock, attempt, at in attempts if state == "begun"}
+    starts = {
+        (job, attempt): (lock, at) for state, job, lock, attempt, at in attempts if state == "begun"
+    }
     ends = {(job, attempt): at for state, job, _, attempt, at in attempts if state == "ended"}
-    assert len(starts) == sum(state == "begun" for state, *_ in attempts), "an attempt was taken twice"
+    assert len(starts) == sum(state == "begun" for state, *_ in attempts), (
+        "an attempt was taken twice"
+    )
     for lock in {lock for lock, _ in starts.values()}:
-        spans = sorted((at, ends[one]) for one, (of, at) in starts.items() if of == lock and one in ends)
-        assert all(first[1] <= second[0] for first, second in zip(spans, spans[1:], strict=False)), lock
+        spans = sorted(
+            (at, ends[one]) for one, (of, at) in starts.items() if of == lock and one in ends
+        )
+        assert all(first[1] <= second[0] for first, second in pairwise(spans)), lock
 
 
 def check_followers(store: MemoryStore, folder: Path) -> int:
@@ -208,4 +215,3 @@ def check_followers(store: MemoryStore, folder: Path) -> int:
             missed = [one for one in all_ if one not in ours]
             assert ours == all_, (path, len(ours), len(all_), missed[:5])
     return len(truth)
-
