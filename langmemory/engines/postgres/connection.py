@@ -87,9 +87,15 @@ class Connection:
             one = translated(statement)
             cursor = self.raw.execute(one.sql.encode(), _bound(one, bindings))
             self._count(cursor)
+            if not isinstance(bindings, Mapping):
+                bindings = bindings[one.takes :]  # each statement takes its own
         return cursor
 
     def executemany(self, statements: str, bindings: Any, /) -> Any:
+        if len(_parts(statements)) > 1:
+            for row in bindings:
+                self.execute(statements, row)
+            return self.raw.cursor()
         one = translated(statements)
         cursor = self.raw.cursor()
         rows = [_bound(one, row) for row in bindings]

@@ -309,6 +309,7 @@ class Engine:
 
     def public_connection(self) -> Any:
         """Return a connection for SQL by hand; the same at each call."""
+        self.check_usable()
         if self._public is None or self._public.raw.closed:
             raw = self.database.connect()
             raw.execute(quoting.SQL("SET search_path TO {}").format(self.database.search_path()))

@@ -18,6 +18,8 @@ class Translated:
     sql: str
     order: tuple[int | str, ...]
     """Which of the given bindings, by place or by name, each ``%s`` takes."""
+    takes: int
+    """How many bindings by place it takes."""
     leaves: frozenset[int]
     """Those ``%s`` that are compared with values of leaves, or stored as such."""
 
@@ -228,4 +230,4 @@ def _marked(sql: str) -> Translated:
             next_place += 1
             out.append("%s")
         out.append(_MARK.sub(mark, piece))
-    return Translated("".join(out), tuple(order), frozenset(leaves))
+    return Translated("".join(out), tuple(order), next_place, frozenset(leaves))
