@@ -124,7 +124,7 @@ def test_arrays_are_tables_of_one_column(engine: Engine) -> None:
 
 
 def test_rows_that_break_a_rule_raise_the_error_that_is_named(engine: Engine) -> None:
-    """A row that breaks a constraint raises the connection's `constraint_errors`, at the latest in `flush`."""
+    """A row that breaks a constraint raises the connection's `constraint_errors`, by `flush`."""
     with engine.write() as connection:
         namespaces.intern(connection, LENA)
         with pytest.raises(connection.constraint_errors):  # noqa: PT012 - at the latest
