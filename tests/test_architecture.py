@@ -19,7 +19,7 @@ LAYERS: tuple[frozenset[str], ...] = (
     frozenset(
         {"errors", "events", "files", "ids", "labels", "timestamps", "pacing", "pluralize", "twins"}
     ),
-    frozenset({"types", "languages", "redaction", "values", "arguments"}),
+    frozenset({"types", "languages", "redaction", "values", "arguments", "addresses"}),
     frozenset({"config", "changes", "namespaces"}),
     frozenset({"ports", "embeddings", "chat_models", "schemas", "subgraph", "wire"}),
     frozenset({"recall", "formation", "lifecycle", "context"}),

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 
+from langmemory.addresses import is_server
 from langmemory.config import DatabaseConfig
 from langmemory.engines.sql.engine import Engine
 from langmemory.engines.sql.reading.operations import Batch, take_apart
@@ -37,6 +40,7 @@ from langmemory.engines.sql.rooms.tokens import Tokens
 from langmemory.engines.sql.writing.indexing import IndexConfig
 from langmemory.engines.sqlite import Engine as SqliteEngine
 from langmemory.engines.sqlite.reembedding import reembed
+from langmemory.errors import ConfigError, with_extra
 from langmemory.projections.journal import Journal
 
 __all__ = [
@@ -79,6 +83,7 @@ __all__ = [
     "conversing_of",
     "follow_up",
     "forget_for_good",
+    "is_there",
     "journal_of",
     "open_engine",
     "recalling",
@@ -89,8 +94,35 @@ __all__ = [
 
 
 def open_engine(path: str | os.PathLike[str], settings: DatabaseConfig) -> Engine:
-    """Open a memory file, creating it if there is none."""
+    """Open a memory file, or a schema of a PostgreSQL server; each is created if there is none.
+
+    Raises:
+        ConfigError: It is on a server, and psycopg is not installed.
+    """
+    if is_server(path):
+        with _needs_psycopg():
+            from langmemory.engines.postgres import Engine as PostgresEngine
+        return PostgresEngine(os.fspath(path), settings=settings)
     return SqliteEngine(path, settings=settings)
+
+
+def is_there(path: str) -> bool:
+    """Return whether there is a memory at an address."""
+    if not is_server(path):
+        return os.path.exists(path)
+    with _needs_psycopg():
+        from langmemory.engines import postgres
+    return postgres.is_there(path)
+
+
+@contextmanager
+def _needs_psycopg() -> Iterator[None]:
+    try:
+        yield
+    except ImportError as error:
+        raise ConfigError(
+            f"A memory on a PostgreSQL server needs psycopg: {with_extra('postgres')} ({error})."
+        ) from error
 
 
 def journal_of(engine: Engine) -> Journal:

@@ -6,6 +6,7 @@ import os
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Final
 
+from langmemory.addresses import is_server, shown
 from langmemory.config import Config, load_config
 from langmemory.engines.sql.copies.vectors import sign_bits
 from langmemory.engines.sql.records.items import Write
@@ -63,6 +64,11 @@ def reembed(
     embedder = indexing.embedder
     if embedder is None:
         raise ConfigError("reembed needs an embedding model; set models.embedding.")
+    if is_server(path):
+        raise DatabaseError(
+            f"{shown(path)} is on a server, where vectors of another model are not made yet. Export the "
+            "memory, and import it into a new schema."
+        )
     if "\0" not in str(path) and not os.path.exists(os.path.expanduser(path)):
         raise DatabaseError(f"{path} does not exist. Name the memory file to re-embed.")
     found = _reembed(path, indexing, embedder.model_id, config, progress)
