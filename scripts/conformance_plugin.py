@@ -131,7 +131,6 @@ class NamedPostgresStore(SchemaStore):
         return NoCursor()
 
 
-import sys as _s; _s.path.insert(0, "/tmp/s2"); import hack  # TEMP
 server = repository_module("tests/postgres_server.py")
 
 
