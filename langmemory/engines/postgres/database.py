@@ -6,6 +6,7 @@ import copy
 import logging
 import os
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from typing import Any, Final
@@ -23,7 +24,8 @@ from langmemory.errors import ClosedStoreError, DatabaseError, InvalidValueError
 logger = logging.getLogger("langmemory.engines.postgres")
 
 POOL_TIMEOUT_SECONDS: Final = 30.0
-_VERSION: Final = "SELECT version FROM langmemory_version"
+_CLOCK: Final = "(extract(epoch FROM clock_timestamp()) * 1000000)::bigint"
+_VERSION: Final = f"SELECT {_CLOCK}, (SELECT version FROM langmemory_version)"
 
 
 def is_there(url: str) -> bool:
@@ -109,6 +111,7 @@ class Database:
         self.vectors_in: str | None = None
         """The schema of pgvector; None: the database has no vectors."""
         self.schema_version: int | None = None
+        self.ahead_us = 0
         self.reads_only = False
         """Whether the role may only read, and row-level security decides what."""
         self._viewer = ""
@@ -143,6 +146,9 @@ class Database:
                 "Create a database with ENCODING 'UTF8'."
             )
         self.find_vectors(raw)
+        asked_us = time.time_ns() // 1000
+        told: Any = raw.execute(f"SELECT {_CLOCK}".encode()).fetchone()
+        self._set_clock(asked_us, told[0])
 
     def find_vectors(self, raw: psycopg.Connection[Any]) -> None:
         """Look whether the database has pgvector, and where."""
@@ -221,15 +227,18 @@ class Database:
             self.patience(busy_timeout_ms),
             quoting.SQL("on" if self._durable else "off"),
             self.lock(),
-            quoting.SQL(_VERSION if self.schema_version is not None else "SELECT NULL"),
+            quoting.SQL(_VERSION if self.schema_version is not None else f"SELECT {_CLOCK}"),
         )
         with clear_errors(self.path), self._lent() as raw:
             self._writing.now = True
             try:
+                asked_us = time.time_ns() // 1000
                 cursor = raw.execute(begin)
                 while cursor.nextset():
                     pass
-                self._check_schema(cursor.fetchone())
+                told: Any = cursor.fetchone()
+                self._set_clock(asked_us, told[0])
+                self._check_schema(told[1:])
                 with raw.pipeline() as pipeline:
                     connection = Connection(raw, pipeline)
                     try:
@@ -291,10 +300,16 @@ class Database:
         with self.read(snapshot=False) as connection:
             return connection.execute(statement, bindings).fetchone()
 
+    def _set_clock(self, asked_us: int, server_us: int) -> None:
+        """Correct how far the server's clock is ahead, where an answer shows that it is not as known. Leases
+        and lives are compared by it, since the clocks of several machines differ."""
+        least = server_us - time.time_ns() // 1000
+        self.ahead_us = min(max(self.ahead_us, least), server_us - asked_us)
+
     def _check_schema(self, row: Any) -> None:
         if self.schema_version is None:
             return
-        if row is None or row[0] != self.schema_version:
+        if not row or row[0] != self.schema_version:
             raise SchemaVersionError(
                 f"{self.path} was brought from schema version {self.schema_version} to "
                 f"{row and row[0]} by another langmemory while it was open here; nothing was written. "

@@ -186,6 +186,10 @@ class Engine:
         return self.database.reads_only
 
     @property
+    def ahead_us(self) -> int:
+        return self.database.ahead_us
+
+    @property
     def schema(self) -> str:
         """The name of the schema."""
         return self.database.address.schema

@@ -124,6 +124,11 @@ class Engine(Protocol):
         """Where the database is, as a person names it."""
 
     @property
+    def ahead_us(self) -> int:
+        """How many microseconds the clock of the database is ahead of this machine's, negative where it
+        is behind."""
+
+    @property
     def model(self) -> ModelSetting:
         """The embedding model of the file, as last seen."""
 

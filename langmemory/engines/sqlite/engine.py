@@ -130,6 +130,9 @@ class Engine:
             self._public = connection
         return self._public
 
+    ahead_us: Final = 0
+    """One machine has one clock."""
+
     @property
     def path(self) -> str:
         """The file, or ``":memory:"``."""
