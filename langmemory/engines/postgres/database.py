@@ -19,6 +19,7 @@ from langmemory.addresses import Address
 from langmemory.config import DatabaseConfig, EngineConfig
 from langmemory.engines.postgres import row_security
 from langmemory.engines.postgres.connection import Connection, adapt
+from langmemory.engines.postgres.notices import Notices
 from langmemory.errors import ClosedStoreError, DatabaseError, InvalidValueError, SchemaVersionError
 
 logger = logging.getLogger("langmemory.engines.postgres")
@@ -132,6 +133,8 @@ class Database:
             open=True,
             name="langmemory",
         )
+
+        self.notices = Notices(self._lent, self.connect, self.address.schema, self.path)
 
     def connect(self) -> psycopg.Connection[Any]:
         raw = psycopg.connect(self.address.url, autocommit=True)
@@ -255,6 +258,7 @@ class Database:
                 raise
             finally:
                 self._writing.now = False
+        self.notices.written()
 
     @contextmanager
     def part(self, connection: Connection) -> Iterator[None]:
@@ -339,5 +343,6 @@ class Database:
         if self._closed:
             return
         self._closed = True
+        self.notices.close()
         if self.pid == os.getpid():
             self._pool.close()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import os
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import replace
 from itertools import islice
@@ -132,6 +132,10 @@ class Engine:
 
     ahead_us: Final = 0
     """One machine has one clock."""
+
+    def listen(self, wake: Callable[[], object]) -> Callable[[], None]:
+        """Nobody tells what another process wrote: one looks."""
+        return lambda: None
 
     @property
     def path(self) -> str:

@@ -81,6 +81,10 @@ class Jobs:
         with self._engine.glance() as snapshot:
             return jobs.counts(snapshot.connection)
 
+    def listen(self, wake: Callable[[], object]) -> Callable[[], None]:
+        """Call ``wake`` when another process may have changed the queue; see `Engine.listen`."""
+        return self._engine.listen(wake)
+
     @property
     def leases(self) -> Leases:
         """For workers, which take jobs for a time."""
