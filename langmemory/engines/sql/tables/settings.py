@@ -167,3 +167,9 @@ def note_copying(connection: Connection, state: Copying | None) -> None:
         connection.execute(
             "INSERT INTO setting (name, value) VALUES (?, ?)", (_COPYING, json.dumps(asdict(state)))
         )
+
+
+def is_archive(connection: Connection) -> bool:
+    """Return whether a database is the archive file of a memory file."""
+    row = connection.execute("SELECT 1 FROM setting WHERE name = ?", (ARCHIVE_OF,)).fetchone()
+    return row is not None
