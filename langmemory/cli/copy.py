@@ -54,7 +54,6 @@ def copy(
         say(json_text(asdict(copied)))
         return
     say(f"Copied {memories(copied.memories)} of {copied.source} to {copied.target}")
-    recalls = f", and {counted(copied.recalls, 'sample recall')}" if copied.recalls else ""
-    say(
-        f"Both hold the same: {counted(copied.rows, 'row')}, {counted(copied.vectors, 'vector')}{recalls}"
-    )
+    say(f"Both hold the same {counted(copied.rows, 'row')} and {counted(copied.vectors, 'vector')}")
+    if copied.recalls:
+        say(f"{copied.same_recalls} of {counted(copied.recalls, 'sample recall')} are equal")

@@ -41,7 +41,9 @@ class Copied:
     """In all tables that are copied."""
     vectors: int
     recalls: int
-    """Sample recalls whose best ten were the same in both."""
+    """Sample recalls that were asked of both."""
+    same_recalls: int
+    """Those whose best ten were the same in both."""
 
 
 def refuse_unfinished(engine: Engine) -> None:
@@ -85,7 +87,7 @@ def copy_memory(
     try:
         with source.read() as snapshot:
             rows = copying.copy(snapshot, source.path, target, indexing, progress)
-            recalls = _compared(source, snapshot, target, config)
+            recalls, same = _compared(source, snapshot, target, config)
             moved = sorted(moving.moved(snapshot.connection))
             stats = snapshot.stats()
         _bring_back(target, archive, moved, indexing)
@@ -94,12 +96,14 @@ def copy_memory(
     _finish(target)
     return Copied(
         source=source.path, target=target.path, memories=stats.items + len(moved), rows=rows,
-        vectors=stats.vectors, recalls=recalls,
+        vectors=stats.vectors, recalls=recalls, same_recalls=same,
     )  # fmt: skip
 
 
-def _compared(source: Engine, snapshot: Snapshot, target: Engine, config: Config) -> int:
-    """Compare all rows and some recalls; return how many recalls."""
+def _compared(
+    source: Engine, snapshot: Snapshot, target: Engine, config: Config
+) -> tuple[int, int]:
+    """Compare all rows and some recalls; return how many recalls, and how many were the same."""
     with target.read() as there:
         if wrong := copying.differing(snapshot.connection, there.connection):
             raise DatabaseError(
@@ -107,14 +111,14 @@ def _compared(source: Engine, snapshot: Snapshot, target: Engine, config: Config
                 "Let nobody else write to it, and repeat the command."
             )
         asked, items = sampling.differing(snapshot, there, find_preset(None, config))
-        if items:
+        if len(items) > sampling.MOST_WRONG:
             keys = ", ".join(map(repr, _keys(snapshot.connection, items[:SHOWN])))
             raise DatabaseError(
                 f"{len(items)} of {counted(asked, 'sample recall')} differ between {source.path} and "
                 f"{target.path}, among them those of {keys}; all rows are the same. If the application "
                 "passes fields in its index config, name each with --field."
             )
-    return asked
+    return asked, asked - len(items)
 
 
 def _keys(connection: Connection, items: Sequence[int]) -> list[str]:
@@ -185,7 +189,7 @@ def copy_items(core: Core, source: str, reading: Reading, progress: Progress) ->
     _finish(engine)
     return Copied(
         source=source, target=engine.path, memories=stats.items, rows=stats.items,
-        vectors=stats.vectors, recalls=0,
+        vectors=stats.vectors, recalls=0, same_recalls=0,
     )  # fmt: skip
 
 
