@@ -149,12 +149,24 @@ TEXT_FIELDS: Final = ("text", "content", "memory", "fact", "summary", "data")
 """Where applications keep the sentence itself, in order of preference."""
 
 
+ARCHIVED_MARKS: Final = ("status", "archived_at", "archived_because")
+"""What the value of a memory that was put away says beside the rest."""
+
+
+def without_archived_marks(value: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the value of a memory that was put away as it was before."""
+    if not all(mark in value for mark in ARCHIVED_MARKS):
+        return dict(value)
+    return {name: told for name, told in value.items() if name not in ARCHIVED_MARKS}
+
+
 def readable_text(value: Mapping[str, Any]) -> str:
     """Return the sentence in a value, for people, for the keyword index and for the embedded model.
 
     ``{"content": "…"}`` and LangMem's ``{"kind": …, "content": {…}}`` give the content; anything
-    else its scalar leaves in order, with their names.
+    else its scalar leaves in order, with their names. That it was put away is not part of it.
     """
+    value = without_archived_marks(value)
     inner: Any = value
     content = value.get("content")
     if isinstance(content, Mapping) and set(value) <= {"kind", "content"}:

@@ -50,7 +50,7 @@ def drop(address: str) -> None:
     import psycopg
     from psycopg import sql
 
-    from langmemory.engines.postgres.database import Address
+    from langmemory.addresses import Address
 
     where = Address(address)
     with psycopg.connect(where.url, autocommit=True) as connection:

@@ -283,8 +283,8 @@ class Request:
 
 
 def part(text: str) -> str:
-    """Return a key, name or id as it stands in a path."""
-    return quote(text, safe="").replace(".", "%2E")  # "." and ".." would mean another path
+    """Return a key, name or id as it stands in a path. No text is none of them, as the server will say."""
+    return quote(str(text), safe="").replace(".", "%2E")  # "." and ".." would mean another path
 
 
 def place(namespace: Namespace) -> str | None:

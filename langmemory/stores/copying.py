@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from functools import partial
 
+from langmemory.addresses import shown
 from langmemory.config import Config, load_config
 from langmemory.errors import DatabaseError
 from langmemory.stores.rooms import (
@@ -16,7 +17,6 @@ from langmemory.stores.rooms import (
     foreign_items,
     journal_of,
     open_engine,
-    shown,
 )
 
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Final, Generic, Literal, Self, TypeVar
 
 from langgraph.store.base import Op, Result, TTLConfig
 
+from langmemory.addresses import in_schema
 from langmemory.chat_models import named_chat_model
 from langmemory.config import Config, ModelsConfig, load_config
 from langmemory.errors import ClosedStoreError, ConfigError, DatabaseError
@@ -56,10 +57,11 @@ StoreT = TypeVar("StoreT", bound="MemoryStore")
 
 
 class MemoryStore(StoreFace):
-    """Long-term memory in one SQLite file: a `BaseStore` that searches by meaning and by words.
+    """Long-term memory in one SQLite file, or on a PostgreSQL server: a `BaseStore` that searches by meaning
+    and by words.
 
     One class for sync and async, for any thread and any event loop. Several stores, in several
-    processes, may work on one file and see each other's writes. It needs no closing, but
+    processes, may work on one memory and see each other's writes. It needs no closing, but
     ``close`` (or ``with``) frees its threads and connections at once.
 
     Example:
@@ -82,11 +84,14 @@ class MemoryStore(StoreFace):
         expander: BaseChatModel | Expander | None = None,
         reranker: BaseDocumentCompressor | BaseChatModel | Reranker | None = None,
         redact: Redactor | bool | None = None,
+        schema: str | None = None,
     ) -> None:
-        """Open a memory file, creating it if there is none.
+        """Open a memory, creating it if there is none.
 
         Args:
-            path: The file, or ``":memory:"``; without one, the configured path.
+            path: The file, ``":memory:"``, or the address of a PostgreSQL server,
+                ``"postgresql://user:password@host/database?schema=name"``; without one, the configured
+                path.
             index: LangGraph's index config (``dims``, ``embed``, ``fields``), plus ``search``:
                 ``"hybrid"`` (default), ``"semantic"`` or ``"keyword"``. None: the embedded model,
                 which needs no server. False: keywords only.
@@ -102,13 +107,17 @@ class MemoryStore(StoreFace):
             redact: What replaces credentials in what is remembered: a function that takes the text of
                 a turn and returns it as it may be stored; True is `langmemory.redaction`'s own, False
                 none. None: as configured, which is True.
+            schema: The schema on the server, instead of that of the address; its default is
+                ``langmemory``.
 
         Raises:
-            DatabaseError: The file cannot be opened, or is something else.
+            DatabaseError: The file cannot be opened, or is something else; the server refuses.
             EmbeddingModelMismatchError: The file's vectors come from another model.
             ConfigError: A setting is wrong.
         """
         config = config or load_config()
+        if schema is not None:
+            path = in_schema(config.database.path if path is None else path, schema)
         core = Core(
             path,
             open_engine,
@@ -141,14 +150,14 @@ class MemoryStore(StoreFace):
         *,
         index: IndexConfig | Mapping[str, Any] | Literal[False] | None = None,
         ttl: TTLConfig | None = None,
+        schema: str | None = None,
     ) -> Opening[Self]:
-        """Return a store for ``with`` and ``async with``, as `SqliteStore` and `AsyncSqliteStore`
-        do.
+        """Return a store for ``with`` and ``async with``, as the stores of LangGraph do.
 
         Inside ``async with``, sync methods called on the event loop's own thread are refused with
         `asyncio.InvalidStateError`, as `AsyncSqliteStore` does, because they would block the loop.
         """
-        return Opening(cls, conn_string, index=index, ttl=ttl)
+        return Opening(cls, conn_string, index=index, ttl=ttl, schema=schema)
 
     @property
     def conn(self) -> Any:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from typing import Final
+from contextlib import contextmanager
 
+from langmemory.addresses import is_server
 from langmemory.config import DatabaseConfig
 from langmemory.engines.sql.engine import Engine
 from langmemory.engines.sql.reading.operations import Batch, take_apart
@@ -47,6 +48,7 @@ from langmemory.engines.sql.writing.indexing import IndexConfig
 from langmemory.engines.sqlite import Engine as SqliteEngine
 from langmemory.engines.sqlite import foreign as sqlite_foreign
 from langmemory.engines.sqlite.reembedding import reembed
+from langmemory.errors import ConfigError, with_extra
 from langmemory.projections.journal import Journal
 
 __all__ = [
@@ -94,55 +96,65 @@ __all__ = [
     "follow_up",
     "foreign_items",
     "forget_for_good",
+    "is_there",
     "journal_of",
     "open_engine",
     "recalling",
     "reembed",
     "refuse_unfinished",
     "remembering",
-    "shown",
     "take_apart",
 ]  # fmt: skip
 
 
-SERVERS: Final = ("postgresql://", "postgres://")
-"""Begin the address of a server."""
-
-
 def open_engine(path: str | os.PathLike[str], settings: DatabaseConfig) -> Engine:
-    """Open a memory file, creating it if there is none."""
-    if str(path).startswith(SERVERS):
-        from langmemory.engines.postgres import Engine as PostgresEngine
+    """Open a memory file, or a schema of a PostgreSQL server; each is created if there is none.
 
-        return PostgresEngine(str(path), settings=settings)
+    Raises:
+        ConfigError: It is on a server, and psycopg is not installed.
+    """
+    if is_server(path):
+        with _needs_psycopg():
+            from langmemory.engines.postgres import Engine as PostgresEngine
+        return PostgresEngine(os.fspath(path), settings=settings)
     return SqliteEngine(path, settings=settings)
 
 
-def shown(place: str) -> str:
-    """Return a place as a person names it, without a password."""
-    if not place.startswith(SERVERS):
-        return place
-    from langmemory.engines.postgres.database import Address
+def is_there(path: str) -> bool:
+    """Return whether there is a memory at an address."""
+    if not is_server(path):
+        return os.path.exists(path)
+    with _needs_psycopg():
+        from langmemory.engines import postgres
+    return postgres.is_there(path)
 
-    return Address(place).shown
 
-
-def contents_of(place: str) -> Contents:
-    """Return what is in a file or on a server."""
-    if place.startswith(SERVERS):
+def contents_of(path: str) -> Contents:
+    """Return what is at an address: a memory, a store of LangGraph's own, or neither."""
+    if not is_server(path):
+        return sqlite_foreign.contents(path)
+    with _needs_psycopg():
         from langmemory.engines.postgres import foreign
-
-        return foreign.contents(place)
-    return sqlite_foreign.contents(place)
+    return foreign.contents(path)
 
 
-def foreign_items(place: str) -> Iterator[ForeignItem]:
+def foreign_items(path: str) -> Iterator[ForeignItem]:
     """Yield the items of a store of LangGraph's own."""
-    if place.startswith(SERVERS):
+    if not is_server(path):
+        return sqlite_foreign.items(path)
+    with _needs_psycopg():
         from langmemory.engines.postgres import foreign
+    return foreign.items(path)
 
-        return foreign.items(place)
-    return sqlite_foreign.items(place)
+
+@contextmanager
+def _needs_psycopg() -> Iterator[None]:
+    try:
+        yield
+    except ImportError as error:
+        raise ConfigError(
+            f"A memory on a PostgreSQL server needs psycopg: {with_extra('postgres')} ({error})."
+        ) from error
 
 
 def journal_of(engine: Engine) -> Journal:

@@ -211,9 +211,9 @@ def fill_apart(store: MemoryStore, *, secrets: bool) -> None:
 
 
 VARYING: Final = re.compile(
-    r"\d{4}-\d\d-\d\dT[\d:.]+(Z|\+00:00)?|\b[0-9a-f]{8,64}\b|\b\d+\.\d+(e-?\d+)?\b|lmt_\w+"
+    r"\b\d+ -> \d+\b|\d{4}-\d\d-\d\dT[\d:.]+(Z|\+00:00)?|\b[0-9a-f]{8,64}\b|\b\d+\.\d+(e-?\d+)?\b|lmt_\w+"
 )
-"""Times, ids, milliseconds and scores."""
+"""Ranks that an explanation tells, which follow the scores; times, ids, milliseconds and scores."""
 
 
 def told(response: httpx.Response) -> tuple[int, list[str]]:

@@ -134,6 +134,8 @@ def test_an_unknown_run_or_review_raises_the_error_of_the_local_store(
             changes.undo("nothing")
         with pytest.raises(ChangeError, match="reviews"):
             changes.decide("nothing", "keep")
+        with pytest.raises(ChangeError, match="reviews"):
+            changes.decide(99, "keep")  # type: ignore[arg-type]
         assert changes.run("nothing") is None
         assert changes.review("nothing") is None
 
@@ -168,6 +170,15 @@ def test_recall_is_that_of_the_local_store(remote: RemoteMemoryStore, store: Mem
     assert [one.memory.key for one in later] == [one.memory.key for one in here]
     excluded = remote.recall("Tofu", MARIA, exclude={here.results[0].memory.key}, kinds=None)
     assert len(excluded) == 0
+
+
+def test_nothing_is_recalled_where_nothing_is_asked_for(
+    remote: RemoteMemoryStore, store: MemoryStore
+) -> None:
+    """A limit of 0 is no error, here as there."""
+    store.remember(MARIA, [HumanMessage("I keep bees.")], thread_id="t")
+    assert remote.recall("bees", MARIA, limit=0).results == ()
+    assert store.recall("bees", MARIA, limit=0).results == ()
 
 
 def test_ttl_is_as_the_server_is_configured(tmp_path: Any) -> None:

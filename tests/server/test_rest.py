@@ -337,10 +337,10 @@ async def test_a_refusal_names_all_that_is_wrong(store: MemoryStore) -> None:
     """Every field that is wrong stands in the one sentence, an unknown one by its name, no value; an unknown
     path or method says what there is."""
     async with serving(store) as client:
-        given = {"question": "whose secret?", "limit": 0}
+        given = {"question": "whose secret?", "limit": -1}
         said = (await client.post(f"{API}/recall", json=given)).json()
         assert said["detail"] == (
-            "body/query: Field required; body/limit: Input should be greater than or equal to 1; "
+            "body/query: Field required; body/limit: Input should be greater than or equal to 0; "
             "body/question: There is no field of that name here."
         )
         assert len(said["errors"]) == 3

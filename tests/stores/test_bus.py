@@ -277,6 +277,8 @@ def test_an_inbox_can_be_asked_for_what_is_pressing(planner: Bus, researcher: Bu
     assert said(researcher, min_priority="high") == ["b", "c"]
     assert said(researcher, min_priority="normal") == ["a", "b", "c"]
     assert said(researcher, types=["request"]) == ["c"]
+    with pytest.raises(ConfigError, match="pass a list of types"):
+        researcher.inbox(types="request")  # type: ignore[arg-type]
 
 
 def test_sending_again_under_the_same_id_sends_nothing(planner: Bus, researcher: Bus) -> None:

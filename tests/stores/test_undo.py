@@ -320,6 +320,18 @@ def test_what_was_removed_and_written_again(store: MemoryStore) -> None:
     ]
 
 
+def test_what_a_memory_says_stays_when_it_is_put_away(store: MemoryStore) -> None:
+    """Since when and why are in its value, and no part of the text of one without a sentence."""
+    store.put(NS, "k", {"door": "blue", "floor": 3})
+    before = store.admin.memory(NS, "k")
+    store.changes.archive(NS, "k", reason="moved away")
+    memory = store.admin.memory(NS, "k")
+    assert memory is not None
+    assert before is not None
+    assert memory.value["archived_because"] == "moved away"
+    assert memory.text == before.text
+
+
 async def test_removing_and_archiving_without_blocking(store: MemoryStore) -> None:
     """`aremove` and `aarchive` are runs as their sync twins are, also for a viewer, who cannot reach
     what is private to others."""

@@ -25,7 +25,10 @@ class _Int(Int8Dumper):
     """An int, or a truth value, as bigint: an int of another size would be another statement."""
 
     def dump(self, value: Any) -> bytes:
-        return str(int(value)).encode()
+        number = int(value)
+        if not -(1 << 63) <= number < 1 << 63:
+            raise OverflowError(f"{number} takes more than 64 bits")
+        return str(number).encode()
 
 
 class _Number(Loader):
@@ -34,6 +37,10 @@ class _Number(Loader):
     def load(self, data: Any) -> int | float:
         text = bytes(data).decode()
         return float(text) if "." in text else int(text)
+
+
+class Array(list[Any]):
+    """A value of ``carray(?)``; any other list is no value."""
 
 
 def adapt(raw: psycopg.Connection[Any]) -> None:
@@ -51,9 +58,16 @@ def adapt(raw: psycopg.Connection[Any]) -> None:
 class Connection:
     """One snapshot, or one transaction, that speaks the portable SQL."""
 
-    constraint_error: type[Exception] = psycopg.IntegrityError
+    constraint_errors: tuple[type[Exception], ...] = (
+        psycopg.IntegrityError, psycopg.DataError,
+        # A value of another type than its column; SQLite may turn it into that type.
+        psycopg.errors.DatatypeMismatch, psycopg.errors.UndefinedFunction,
+    )  # fmt: skip
     damage_errors: tuple[type[Exception], ...] = (psycopg.errors.DataCorrupted,)
     own_words: tuple[str, ...] = ()
+    vector_rows = vectors.ROWS
+    vector_of = staticmethod("v.item = {}".format)
+    unpacked = staticmethod(vectors.unpacked)
 
     def __init__(self, raw: psycopg.Connection[Any]) -> None:
         self.raw = raw
@@ -100,11 +114,11 @@ class Connection:
     @staticmethod
     def array(ids: Iterable[int], /) -> Any:
         found = ids.tolist() if isinstance(ids, np.ndarray) else [int(one) for one in ids]
-        return found or [0]
+        return Array(found or [0])
 
     @staticmethod
     def text_array(texts: Sequence[str], /) -> Any:
-        return list(texts)
+        return Array(texts)
 
     def last_item(self) -> int:
         return int(self.execute("SELECT last_value FROM last_item").fetchone()[0])
@@ -188,7 +202,7 @@ class Connection:
         vectors.delete(self, [item])
 
     def erase_vectors(self, items: Sequence[int]) -> None:
-        """Nothing is left of what is deleted, but for what the server keeps until it vacuums."""
+        vectors.erase(self, items)
 
 
 _SEMICOLON: Final = re.compile(r"'(?:[^']|'')*'|(;)")
@@ -215,6 +229,9 @@ def _bound(one: Translated, bindings: Any) -> list[Any]:
     else:
         given = tuple(bindings)
         values = [given[int(place)] for place in one.order]
+    for value in values:
+        if type(value) in (list, tuple, dict):
+            raise TypeError(f"{value!r:.80} is no value of a column")
     for place in one.leaves:
         values[place] = encoded(values[place])
     return values

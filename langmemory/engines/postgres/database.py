@@ -8,36 +8,33 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from typing import Any, Final
-from urllib.parse import parse_qsl, urlencode, urlsplit, urlunsplit
 
 import psycopg
 from psycopg import sql as quoting
 from psycopg_pool import ConnectionPool, PoolTimeout
 
+from langmemory.addresses import Address
 from langmemory.config import DatabaseConfig, EngineConfig
 from langmemory.engines.postgres.connection import Connection, adapt
 from langmemory.errors import ClosedStoreError, DatabaseError, InvalidValueError, SchemaVersionError
 
 logger = logging.getLogger("langmemory.engines.postgres")
 
-DEFAULT_SCHEMA: Final = "langmemory"
 POOL_TIMEOUT_SECONDS: Final = 30.0
 
 
-class Address:
-    """The address of a schema: a PostgreSQL URL with ``?schema=name``, and what may be shown of it."""
+def is_there(url: str) -> bool:
+    """Return whether a server has the schema of an address.
 
-    def __init__(self, url: str) -> None:
-        parts = urlsplit(url)
-        options = dict(parse_qsl(parts.query))
-        self.schema = options.pop("schema", DEFAULT_SCHEMA)
-        if not self.schema or len(self.schema.encode()) > 63 or "\0" in self.schema:
-            raise DatabaseError(f"schema={self.schema!r:.80} is no name of a schema.")
-        self.url = urlunsplit(parts._replace(query=urlencode(options)))
-        host = parts.hostname or options.get("host", "")
-        port = f":{parts.port}" if parts.port else ""
-        self.shown = f"postgresql://{host}{port}{parts.path}?schema={self.schema}"
-        """Without user and password."""
+    Raises:
+        DatabaseError: There is no server, or it refuses.
+    """
+    address = Address(url)
+    with clear_errors(address.shown()), psycopg.connect(address.url, autocommit=True) as raw:
+        found = raw.execute(
+            "SELECT EXISTS (SELECT 1 FROM pg_namespace WHERE nspname = %s)", (address.schema,)
+        ).fetchone()
+    return bool(found and found[0])
 
 
 @contextmanager
@@ -104,7 +101,7 @@ class Database:
             DatabaseError: There is no server, or it refuses.
         """
         self.address = Address(url)
-        self.path = self.address.shown
+        self.path = self.address.shown()
         self._busy_timeout_ms = settings.busy_timeout_ms
         self.vectors_in: str | None = None
         """The schema of pgvector; None: the database has no vectors."""

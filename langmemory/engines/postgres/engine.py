@@ -5,20 +5,25 @@ from __future__ import annotations
 import logging
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any, Final
 
 import psycopg
 from psycopg import sql as quoting
 
-from langmemory.config import DEFAULT_DATABASE, DatabaseConfig
+from langmemory.config import DEFAULT_DATABASE, DatabaseConfig, EngineConfig
 from langmemory.engines.postgres import schema, vectors
 from langmemory.engines.postgres.connection import Connection
 from langmemory.engines.postgres.consistency import check
 from langmemory.engines.postgres.database import Database, clear_errors
-from langmemory.engines.postgres.search import keyword_search, known_words, vector_search
-from langmemory.engines.postgres.search.scope_plan import ScopePlan
+from langmemory.engines.postgres.search import keyword_search, known_words, word_reader
+from langmemory.engines.postgres.search import vector_search as server_search
+from langmemory.engines.sql.copies.binary import BinaryQuantizedIndex
+from langmemory.engines.sql.copies.copies import Copies
 from langmemory.engines.sql.scope.scopes import CompiledScope, compile_scope
+from langmemory.engines.sql.search import vector_search
+from langmemory.engines.sql.search.scope_plan import CardinalityCache, ScopePlan
 from langmemory.engines.sql.tables.settings import ModelSetting, read_model, remaining
 from langmemory.errors import DatabaseError, SchemaVersionError
 from langmemory.ports.candidates import NOTHING, Floats, Ids, KeywordQuery
@@ -30,6 +35,32 @@ logger = logging.getLogger("langmemory.engines.postgres")
 _TABLES: Final = b"SELECT tablename FROM pg_tables WHERE schemaname = %s"
 VERSION: Final = 1
 """Of the schema that this langmemory writes."""
+
+
+_SEEN: Final = (
+    "SELECT (SELECT value FROM setting WHERE name = 'model'), "
+    "(SELECT value FROM setting WHERE name = 'dims'), "
+    "(SELECT value FROM setting WHERE name = 'generation'), {}, "
+    "(SELECT coalesce(max(seq), 0) FROM word_change)"
+)
+_VECTOR_ENDS: Final = (
+    "(SELECT coalesce(max(seq), 0) FROM code), "
+    "(SELECT coalesce(max(last_seq), 0) FROM code_segment)"
+)
+_NO_VECTORS: Final = "0, 0"
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """What a snapshot has."""
+
+    model: ModelSetting
+    index: BinaryQuantizedIndex | None
+    """Of the vectors of this model; None while nothing is embedded."""
+    ends: tuple[int, int]
+    """The last place in the log of vectors, and the last that is packed."""
+    words: int
+    """The last change of words."""
 
 
 class Engine:
@@ -52,12 +83,22 @@ class Engine:
         self.first = self.database.first
         self.check_usable = self.database.check_usable
         self.counts = keyword_search.Counts()
+        self.cardinalities = CardinalityCache()
+        self.sizes = server_search.Sizes()
         self._public: Connection | None = None
         try:
             self._set_up()
             with self.database.read() as connection:
-                self._model = read_model(connection)
+                model = read_model(connection)
                 self.remaining = remaining(connection)
+            self.copies = Copies(
+                EngineConfig.of(settings),
+                identity=(self.database.address.url, self.schema),
+                scan=self.database.read,
+                read_words=word_reader.read,
+                generation=model.generation,
+            )
+            self.copies.adopt(model)
         except BaseException:
             self.database.close()
             raise
@@ -116,7 +157,7 @@ class Engine:
     @property
     def model(self) -> ModelSetting:
         """The embedding model of the vectors, as last seen."""
-        return self._model
+        return self.copies.current[0]
 
     @property
     def schema(self) -> str:
@@ -141,10 +182,17 @@ class Engine:
     def snapshot(self, connection: Connection) -> Snapshot:
         return Snapshot(self, connection)
 
-    def seen_model(self, connection: Connection) -> ModelSetting:
-        """Return the embedding model as of this connection's snapshot."""
-        self._model = read_model(connection)
-        return self._model
+    def seen(self, connection: Connection) -> Seen:
+        """Return what this connection's snapshot has, for the copies in memory."""
+        ends = _VECTOR_ENDS if self.database.vectors_in else _NO_VECTORS
+        model, dims, generation, newest, packed, words = connection.raw.execute(
+            _SEEN.format(ends).encode()
+        ).fetchone()  # type: ignore[misc]
+        setting = ModelSetting(
+            model=model, dims=None if dims is None else int(dims), generation=int(generation)
+        )
+        setting, index = self.copies.adopt(setting)
+        return Seen(setting, index, (max(newest, packed), packed), words)
 
     def archive_path(self, settings: DatabaseConfig) -> str | None:
         return None
@@ -184,7 +232,9 @@ class Engine:
         with self.database.outside() as raw:
             for (table,) in raw.execute(_TABLES, (self.schema,)).fetchall():
                 raw.execute(quoting.SQL("VACUUM {}").format(quoting.Identifier(table)))
-        self.counts = keyword_search.Counts()
+        self.counts, self.cardinalities = keyword_search.Counts(), CardinalityCache()
+        with self.read() as snapshot:
+            self.copies.words.drop(snapshot.connection)
         return True
 
     def purge_if_sound(self) -> tuple[bool, bool]:
@@ -215,6 +265,7 @@ class Engine:
         public, self._public = self._public, None
         if public is not None:
             public.raw.close()
+        self.copies.forget()
         self.database.close()
 
 
@@ -224,12 +275,14 @@ class Snapshot:
     def __init__(self, engine: Engine, connection: Connection) -> None:
         self.engine = engine
         self.connection = connection
-        self._setting: ModelSetting | None = None
+        self._selected: tuple[CompiledScope, ScopePlan] | None = None
+
+    @cached_property
+    def _seen(self) -> Seen:
+        return self.engine.seen(self.connection)
 
     def model(self) -> ModelSetting:
-        if self._setting is None:
-            self._setting = self.engine.seen_model(self.connection)
-        return self._setting
+        return self._seen.model
 
     def stats(self) -> Stats:
         execute = self.connection.execute
@@ -258,7 +311,11 @@ class Snapshot:
         return compile_scope(scope, alive_at_us=alive_at_us)
 
     def plan(self, scope: CompiledScope) -> ScopePlan:
-        return ScopePlan(scope)
+        """One for both arms of a search, or for a listing."""
+        if self._selected is None or self._selected[0] is not scope:
+            plan = ScopePlan(self.connection, self.engine.cardinalities, scope)
+            self._selected = (scope, plan)
+        return self._selected[1]
 
     def nearest(
         self,
@@ -271,15 +328,47 @@ class Snapshot:
         rough: bool = False,
         among: Ids | None = None,
     ) -> tuple[Ids, Floats]:
-        if self.model().dims is None:
+        index = self._seen.index
+        if index is None:
             return NOTHING
-        return vector_search.nearest(self.connection, scope, query, limit, among=among)
+        engine, connection = self.engine, self.connection
+        plan = self.plan(scope)
+        if among is not None:
+            plan = ScopePlan(connection, engine.cardinalities, scope, items=among)
+        if exact or not self._copied(scope, plan):
+            items = None if exact and among is None else plan.items
+            return server_search.nearest(connection, scope, query, limit, among=items)
+        engine.copies.searched(self.model(), index)
+        return vector_search.nearest(
+            connection, index, scope, query, limit, overfetch=overfetch, plan=plan, rough=rough
+        )
+
+    def _copied(self, scope: CompiledScope, plan: ScopePlan) -> bool:
+        """Return whether the sign bits in memory are to be searched, as of this snapshot. A process
+        that only searches in small namespaces has none."""
+        index, ends = self._seen.index, self._seen.ends
+        assert index is not None
+        if index.streaming:
+            return False
+        if not index.loaded and (
+            self.engine.sizes.are_few(self.connection, scope, ends[0]) or plan.items is not None
+        ):
+            return False
+        index.refresh(self.connection, ends)
+        return not index.streaming
 
     def keyword(
         self, scope: CompiledScope, query: KeywordQuery, limit: int, *, complete: bool = False
     ) -> tuple[Ids, Floats]:
         return keyword_search.search(
-            self.connection, self.engine.counts, scope, query, limit, complete=complete
+            self.connection,
+            self.engine.counts,
+            scope,
+            query,
+            limit,
+            plan=self.plan(scope),
+            complete=complete,
+            copy=self.engine.copies.of_words(self.connection, self._seen.words),
         )
 
     def ranking(self, bodies: Sequence[str]) -> keyword_search.Texts:
@@ -296,7 +385,13 @@ class Snapshot:
     def cosines(self, query: Floats, ids: Ids) -> Floats:
         return vector_search.cosines(self.connection, query, ids)
 
-    rough_cosines = cosines
+    def rough_cosines(self, query: Floats, ids: Ids) -> Floats:
+        index = self._seen.index
+        found = None
+        if index is not None and index.loaded:
+            index.refresh(self.connection, self._seen.ends)
+            found = index.cosines(query, ids)
+        return self.cosines(query, ids) if found is None else found
 
     def first_vectors(self, ids: Ids) -> tuple[Ids, Floats]:
         return vector_search.first_vectors(self.connection, ids)
@@ -305,7 +400,7 @@ class Snapshot:
         return vectors.cached(self.connection, hashes)
 
     def without_vectors(self, scope: CompiledScope, known: Ids, limit: int) -> Ids:
-        return vector_search.without_vectors(self.connection, scope, known, limit)
+        return vector_search.without_vectors(self.connection, scope, self.plan(scope), known, limit)
 
     def value(self, item: int) -> dict[str, Any]:
         row = self.connection.execute("SELECT value FROM item WHERE id = ?", (item,)).fetchone()

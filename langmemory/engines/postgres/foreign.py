@@ -7,7 +7,8 @@ from collections.abc import Iterator
 import psycopg
 from psycopg import sql as quoting
 
-from langmemory.engines.postgres.database import DEFAULT_SCHEMA, Address, clear_errors
+from langmemory.addresses import DEFAULT_SCHEMA, Address
+from langmemory.engines.postgres.database import clear_errors
 from langmemory.engines.sql.tables.foreign import TABLES, Contents, ForeignItem
 
 USUAL_SCHEMA = "public"
@@ -23,7 +24,7 @@ def contents(url: str) -> Contents:
         DatabaseError: There is no server, or it refuses.
     """
     address = Address(url)
-    with clear_errors(address.shown), psycopg.connect(address.url, autocommit=True) as connection:
+    with clear_errors(address.shown()), psycopg.connect(address.url, autocommit=True) as connection:
         if _has(connection, address.schema, ("langmemory_version",)):
             return "memory"
         return "items" if _schema(connection, address) else "nothing"
@@ -32,7 +33,7 @@ def contents(url: str) -> Contents:
 def items(url: str) -> Iterator[ForeignItem]:
     """Yield the items of a PostgresStore, all of one moment."""
     address = Address(url)
-    with clear_errors(address.shown), psycopg.connect(address.url) as connection:
+    with clear_errors(address.shown()), psycopg.connect(address.url) as connection:
         query = quoting.SQL(
             "SELECT prefix, key, value::text, to_json(created_at) #>> '{{}}', "
             "to_json(updated_at) #>> '{{}}', to_json(expires_at) #>> '{{}}', "

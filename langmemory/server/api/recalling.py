@@ -25,7 +25,7 @@ class RecallRequest(Fields):
     """A question or statement in any language."""
     namespace: Labels | None = None
     """Prefix by whole labels; without it, what the token is bound to."""
-    limit: Annotated[int, Field(ge=1, le=200)] = 10
+    limit: Annotated[int, Field(ge=0, le=200)] = 10
     kinds: list[Kind] | None = None
     """Only these kinds of memory."""
     as_of: datetime | None = None

@@ -115,16 +115,12 @@ class SnapshotSource:
         if not len(ids):
             return as_rows(())
         connection = self._snapshot.connection
-        found: RowTuples = connection.execute(
-            f"SELECT {ROW_COLUMNS} FROM carray(?) c CROSS JOIN item i ON i.id = c.value",
-            (connection.array(ids),),
-        ).fetchall()
-        asked = ids.tolist()
-        if [row[0] for row in found] != asked:
-            # Sums of floats in another order differ in the last bit, which decides at a threshold.
-            places = {item: n for n, item in enumerate(asked)}
-            found.sort(key=lambda row: places[row[0]])
-        return as_rows(found)
+        return as_rows(
+            connection.execute(
+                f"SELECT {ROW_COLUMNS} FROM carray(?) c CROSS JOIN item i ON i.id = c.value",
+                (connection.array(ids),),
+            )
+        )
 
     def uses(self, ids: Ids) -> Uses:
         return as_uses(ids, self._uses(ids))

@@ -563,6 +563,8 @@ def _page(found: Sequence[tuple[int, BusMessage]], limit: int, sealer: Sealer) -
 def _of_types(types: Sequence[MessageType] | None) -> list[Condition]:
     if types is None:
         return []
+    if isinstance(types, str):
+        raise ConfigError(f"types is {types!r:.80}; pass a list of types.")
     return [_among("m.type", tuple(one_of("types", one, MessageType) for one in types))]
 
 

@@ -677,10 +677,6 @@ def dry_run_savepoint(connection: Connection) -> Iterator[None]:
             connection.execute("ROLLBACK TO dry_run; RELEASE dry_run")
 
 
-ARCHIVED_MARKS: Final = ("status", "archived_at", "archived_because")
-"""What the value of a memory that was put away says beside the rest."""
-
-
 def archived(value: Mapping[str, Any], reason: str) -> dict[str, Any]:
     """Return the value of a memory that is put away: it says so itself, since when and why."""
     since = datetime.now(UTC).isoformat()

@@ -98,8 +98,8 @@ class Core:
         """
         if not isinstance(path, str | os.PathLike | None):
             raise ConfigError(
-                f"path is {path!r:.80}; it must be the path of a file, or ':memory:'. The store opens "
-                "its connections itself, with a SQLite of its own."
+                f"path is {path!r:.80}; it must be the path of a file, ':memory:', or a postgresql:// URL. "
+                "The store opens its connections itself."
             )
         self.config = config or load_config()
         settings = self.config.database

@@ -14,7 +14,7 @@ from langmemory.changes import Change, ChangeSet, Facets, SetStatus, UpdateMemor
 from langmemory.engines.sql.reading.ageing import AgeingView, ageing_of
 from langmemory.engines.sql.reading.searching import now_us
 from langmemory.engines.sql.records import items, runs
-from langmemory.engines.sql.rooms.changes import ARCHIVED_MARKS, Changes
+from langmemory.engines.sql.rooms.changes import Changes
 from langmemory.engines.sql.rooms.core import Core
 from langmemory.engines.sql.rooms.cursors import Cursors
 from langmemory.engines.sql.tables.times import to_us
@@ -25,6 +25,7 @@ from langmemory.lifecycle.retention import ageing, salience
 from langmemory.namespaces import check_namespace
 from langmemory.twins import twin
 from langmemory.types import Ageing, Applied, Memory, Namespace, Page, Run
+from langmemory.values import without_archived_marks
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -149,7 +150,7 @@ class Lifecycle:
             raise ChangeError(
                 f"{key} is {memory.status}, not archived: there is nothing to restore."
             )
-        value = {name: told for name, told in memory.value.items() if name not in ARCHIVED_MARKS}
+        value = without_archived_marks(memory.value)
         change: Change = SetStatus(key=key, status="active")
         if value != memory.value:
             change = UpdateMemory(key=key, value=value, facets=Facets(status="active"))
