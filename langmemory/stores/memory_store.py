@@ -215,7 +215,7 @@ class MemoryStore(StoreFace):
                 "for_anyone(); the application itself, which sees everything, uses the store as it "
                 "is."
             )
-        return ViewerStore(self._core, viewer)
+        return ViewerStore(self._core.for_viewer(viewer), viewer)
 
     # The rooms.
 

@@ -354,6 +354,7 @@ def _told(table: str, columns: Sequence[str], rows: Rows) -> Iterable[Sequence[A
 def _write(connection: Connection, table: str, columns: Sequence[str], rows: Rows) -> None:
     try:
         insert(connection, f"{table} ({', '.join(columns)})", rows)
+        connection.flush()
     except connection.constraint_errors as error:
         raise DatabaseError(
             f"The target refuses a row ({error}). Let nobody else write to it while it is copied into."
