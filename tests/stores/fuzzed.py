@@ -1,4 +1,4 @@
-"""Memories and questions made at random, by a seed: several languages, people, filters, changes, forgetting."""
+"""Memories and questions made at random, by a seed: languages, people, filters, changes, forgetting."""
 
 from __future__ import annotations
 
@@ -25,12 +25,14 @@ PEOPLE = ("ada", "ben", "chloé", "деян")
 SENTENCES = {
     "en": (
         "I bought {n} {thing} at the market in {place}.", "{who} never eats {thing} on {day}.",
-        "My sister moved to {place} because of the {thing}.", "Do you remember the {thing} we saw in {place}?",
+        "My sister moved to {place} because of the {thing}.",
+        "Do you remember the {thing} we saw in {place}?",
         "The doctor told {who} to avoid {thing}.", "We meet {who} on {day} in {place}.",
     ),
     "de": (
         "Ich habe {n} {thing} auf dem Markt in {place} gekauft.", "{who} isst am {day} keine {thing}.",
-        "Meine Schwester ist wegen der {thing} nach {place} gezogen.", "Am {day} treffen wir {who} in {place}.",
+        "Meine Schwester ist wegen der {thing} nach {place} gezogen.",
+        "Am {day} treffen wir {who} in {place}.",
     ),
     "fr": (
         "J'ai acheté {n} {thing} au marché de {place}.", "{who} ne mange jamais de {thing} le {day}.",
@@ -90,24 +92,27 @@ def fill(store: MemoryStore, seed: int) -> None:
         place = chance.choice(places)
         at += timedelta(hours=chance.randrange(1, 90))
         known = keys[place]
-        match chance.choice(("say", "say", "say", "put", "put", "put", "change", "delete", "forget")):
+        match chance.choice(
+            ("say", "say", "say", "put", "put", "put", "change", "delete", "forget")
+        ):
             case "say":
                 turns = [
                     {"role": chance.choice(("user", "assistant")), "content": sentence(chance),
                      "at": at + timedelta(minutes=n), "name": chance.choice((*PEOPLE, None))}
                     for n in range(chance.randrange(1, 9))
                 ]  # fmt: skip
-                said = {name: value for name, value in _owned(chance).items()}
                 known += store.remember(
                     place, [{k: v for k, v in one.items() if v is not None} for one in turns],
-                    thread_id=f"t{chance.randrange(3)}", **said,
+                    thread_id=f"t{chance.randrange(3)}", **_owned(chance),
                 )  # fmt: skip
             case "put":
                 for _ in range(chance.randrange(1, 8)):
                     key = chance.choice([*known[-9:], f"note/{step}/{chance.randrange(5)}"])
-                    value = {"text": sentence(chance), "n": chance.randrange(5), "tag": chance.choice(TAGS),
-                             "done": chance.random() < 0.5, "at": {"lat": chance.uniform(-90, 90)},
-                             "list": [chance.choice(TAGS), chance.randrange(3)], **_owned(chance)}  # fmt: skip
+                    value = {
+                        "text": sentence(chance), "n": chance.randrange(5), "tag": chance.choice(TAGS),
+                        "done": chance.random() < 0.5, "at": {"lat": chance.uniform(-90, 90)},
+                        "list": [chance.choice(TAGS), chance.randrange(3)], **_owned(chance),
+                    }  # fmt: skip
                     index = chance.choice((None, None, None, None, False, ["tag"]))
                     store.put(place, key, value, index=index)
                     known.append(key)
@@ -150,7 +155,9 @@ def _change(
         ]  # fmt: skip
     run = f"run-{'.'.join(place)}-{step}"
     store.changes.apply(
-        ChangeSet(namespace=place, run_id=run, kind="reflection", reason="talk", changes=tuple(changes))
+        ChangeSet(
+            namespace=place, run_id=run, kind="reflection", reason="talk", changes=tuple(changes)
+        )
     )
     earlier = [key for key in known if key.startswith("fact/") and store.get(place, key)]
     if earlier:
@@ -177,7 +184,9 @@ def questions(seed: int, count: int) -> Iterator[Question]:
     chance = random.Random(-1 - seed)
     for _ in range(count):
         words = sentence(chance)
-        asked = chance.choice((words, f"What about {words.split(' ')[-1]}?", " ".join(words.split()[:3])))
+        asked = chance.choice(
+            (words, f"What about {words.split(' ')[-1]}?", " ".join(words.split()[:3]))
+        )
         options: dict[str, Any] = chance.choice((
             {}, {}, {"filter": {"n": {"$gte": 2}}}, {"filter": {"tag": chance.choice(TAGS)}},
             {"filter": {"done": True}}, {"filter": {"at.lat": {"$lt": 0.5}}},

@@ -5,12 +5,18 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from contextlib import closing
+from typing import Final
 
 import apsw
 
-from langmemory.engines.sql.tables.foreign import COLUMNS, TABLES, Contents, ForeignItem
+from langmemory.engines.sql.tables.foreign import TABLES, Contents, ForeignItem
 from langmemory.engines.sqlite.file.connection import APPLICATION_ID, clear_errors
 from langmemory.errors import DatabaseError
+
+_ITEMS: Final = (  # its values are blobs of JSON
+    "SELECT prefix, key, CAST(value AS TEXT), created_at, updated_at, expires_at, ttl_minutes "
+    "FROM store ORDER BY created_at, prefix, key"
+)
 
 
 def contents(path: str) -> Contents:
@@ -33,9 +39,7 @@ def contents(path: str) -> Contents:
 def items(path: str) -> Iterator[ForeignItem]:
     """Yield the items of a SqliteStore, all of one moment."""
     with clear_errors(path), closing(_opened(path)) as connection:
-        for row in connection.execute(
-            f"SELECT {COLUMNS} FROM store ORDER BY created_at, prefix, key"
-        ):
+        for row in connection.execute(_ITEMS):
             yield ForeignItem(*row)
 
 

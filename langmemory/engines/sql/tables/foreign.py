@@ -7,7 +7,6 @@ from typing import Final, Literal, NamedTuple
 Contents = Literal["memory", "items", "nothing"]
 """What is in a place: a memory of ours, the items of a store of LangGraph's, or neither."""
 
-COLUMNS: Final = "prefix, key, value, created_at, updated_at, expires_at, ttl_minutes"
 TABLES: Final = ("store", "store_migrations")
 
 

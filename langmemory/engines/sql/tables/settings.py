@@ -150,8 +150,10 @@ class Copying:
     """What is copied, as a person names it."""
     generation: int
     """Of the vectors there, which tells it from every other database."""
+    fields: list[str] | None = None
+    """Fields whose words were indexed."""
     replaced: bool = False
-    """Whether an earlier run copied something that changed afterwards."""
+    """Whether an earlier run copied something that changed afterwards, or indexed other fields."""
 
 
 def copying(connection: Connection) -> Copying | None:

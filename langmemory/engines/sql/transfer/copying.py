@@ -94,7 +94,7 @@ def copy(
         DatabaseError: The target is not empty, or cannot hold what there is.
     """
     connection = source.connection
-    state, resumed = _begun(name, source, target)
+    state, resumed = _begun(name, source, target, indexing)
     total = sum(_count(connection, table) for table in COPIED)
     run = _Run(connection, target, indexing, progress, state, resumed, total)
     for table in COPIED:
@@ -104,7 +104,9 @@ def copy(
     return total
 
 
-def _begun(name: str, source: Snapshot, target: Engine) -> tuple[settings.Copying, bool]:
+def _begun(
+    name: str, source: Snapshot, target: Engine, indexing: Indexing
+) -> tuple[settings.Copying, bool]:
     """Mark the target as an unfinished copy; return what it is a copy of, and whether a run began it."""
     connection = source.connection
     model = settings.read_model(connection)
@@ -133,7 +135,14 @@ def _begun(name: str, source: Snapshot, target: Engine) -> tuple[settings.Copyin
         resumed = begin(there, target.path, name, model.generation)
         ours = settings.read_model(there)
         settings.write_model(there, replace(ours, model=model.model, dims=model.dims))
-        return settings.copying(there) or settings.Copying(source=name, generation=0), resumed
+        state = settings.copying(there) or settings.Copying(
+            source=name, generation=model.generation
+        )
+        fields = None if indexing.fields is None else list(indexing.fields)
+        if state.fields != fields:
+            state = replace(state, fields=fields, replaced=resumed or state.replaced)
+            settings.note_copying(there, state)
+        return state, resumed
 
 
 def begin(target: Connection, path: str, source: str, generation: int) -> bool:

@@ -52,7 +52,8 @@ def _samples(snapshot: Snapshot) -> list[tuple[int, str, str]]:
     connection = snapshot.connection
     (count,) = connection.execute("SELECT count(*) FROM item WHERE status = 'active'").fetchone()
     found = []
-    for place in sorted({n * count // SAMPLES for n in range(min(SAMPLES, count))}):
+    samples = min(SAMPLES, count)
+    for place in (n * count // samples for n in range(samples)):
         item, path, value = connection.execute(
             "SELECT i.id, n.path, i.value FROM item i JOIN namespace n ON n.id = i.namespace "
             "WHERE i.id = (SELECT id FROM item WHERE status = 'active' ORDER BY id LIMIT 1 OFFSET ?)",
