@@ -267,7 +267,8 @@ class Engine:
     def optimise(self) -> dict[str, float]:
         """Refresh the planner's statistics; the server vacuums by itself."""
         with self.database.outside() as raw:
-            raw.execute("ANALYZE")
+            for (table,) in raw.execute(_TABLES, (self.schema,)).fetchall():
+                raw.execute(quoting.SQL("ANALYZE {}").format(quoting.Identifier(table)))
         return {}
 
     def rescued(self, error: DatabaseError) -> AbstractContextManager[Any] | None:
