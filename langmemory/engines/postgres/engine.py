@@ -104,6 +104,7 @@ class Engine:
         self.part = database.part
         self.copy = database.copy
         self.first = database.first
+        self.listen = database.notices.listen
         self.check_usable = database.check_usable
         self.counts = keyword_search.Counts()
         self.cardinalities = CardinalityCache()
@@ -186,6 +187,10 @@ class Engine:
         return self.database.reads_only
 
     @property
+    def ahead_us(self) -> int:
+        return self.database.ahead_us
+
+    @property
     def schema(self) -> str:
         """The name of the schema."""
         return self.database.address.schema
@@ -262,7 +267,8 @@ class Engine:
     def optimise(self) -> dict[str, float]:
         """Refresh the planner's statistics; the server vacuums by itself."""
         with self.database.outside() as raw:
-            raw.execute("ANALYZE")
+            for (table,) in raw.execute(_TABLES, (self.schema,)).fetchall():
+                raw.execute(quoting.SQL("ANALYZE {}").format(quoting.Identifier(table)))
         return {}
 
     def rescued(self, error: DatabaseError) -> AbstractContextManager[Any] | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import os
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import replace
 from itertools import islice
@@ -129,6 +129,13 @@ class Engine:
             connection.enable_load_extension(False)
             self._public = connection
         return self._public
+
+    ahead_us: Final = 0
+    """One machine has one clock."""
+
+    def listen(self, wake: Callable[[], object]) -> Callable[[], None]:
+        """Nobody tells what another process wrote: one looks."""
+        return lambda: None
 
     @property
     def path(self) -> str:

@@ -148,7 +148,7 @@ class Forgetting:
                 self._check(connection, archive, going)
                 known = residue.said_by_others(connection, going.every, going.past, beside)
             with engine.erasing(connection):  # most is gone even if the rest never came
-                reinstate(connection, planned)  # before: nothing is to name what goes
+                reinstate(core, connection, planned)  # before: nothing is to name what goes
                 done, left, told = self._erase(connection, going, known, beside)
             if told:  # before the rest: whoever is killed here forgets again
                 with (
