@@ -21,7 +21,10 @@ _OLDER: Final = (
 """Those to whom deleted rows are still there; of other roles' only who may read the statistics knows."""
 
 IN_PAGES: Final = "the pages of the tables, until they are vacuumed"
-IN_FREE_SPACE: Final = "free space in the pages of the tables, until later rows overwrite it (VACUUM FULL writes them anew)"
+IN_FREE_SPACE: Final = (
+    "free space in the pages of the tables, until later rows overwrite it (VACUUM FULL writes the "
+    "tables anew)"
+)
 BEYOND: Final = (
     "the server's write-ahead log and its archives, until they are recycled",
     "backups and dumps made before, until they expire",
