@@ -37,6 +37,7 @@ from langmemory.stores.rooms import (
     forget_for_good,
     journal_of,
     open_engine,
+    refuse_unfinished,
 )
 from langmemory.stores.sweeping import Count, Done, Sweeper, SweeperHandle
 from langmemory.twins import twin
@@ -128,6 +129,11 @@ class MemoryStore(StoreFace):
             reranker=as_reranker(reranker or _configured(config.models, "rerank")),
             redactor=redactor_of(config.privacy.redact if redact is None else redact),
         )
+        try:
+            refuse_unfinished(core.engine)
+        except BaseException:
+            core.close()
+            raise
         super().__init__(core, None)
         self._sweeper: Sweeper | None = None
         self._guarded_loop: asyncio.AbstractEventLoop | None = None
