@@ -68,7 +68,8 @@ def repository_module(path: str) -> Any:
     """Import a module of ours by its place: `tests` is the name of the suite's package here."""
     file = Path(__file__).parents[1] / path
     spec = importlib.util.spec_from_file_location(f"ours_{file.stem}", file)
-    assert spec is not None and spec.loader is not None
+    assert spec is not None
+    assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module
