@@ -9,13 +9,14 @@ from __future__ import annotations
 import difflib
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
 from pydantic.fields import FieldInfo
 
+from langmemory.addresses import is_server, shown
 from langmemory.errors import ConfigError
 from langmemory.types import SearchMode
 
@@ -39,12 +40,18 @@ class Section(BaseModel):
 
 
 class DatabaseConfig(Section):
-    """Where memory is kept and how SQLite treats the file."""
+    """Where memory is kept and how the database treats it."""
+
+    def __repr_args__(self) -> Iterator[tuple[str | None, Any]]:
+        for name, value in super().__repr_args__():
+            yield name, shown(value) if name == "path" else value  # without a password
 
     path: FilePath = Field(
         default="memory.db",
         description="The memory file; a relative path starts at the working directory. "
-        '`":memory:"` keeps everything in the process.',
+        '`":memory:"` keeps everything in the process. '
+        "`postgresql://user:password@host/database?schema=name` is a schema of a PostgreSQL server (extra "
+        "`postgres`).",
     )
     archive_path: FilePath | None = Field(
         default=None,
@@ -66,12 +73,12 @@ class DatabaseConfig(Section):
     )
 
     def archive_of(self, path: str) -> str | None:
-        """Return the archive file of a memory file; None for one in memory.
+        """Return the archive file of a memory file; None for a memory that has none.
 
         Raises:
             ConfigError: They would be one file.
         """
-        if path == ":memory:":
+        if path == ":memory:" or is_server(path):
             return None
         file = os.path.realpath(os.path.expanduser(path))
         stem, suffix = os.path.splitext(file)

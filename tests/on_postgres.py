@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 import pytest
 
+from langmemory.addresses import is_server
 from langmemory.config import DatabaseConfig
 from langmemory.engines.postgres import Engine
 from langmemory.stores import memory_store, rooms
@@ -15,7 +16,9 @@ from tests import postgres_server
 
 def pytest_runtest_setup(item: pytest.Item) -> None:
     """Leave out what looks into a SQLite file."""
-    if item.get_closest_marker("sqlite") or "sqlite" in item.path.parts:
+    if mark := item.get_closest_marker("sqlite"):
+        pytest.skip(mark.args[0])
+    if "sqlite" in item.path.parts:
         pytest.skip("looks into a SQLite file")
 
 
@@ -25,7 +28,9 @@ def _engine(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     opened: set[str] = set()
 
     def open_engine(path: str | os.PathLike[str], settings: DatabaseConfig) -> Engine:
-        address = postgres_server.of_file(os.fspath(path))
+        address = os.fspath(path)
+        if not is_server(path):
+            address = postgres_server.of_file(address)
         opened.add(address)
         return Engine(address, settings=settings)
 

@@ -19,7 +19,7 @@ LAYERS: tuple[frozenset[str], ...] = (
     frozenset(
         {"errors", "events", "files", "ids", "labels", "timestamps", "pacing", "pluralize", "twins"}
     ),
-    frozenset({"types", "languages", "redaction", "values", "arguments", "resources"}),
+    frozenset({"types", "languages", "redaction", "values", "arguments", "addresses", "resources"}),
     frozenset({"config", "changes", "namespaces"}),
     frozenset({"ports", "embeddings", "chat_models", "schemas", "subgraph", "wire"}),
     frozenset({"recall", "formation", "lifecycle", "context"}),
@@ -44,8 +44,8 @@ BESIDE = {("tools", "nodes"), ("middleware", "nodes"), ("middleware", "tools"),
 SQL = PACKAGE / "engines" / "sql"
 SQLITE = PACKAGE / "engines" / "sqlite"
 PARTS = {
-    SQL: ("tables", "scope", "graph", "records", "background", "forgetting", "", "writing",
-          "reading", "changes", "transfer", "rooms"),
+    SQL: ("tables", "scope", "copies", "search", "graph", "records", "background", "forgetting", "",
+          "writing", "reading", "changes", "transfer", "rooms"),
     SQLITE: ("file", "index", "search", "", "forgetting"),
 }  # fmt: skip
 """The parts of an engine, likewise: a part imports from those before it. The one without a name are the

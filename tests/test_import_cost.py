@@ -63,6 +63,12 @@ def test_a_store_imports_what_it_needs(tmp_path: Path) -> None:
     )
 
 
+def test_a_file_needs_no_psycopg(tmp_path: Path) -> None:
+    """A memory in a file works where psycopg is not installed."""
+    missing = "import sys; sys.modules.update(psycopg=None, psycopg_pool=None)\n"
+    assert "langmemory.engines.sqlite.engine" in modules_after(missing + REMEMBERING, tmp_path)
+
+
 def test_a_server_starts_without_what_only_some_requests_need(tmp_path: Path) -> None:
     """A server is up before MCP, clients, graphs and dates are imported, before models of requests are
     built, and without reading the source of any class."""

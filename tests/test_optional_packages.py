@@ -74,6 +74,11 @@ NEEDED: dict[str, tuple[str, Callable[[], object]]] = {
     "plot": ("evals", drawing),
     "server": ("server", commanded("starlette", "serve")),
     "mcp": ("server", commanded("mcp", "mcp")),
+    "postgres": (
+        "postgres",
+        commanded("psycopg", "--db", "postgresql://u:secret@host/db", "stats"),
+    ),
+    "pool": ("postgres", commanded("psycopg_pool", "--db", "postgres://u:secret@host/db", "list")),
 }
 
 
@@ -86,6 +91,7 @@ def test_a_missing_package_is_one_line_that_names_the_extra(what: str) -> None:
     text = str(raised.value)
     assert f'pip install ".[{extra}]"' in text
     assert "\n" not in text
+    assert "secret" not in text
     assert f'pip install "langgraph-langmemory[{extra}]"' in text
     assert len(text) < 300
     if what in ("embedder", "chat model"):

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
+from langmemory.addresses import is_server, shown
 from langmemory.cli.target import JsonOption, OnFile, Target
 from langmemory.cli.terminal import json_text, plain, printable, say
 from langmemory.errors import (
@@ -90,7 +91,7 @@ def _rescue(target: Target, file: Path) -> None:
 
     path = target.config().database.path
     if not Path(path).is_file():
-        raise ConfigError(f"{path}: there is no such file. Name the memory file with --db.")
+        raise ConfigError(f"{shown(path)}: there is no such file. Name the memory file with --db.")
     target.check_output(file)
     with ExitStack() as opened:
         try:
@@ -211,6 +212,9 @@ def _file(config: Config) -> Iterator[Check]:
     from langmemory.lifecycle.policies import PolicyOptions
 
     path = config.database.path
+    if is_server(path):
+        yield _server(config)
+        return
     folder = Path(path).parent
     if not folder.is_dir():
         found = f"{path}: there is no folder {folder}"
@@ -254,6 +258,17 @@ def _file(config: Config) -> Iterator[Check]:
     for rule in rules:
         found, _, advice = rule.partition(". ")
         yield Check(state="warn", what="lifecycle", found=found, advice=advice)
+
+
+def _server(config: Config) -> Check:
+    from langmemory.stores import MemoryStore
+
+    try:
+        with closing(MemoryStore(config=config, index=False)) as store:
+            found = f"{store.path}: {memories(store.stats().items)}"
+    except LangMemoryError as error:
+        return Check(state="fail", what="memory server", found=_line(error))
+    return Check(state="ok", what="memory server", found=found)
 
 
 def _damages(path: str) -> list[str] | None:

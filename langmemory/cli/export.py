@@ -40,6 +40,7 @@ def export(
         target.check_output(file)
     with target.open(vectors=False) as store:
         damages: list[object] = []
+        path = store.path
         exported = _all_readable(store.admin.export(prefix), damages)
         begin = list(islice(exported, 2))  # the first row tells of the export itself
         if prefix and len(begin) < 2:
@@ -47,7 +48,7 @@ def export(
             raise ConfigError(f"{problem} Nothing was written.")
         rows = write_rows(chain(begin, exported), file)
     if damages:
-        say(f"{target.config().database.path} is damaged. Not in the export:", err=True)
+        say(f"{path} is damaged. Not in the export:", err=True)
         for damage in damages:
             say(f"  {printable(str(damage))}", err=True)
     if file:

@@ -85,4 +85,4 @@ def _of_this_person(target: Target) -> Target:
         raise DatabaseError(
             f"Cannot make {file.parent} ({error.strerror}). Name a file: langmemory --db FILE mcp"
         ) from error
-    return replace(target, db=file)
+    return replace(target, db=str(file))

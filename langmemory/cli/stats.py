@@ -13,6 +13,7 @@ def stats(target: OnFile, as_json: JsonOption = False) -> None:
 
     with target.open(vectors=False) as store:
         found, jobs, reviews = store.stats(), store.jobs.counts(), len(store.changes.reviews())
+        path = store.path
     if as_json:
         say(json_text(plain(found) | {"jobs": jobs, "reviews": reviews}))
         return
@@ -21,7 +22,7 @@ def stats(target: OnFile, as_json: JsonOption = False) -> None:
     model = f"{found.model}, {found.dims} dimensions" if found.model else "none: keywords only"
     waiting, dead = jobs.get("pending", 0), jobs.get("dead", 0)
     for name, value in {
-        "file": f"{target.config().database.path}, {found.file_bytes / 1e6:,.1f} MB",
+        "file": f"{path}, {found.file_bytes / 1e6:,.1f} MB",
         "memories": f"{found.items:,}" + (f" ({kinds})" if kinds else ""),
         "archive file": (
             f"{memories(found.archived)}, {found.archive_bytes / 1e6:,.1f} MB"

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from langmemory.addresses import shown
 from langmemory.cli.terminal import printable, say
 from langmemory.cli.values import count, kind, moment, until
 from langmemory.errors import ConfigError, DatabaseError
@@ -36,11 +37,11 @@ NAMED_NAMESPACES = 5
 KEYWORD = inspect.Parameter.POSITIONAL_OR_KEYWORD
 
 DbOption = Annotated[
-    Path | None,
+    str | None,  # a Path would take a slash out of postgresql://
     typer.Option(
         "--db",
         metavar="FILE",
-        help="The memory file; else the configured one.",
+        help="The memory file, or the postgresql:// address of a server; else the configured one.",
         show_default=False,
     ),
 ]
@@ -108,11 +109,11 @@ def check_span(since: datetime | None, until: datetime | None) -> None:
 class Target:
     """The file and namespace asked for. Options of the command win over those before it."""
 
-    db: Path | None = None
+    db: str | None = None
     labels: list[str] | None = None
 
     @classmethod
-    def of(cls, context: typer.Context, db: Path | None, labels: list[str] | None) -> Target:
+    def of(cls, context: typer.Context, db: str | None, labels: list[str] | None) -> Target:
         before: Target = context.obj or cls()
         return cls(db=db or before.db, labels=labels or before.labels)
 
@@ -123,20 +124,22 @@ class Target:
         config = load_config()
         if self.db is None:
             return config
-        database = config.database.model_copy(update={"path": str(self.db.expanduser())})
+        database = config.database.model_copy(update={"path": os.path.expanduser(self.db)})
         return config.model_copy(update={"database": database})
 
     def existing(self) -> Config:
-        """The configuration, if the memory file it names is there.
+        """The configuration, if the memory it names is there.
 
         Raises:
             DatabaseError: It is not.
         """
+        from langmemory.stores.rooms import is_there
+
         config = self.config()
         path = config.database.path
-        if not Path(path).exists():
+        if not is_there(path):
             raise DatabaseError(
-                f"{path} does not exist: `langmemory import FILE` makes it, --db names another one"
+                f"{shown(path)} does not exist: `langmemory import FILE` makes it, --db names another one"
             )
         return config
 
@@ -171,7 +174,7 @@ class Target:
     def command(self, words: str) -> str:
         """Return a command that works on the same file and namespace, for a shell."""
         place = [] if self.labels is None else [f"-n {shlex.quote(one)}" for one in self.labels]
-        file = [] if self.db is None else [f"--db {shlex.quote(str(self.db))}"]
+        file = [] if self.db is None else [f"--db {shlex.quote(shown(self.db, user=True))}"]
         return " ".join(["langmemory", words, *file, *place])
 
     def namespace(self, default: str = "") -> Namespace:
@@ -241,7 +244,7 @@ def with_target(command: Callable[..., None]) -> Callable[..., None]:
 
     def run(
         context: typer.Context,
-        db: Path | None = None,
+        db: str | None = None,
         namespace: list[str] | None = None,
         **options: Any,
     ) -> None:

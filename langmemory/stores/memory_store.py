@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Final, Generic, Literal, Self, TypeVar
 
 from langgraph.store.base import Op, Result, TTLConfig
 
+from langmemory.addresses import in_schema
 from langmemory.chat_models import named_chat_model
 from langmemory.config import Config, ModelsConfig, load_config
 from langmemory.errors import ClosedStoreError, ConfigError, DatabaseError
@@ -36,6 +37,7 @@ from langmemory.stores.rooms import (
     forget_for_good,
     journal_of,
     open_engine,
+    refuse_unfinished,
 )
 from langmemory.stores.sweeping import Count, Done, Sweeper, SweeperHandle
 from langmemory.twins import twin
@@ -55,10 +57,11 @@ StoreT = TypeVar("StoreT", bound="MemoryStore")
 
 
 class MemoryStore(StoreFace):
-    """Long-term memory in one SQLite file: a `BaseStore` that searches by meaning and by words.
+    """Long-term memory in one SQLite file, or on a PostgreSQL server: a `BaseStore` that searches by meaning
+    and by words.
 
     One class for sync and async, for any thread and any event loop. Several stores, in several
-    processes, may work on one file and see each other's writes. It needs no closing, but
+    processes, may work on one memory and see each other's writes. It needs no closing, but
     ``close`` (or ``with``) frees its threads and connections at once.
 
     Example:
@@ -81,11 +84,14 @@ class MemoryStore(StoreFace):
         expander: BaseChatModel | Expander | None = None,
         reranker: BaseDocumentCompressor | BaseChatModel | Reranker | None = None,
         redact: Redactor | bool | None = None,
+        schema: str | None = None,
     ) -> None:
-        """Open a memory file, creating it if there is none.
+        """Open a memory, creating it if there is none.
 
         Args:
-            path: The file, or ``":memory:"``; without one, the configured path.
+            path: The file, ``":memory:"``, or the address of a PostgreSQL server,
+                ``"postgresql://user:password@host/database?schema=name"``; without one, the configured
+                path.
             index: LangGraph's index config (``dims``, ``embed``, ``fields``), plus ``search``:
                 ``"hybrid"`` (default), ``"semantic"`` or ``"keyword"``. None: the embedded model,
                 which needs no server. False: keywords only.
@@ -101,13 +107,17 @@ class MemoryStore(StoreFace):
             redact: What replaces credentials in what is remembered: a function that takes the text of
                 a turn and returns it as it may be stored; True is `langmemory.redaction`'s own, False
                 none. None: as configured, which is True.
+            schema: The schema on the server, instead of that of the address; its default is
+                ``langmemory``.
 
         Raises:
-            DatabaseError: The file cannot be opened, or is something else.
+            DatabaseError: The file cannot be opened, or is something else; the server refuses.
             EmbeddingModelMismatchError: The file's vectors come from another model.
             ConfigError: A setting is wrong.
         """
         config = config or load_config()
+        if schema is not None:
+            path = in_schema(config.database.path if path is None else path, schema)
         core = Core(
             path,
             open_engine,
@@ -119,6 +129,11 @@ class MemoryStore(StoreFace):
             reranker=as_reranker(reranker or _configured(config.models, "rerank")),
             redactor=redactor_of(config.privacy.redact if redact is None else redact),
         )
+        try:
+            refuse_unfinished(core.engine)
+        except BaseException:
+            core.close()
+            raise
         super().__init__(core, None)
         self._sweeper: Sweeper | None = None
         self._guarded_loop: asyncio.AbstractEventLoop | None = None
@@ -135,14 +150,14 @@ class MemoryStore(StoreFace):
         *,
         index: IndexConfig | Mapping[str, Any] | Literal[False] | None = None,
         ttl: TTLConfig | None = None,
+        schema: str | None = None,
     ) -> Opening[Self]:
-        """Return a store for ``with`` and ``async with``, as `SqliteStore` and `AsyncSqliteStore`
-        do.
+        """Return a store for ``with`` and ``async with``, as the stores of LangGraph do.
 
         Inside ``async with``, sync methods called on the event loop's own thread are refused with
         `asyncio.InvalidStateError`, as `AsyncSqliteStore` does, because they would block the loop.
         """
-        return Opening(cls, conn_string, index=index, ttl=ttl)
+        return Opening(cls, conn_string, index=index, ttl=ttl, schema=schema)
 
     @property
     def conn(self) -> Any:
@@ -200,7 +215,7 @@ class MemoryStore(StoreFace):
                 "for_anyone(); the application itself, which sees everything, uses the store as it "
                 "is."
             )
-        return ViewerStore(self._core, viewer)
+        return ViewerStore(self._core.for_viewer(viewer), viewer)
 
     # The rooms.
 

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 
+from langmemory.addresses import is_server
 from langmemory.config import DatabaseConfig
 from langmemory.engines.sql.engine import Engine
 from langmemory.engines.sql.reading.operations import Batch, take_apart
@@ -13,6 +16,12 @@ from langmemory.engines.sql.rooms.admin import Admin, UnreadThread, ViewerAdmin
 from langmemory.engines.sql.rooms.bus import MIN_SIMILARITY, Bus
 from langmemory.engines.sql.rooms.changes import Changes, ViewerChanges, archived
 from langmemory.engines.sql.rooms.conversing import Conversing, conversing_of
+from langmemory.engines.sql.rooms.copying import (
+    Copied,
+    copy_items,
+    copy_memory,
+    refuse_unfinished,
+)
 from langmemory.engines.sql.rooms.core import Core
 from langmemory.engines.sql.rooms.drafts import MessageOptions
 from langmemory.engines.sql.rooms.events import FORGET, RECALL, REMEMBER
@@ -34,9 +43,12 @@ from langmemory.engines.sql.rooms.recalling import (
     check_min_score,
 )
 from langmemory.engines.sql.rooms.tokens import Tokens
+from langmemory.engines.sql.tables.foreign import Contents, ForeignItem
 from langmemory.engines.sql.writing.indexing import IndexConfig
 from langmemory.engines.sqlite import Engine as SqliteEngine
+from langmemory.engines.sqlite import foreign as sqlite_foreign
 from langmemory.engines.sqlite.reembedding import reembed
+from langmemory.errors import ConfigError, with_extra
 from langmemory.projections.journal import Journal
 
 __all__ = [
@@ -50,6 +62,7 @@ __all__ = [
     "Bus",
     "Changes",
     "Conversing",
+    "Copied",
     "Core",
     "Engine",
     "Feed",
@@ -76,21 +89,72 @@ __all__ = [
     "check_kinds",
     "check_min_score",
     "complete_forgetting",
+    "contents_of",
     "conversing_of",
+    "copy_items",
+    "copy_memory",
     "follow_up",
+    "foreign_items",
     "forget_for_good",
+    "is_there",
     "journal_of",
     "open_engine",
     "recalling",
     "reembed",
+    "refuse_unfinished",
     "remembering",
     "take_apart",
 ]  # fmt: skip
 
 
 def open_engine(path: str | os.PathLike[str], settings: DatabaseConfig) -> Engine:
-    """Open a memory file, creating it if there is none."""
+    """Open a memory file, or a schema of a PostgreSQL server; each is created if there is none.
+
+    Raises:
+        ConfigError: It is on a server, and psycopg is not installed.
+    """
+    if is_server(path):
+        with _needs_psycopg():
+            from langmemory.engines.postgres import Engine as PostgresEngine
+        return PostgresEngine(os.fspath(path), settings=settings)
     return SqliteEngine(path, settings=settings)
+
+
+def is_there(path: str) -> bool:
+    """Return whether there is a memory at an address."""
+    if not is_server(path):
+        return os.path.exists(path)
+    with _needs_psycopg():
+        from langmemory.engines import postgres
+    return postgres.is_there(path)
+
+
+def contents_of(path: str) -> Contents:
+    """Return what is at an address: a memory, a store of LangGraph's own, or neither."""
+    if not is_server(path):
+        return sqlite_foreign.contents(path)
+    with _needs_psycopg():
+        from langmemory.engines.postgres import foreign
+    return foreign.contents(path)
+
+
+def foreign_items(path: str) -> Iterator[ForeignItem]:
+    """Yield the items of a store of LangGraph's own."""
+    if not is_server(path):
+        return sqlite_foreign.items(path)
+    with _needs_psycopg():
+        from langmemory.engines.postgres import foreign
+    return foreign.items(path)
+
+
+@contextmanager
+def _needs_psycopg() -> Iterator[None]:
+    try:
+        yield
+    except ImportError as error:
+        raise ConfigError(
+            f"A memory on a PostgreSQL server needs psycopg: {with_extra('postgres')} ({error})."
+        ) from error
 
 
 def journal_of(engine: Engine) -> Journal:

@@ -38,7 +38,8 @@ def test_bytes_of_leaves_sort_as_sqlite_sorts_values(
         ("SELECT 1 WHERE a IS NOT NULL", "SELECT 1 WHERE a IS NOT NULL"),
         (
             "SELECT 1 FROM carray(?) c CROSS JOIN item i ON i.id = c.value",
-            "SELECT 1 FROM unnest(%s) AS c(value) JOIN item i ON i.id = c.value",
+            "SELECT 1 FROM unnest(%s) WITH ORDINALITY AS c(value, nth) JOIN item i ON i.id = c.value "
+            "ORDER BY c.nth",
         ),
         (
             "SELECT 1 FROM json_each(?) g CROSS JOIN json_each(g.value) k",
@@ -50,6 +51,10 @@ def test_bytes_of_leaves_sort_as_sqlite_sorts_values(
             "INSERT OR REPLACE INTO setting (name, value) VALUES (?, ?)",
             "INSERT INTO setting (name, value) VALUES (%s, %s) "
             "ON CONFLICT (name) DO UPDATE SET value = excluded.value",
+        ),
+        (
+            "SELECT max(i.id) FROM carray(?) c CROSS JOIN item i ON i.id = c.value",
+            "SELECT max(i.id) FROM unnest(%s) AS c(value) JOIN item i ON i.id = c.value",
         ),
         (
             "INSERT OR IGNORE INTO path (name) VALUES (?)",

@@ -14,8 +14,8 @@ import pytest
 from langgraph.store.base import PutOp
 
 from langmemory import MemoryStore
+from langmemory.engines.sql.copies.binary import SCANS_BEFORE_COPY
 from langmemory.engines.sqlite.file import connection
-from langmemory.engines.sqlite.index.binary import SCANS_BEFORE_COPY
 from langmemory.errors import DatabaseError
 
 NS = ("a",)

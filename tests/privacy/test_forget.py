@@ -30,13 +30,14 @@ from langmemory.changes import (
     UpdateMemory,
 )
 from langmemory.config import load_config
+from langmemory.engines.sql.copies import binary
+from langmemory.engines.sql.copies.vectors import sign_bits
 from langmemory.engines.sql.forgetting import erase
 from langmemory.engines.sql.rooms import forgetting
 from langmemory.engines.sql.rooms.gathering import Gathering
 from langmemory.engines.sqlite import Engine
 from langmemory.engines.sqlite.file.connection import Database
-from langmemory.engines.sqlite.index import binary, keywords
-from langmemory.engines.sqlite.index.vectors import sign_bits
+from langmemory.engines.sqlite.index import keywords
 from langmemory.errors import ConfigError, DatabaseError, ForgettingError, UndoRefusedError
 from langmemory.ports.jobs import NewJob
 from langmemory.projections.journal import JournalFiles
@@ -189,7 +190,7 @@ def test_vectors_and_their_signs_go(tmp_path: Path) -> None:
         store.forget((), owner="o0")
         image = (tmp_path / "memory.db").read_bytes()
         assert not [id for id, vector in gone if vector.tobytes() in image]
-        _, index = store._core.engine._current
+        _, index = store._core.engine.copies.current
         assert index is not None
         (chunk,) = index.chunks(store._core.engine.database._writer)
         there = set(chunk.ids[: chunk.n][chunk.namespaces[: chunk.n] >= 0].tolist())

@@ -28,7 +28,7 @@ def store(tmp_path: Path) -> MemoryStore:
 
 def copied(store: MemoryStore) -> None:
     with store._core.engine.database.scan() as connection:
-        store._core.engine._words.load(connection, 1 << 30)
+        store._core.engine.copies.words.load(connection, 1 << 30)
 
 
 def known(
@@ -39,7 +39,7 @@ def known(
         connection = snapshot.connection
         return known_words.known(
             connection, engine.cardinalities, namespace, words,
-            copy=lambda: engine.copied_words(connection),
+            copy=lambda: engine.copies.of_words(connection),
         )  # fmt: skip
 
 

@@ -15,6 +15,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from langmemory.config import EngineConfig
+from langmemory.engines.sql.copies import binary
+from langmemory.engines.sql.copies.binary import SCANS_BEFORE_COPY
 from langmemory.engines.sql.records import items, removal
 from langmemory.engines.sql.records.items import Write
 from langmemory.engines.sql.scope.scopes import compile_scope
@@ -22,8 +24,7 @@ from langmemory.engines.sql.tables.settings import read_model, write_model
 from langmemory.engines.sql.tables.values import leaves
 from langmemory.engines.sqlite import Engine
 from langmemory.engines.sqlite.consistency import check
-from langmemory.engines.sqlite.index import binary, vectors
-from langmemory.engines.sqlite.index.binary import SCANS_BEFORE_COPY
+from langmemory.engines.sqlite.index import vectors
 from langmemory.ports.candidates import Floats
 from langmemory.types import Namespace, Scope
 from langmemory.values import to_json
@@ -448,6 +449,6 @@ def test_a_copy_of_a_re_embedded_file_is_not_begun(
     assert index is not None
     with file.engine.write() as connection:
         write_model(connection, replace(setting, generation=setting.generation + 1))
-    file.engine._load_coarse(setting, index)
+    file.engine.copies.load_coarse(setting, index)
     assert index.coarse is None
     file.engine.close()

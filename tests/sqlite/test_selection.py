@@ -19,12 +19,12 @@ from langmemory.engines.sql.records import items
 from langmemory.engines.sql.records.items import Write
 from langmemory.engines.sql.scope.ownership import visible_to
 from langmemory.engines.sql.scope.scopes import CompiledScope, compile_scope
+from langmemory.engines.sql.search import scope_plan, vector_search
+from langmemory.engines.sql.search.scope_plan import CardinalityCache, ScopePlan
 from langmemory.engines.sql.tables.settings import read_model, write_model
 from langmemory.engines.sql.tables.values import leaves
 from langmemory.engines.sqlite import Engine, schema
 from langmemory.engines.sqlite.consistency import check
-from langmemory.engines.sqlite.search import scope_plan, vector_search
-from langmemory.engines.sqlite.search.scope_plan import CardinalityCache, ScopePlan
 from langmemory.ports.candidates import Floats, KeywordQuery
 from langmemory.types import Kind, Namespace, Privacy, Scope, Status
 from langmemory.values import to_json

@@ -7,8 +7,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from langmemory.engines.sqlite.index import binary
-from langmemory.engines.sqlite.index.vectors import Floats, fetch
+from langmemory.engines.sql.copies import binary
+from langmemory.engines.sql.copies.vectors import fetch
+from langmemory.ports.candidates import Floats
 from langmemory.types import Scope
 from tests.sqlite.test_nearest import File
 

@@ -20,12 +20,13 @@ from langgraph.store.base import PutOp
 
 from langmemory import MemoryStore
 from langmemory.config import EngineConfig
+from langmemory.engines.sql.copies import words
+from langmemory.engines.sql.search.scope_plan import ScopePlan
 from langmemory.engines.sql.tables import namespaces
 from langmemory.engines.sqlite.engine import Engine, Snapshot
-from langmemory.engines.sqlite.index import keywords, words
+from langmemory.engines.sqlite.index import keywords, word_reader
 from langmemory.engines.sqlite.schema import rebuild_keywords
 from langmemory.engines.sqlite.search import keyword_search
-from langmemory.engines.sqlite.search.scope_plan import ScopePlan
 from langmemory.errors import DatabaseError
 from langmemory.ports.candidates import KeywordQuery
 from langmemory.types import Namespace, Scope
@@ -39,8 +40,8 @@ EVERYTHING: tuple[Namespace, ...] = ((), ("mine",), ("mine", "deep"), ("other",)
 def load(store: MemoryStore) -> words.WordIndex:
     engine = store._core.engine
     with engine.database.scan() as connection:
-        engine._words.load(connection, 1 << 30)
-    return engine._words
+        engine.copies.words.load(connection, 1 << 30)
+    return engine.copies.words
 
 
 def by_copy(
@@ -52,7 +53,7 @@ def by_copy(
     selected: list[int] | None = None,
 ) -> dict[int, float]:
     """Score by item of everything that matches."""
-    copy = engine.copied_words(snapshot.connection)
+    copy = engine.copies.of_words(snapshot.connection)
     assert copy is not None
     connection, scope = snapshot.connection, snapshot.scoped(Scope(namespace=namespace))
     items = None if selected is None else np.array(selected, np.int64)
@@ -135,7 +136,10 @@ def test_the_rarest_words_bring_rows_and_all_words_score_them(
     match = '"quince" OR "medlar" OR "red" OR "apple"'
     engine = store._core.engine
     with engine.read() as snapshot:
-        scope, copy = snapshot.scoped(Scope(namespace=())), engine.copied_words(snapshot.connection)
+        scope, copy = (
+            snapshot.scoped(Scope(namespace=())),
+            engine.copies.of_words(snapshot.connection),
+        )
         ids, scores = keyword_search.search(
             snapshot.connection, engine.cardinalities, scope, match, 10, copy=copy
         )
@@ -222,7 +226,7 @@ def test_a_process_that_goes_on_searching_copies_the_words(
     monkeypatch.setattr(words, "WORTH_COPYING", 100)
     monkeypatch.setattr(words, "CHANGED_FLOOR", 10)
     monkeypatch.setattr(words, "SEARCHES_BETWEEN_COPIES", 3)
-    index = store._core.engine._words
+    index = store._core.engine.copies.words
     index.next_copy = 3
 
     def searched_until(seq: int) -> bool:
@@ -240,9 +244,9 @@ def test_a_process_that_goes_on_searching_copies_the_words(
     assert searched_until(newest)
     assert len(store.search((), query="quince", limit=50)) == 30
     with store._core.engine.database.scan() as connection:
-        assert words.read(connection, 100) is None
+        assert word_reader.read(connection, 100) is None
     with Engine(tmp_path / "m.db", settings=EngineConfig(word_copy_bytes=0)).read() as snapshot:
-        assert snapshot.engine.copied_words(snapshot.connection) is None
+        assert snapshot.engine.copies.of_words(snapshot.connection) is None
 
 
 def test_forgetting_drops_the_copy(store: MemoryStore) -> None:
@@ -304,7 +308,10 @@ def test_of_changed_rows_those_with_rare_words_are_scored(
     match = '"sorb" OR "quince" OR "medlar" OR "red" OR "apple"'
     engine = store._core.engine
     with engine.read() as snapshot:
-        scope, copy = snapshot.scoped(Scope(namespace=())), engine.copied_words(snapshot.connection)
+        scope, copy = (
+            snapshot.scoped(Scope(namespace=())),
+            engine.copies.of_words(snapshot.connection),
+        )
 
         def found(limit: int) -> set[int]:
             ids, _ = keyword_search.search(
@@ -388,7 +395,7 @@ def test_stores_on_one_file_share_the_copy(store: MemoryStore) -> None:
     MemoryStore(path, index=False).close()
     index = load(store)
     with MemoryStore(path, index=False) as other:
-        assert other._core.engine._words is index
+        assert other._core.engine.copies.words is index
 
 
 @pytest.mark.parametrize("end", ["close", "purge"])
@@ -430,9 +437,9 @@ def test_a_copy_of_what_was_before_a_purge_is_not_kept(store: MemoryStore) -> No
     before.execute("BEGIN; SELECT count(*) FROM item").fetchall()
     store.delete(("other",), "k1")
     with engine.read() as snapshot:
-        engine._words.drop(snapshot.connection)
-    engine._words.load(before, 1 << 30)
-    assert engine._words._current is None
+        engine.copies.words.drop(snapshot.connection)
+    engine.copies.words.load(before, 1 << 30)
+    assert engine.copies.words._current is None
     before.close()
     assert load(store)._current is not None
 
@@ -472,14 +479,14 @@ def test_the_budget_counts_distinct_words(tmp_path: Path) -> None:
     with MemoryStore(tmp_path / "m.db", index=False) as store:
         store.batch([PutOp(("a",), f"k{n}", {"text": f"id{n} x{n}"}) for n in range(500)])
         with store._core.engine.database.scan() as connection:
-            copy = words.read(connection, 1 << 20)
+            copy = word_reader.read(connection, 1 << 20)
         assert copy is not None
         arrays = [copy.ids, copy.norms, copy.hashes, copy.starts, copy.ends, copy.rows, copy.often]
         held = sum(one.nbytes for one in (*arrays, *copy.by_namespace))
         with store._core.engine.database.scan() as connection:
-            assert words.read(connection, held - 1) is None
+            assert word_reader.read(connection, held - 1) is None
         with store._core.engine.database.scan() as connection:
-            assert words.read(connection, held) is not None
+            assert word_reader.read(connection, held) is not None
 
 
 def test_a_word_like_a_namespace_weighs_by_the_texts(store: MemoryStore) -> None:

@@ -13,11 +13,13 @@ import numpy as np
 import pytest
 from langgraph.store.base import ListNamespacesOp, MatchCondition, PutOp, SearchItem
 
+from langmemory.engines.sql.copies import binary
+from langmemory.engines.sql.copies import words as word_index
 from langmemory.engines.sql.scope.filters import matches
+from langmemory.engines.sql.search import scope_plan
 from langmemory.engines.sql.tables.settings import read_model
-from langmemory.engines.sqlite.index import binary, keywords
-from langmemory.engines.sqlite.index import words as word_index
-from langmemory.engines.sqlite.search import keyword_search, scope_plan
+from langmemory.engines.sqlite.index import keywords
+from langmemory.engines.sqlite.search import keyword_search
 from langmemory.languages import keyword_terms
 from langmemory.stores import MemoryStore
 from langmemory.types import Namespace, SearchMode
@@ -225,7 +227,7 @@ def test_any_use_is_what_a_plain_model_says(
                 keywords.trim_log(connection)
         elif chance < 0.37:
             with store._core.engine.database.scan() as connection:
-                store._core.engine._words.load(connection, 1 << 30)
+                store._core.engine.copies.words.load(connection, 1 << 30)
         elif chance < 0.39 and model.changes:
             with store._core.engine.read() as snapshot:
                 _, signed = store._core.engine.up_to_date_index(snapshot.connection)

@@ -11,7 +11,6 @@ from threading import Thread
 
 import pytest
 
-from langmemory.engines.sql.rooms import bus as bus_room
 from langmemory.engines.sql.rooms import core
 from langmemory.errors import (
     ConfigError,
@@ -23,6 +22,7 @@ from langmemory.errors import (
 from langmemory.stores import MemoryStore
 from langmemory.stores.rooms import Bus
 from langmemory.types import BusMessage
+from tests.places import address
 
 TEAM = ("team", "shop")
 
@@ -216,8 +216,7 @@ def test_messages_expire(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Non
     """After its time a message is not given out, and the next one that is sent, or a sweep, deletes it
     with its receipts and events."""
     now = 1_700_000_000_000_000
-    for module in (bus_room, core):
-        monkeypatch.setattr(module, "now_us", lambda: now)
+    monkeypatch.setattr(core, "now_us", lambda: now)
     with MemoryStore(tmp_path / "m.db", index=False) as store:
         a, b = store.bus(TEAM, agent="a"), store.bus(TEAM, agent="b")
         short, default = a.share("short", ttl_minutes=1), a.share("default")
@@ -462,11 +461,11 @@ def test_a_page_of_no_message_is_refused(store: MemoryStore) -> None:
 def test_a_killed_process_loses_no_message(tmp_path: Path) -> None:
     """What it sent is there, and what it received and did not acknowledge is given out again, to another
     process on the same file."""
-    path = str(tmp_path / "m.db")
+    path = tmp_path / "m.db"
     with MemoryStore(path, index=False) as store:
         boss = store.bus(TEAM, agent="boss")
         boss.handoff("worker", "Half is done", next_steps=["the other half"])
-        child = get_context("spawn").Process(target=_take_and_die, args=(path,))
+        child = get_context("spawn").Process(target=_take_and_die, args=(address(path),))
         child.start()
         child.join(60)
         assert child.exitcode == -signal.SIGKILL

@@ -1,5 +1,6 @@
-"""PostgreSQL as the engine of a store. Needs psycopg; `MemoryStore` does not open it yet (decision 046)."""
+"""PostgreSQL as the engine of a store. Needs psycopg: nothing but `langmemory.stores.rooms` imports it."""
 
+from langmemory.engines.postgres.database import is_there
 from langmemory.engines.postgres.engine import Engine
 
-__all__ = ["Engine"]
+__all__ = ["Engine", "is_there"]

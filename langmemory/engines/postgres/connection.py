@@ -25,7 +25,10 @@ class _Int(Int8Dumper):
     """An int, or a truth value, as bigint: an int of another size would be another statement."""
 
     def dump(self, value: Any) -> bytes:
-        return str(int(value)).encode()
+        number = int(value)
+        if not -(1 << 63) <= number < 1 << 63:
+            raise OverflowError(f"{number} takes more than 64 bits")
+        return str(number).encode()
 
 
 class _Number(Loader):
@@ -34,6 +37,16 @@ class _Number(Loader):
     def load(self, data: Any) -> int | float:
         text = bytes(data).decode()
         return float(text) if "." in text else int(text)
+
+
+MANY: Final = 8
+"""Rows from which on one statement for all of them saves more than a way to the server and back."""
+MOST_SENT: Final = 200
+"""Statements that are sent without waiting for what became of them."""
+
+
+class Array(list[Any]):
+    """A value of ``carray(?)``; any other list is no value."""
 
 
 def adapt(raw: psycopg.Connection[Any]) -> None:
@@ -51,13 +64,24 @@ def adapt(raw: psycopg.Connection[Any]) -> None:
 class Connection:
     """One snapshot, or one transaction, that speaks the portable SQL."""
 
-    constraint_error: type[Exception] = psycopg.IntegrityError
+    constraint_errors: tuple[type[Exception], ...] = (
+        psycopg.IntegrityError, psycopg.DataError,
+        # A value of another type than its column; SQLite may turn it into that type.
+        psycopg.errors.DatatypeMismatch, psycopg.errors.UndefinedFunction,
+    )  # fmt: skip
     damage_errors: tuple[type[Exception], ...] = (psycopg.errors.DataCorrupted,)
     own_words: tuple[str, ...] = ()
+    vector_rows = vectors.ROWS
+    vector_of = staticmethod("v.item = {}".format)
+    unpacked = staticmethod(vectors.unpacked)
 
-    def __init__(self, raw: psycopg.Connection[Any]) -> None:
-        self.raw = raw
+    def __init__(
+        self, raw: psycopg.Connection[Any], pipeline: psycopg.Pipeline | None = None
+    ) -> None:
+        """``pipeline``: statements that return no rows are sent and not waited for, until one does."""
+        self.raw, self._pipeline = raw, pipeline
         self._changed = self._changed_in_all = 0
+        self._uncounted: list[Any] = []
 
     @property
     def in_transaction(self) -> bool:
@@ -72,39 +96,60 @@ class Connection:
         for statement in _parts(statements):
             one = translated(statement)
             cursor = self.raw.execute(one.sql.encode(), _bound(one, bindings))
-            self._count(cursor)
+            self._uncounted.append(cursor)
+            if one.returns or self._pipeline is None or len(self._uncounted) >= MOST_SENT:
+                self.flush()
+            if not isinstance(bindings, Mapping):
+                bindings = bindings[one.takes :]  # each statement takes its own
         return cursor
 
     def executemany(self, statements: str, bindings: Any, /) -> Any:
+        if len(_parts(statements)) > 1:
+            for row in bindings:
+                self.execute(statements, row)
+            return self.raw.cursor()
         one = translated(statements)
+        return self.send_many(one.sql.encode(), [_bound(one, row) for row in bindings])
+
+    def send_many(self, statement: bytes, rows: Sequence[Sequence[Any]]) -> Any:
+        """Run a statement of PostgreSQL that returns no rows for each of the rows."""
         cursor = self.raw.cursor()
-        rows = [_bound(one, row) for row in bindings]
-        if rows:
-            cursor.executemany(one.sql.encode(), rows)
-            self._count(cursor)
+        if self._pipeline is not None and len(rows) < MANY:
+            for row in rows:
+                cursor = self.raw.execute(statement, row)
+                self._uncounted.append(cursor)
+        elif rows:
+            self.flush()
+            cursor.executemany(statement, rows)
+            self._uncounted.append(cursor)
+            self.flush()
         return cursor
 
-    def _count(self, cursor: Any) -> None:
-        if cursor.rowcount > 0 and cursor.description is None:
-            self._changed = cursor.rowcount
-            self._changed_in_all += cursor.rowcount
-        elif cursor.description is None:
-            self._changed = 0
+    def flush(self) -> None:
+        if self._pipeline is not None:
+            self._pipeline.sync()
+        for cursor in self._uncounted:
+            if cursor.description is None:
+                self._changed = max(cursor.rowcount, 0)
+                self._changed_in_all += self._changed
+        self._uncounted.clear()
 
     def changes(self) -> int:
+        self.flush()
         return self._changed
 
     def total_changes(self) -> int:
+        self.flush()
         return self._changed_in_all
 
     @staticmethod
     def array(ids: Iterable[int], /) -> Any:
         found = ids.tolist() if isinstance(ids, np.ndarray) else [int(one) for one in ids]
-        return found or [0]
+        return Array(found or [0])
 
     @staticmethod
     def text_array(texts: Sequence[str], /) -> Any:
-        return list(texts)
+        return Array(texts)
 
     def last_item(self) -> int:
         return int(self.execute("SELECT last_value FROM last_item").fetchone()[0])
@@ -188,7 +233,7 @@ class Connection:
         vectors.delete(self, [item])
 
     def erase_vectors(self, items: Sequence[int]) -> None:
-        """Nothing is left of what is deleted, but for what the server keeps until it vacuums."""
+        vectors.erase(self, items)
 
 
 _SEMICOLON: Final = re.compile(r"'(?:[^']|'')*'|(;)")
@@ -215,6 +260,9 @@ def _bound(one: Translated, bindings: Any) -> list[Any]:
     else:
         given = tuple(bindings)
         values = [given[int(place)] for place in one.order]
+    for value in values:
+        if type(value) in (list, tuple, dict):
+            raise TypeError(f"{value!r:.80} is no value of a column")
     for place in one.leaves:
         values[place] = encoded(values[place])
     return values

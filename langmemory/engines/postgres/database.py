@@ -2,42 +2,45 @@
 
 from __future__ import annotations
 
+import copy
 import logging
 import os
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from typing import Any, Final
-from urllib.parse import parse_qsl, urlencode, urlsplit, urlunsplit
 
 import psycopg
 from psycopg import sql as quoting
 from psycopg_pool import ConnectionPool, PoolTimeout
 
+from langmemory.addresses import Address
 from langmemory.config import DatabaseConfig, EngineConfig
+from langmemory.engines.postgres import row_security
 from langmemory.engines.postgres.connection import Connection, adapt
+from langmemory.engines.postgres.notices import Notices
 from langmemory.errors import ClosedStoreError, DatabaseError, InvalidValueError, SchemaVersionError
 
 logger = logging.getLogger("langmemory.engines.postgres")
 
-DEFAULT_SCHEMA: Final = "langmemory"
 POOL_TIMEOUT_SECONDS: Final = 30.0
+_CLOCK: Final = "(extract(epoch FROM clock_timestamp()) * 1000000)::bigint"
+_VERSION: Final = f"SELECT {_CLOCK}, (SELECT version FROM langmemory_version)"
 
 
-class Address:
-    """The address of a schema: a PostgreSQL URL with ``?schema=name``, and what may be shown of it."""
+def is_there(url: str) -> bool:
+    """Return whether a server has the schema of an address.
 
-    def __init__(self, url: str) -> None:
-        parts = urlsplit(url)
-        options = dict(parse_qsl(parts.query))
-        self.schema = options.pop("schema", DEFAULT_SCHEMA)
-        if not self.schema or len(self.schema.encode()) > 63 or "\0" in self.schema:
-            raise DatabaseError(f"schema={self.schema!r:.80} is no name of a schema.")
-        self.url = urlunsplit(parts._replace(query=urlencode(options)))
-        host = parts.hostname or options.get("host", "")
-        port = f":{parts.port}" if parts.port else ""
-        self.shown = f"postgresql://{host}{port}{parts.path}?schema={self.schema}"
-        """Without user and password."""
+    Raises:
+        DatabaseError: There is no server, or it refuses.
+    """
+    address = Address(url)
+    with clear_errors(address.shown()), psycopg.connect(address.url, autocommit=True) as raw:
+        found = raw.execute(
+            "SELECT EXISTS (SELECT 1 FROM pg_namespace WHERE nspname = %s)", (address.schema,)
+        ).fetchone()
+    return bool(found and found[0])
 
 
 @contextmanager
@@ -104,11 +107,15 @@ class Database:
             DatabaseError: There is no server, or it refuses.
         """
         self.address = Address(url)
-        self.path = self.address.shown
+        self.path = self.address.shown()
         self._busy_timeout_ms = settings.busy_timeout_ms
         self.vectors_in: str | None = None
         """The schema of pgvector; None: the database has no vectors."""
         self.schema_version: int | None = None
+        self.ahead_us = 0
+        self.reads_only = False
+        """Whether the role may only read, and row-level security decides what."""
+        self._viewer = ""
         self.pid = os.getpid()
         self._closed = False
         self._writing = threading.local()
@@ -127,6 +134,8 @@ class Database:
             name="langmemory",
         )
 
+        self.notices = Notices(self._lent, self.connect, self.address.schema, self.path)
+
     def connect(self) -> psycopg.Connection[Any]:
         raw = psycopg.connect(self.address.url, autocommit=True)
         adapt(raw)
@@ -140,6 +149,9 @@ class Database:
                 "Create a database with ENCODING 'UTF8'."
             )
         self.find_vectors(raw)
+        asked_us = time.time_ns() // 1000
+        told: Any = raw.execute(f"SELECT {_CLOCK}".encode()).fetchone()
+        self._set_clock(asked_us, told[0])
 
     def find_vectors(self, raw: psycopg.Connection[Any]) -> None:
         """Look whether the database has pgvector, and where."""
@@ -155,9 +167,39 @@ class Database:
 
     def _begin(self, mode: str) -> quoting.Composed:
         # In one message: each costs a way to the server and back.
-        return quoting.SQL("BEGIN {}; SET LOCAL search_path TO {}").format(
+        begin = quoting.SQL("BEGIN {}; SET LOCAL search_path TO {}").format(
             quoting.SQL(mode),
             self.search_path(),
+        )
+        if not self.reads_only:
+            return begin
+        return quoting.SQL("{}; SET LOCAL {} = {}").format(
+            begin, quoting.SQL(row_security.SETTING), quoting.Literal(self._viewer)
+        )
+
+    def find_rights(self) -> None:
+        """Look whether the role of the address may write, once the tables are there."""
+        with self.read(snapshot=False) as connection:
+            row = connection.raw.execute(
+                "SELECT row_security_active('item') OR NOT has_table_privilege('item', 'INSERT')"
+            ).fetchone()
+        self.reads_only = bool(row and row[0])
+
+    def for_viewer(self, viewer: str) -> Database:
+        """Return the same connections, with transactions that name a viewer to a reader's policies."""
+        found = copy.copy(self)
+        found._viewer = viewer
+        return found
+
+    def patience(self, busy_timeout_ms: int | None = None) -> quoting.Literal:
+        """Return how long a writer waits for a lock, at most so many milliseconds."""
+        timeout = min(self._busy_timeout_ms, busy_timeout_ms or self._busy_timeout_ms)
+        return quoting.Literal(f"{max(timeout, 1)}ms")
+
+    def lock(self) -> quoting.Composed:
+        """Return what waits, within a transaction, until nobody else writes to the schema."""
+        return quoting.SQL("SELECT pg_advisory_xact_lock(hashtextextended({}, 7))").format(
+            quoting.Literal(f"langmemory {self.address.schema}")
         )
 
     @contextmanager
@@ -176,24 +218,39 @@ class Database:
                 f"A write to {self.path} began within another one of the same thread, as from "
                 "a signal handler. Write when the first is done."
             )
-        timeout = min(self._busy_timeout_ms, busy_timeout_ms or self._busy_timeout_ms)
+        if self.reads_only:
+            raise DatabaseError(
+                f"The role with which {self.path} is open may only read it. Write through a store that is "
+                "opened as the owner of the tables."
+            )
         begin = quoting.SQL(
-            "{}; SET LOCAL lock_timeout = {}; SET LOCAL synchronous_commit = {}; "
-            "SELECT pg_advisory_xact_lock(hashtextextended({}, 7))"
+            "{}; SET LOCAL lock_timeout = {}; SET LOCAL synchronous_commit = {}; {}; {}"
         ).format(
             self._begin("ISOLATION LEVEL READ COMMITTED"),
-            quoting.Literal(f"{max(timeout, 1)}ms"),
+            self.patience(busy_timeout_ms),
             quoting.SQL("on" if self._durable else "off"),
-            quoting.Literal(f"langmemory {self.address.schema}"),
+            self.lock(),
+            quoting.SQL(_VERSION if self.schema_version is not None else f"SELECT {_CLOCK}"),
         )
         with clear_errors(self.path), self._lent() as raw:
             self._writing.now = True
             try:
-                raw.execute(begin)
-                connection = Connection(raw)
-                self._check_schema(connection)
-                yield connection
-                raw.execute("COMMIT")
+                asked_us = time.time_ns() // 1000
+                cursor = raw.execute(begin)
+                while cursor.nextset():
+                    pass
+                told: Any = cursor.fetchone()
+                self._set_clock(asked_us, told[0])
+                self._check_schema(told[1:])
+                with raw.pipeline() as pipeline:
+                    connection = Connection(raw, pipeline)
+                    try:
+                        yield connection
+                    except BaseException:
+                        with suppress(psycopg.Error):  # else psycopg logs it, with values
+                            connection.flush()
+                        raise
+                    raw.execute("COMMIT")
             except BaseException:
                 with suppress(psycopg.Error):
                     if raw.info.transaction_status != psycopg.pq.TransactionStatus.IDLE:
@@ -201,20 +258,23 @@ class Database:
                 raise
             finally:
                 self._writing.now = False
+        self.notices.written()
 
     @contextmanager
     def part(self, connection: Connection) -> Iterator[None]:
         """A part of a write transaction that may fail alone: undone on an exception, which goes on."""
         with clear_errors(self.path):
-            connection.raw.execute("SAVEPOINT part")
+            connection.execute("SAVEPOINT part")
             try:
                 yield
+                connection.flush()  # what went wrong is this part's
             except BaseException:
                 with suppress(psycopg.Error):
-                    connection.raw.execute("ROLLBACK TO SAVEPOINT part")
-                    connection.raw.execute("RELEASE SAVEPOINT part")
+                    connection.flush()
+                with suppress(psycopg.Error):
+                    connection.execute("ROLLBACK TO SAVEPOINT part; RELEASE SAVEPOINT part")
                 raise
-            connection.raw.execute("RELEASE SAVEPOINT part")
+            connection.execute("RELEASE SAVEPOINT part")
 
     @contextmanager
     def read(self, *, snapshot: bool = True) -> Iterator[Connection]:
@@ -244,11 +304,16 @@ class Database:
         with self.read(snapshot=False) as connection:
             return connection.execute(statement, bindings).fetchone()
 
-    def _check_schema(self, connection: Connection) -> None:
+    def _set_clock(self, asked_us: int, server_us: int) -> None:
+        """Correct how far the server's clock is ahead, where an answer shows that it is not as known. Leases
+        and lives are compared by it, since the clocks of several machines differ."""
+        least = server_us - time.time_ns() // 1000
+        self.ahead_us = min(max(self.ahead_us, least), server_us - asked_us)
+
+    def _check_schema(self, row: Any) -> None:
         if self.schema_version is None:
             return
-        row = connection.raw.execute("SELECT version FROM langmemory_version").fetchone()
-        if row is None or row[0] != self.schema_version:
+        if not row or row[0] != self.schema_version:
             raise SchemaVersionError(
                 f"{self.path} was brought from schema version {self.schema_version} to "
                 f"{row and row[0]} by another langmemory while it was open here; nothing was written. "
@@ -265,7 +330,7 @@ class Database:
 
     def check_usable(self) -> None:
         """Raise ClosedStoreError after `close`, and in a forked child."""
-        if self._closed:
+        if self._closed or self._pool.closed:
             raise ClosedStoreError(f"The store on {self.path} is closed. Open a new one.")
         if self.pid != os.getpid():
             raise ClosedStoreError(
@@ -278,5 +343,6 @@ class Database:
         if self._closed:
             return
         self._closed = True
+        self.notices.close()
         if self.pid == os.getpid():
             self._pool.close()

@@ -2,23 +2,29 @@
 
 from __future__ import annotations
 
+import copy
 import logging
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any, Final
 
 import psycopg
 from psycopg import sql as quoting
 
-from langmemory.config import DEFAULT_DATABASE, DatabaseConfig
-from langmemory.engines.postgres import schema, vectors
+from langmemory.config import DEFAULT_DATABASE, DatabaseConfig, EngineConfig
+from langmemory.engines.postgres import row_security, schema, vacuuming, vectors
 from langmemory.engines.postgres.connection import Connection
 from langmemory.engines.postgres.consistency import check
 from langmemory.engines.postgres.database import Database, clear_errors
-from langmemory.engines.postgres.search import keyword_search, known_words, vector_search
-from langmemory.engines.postgres.search.scope_plan import ScopePlan
+from langmemory.engines.postgres.search import keyword_search, known_words, word_reader
+from langmemory.engines.postgres.search import vector_search as server_search
+from langmemory.engines.sql.copies.binary import BinaryQuantizedIndex
+from langmemory.engines.sql.copies.copies import Copies
 from langmemory.engines.sql.scope.scopes import CompiledScope, compile_scope
+from langmemory.engines.sql.search import vector_search
+from langmemory.engines.sql.search.scope_plan import CardinalityCache, ScopePlan
 from langmemory.engines.sql.tables.settings import ModelSetting, read_model, remaining
 from langmemory.errors import DatabaseError, SchemaVersionError
 from langmemory.ports.candidates import NOTHING, Floats, Ids, KeywordQuery
@@ -30,6 +36,32 @@ logger = logging.getLogger("langmemory.engines.postgres")
 _TABLES: Final = b"SELECT tablename FROM pg_tables WHERE schemaname = %s"
 VERSION: Final = 1
 """Of the schema that this langmemory writes."""
+
+
+_SEEN: Final = (
+    "SELECT (SELECT value FROM setting WHERE name = 'model'), "
+    "(SELECT value FROM setting WHERE name = 'dims'), "
+    "(SELECT value FROM setting WHERE name = 'generation'), {}, "
+    "(SELECT coalesce(max(seq), 0) FROM word_change)"
+)
+_VECTOR_ENDS: Final = (
+    "(SELECT coalesce(max(seq), 0) FROM code), "
+    "(SELECT coalesce(max(last_seq), 0) FROM code_segment)"
+)
+_NO_VECTORS: Final = "0, 0"
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """What a snapshot has."""
+
+    model: ModelSetting
+    index: BinaryQuantizedIndex | None
+    """Of the vectors of this model; None while nothing is embedded."""
+    ends: tuple[int, int]
+    """The last place in the log of vectors, and the last that is packed."""
+    words: int
+    """The last change of words."""
 
 
 class Engine:
@@ -45,33 +77,46 @@ class Engine:
         Raises:
             DatabaseError, SchemaVersionError: It cannot be used; the message says why.
         """
-        self.database = Database(url, settings=settings)
-        self.write = self.database.write
-        self.part = self.database.part
-        self.copy = self.database.copy
-        self.first = self.database.first
-        self.check_usable = self.database.check_usable
-        self.counts = keyword_search.Counts()
+        self.use(Database(url, settings=settings))
+        self.sizes = server_search.Sizes()
         self._public: Connection | None = None
         try:
             self._set_up()
             with self.database.read() as connection:
-                self._model = read_model(connection)
+                model = read_model(connection)
                 self.remaining = remaining(connection)
+            self.copies = Copies(
+                EngineConfig.of(settings),
+                identity=(self.database.address.url, self.schema),
+                scan=self.database.read,
+                read_words=word_reader.read,
+                generation=model.generation,
+            )
+            self.copies.adopt(model)
         except BaseException:
             self.database.close()
             raise
 
+    def use(self, database: Database) -> None:
+        """Read and write through these connections."""
+        self.database = database
+        self.write = database.write
+        self.part = database.part
+        self.copy = database.copy
+        self.first = database.first
+        self.listen = database.notices.listen
+        self.check_usable = database.check_usable
+        self.counts = keyword_search.Counts()
+        self.cardinalities = CardinalityCache()
+
     def _set_up(self) -> None:
         database = self.database
-        name = self.schema
         with clear_errors(database.path), database.read() as connection:
             found = schema.version(connection.raw)
         if found == 0:
+            self._check_rights()
             with database.outside() as raw, raw.transaction():
-                raw.execute(
-                    "SELECT pg_advisory_xact_lock(hashtextextended(%s, 7))", (f"langmemory {name}",)
-                )
+                raw.execute(database.lock())
                 self._create(raw)
             found = VERSION
         if found > VERSION:
@@ -80,6 +125,24 @@ class Engine:
                 "Upgrade langmemory (pip install -U langgraph-langmemory)."
             )
         database.schema_version = found
+        database.find_rights()
+
+    def _check_rights(self) -> None:
+        """Check that a schema that seems empty is not closed to the role.
+
+        Raises:
+            DatabaseError: It is.
+        """
+        row = self.first(
+            "SELECT current_user, pg_get_userbyid(nspowner) FROM pg_namespace WHERE nspname = ? "
+            "AND NOT has_schema_privilege(oid, 'USAGE')",
+            (self.schema,),
+        )
+        if row is not None:
+            raise DatabaseError(
+                f"The role {row[0]} may not use the schema of {self.path}. Let its owner {row[1]} call "
+                "store.admin.enable_rls with it, or grant it the right."
+            )
 
     def _create(self, raw: psycopg.Connection[Any]) -> None:
         """Create the schema, unless another process was faster."""
@@ -116,7 +179,16 @@ class Engine:
     @property
     def model(self) -> ModelSetting:
         """The embedding model of the vectors, as last seen."""
-        return self._model
+        return self.copies.current[0]
+
+    @property
+    def reads_only(self) -> bool:
+        """Whether the role may only read."""
+        return self.database.reads_only
+
+    @property
+    def ahead_us(self) -> int:
+        return self.database.ahead_us
 
     @property
     def schema(self) -> str:
@@ -141,10 +213,45 @@ class Engine:
     def snapshot(self, connection: Connection) -> Snapshot:
         return Snapshot(self, connection)
 
-    def seen_model(self, connection: Connection) -> ModelSetting:
-        """Return the embedding model as of this connection's snapshot."""
-        self._model = read_model(connection)
-        return self._model
+    def seen(self, connection: Connection) -> Seen:
+        """Return what this connection's snapshot has, for the copies in memory."""
+        ends = _VECTOR_ENDS if self.database.vectors_in else _NO_VECTORS
+        model, dims, generation, newest, packed, words = connection.raw.execute(
+            _SEEN.format(ends).encode()
+        ).fetchone()  # type: ignore[misc]
+        setting = ModelSetting(
+            model=model, dims=None if dims is None else int(dims), generation=int(generation)
+        )
+        setting, index = self.copies.adopt(setting)
+        return Seen(setting, index, (max(newest, packed), packed), words)
+
+    def for_viewer(self, viewer: str) -> Engine:
+        """Return this engine; where its role is a reader, one whose transactions name the viewer."""
+        if not self.reads_only:
+            return self
+        found = copy.copy(self)
+        found.use(self.database.for_viewer(viewer))
+        return found
+
+    def enable_rls(self, role: str | None, viewer: str | None) -> None:
+        with self._rights() as raw:
+            row_security.enable(raw, self.schema, role, viewer)
+
+    def disable_rls(self, role: str | None) -> None:
+        with self._rights() as raw:
+            row_security.disable(raw, self.schema, role)
+
+    @contextmanager
+    def _rights(self) -> Iterator[psycopg.Connection[Any]]:
+        database = self.database
+        with (
+            database.outside() as raw,
+            row_security.clear_refusals(raw, database.path, self.schema),
+            raw.transaction(),
+        ):
+            raw.execute(quoting.SQL("SET LOCAL lock_timeout = {}").format(database.patience()))
+            raw.execute(database.lock())
+            yield raw
 
     def archive_path(self, settings: DatabaseConfig) -> str | None:
         return None
@@ -160,7 +267,8 @@ class Engine:
     def optimise(self) -> dict[str, float]:
         """Refresh the planner's statistics; the server vacuums by itself."""
         with self.database.outside() as raw:
-            raw.execute("ANALYZE")
+            for (table,) in raw.execute(_TABLES, (self.schema,)).fetchall():
+                raw.execute(quoting.SQL("ANALYZE {}").format(quoting.Identifier(table)))
         return {}
 
     def rescued(self, error: DatabaseError) -> AbstractContextManager[Any] | None:
@@ -182,29 +290,38 @@ class Engine:
     def purge(self) -> bool:
         """Vacuum the tables of the schema, so that deleted rows are overwritten by later ones."""
         with self.database.outside() as raw:
-            for (table,) in raw.execute(_TABLES, (self.schema,)).fetchall():
-                raw.execute(quoting.SQL("VACUUM {}").format(quoting.Identifier(table)))
-        self.counts = keyword_search.Counts()
+            vacuuming.vacuum(raw, self.schema)
+        self.counts, self.cardinalities = keyword_search.Counts(), CardinalityCache()
+        with self.read() as snapshot:
+            self.copies.words.drop(snapshot.connection)
         return True
 
     def purge_if_sound(self) -> tuple[bool, bool]:
         return True, self.purge()
+
+    def kept(self, *, purged: bool) -> tuple[str, ...]:
+        with self.database.outside() as raw:
+            return vacuuming.kept(raw, self.schema, vacuumed=purged)
 
     def leftovers(self, words: list[str]) -> tuple[int, list[str]]:
         """Look in every row of every table: the bytes of a server cannot be searched."""
         found: list[str] = []
         with self.read() as snapshot:
             for (table,) in snapshot.connection.raw.execute(_TABLES, (self.schema,)).fetchall():
+                # A leaf that is a text is its bytes behind a mark.
+                text = "convert_from(substr(t.value, 2), 'UTF8')" if table == "leaf" else "t::text"
+                marked = "substr(t.value, 1, 1) = '\\x02'" if table == "leaf" else "TRUE"
                 query = quoting.SQL(
                     "SELECT EXISTS (SELECT 1 FROM {} AS t, unnest(%s::text[]) AS w (word) "
-                    "WHERE strpos(lower(t::text), lower(w.word)) > 0)"
-                ).format(quoting.Identifier(table))
+                    "WHERE CASE WHEN {} THEN strpos(lower({}), lower(w.word)) > 0 END)"
+                ).format(quoting.Identifier(table), quoting.SQL(marked), quoting.SQL(text))
                 row = snapshot.connection.raw.execute(query, (words,)).fetchone()
                 found += [f"the table {table}"] if row is not None and row[0] else []
         return len(words), found
 
     def public_connection(self) -> Any:
         """Return a connection for SQL by hand; the same at each call."""
+        self.check_usable()
         if self._public is None or self._public.raw.closed:
             raw = self.database.connect()
             raw.execute(quoting.SQL("SET search_path TO {}").format(self.database.search_path()))
@@ -215,6 +332,7 @@ class Engine:
         public, self._public = self._public, None
         if public is not None:
             public.raw.close()
+        self.copies.forget()
         self.database.close()
 
 
@@ -224,12 +342,14 @@ class Snapshot:
     def __init__(self, engine: Engine, connection: Connection) -> None:
         self.engine = engine
         self.connection = connection
-        self._setting: ModelSetting | None = None
+        self._selected: tuple[CompiledScope, ScopePlan] | None = None
+
+    @cached_property
+    def _seen(self) -> Seen:
+        return self.engine.seen(self.connection)
 
     def model(self) -> ModelSetting:
-        if self._setting is None:
-            self._setting = self.engine.seen_model(self.connection)
-        return self._setting
+        return self._seen.model
 
     def stats(self) -> Stats:
         execute = self.connection.execute
@@ -258,7 +378,11 @@ class Snapshot:
         return compile_scope(scope, alive_at_us=alive_at_us)
 
     def plan(self, scope: CompiledScope) -> ScopePlan:
-        return ScopePlan(scope)
+        """One for both arms of a search, or for a listing."""
+        if self._selected is None or self._selected[0] is not scope:
+            plan = ScopePlan(self.connection, self.engine.cardinalities, scope)
+            self._selected = (scope, plan)
+        return self._selected[1]
 
     def nearest(
         self,
@@ -271,15 +395,49 @@ class Snapshot:
         rough: bool = False,
         among: Ids | None = None,
     ) -> tuple[Ids, Floats]:
-        if self.model().dims is None:
+        index = self._seen.index
+        if index is None:
             return NOTHING
-        return vector_search.nearest(self.connection, scope, query, limit, among=among)
+        engine, connection = self.engine, self.connection
+        plan = self.plan(scope)
+        if among is not None:
+            plan = ScopePlan(connection, engine.cardinalities, scope, items=among)
+        if exact or not self._copied(scope, plan):
+            items = None if exact and among is None else plan.items
+            return server_search.nearest(connection, scope, query, limit, among=items)
+        engine.copies.searched(self.model(), index)
+        return vector_search.nearest(
+            connection, index, scope, query, limit, overfetch=overfetch, plan=plan, rough=rough
+        )
+
+    def _copied(self, scope: CompiledScope, plan: ScopePlan) -> bool:
+        """Return whether the sign bits in memory are to be searched, as of this snapshot. A process
+        that only searches in small namespaces has none."""
+        index, ends = self._seen.index, self._seen.ends
+        assert index is not None
+        if index.streaming or self.engine.reads_only:  # a reader has no copies
+            return False
+        if not index.loaded and (
+            self.engine.sizes.are_few(self.connection, scope, ends[0]) or plan.items is not None
+        ):
+            return False
+        index.refresh(self.connection, ends)
+        return not index.streaming
 
     def keyword(
         self, scope: CompiledScope, query: KeywordQuery, limit: int, *, complete: bool = False
     ) -> tuple[Ids, Floats]:
         return keyword_search.search(
-            self.connection, self.engine.counts, scope, query, limit, complete=complete
+            self.connection,
+            self.engine.counts,
+            scope,
+            query,
+            limit,
+            plan=self.plan(scope),
+            complete=complete,
+            copy=None
+            if self.engine.reads_only
+            else self.engine.copies.of_words(self.connection, self._seen.words),
         )
 
     def ranking(self, bodies: Sequence[str]) -> keyword_search.Texts:
@@ -296,7 +454,13 @@ class Snapshot:
     def cosines(self, query: Floats, ids: Ids) -> Floats:
         return vector_search.cosines(self.connection, query, ids)
 
-    rough_cosines = cosines
+    def rough_cosines(self, query: Floats, ids: Ids) -> Floats:
+        index = self._seen.index
+        found = None
+        if index is not None and index.loaded:
+            index.refresh(self.connection, self._seen.ends)
+            found = index.cosines(query, ids)
+        return self.cosines(query, ids) if found is None else found
 
     def first_vectors(self, ids: Ids) -> tuple[Ids, Floats]:
         return vector_search.first_vectors(self.connection, ids)
@@ -305,7 +469,7 @@ class Snapshot:
         return vectors.cached(self.connection, hashes)
 
     def without_vectors(self, scope: CompiledScope, known: Ids, limit: int) -> Ids:
-        return vector_search.without_vectors(self.connection, scope, known, limit)
+        return vector_search.without_vectors(self.connection, scope, self.plan(scope), known, limit)
 
     def value(self, item: int) -> dict[str, Any]:
         row = self.connection.execute("SELECT value FROM item WHERE id = ?", (item,)).fetchone()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import zlib
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Final, cast
@@ -52,6 +53,7 @@ def write(
 ) -> None:
     """Index items: (item id, namespace tokens, body, context). Replaces what was there."""
     written: list[tuple[Any, ...]] = []
+    change = _Change()
     for item, namespaces, body, context in rows:
         in_body = tokenized(body)
         tokens = [*in_body, *(tokenized(context) if context else ())]
@@ -61,27 +63,81 @@ def write(
         places = np.array([hashed(token) for token in tokens], np.uint32).tobytes()
         length = len(tokens) + len(places_of)  # as FTS5 counts, the namespaces too
         written.append((item, words, len(in_body), length, places))
+        change.add(item, words, length, 1)
     if not written:
         return
     if not fresh:
-        delete(connection, [row[0] for row in written])
-    connection.raw.cursor().executemany(
+        _delete(connection, [row[0] for row in written], change)
+    connection.send_many(
         b"INSERT INTO keyword (item, words, body, length, places) "
         b"VALUES (%s, array_to_tsvector(%s), %s, %s, %s)",
         written,
     )
-    _total(connection, len(written), sum(row[3] for row in written))
+    change.write(connection)
 
 
 def delete(connection: Connection, items: Sequence[int]) -> None:
-    gone = connection.raw.execute(
-        b"DELETE FROM keyword WHERE item = ANY(%s) RETURNING length", (list(items),)
-    ).fetchall()
-    if gone:
-        _total(connection, -len(gone), -sum(row[0] for row in gone))
+    """Take items out of the index."""
+    change = _Change()
+    _delete(connection, items, change)
+    change.write(connection)
 
 
-def _total(connection: Connection, rows: int, tokens: int) -> None:
+def _delete(connection: Connection, items: Sequence[int], change: _Change) -> None:
+    for item, words, length in connection.raw.execute(
+        b"DELETE FROM keyword WHERE item = ANY(%s) RETURNING item, tsvector_to_array(words), length",
+        (list(items),),
+    ).fetchall():
+        change.add(item, words, length, -1)
+
+
+class _Change:
+    """What a write changes of the counts, and whose words it changes: written as one statement."""
+
+    def __init__(self) -> None:
+        self._rows = self._tokens = 0
+        self._words = Counter[str]()
+        self._items = list[int]()
+
+    def add(self, item: int, words: Iterable[str], length: int, times: int) -> None:
+        """Count a row of the index, or one that goes (``times`` -1)."""
+        self._rows += times
+        self._tokens += times * length
+        for word in words:
+            self._words[word] += times
+        self._items.append(item)
+
+    def write(self, connection: Connection) -> None:
+        if not self._items:
+            return
+        changed = sorted((word, by) for word, by in self._words.items() if by)
+        connection.raw.execute(
+            b"WITH total AS (UPDATE keyword_total SET rows = rows + %s, tokens = tokens + %s), "
+            b"logged AS (INSERT INTO word_change (seq, items) "
+            b"SELECT coalesce(max(seq), 0) + 1, %s FROM word_change) "
+            b"INSERT INTO word_count (word, rows) SELECT * FROM unnest(%s::text[], %s::bigint[]) "
+            b"ON CONFLICT (word) DO UPDATE SET rows = word_count.rows + excluded.rows",
+            (
+                self._rows,
+                self._tokens,
+                np.unique(np.array(self._items, np.int64)).tobytes(),
+                [word for word, _ in changed],
+                [by for _, by in changed],
+            ),
+        )
+        if fewer := [word for word, by in changed if by < 0]:
+            connection.raw.execute(
+                b"DELETE FROM word_count WHERE word = ANY(%s) AND rows <= 0", (fewer,)
+            )
+
+
+KEPT_CHANGES: Final = 65_536
+"""Rows of the log of changes that stay; who has seen less makes a copy anew."""
+
+
+def trim_log(connection: Connection) -> None:
+    """Leave out what nobody needs of the log of changes."""
     connection.raw.execute(
-        b"UPDATE keyword_total SET rows = rows + %s, tokens = tokens + %s", (rows, tokens)
+        b"DELETE FROM word_change WHERE seq <= (SELECT max(seq) FROM word_change) - %s",
+        (KEPT_CHANGES,),
     )

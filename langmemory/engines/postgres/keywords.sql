@@ -27,3 +27,15 @@ CREATE TABLE keyword_total (
     tokens bigint NOT NULL
 );
 INSERT INTO keyword_total (rows, tokens) VALUES (0, 0);
+
+-- Rows that hold each word, namespaces among them: what BM25 weighs words by.
+CREATE TABLE word_count (
+    word text COLLATE "C" PRIMARY KEY,
+    rows bigint NOT NULL
+) WITH (fillfactor = 50);                   -- room for new versions beside the old ones
+
+-- Whose words changed, for those who keep a copy in memory: int64[n] item ids. seq has no gaps.
+CREATE TABLE word_change (
+    seq   bigint PRIMARY KEY,
+    items bytea NOT NULL
+);

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final
 
-REPLACED_BY: Final = {"setting": "name"}
+REPLACED_BY: Final = {"setting": "name", "code_segment": "last_seq", "reembed_done": "item"}
 """What a row replaces another by, in the tables for which the portable SQL says ``OR REPLACE``."""
 
 
@@ -18,12 +18,18 @@ class Translated:
     sql: str
     order: tuple[int | str, ...]
     """Which of the given bindings, by place or by name, each ``%s`` takes."""
+    takes: int
+    """How many bindings by place it takes."""
     leaves: frozenset[int]
     """Those ``%s`` that are compared with values of leaves, or stored as such."""
+    returns: bool
+    """Whether it returns rows."""
 
 
 _MARK: Final = re.compile(r"'(?:[^']|'')*'|\?(\d+)?|:([a-z_]\w*)|::|%")
 _LEAF_MARK: Final = "\x01"
+_WRITES: Final = re.compile(r"INSERT|UPDATE|DELETE|SAVEPOINT|RELEASE", re.IGNORECASE)
+_RETURNING: Final = re.compile(r"\bRETURNING\b", re.IGNORECASE)
 
 _SPELLINGS: Final = tuple(
     (re.compile(pattern, re.IGNORECASE | re.DOTALL), spelling)
@@ -54,6 +60,21 @@ _CARRAY: Final = re.compile(
     r"|UNION\b|LIMIT\b|EXCEPT\b|INTERSECT\b)([a-z]\w*))?",
     re.IGNORECASE,
 )
+_ARRAY_FIRST: Final = re.compile(
+    r"SELECT (?!DISTINCT\b)(?:[^()']|'[^']*'|\((?:[^()]|\([^()]*\))*\))*?\bFROM (?=carray\()",
+    re.IGNORECASE,
+)
+_OTHER_ORDER: Final = {
+    "ORDER",
+    "GROUP",
+    "UNION",
+    "EXCEPT",
+    "INTERSECT",
+    "COUNT",
+    "SUM",
+    "MAX",
+    "MIN",
+}
 _JOIN: Final = re.compile(r"\bCROSS JOIN\b", re.IGNORECASE)
 _GLOB: Final = re.compile(r"\bGLOB '((?:[^']|'')*)'", re.IGNORECASE)
 _IN_LEAVES: Final = re.compile(r"\bl\.value IN \(([?, ]+)\)")
@@ -70,7 +91,7 @@ def translated(statement: str) -> Translated:
     for pattern, spelling in _SPELLINGS:
         sql = pattern.sub(spelling, sql)
     sql = with_like(sql)
-    sql = _CARRAY.sub(_unnested, sql)
+    sql = _CARRAY.sub(_unnested, _in_order(sql))
     sql = _joins(sql)
     sql = _of_several(sql)
     sql = _IN_LEAVES.sub(lambda m: f"l.value IN ({m[1].replace('?', _LEAF_MARK)})", sql)
@@ -96,6 +117,26 @@ def with_like(sql: str) -> str:
 
 def _unnested(found: re.Match[str]) -> str:
     return f"unnest({found[1]}) AS {found[2] or 'carray'}(value)"
+
+
+def _in_order(sql: str) -> str:
+    """A join that begins with an array has the order of the array, as in SQLite, where it says no other."""
+    first = _ARRAY_FIRST.match(sql)
+    array = first and _CARRAY.match(sql, first.end())
+    if not array:
+        return sql
+    depth, end = 0, len(sql)
+    for token in re.finditer(r"'(?:[^']|'')*'|[()]|\b[a-z]+\b", sql, re.IGNORECASE):
+        depth += {"(": 1, ")": -1}.get(token[0], 0)
+        if depth == 0 and token[0].upper() == "LIMIT":
+            end = token.start()
+        elif depth == 0 and token[0].upper() in _OTHER_ORDER:
+            return sql
+    name = array[2] or "carray"
+    return (
+        f"{sql[: array.start()]}unnest({array[1]}) WITH ORDINALITY AS {name}(value, nth)"
+        f"{sql[array.end() : end].rstrip()} ORDER BY {name}.nth {sql[end:]}".rstrip()
+    )
 
 
 def _joins(sql: str) -> str:
@@ -193,4 +234,6 @@ def _marked(sql: str) -> Translated:
             next_place += 1
             out.append("%s")
         out.append(_MARK.sub(mark, piece))
-    return Translated("".join(out), tuple(order), frozenset(leaves))
+    whole = "".join(out)
+    returns = not _WRITES.match(whole) or _RETURNING.search(whole) is not None
+    return Translated(whole, tuple(order), next_place, frozenset(leaves), returns)

@@ -8,19 +8,32 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from langmemory.engines.sql.tables.connection import MAX_VECTORS, check_count
+from langmemory.engines.sql.copies import binary
+from langmemory.engines.sql.copies.vectors import sign_bits
+from langmemory.engines.sql.tables.connection import SLOT_BITS, check_count
+from langmemory.engines.sql.tables.settings import read_model
 from langmemory.ports.candidates import Floats, Ids
 
 if TYPE_CHECKING:
     from langmemory.engines.postgres.connection import Connection
 
-SLOT_BITS: Final = (MAX_VECTORS - 1).bit_length()
-"""Low bits of a vector id that number the vectors of one item."""
+ROWS: Final = "(SELECT id, item, vector_send(e) AS e FROM embedding)"
+"""The vectors for `unpacked`: bytes of a fixed length, big-endian, instead of digits."""
 
 
 def text(vector: Floats) -> str:
     """Return a vector as pgvector reads it."""
     return "[" + ",".join(map(str, vector.astype(np.float32).tolist())) + "]"
+
+
+def unpacked(rows: Sequence[Any], /) -> tuple[Ids, Floats]:
+    """Return rows of `ROWS`, (id, e), as int64[n] and float32[n, dims]."""
+    if not rows:
+        return np.empty(0, np.int64), np.empty((0, 0), np.float32)
+    found, sent = zip(*rows, strict=True)
+    # Two numbers of 16 bits, the dimensions and 0, come first.
+    matrix = np.frombuffer(b"".join(sent), ">f4").reshape(len(found), -1)[:, 1:]
+    return np.array(found, np.int64), matrix.astype(np.float32)
 
 
 def parsed(rows: Sequence[Any]) -> tuple[Ids, Floats]:
@@ -50,22 +63,40 @@ def write(
     for item, namespace, embedded, hashes in rows:
         check_count(len(embedded))
         first = item << SLOT_BITS
+        bits = sign_bits(embedded) if len(embedded) else ()
         written += [
-            (first + n, item, namespace, hashes[n], text(vector))
+            (first + n, item, namespace, hashes[n], text(vector), bits[n].tobytes())
             for n, vector in enumerate(embedded)
         ]
     if not fresh:
         delete(connection, [row[0] for row in rows])
     if written:
-        connection.raw.cursor().executemany(
-            b"INSERT INTO embedding (id, item, namespace, hash, e) "
-            b"VALUES (%s, %s, %s, %s, %s::vector)",
+        connection.send_many(
+            b"WITH one AS (INSERT INTO embedding (id, item, namespace, hash, e) "
+            b"VALUES (%s, %s, %s, %s, %s::vector) RETURNING id, namespace) "
+            b"INSERT INTO code (vector, namespace, bits) SELECT id, namespace, %s FROM one",
             written,
         )
 
 
 def delete(connection: Connection, items: Sequence[int]) -> None:
-    connection.raw.execute(b"DELETE FROM embedding WHERE item = ANY(%s)", (list(items),))
+    """Remove the vectors of items, and say so in the log."""
+    connection.raw.execute(
+        b"WITH gone AS (DELETE FROM embedding WHERE item = ANY(%s) RETURNING id, namespace) "
+        b"INSERT INTO code (vector, namespace, bits) SELECT id, namespace, NULL FROM gone",
+        (list(items),),
+    )
+
+
+def erase(connection: Connection, items: Sequence[int]) -> None:
+    """Leave nothing of the deleted vectors of items in the log and its segments; that they are gone
+    stays in it."""
+    connection.raw.execute(
+        b"DELETE FROM code WHERE bits IS NOT NULL AND vector >> 16 = ANY(%s)", (list(items),)
+    )
+    model = read_model(connection)
+    if model.dims is not None:
+        binary.without(connection, np.array(items, np.int64), model.words)
 
 
 def of_items(

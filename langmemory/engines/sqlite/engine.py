@@ -4,19 +4,22 @@ from __future__ import annotations
 
 import logging
 import os
-import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import replace
 from itertools import islice
-from typing import Any, ClassVar, Final
+from typing import Any, Final
 
 import apsw
 import sqlite_vec
 
 from langmemory.config import DEFAULT_DATABASE, MIB, DatabaseConfig, EngineConfig
+from langmemory.engines.sql.copies import binary
+from langmemory.engines.sql.copies.copies import Copies
 from langmemory.engines.sql.scope.scopes import CompiledScope, compile_scope
+from langmemory.engines.sql.search import vector_search
+from langmemory.engines.sql.search.scope_plan import CardinalityCache, ScopePlan
 from langmemory.engines.sql.tables.settings import ModelSetting, read_model, remaining
 from langmemory.engines.sql.writing.indexing import Indexing
 from langmemory.engines.sqlite import leftovers, schema
@@ -28,11 +31,10 @@ from langmemory.engines.sqlite.file.connection import (
     is_damage,
 )
 from langmemory.engines.sqlite.file.rescue import Rescued, rescued
-from langmemory.engines.sqlite.index import binary, keywords, vectors, words
+from langmemory.engines.sqlite.index import keywords, vectors, word_reader
 from langmemory.engines.sqlite.index.indexed import IndexedConnection
-from langmemory.engines.sqlite.search import keyword_search, known_words, vector_search
-from langmemory.engines.sqlite.search.scope_plan import CardinalityCache, ScopePlan
-from langmemory.errors import ClosedStoreError, DatabaseError
+from langmemory.engines.sqlite.search import keyword_search, known_words
+from langmemory.errors import ConfigError, DatabaseError
 from langmemory.ports.candidates import NOTHING, Floats, Ids, KeywordQuery
 from langmemory.types import Namespace, Scope, Stats
 from langmemory.values import from_json
@@ -48,9 +50,6 @@ VACUUM_FROM_BYTES: Final = 64 * MIB
 
 class Engine:
     """The memory file below any framework: no LangGraph, no model. Thread-safe."""
-
-    _load_lock: ClassVar = threading.Lock()
-    _loader: ClassVar[threading.Thread | None] = None
 
     def __init__(
         self,
@@ -75,9 +74,6 @@ class Engine:
         self.first = self.database.first
         self.check_usable = self.database.check_usable
         self.empty_wal = self.database.empty_wal
-        self._sign_index_bytes = settings.quantized_index_bytes
-        self._vector_copy_bytes = settings.vector_copy_bytes
-        self._word_copy_bytes = settings.word_copy_bytes
         try:
             with clear_errors(self.database.path):
                 lost = schema.setup(self.database)
@@ -89,24 +85,24 @@ class Engine:
         `keywords.found`."""
         self.database.housekeeping = self.pack_index
         self.cardinalities = CardinalityCache()
-        # Both at once: another thread may see the file before or after it was re-embedded.
-        self._current: tuple[ModelSetting, binary.BinaryQuantizedIndex | None] = (
-            ModelSetting(),
-            None,
-        )
         self._public: Connection | None = None
         with self.database.read() as connection:
-            self._adopt(read_model(connection))
+            model = read_model(connection)
             self.remaining = remaining(connection)
             """The rest of an earlier forgetting when the file was opened."""
-        self._words = vectors.shared(
-            ("words", self.database.identity, self.model.generation), words.WordIndex
+        self.copies = Copies(
+            settings,
+            identity=None if self.database.in_memory else self.database.identity,
+            scan=self.database.scan,
+            read_words=word_reader.read,
+            generation=model.generation,
         )
+        self.copies.adopt(model)
 
     @property
     def model(self) -> ModelSetting:
         """The embedding model of the file, as last seen."""
-        return self._current[0]
+        return self.copies.current[0]
 
     @contextmanager
     def read(self) -> Iterator[Snapshot]:
@@ -134,10 +130,34 @@ class Engine:
             self._public = connection
         return self._public
 
+    ahead_us: Final = 0
+    """One machine has one clock."""
+
+    def listen(self, wake: Callable[[], object]) -> Callable[[], None]:
+        """Nobody tells what another process wrote: one looks."""
+        return lambda: None
+
     @property
     def path(self) -> str:
         """The file, or ``":memory:"``."""
         return self.database.path
+
+    @property
+    def reads_only(self) -> bool:
+        return False
+
+    def for_viewer(self, viewer: str) -> Engine:
+        """A file has no roles: who opens it reads all of it."""
+        return self
+
+    def enable_rls(self, role: str | None, viewer: str | None) -> None:
+        raise ConfigError(
+            f"{self.path} is a file, and a file has no roles: whoever may open it reads all of it. "
+            "Row-level security needs PostgreSQL; give others a ViewerStore, or the server's tokens."
+        )
+
+    def disable_rls(self, role: str | None) -> None:
+        self.enable_rls(role, None)
 
     def archive_path(self, settings: DatabaseConfig) -> str | None:
         """The archive file of this memory file; None for one in memory."""
@@ -172,6 +192,9 @@ class Engine:
         finally:
             connection.pragma("secure_delete", False)
 
+    def kept(self, *, purged: bool) -> tuple[str, ...]:
+        return ()
+
     def leftovers(self, words: list[str]) -> tuple[int, list[str]]:
         """Return how many of the words were looked for in the file, and where one still stands."""
         with self.read() as snapshot:
@@ -181,17 +204,15 @@ class Engine:
         return looked, [*places, *(["the keyword index"] if indexed else [])]
 
     def close(self) -> None:
-        """Close the file. What is in memory of it goes with the last engine on it: by the next one
-        another file, or an older state of this one, may have taken its place. A connection that
-        another thread is using closes when nobody has it any more."""
+        """Close the file. A connection that another thread is using closes when nobody has it any
+        more."""
         public, self._public = self._public, None
         if public is not None and not self.database.in_memory:
             with suppress(apsw.ThreadingViolationError):
                 public.close()
         with suppress(apsw.ThreadingViolationError):  # of ":memory:", whose connection is the same
             self.database.close()
-        self._words = words.WordIndex()
-        self._current = (ModelSetting(), None)
+        self.copies.forget()
 
     def up_to_date_index(
         self, connection: Connection
@@ -199,92 +220,17 @@ class Engine:
         """Return the embedding model and the sign index as of this connection's snapshot; no index
         while nothing is embedded."""
         seen = connection.execute("PRAGMA data_version").fetchone()[0]
-        setting, index = self._current
+        setting, index = self.copies.current
         if (
             connection.seen_version != seen
             or connection.seen_model is not setting  # another thread saw older
             or self.database.in_memory
         ):
-            setting, index = self._adopt(read_model(connection))
+            setting, index = self.copies.adopt(read_model(connection))
             if index is not None:
                 index.refresh(connection)
             connection.seen_version = seen
             connection.seen_model = setting
-        return setting, index
-
-    def searched(self, setting: ModelSetting, index: binary.BinaryQuantizedIndex) -> None:
-        """After a search by vector: a process that goes on scanning sign bits gets a coarse copy."""
-        if (
-            index.scans >= index.next_copy
-            and index.coarse is None
-            and not self.database.in_memory  # one connection, which the searches need
-        ):
-            self._later(lambda: self._load_coarse(setting, index))
-
-    def _later(self, load: Callable[[], None]) -> None:
-        """Make a copy in the background, unless this process is making one: one after the other they
-        leave time for searches, and find the memory that the one before gave back."""
-        if not Engine._load_lock.acquire(blocking=False):  # held for ever, maybe, in a forked child
-            return
-        try:
-            if Engine._loader is None or not Engine._loader.is_alive():
-                loader = threading.Thread(target=load, name="langmemory-load", daemon=True)
-                with suppress(RuntimeError):  # no thread to be had; the searches go on without it
-                    loader.start()
-                    Engine._loader = loader
-        finally:
-            Engine._load_lock.release()
-
-    def _load_coarse(self, setting: ModelSetting, index: binary.BinaryQuantizedIndex) -> None:
-        @contextmanager
-        def read() -> Iterator[Connection | None]:
-            with self.database.scan() as connection:
-                # Once the file is re-embedded its vectors are none of this index's.
-                yield connection if read_model(connection) == setting else None
-
-        # If it should not fit, or be lost, it is tried again ever more rarely.
-        index.next_copy *= 2
-        try:
-            index.load_coarse(read, setting.dims or 0, self._vector_copy_bytes)
-        except (DatabaseError, ClosedStoreError) as error:  # the searches go on without it
-            logger.debug("no coarse copy: %s", type(error).__name__)
-
-    def copied_words(self, connection: Connection) -> words.Current | None:
-        """Return the copy of the keyword index as of this connection's snapshot; None without one. A
-        process that goes on searching by words gets one."""
-        index = self._words
-        if self.database.in_memory or not self._word_copy_bytes:
-            return None
-        if index.wanted():
-            self._later(self._load_words)
-        return index.current(connection)
-
-    def _load_words(self) -> None:
-        index = self._words
-        index.next_copy *= 2  # as above
-        try:
-            with self.database.scan() as connection:
-                if self.cardinalities.size(connection) >= words.WORTH_COPYING:
-                    index.load(connection, self._word_copy_bytes)
-        except (DatabaseError, ClosedStoreError) as error:  # the searches go on without it
-            logger.debug("no copy of the words: %s", type(error).__name__)
-
-    def _adopt(
-        self, setting: ModelSetting
-    ) -> tuple[ModelSetting, binary.BinaryQuantizedIndex | None]:
-        current, budgets = self._current, (self._sign_index_bytes, self._vector_copy_bytes)
-        if setting == current[0]:
-            return current
-        if setting.dims is None:
-            index = None
-        elif self.database.in_memory:
-            index = binary.BinaryQuantizedIndex(setting.words, *budgets)
-        else:
-            index = vectors.shared(
-                ("vectors", self.database.identity, setting.generation, setting.words),
-                lambda: binary.BinaryQuantizedIndex(setting.words, *budgets),
-            )
-        self._current = (setting, index)
         return setting, index
 
     def purge(self) -> bool:
@@ -294,7 +240,7 @@ class Engine:
         emptied = self.database.purge()
         self.cardinalities = CardinalityCache()
         with self.read() as snapshot:
-            self._words.drop(snapshot.connection)
+            self.copies.words.drop(snapshot.connection)
             self.up_to_date_index(snapshot.connection)
         return emptied
 
@@ -408,7 +354,7 @@ class Snapshot:
         if index is None:
             return NOTHING
         if among is None:
-            self.engine.searched(self.model(), index)
+            self.engine.copies.searched(self.model(), index)
             plan = self.plan(scope)
         else:
             plan = ScopePlan(self.connection, self.engine.cardinalities, scope, items=among)
@@ -443,7 +389,7 @@ class Snapshot:
             forms=query.forms,
             plan=plan,
             complete=complete,
-            copy=self.engine.copied_words(self.connection),
+            copy=self.engine.copies.of_words(self.connection),
         )
         if residual is None or plan.items is not None:  # which have passed it
             return ids[:limit], scores[:limit]
@@ -484,7 +430,7 @@ class Snapshot:
             namespace,
             words,
             viewer=viewer,
-            copy=lambda: engine.copied_words(connection),
+            copy=lambda: engine.copies.of_words(connection),
         )
 
     def stems(self, words: Sequence[str]) -> Sequence[str]:

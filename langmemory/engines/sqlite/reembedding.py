@@ -6,9 +6,11 @@ import os
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Final
 
+from langmemory.addresses import is_server, shown
 from langmemory.config import Config, load_config
+from langmemory.engines.sql.copies.vectors import sign_bits
 from langmemory.engines.sql.records.items import Write
-from langmemory.engines.sql.tables.connection import MAX_VECTORS
+from langmemory.engines.sql.tables.connection import MAX_VECTORS, SLOT_BITS
 from langmemory.engines.sql.tables.settings import ModelSetting, read_model, write_model
 from langmemory.engines.sql.writing.indexing import (
     COLUMNS,
@@ -20,7 +22,6 @@ from langmemory.engines.sql.writing.indexing import (
 )
 from langmemory.engines.sqlite.engine import Engine
 from langmemory.engines.sqlite.file.connection import Connection
-from langmemory.engines.sqlite.index import vectors
 from langmemory.errors import ConfigError, DatabaseError
 
 BATCH: Final = 256
@@ -63,6 +64,11 @@ def reembed(
     embedder = indexing.embedder
     if embedder is None:
         raise ConfigError("reembed needs an embedding model; set models.embedding.")
+    if is_server(path):
+        raise DatabaseError(
+            f"{shown(path)} is on a server, where vectors of another model are not made yet. Export the "
+            "memory, and import it into a new schema."
+        )
     if "\0" not in str(path) and not os.path.exists(os.path.expanduser(path)):
         raise DatabaseError(f"{path} does not exist. Name the memory file to re-embed.")
     found = _reembed(path, indexing, embedder.model_id, config, progress)
@@ -166,7 +172,7 @@ def _write_next(connection: Connection, item: int, version: int, draft: Write) -
     current = connection.execute("SELECT updated_at FROM item WHERE id = ?", (item,)).fetchone()
     if current != (version,):  # written again, or gone: of what is forgotten nothing may come back
         return
-    first = item << vectors.SLOT_BITS
+    first = item << SLOT_BITS
     connection.execute(
         "DELETE FROM vector_next WHERE id >= ? AND id < ?", (first, first + MAX_VECTORS)
     )
@@ -191,7 +197,7 @@ def _swap(connection: Connection, model: str) -> ModelSetting:
         generation=read_model(connection).generation + 1,
     )
     connection.execute(
-        f"DELETE FROM vector_next WHERE id >> {vectors.SLOT_BITS} NOT IN (SELECT id FROM item);"
+        f"DELETE FROM vector_next WHERE id >> {SLOT_BITS} NOT IN (SELECT id FROM item);"
         "DELETE FROM vector; DELETE FROM code; DELETE FROM code_segment"
     )
     for rows in _runs(connection):
@@ -199,8 +205,8 @@ def _swap(connection: Connection, model: str) -> ModelSetting:
             "INSERT INTO vector SELECT id, hash, e FROM vector_next WHERE id BETWEEN ? AND ?",
             (rows[0][0], rows[-1][0]),
         )
-        _, matrix = vectors.unpack([(row[0], row[2]) for row in rows])
-        bits = vectors.sign_bits(matrix)
+        _, matrix = connection.unpacked([(row[0], row[2]) for row in rows])
+        bits = sign_bits(matrix)
         connection.executemany(
             "INSERT INTO code (vector, namespace, bits) VALUES (?, ?, ?)",
             [(row[0], row[1], bits[n].tobytes()) for n, row in enumerate(rows)],
@@ -217,7 +223,7 @@ def _runs(connection: Connection) -> Iterator[list[Any]]:
     after = -1
     while rows := connection.execute(
         "SELECT v.id, i.namespace, v.e FROM vector_next v "
-        f"JOIN item i ON i.id = v.id >> {vectors.SLOT_BITS} WHERE v.id > ? ORDER BY v.id LIMIT ?",
+        f"JOIN item i ON i.id = v.id >> {SLOT_BITS} WHERE v.id > ? ORDER BY v.id LIMIT ?",
         (after, SWAPPED_AT_ONCE),
     ).fetchall():
         after = rows[-1][0]

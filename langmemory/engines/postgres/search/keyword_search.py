@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-import threading
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
+from itertools import combinations
 from typing import Any, Final, NamedTuple
 
 import numpy as np
@@ -12,20 +13,29 @@ from numpy.typing import NDArray
 
 from langmemory.engines.postgres.connection import Connection
 from langmemory.engines.postgres.keywords import hashed, of_namespace, tokenized
-from langmemory.engines.sql.reading.bm25 import K1, B, idf
+from langmemory.engines.sql.copies.bm25 import K1, B, idf
+from langmemory.engines.sql.copies.words import Current
 from langmemory.engines.sql.scope.scopes import CompiledScope
+from langmemory.engines.sql.search.scope_plan import CardinalityCache, ScopePlan
 from langmemory.engines.sql.tables.namespaces import find
+from langmemory.ids import are_in
 from langmemory.languages.writing import as_indexed, is_single, split_words
 from langmemory.ports.candidates import NOTHING, Floats, Ids, KeywordQuery
+from langmemory.types import Namespace
 
 SCORED_ROWS: Final = 1_000
 """Rows worth scoring in one search; in a larger scope only rows with one of the query's rarest words are
 scored, as many words as together stand in so many rows."""
 FEWEST_WORDS: Final = 2
 """Words that may bring a row however frequent they are."""
-STALE_AFTER: Final = 1.2
-"""A count is taken anew when the index has grown by this factor."""
-MOST_ENTRIES: Final = 20_000
+MOST_ROWS: Final = 20_000
+"""Rows that a search reads, where it has no copy of the index; of more than these it looks at those that
+hold two of its words."""
+COUNTED_ROWS: Final = 20_000
+"""Rows that are read to count those with some words side by side."""
+HEADROOM: Final = 2
+"""Ranked rows looked at for each wanted one when predicates decide afterwards."""
+EVERY: Final = 1 << 40
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +44,10 @@ class Part:
 
     tokens: tuple[str, ...]
     begins: bool = False
+
+    @property
+    def is_word(self) -> bool:
+        return len(self.tokens) == 1 and not self.begins
 
     @property
     def query(self) -> str:
@@ -75,30 +89,58 @@ def _tokens(text: str) -> tuple[str, ...]:
 
 
 class Counts:
-    """How many rows hold a word. Thread-safe; counts are estimates that grow with the index."""
+    """How many rows hold what a question looks for. Thread-safe."""
 
     def __init__(self) -> None:
-        self._lock = threading.Lock()
-        self._known: dict[str, tuple[int, int]] = {}
+        self._cardinalities = CardinalityCache()
 
-    def holding(self, connection: Connection, part: Part, within: str, rows: int) -> int:
-        """Return how many rows hold a part; ``within`` is a further condition of the ``tsquery``, ``rows``
-        how many there are in all."""
-        query = part.query + within
-        known = self._known.get(query)
-        if known is not None and known[0] <= rows <= known[0] * STALE_AFTER:
-            return known[1]
-        if len(part.tokens) > 1:
-            found = len(_candidates(connection, query).ids_of(part))
-        else:
-            found = connection.raw.execute(
-                b"SELECT count(*) FROM keyword WHERE words @@ %s::tsquery", (query,)
-            ).fetchone()[0]  # type: ignore[index]
-        with self._lock:
-            if len(self._known) >= MOST_ENTRIES:
-                self._known.clear()
-            self._known[query] = (rows, found)
-        return int(found)
+    def holding(self, connection: Connection, parts: Sequence[Part], rows: int) -> dict[Part, int]:
+        """Return how many rows of the index hold each part: words as the writers count them, anything
+        else as it was when it was counted last. ``rows``: how many there are in all."""
+        words = [part.tokens[0] for part in parts if part.is_word]
+        found: dict[str, int] = {}
+        if words:
+            found = dict(
+                connection.raw.execute(
+                    b"SELECT word, rows FROM word_count WHERE word = ANY(%s)", (words,)
+                ).fetchall()
+            )
+        return {
+            part: found.get(part.tokens[0], 0)
+            if part.is_word
+            else self._counted(connection, part, rows)
+            for part in parts
+        }
+
+    def _counted(self, connection: Connection, part: Part, rows: int) -> int:
+        def count() -> int:
+            if len(part.tokens) > 1:
+                return len(_candidates(connection, part.query, most=COUNTED_ROWS).ids_of(part))
+            query = b"SELECT count(*) FROM keyword WHERE words @@ %s::tsquery"
+            return int(connection.raw.execute(query, (part.query,)).fetchone()[0])  # type: ignore[index]
+
+        return self._cardinalities.counted(part, rows, count)
+
+    def within(
+        self, connection: Connection, parts: Sequence[Part], condition: str, rows: int
+    ) -> dict[Part, int]:
+        """As `holding`, of the rows that meet a further condition of the ``tsquery``, and at most
+        `SCORED_ROWS` and one."""
+        return {
+            part: self._cardinalities.counted(
+                (part, condition), rows, partial(_few, connection, part.query + condition)
+            )
+            for part in parts
+        }
+
+
+def _few(connection: Connection, query: str) -> int:
+    row = connection.raw.execute(
+        b"SELECT count(*) FROM (SELECT 1 FROM keyword WHERE words @@ %s::tsquery LIMIT %s) s",
+        (query, SCORED_ROWS + 1),
+    ).fetchone()
+    assert row is not None
+    return int(row[0])
 
 
 def total(connection: Connection) -> tuple[int, float]:
@@ -143,19 +185,26 @@ class Candidates(NamedTuple):
 
 
 def _candidates(
-    connection: Connection, query: str, scope: CompiledScope | None = None
+    connection: Connection,
+    query: str,
+    scope: CompiledScope | None = None,
+    items: Ids | None = None,
+    most: int = MOST_ROWS,
 ) -> Candidates:
-    """Return the rows that match a ``tsquery``, of items in scope."""
+    """Return rows that match a ``tsquery``, of items in scope, at most ``most``; ``items``: only of these,
+    which all are in scope."""
     value, joined, where, bindings = "", "", "TRUE", tuple[Any, ...]()
-    if scope is not None and not scope.trivial:
+    if items is not None:
+        where, bindings = "k.item IN (SELECT value FROM carray(?))", (connection.array(items),)
+    elif scope is not None and not scope.trivial:
         value, where, bindings = scope.value_column, scope.where, scope.bindings
         joined = "CROSS JOIN item i ON i.id = k.item "
     rows = connection.execute(
         f"SELECT k.item, k.body, k.length, k.places{value} FROM keyword k {joined}"
-        f"WHERE k.words @@ ?::tsquery AND {where}",
-        (query, *bindings),
+        f"WHERE k.words @@ ?::tsquery AND {where} LIMIT ?",
+        (query, *bindings, most),
     ).fetchall()
-    if scope is not None and value:
+    if value and scope is not None:
         rows = scope.passing(rows)
     sizes = np.array([len(row[3]) // 4 for row in rows], np.int64)
     row = np.repeat(np.arange(len(rows)), sizes)
@@ -178,51 +227,153 @@ def search(
     query: KeywordQuery,
     limit: int,
     *,
+    plan: ScopePlan,
     complete: bool = False,
+    copy: Current | None = None,
 ) -> tuple[Ids, Floats]:
     """Return the items in scope that match, with their BM25 > 0, best first.
 
     Args:
+        plan: Of the scope.
         complete: Rows that only frequent words bring are wanted as well, where rare words bring fewer
             than ``limit``; else where they bring none.
+        copy: The index in memory, as of this reader's snapshot.
     """
     parts = parts_of(query)
     namespace = scope.scope.namespace
+    if not parts or ((items := plan.items) is not None and not len(items)):
+        return NOTHING
+    if copy is not None and all(part.is_word for part in parts):
+        return _copied(connection, scope, query, parts, limit, plan, complete, copy)
     namespace_id = find(connection, namespace) if namespace else None
-    if not parts or (namespace and namespace_id is None):
+    if namespace and namespace_id is None:
         return NOTHING
     within = "" if namespace_id is None else f" & {quoted(of_namespace(namespace_id))}"
     rows, mean = total(connection)
-    held = [counts.holding(connection, part, "", rows) for part in parts]
-    weights = [idf(rows, max(one, 1)) for one in held]
-    rare = list(parts)
-    if sum(held) > SCORED_ROWS:
-        rare = _rarest(connection, counts, parts, within, rows)
+    held = counts.holding(connection, parts, rows)
+    weights = [idf(rows, max(held[part], 1)) for part in parts]
+    rare: Sequence[Part] = list(held)
+    if items is None and sum(held.values()) > SCORED_ROWS:
+        rare = _rarest(connection, counts, held, within, rows)
     while True:
-        asked = "(" + " | ".join(dict.fromkeys(part.query for part in rare)) + ")" + within
-        found = _candidates(connection, asked, scope)
+        found = _candidates(connection, _any_of(rare, within), scope, items)
+        if len(found.ids) >= MOST_ROWS:  # frequent words alone: what holds two of them comes first
+            both = _candidates(connection, _two_of(rare, within), scope, items)
+            found = both if len(both.ids) >= limit else found
         ids, scores = _scored(connection, found, parts, weights, mean, query)
-        if len(rare) == len(parts) or len(ids) >= (limit if complete else min(limit, 1)):
+        if len(rare) >= len(held) or len(ids) >= (limit if complete else min(limit, 1)):
             break
-        rare = list(parts)
+        rare = list(held)
     order = np.lexsort((ids, -scores))[:limit]
     return ids[order], scores[order]
 
 
+def _any_of(parts: Sequence[Part], within: str) -> str:
+    return "(" + " | ".join(dict.fromkeys(part.query for part in parts)) + ")" + within
+
+
+def _two_of(parts: Sequence[Part], within: str) -> str:
+    pairs = combinations(dict.fromkeys(part.query for part in parts), 2)
+    return "(" + " | ".join(f"({one} & {other})" for one, other in pairs) + ")" + within
+
+
 def _rarest(
-    connection: Connection, counts: Counts, parts: list[Part], within: str, rows: int
+    connection: Connection, counts: Counts, held: Mapping[Part, int], within: str, rows: int
 ) -> list[Part]:
     """Return the rarest words, that together match `SCORED_ROWS`."""
-    held = {part: counts.holding(connection, part, within, rows) for part in dict.fromkeys(parts)}
-    rare: set[Part] = set()
+    if within:
+        few = counts.within(connection, [one for one in held if held[one]], within, rows)
+        held = {part: few.get(part, 0) for part in held}
+    rare: list[Part] = []
     scored = known = 0
     for part in sorted(held, key=lambda one: held[one]):
         scored += held[part]
         if known >= FEWEST_WORDS and scored > SCORED_ROWS:
             break
-        rare.add(part)
+        rare.append(part)
         known += held[part] > 0
-    return [part for part in parts if part in rare]
+    return rare
+
+
+def _copied(
+    connection: Connection,
+    scope: CompiledScope,
+    query: KeywordQuery,
+    parts: Sequence[Part],
+    limit: int,
+    plan: ScopePlan,
+    complete: bool,
+    copy: Current,
+) -> tuple[Ids, Floats]:
+    """As `search`, by the copy in memory, and by the index for what was written since."""
+    namespace = scope.scope.namespace
+    pool = limit
+    if plan.items is None and not scope.trivial:
+        pool = limit * HEADROOM if scope.residual is None else EVERY
+    while True:
+        ids, scores = _best_copied(connection, namespace, query, parts, pool, plan, complete, copy)
+        if plan.items is not None or scope.trivial:
+            return ids, scores
+        kept = _kept(connection, scope, ids)
+        found = ids[kept][:limit], scores[kept][:limit]
+        if len(found[0]) >= limit or len(ids) < pool:
+            if len(found[0]) or not len(ids) or complete:
+                return found
+            complete = True  # what the rare words bring is all out of reach
+            continue
+        if plan.after(int(kept.sum()), len(ids)) is not None:
+            pool = limit
+            continue
+        pool = max(pool * 8, 1)
+
+
+def _best_copied(
+    connection: Connection,
+    namespace: Namespace,
+    query: KeywordQuery,
+    parts: Sequence[Part],
+    limit: int,
+    plan: ScopePlan,
+    complete: bool,
+    copy: Current,
+) -> tuple[Ids, Floats]:
+    words, changed, gone, _ = copy
+    tokens = [part.tokens[0] for part in parts]
+    items = plan.items
+    scope = words.below(connection, namespace) if items is None else words.of(items)
+    weights = (query.body_weight, query.context_weight)
+    ids, scores, frequent = words.best(
+        tokens, weights, limit, scope=scope, gone=gone, complete=complete
+    )
+    if items is not None and len(changed):
+        changed = changed[np.isin(changed, items)]
+    rare = [part for part in parts if part.tokens[0] not in frequent]
+    if not len(changed) or not rare:
+        return ids, scores
+    within = ""
+    if items is None and namespace:
+        namespace_id = find(connection, namespace)
+        within = "" if namespace_id is None else f" & {quoted(of_namespace(namespace_id))}"
+    # What brought no rows of the copy brings none of these.
+    later = _candidates(connection, _any_of(rare, within), items=changed)
+    idfs = [idf(len(words.ids), max(words.count(token), 1)) for token in tokens]
+    mean = total(connection)[1]
+    found = _scored(connection, later, parts, idfs, mean, query)
+    ids, scores = np.concatenate((ids, found[0])), np.concatenate((scores, found[1]))
+    order = np.lexsort((ids, -scores))[:limit]
+    return ids[order], scores[order]
+
+
+def _kept(connection: Connection, scope: CompiledScope, ids: Ids) -> NDArray[np.bool_]:
+    """bool[n]: which of the items are in scope."""
+    if not len(ids):
+        return np.zeros(0, np.bool_)
+    rows = connection.execute(
+        f"SELECT i.id{scope.value_column} FROM carray(?) c CROSS JOIN item i ON i.id = c.value "
+        f"WHERE {scope.where}",
+        (connection.array(ids), *scope.bindings),
+    )
+    return are_in(ids, np.array([row[0] for row in scope.passing(rows)], np.int64))
 
 
 def _scored(
@@ -272,11 +423,13 @@ class Texts:
         rows, _ = total(self._connection)
         found = np.zeros(len(self._tokens), np.float32)
         lengths = [K1 * (1 - B + B * len(tokens) / self._mean) for tokens in self._tokens]
-        for part in parts_of(query):
+        parts = parts_of(query)
+        held = self._counts.holding(self._connection, parts, rows)
+        for part in parts:
             often = [self._often(tokens, part) for tokens in self._tokens]
             if not any(often):
                 continue
-            rare = idf(rows, max(self._counts.holding(self._connection, part, "", rows), 1))
+            rare = idf(rows, max(held[part], 1))
             for n, count in enumerate(often):
                 weighed = count * query.body_weight
                 found[n] += rare * weighed * (K1 + 1) / (weighed + lengths[n])

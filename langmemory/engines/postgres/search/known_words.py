@@ -45,13 +45,25 @@ def known(
     if not asked:
         return {}
     visible = visible_to(viewer) if len(words) <= FEW else TRUE
-    tokens = [one for one in dict.fromkeys(asked.values()) if one]
+    tokens = _in_index(connection, [one for one in dict.fromkeys(asked.values()) if one])
+    if not tokens or (not within and visible is TRUE):
+        return {word: token for word, token in asked.items() if token in set(tokens)}
     queries = [Part(tuple(one.split())).query + within for one in tokens]
     rows = connection.execute(
         "SELECT q.place FROM unnest(?) WITH ORDINALITY AS q (query, place) WHERE EXISTS ("
         "SELECT 1 FROM keyword k CROSS JOIN item i ON i.id = k.item "
         f"WHERE k.words @@ q.query::tsquery AND {visible.sql})",
-        (queries, *visible.bindings),
+        (connection.text_array(queries), *visible.bindings),
     ).fetchall()
     held = {tokens[row[0] - 1] for row in rows}
     return {word: token for word, token in asked.items() if token in held}
+
+
+def _in_index(connection: Connection, tokens: Sequence[str]) -> list[str]:
+    """Return those of the tokens that the index has; of several that stand together, if it has all."""
+    words = list({word for token in tokens for word in token.split()})
+    rows = connection.raw.execute(
+        b"SELECT word FROM word_count WHERE word = ANY(%s)", (words,)
+    ).fetchall()
+    there = {row[0] for row in rows}
+    return [token for token in tokens if there.issuperset(token.split())]

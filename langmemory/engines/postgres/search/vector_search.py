@@ -1,18 +1,53 @@
-"""The search by vectors: exact cosines over the vectors of a scope."""
+"""The search by vectors, where the server compares them: few, or more than copies in memory may take."""
 
 from __future__ import annotations
 
+import threading
 from typing import Any, Final
 
 import numpy as np
 
 from langmemory.engines.postgres.connection import Connection
-from langmemory.engines.postgres.vectors import SLOT_BITS, parsed, text
+from langmemory.engines.postgres.vectors import text
 from langmemory.engines.sql.scope.scopes import CompiledScope
 from langmemory.ports.candidates import NOTHING, Floats, Ids
+from langmemory.types import Namespace
 
+EXACT_UP_TO: Final = 5_000
+"""Vectors in a namespace and below it that the server compares one by one, before a process has its
+copies of all."""
 SPARE: Final = 32
 """Vectors looked at beyond the wanted items, since an item may have several."""
+
+
+class Sizes:
+    """How many vectors namespaces have. Thread-safe."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._known: dict[Namespace, tuple[int, int]] = {}
+
+    def are_few(self, connection: Connection, scope: CompiledScope, newest: int) -> bool:
+        """Return whether at most `EXACT_UP_TO` are in a namespace and below it. ``newest`` is the last
+        place in the log of vectors: so many more there may be since they were counted."""
+        namespace = scope.scope.namespace
+        at, held = self._known.get(namespace, (newest + 1, 0))
+        grown = newest - at
+        if grown < 0 or (held <= EXACT_UP_TO < held + grown) or (held > EXACT_UP_TO < grown):
+            query, labels = scope.namespaces()
+            (held,) = connection.execute(
+                "SELECT count(*) FROM (SELECT 1 FROM embedding v "
+                f"WHERE v.namespace IN {query} LIMIT {EXACT_UP_TO + 1}) s",
+                labels,
+            ).fetchone()
+            with self._lock:
+                if len(self._known) >= MOST_ENTRIES:
+                    self._known.clear()
+                self._known[namespace] = (newest, held)
+        return held <= EXACT_UP_TO
+
+
+MOST_ENTRIES: Final = 20_000
 
 
 def nearest(
@@ -24,8 +59,7 @@ def nearest(
     among: Ids | None = None,
 ) -> tuple[Ids, Floats]:
     """Return the items in scope with the best cosine: (int64[n], float32[n]), best first, ties by id.
-
-    An item with several vectors counts with its best one.
+    Every vector in scope is compared, and an item with several vectors counts with its best one.
 
     Args:
         query: float32[dims], L2-normalised.
@@ -67,44 +101,3 @@ def _rows(
         (text(query), *bindings, text(query), *(() if value else (limit,))),
     )
     return scope.passing(rows)[:limit] if value else rows.fetchall()
-
-
-def cosines(connection: Connection, query: Floats, items: Ids) -> Floats:
-    """Return exact cosine of each item (its best vector) to the query, float32[n]; NaN without a vector."""
-    result = np.full(len(items), np.nan, np.float32)
-    if not len(items):
-        return result
-    rows = connection.raw.execute(
-        b"SELECT v.item, max(-(v.e <#> %s::vector)) FROM embedding v WHERE v.item = ANY(%s) GROUP BY 1",
-        (text(query), items.tolist()),
-    ).fetchall()
-    found = dict(rows)
-    for n, item in enumerate(items.tolist()):
-        if item in found:
-            result[n] = found[item]
-    return result
-
-
-def without_vectors(connection: Connection, scope: CompiledScope, known: Ids, limit: int) -> Ids:
-    """Return the items in scope that have no vector and are not known yet, last updated first."""
-    value = scope.value_column
-    namespaces, labels = scope.namespaces()
-    found = connection.execute(
-        f"SELECT i.id{value} FROM item i WHERE i.namespace IN {namespaces} AND {scope.where} "
-        "AND i.id NOT IN (SELECT value FROM carray(?)) "
-        "AND NOT EXISTS (SELECT 1 FROM embedding v WHERE v.item = i.id) "
-        "ORDER BY i.updated_at DESC, i.id DESC" + ("" if value else f" LIMIT {limit:d}"),
-        (*labels, *scope.bindings, connection.array(known)),
-    )
-    passing = scope.passing(found)[:limit] if value else found
-    return np.array([row[0] for row in passing], np.int64)
-
-
-def first_vectors(connection: Connection, items: Ids) -> tuple[Ids, Floats]:
-    """Return the first vector of each item that has one: int64[m] item ids, float32[m, dims]."""
-    if not len(items):
-        return parsed([])
-    rows = connection.raw.execute(
-        b"SELECT item, e::text FROM embedding WHERE id = ANY(%s)", ((items << SLOT_BITS).tolist(),)
-    ).fetchall()
-    return parsed(rows)

@@ -167,9 +167,9 @@ def _place_in_thread(
     (in_order,) = connection.execute(
         "SELECT NOT EXISTS (SELECT 1 FROM item WHERE thread = ?1 AND position = ?2) "
         "AND coalesce((SELECT (created_at, id) < (?3, ?4) FROM item WHERE thread = ?1 "
-        "AND position < ?2 ORDER BY position DESC LIMIT 1), 1) "
+        "AND position < ?2 ORDER BY position DESC LIMIT 1), TRUE) "
         "AND coalesce((SELECT (created_at, id) > (?3, ?4) FROM item WHERE thread = ?1 "
-        "AND position > ?2 ORDER BY position LIMIT 1), 1)",
+        "AND position > ?2 ORDER BY position LIMIT 1), TRUE)",
         (thread, position, kept["created_at"], item),
     ).fetchone()
     if not in_order:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import logging
 import math
 import os
@@ -98,8 +99,8 @@ class Core:
         """
         if not isinstance(path, str | os.PathLike | None):
             raise ConfigError(
-                f"path is {path!r:.80}; it must be the path of a file, or ':memory:'. The store opens "
-                "its connections itself, with a SQLite of its own."
+                f"path is {path!r:.80}; it must be the path of a file, ':memory:', or a postgresql:// URL. "
+                "The store opens its connections itself."
             )
         self.config = config or load_config()
         settings = self.config.database
@@ -111,6 +112,7 @@ class Core:
             preset=find_preset(SEARCH_PRESET, self.config),
             exact=(self.indexing.config or {}).get("exact", False),
             omit_expired=bool((self.ttl_config or {}).get("omit_expired")),
+            clock=self.now_us,
         )
         self.expander, self.reranker, self.redactor = expander, reranker, redactor
         self.accesses, self.already_shown, self.counts = AccessLog(), ShownLog(), UsageCounts()
@@ -136,6 +138,19 @@ class Core:
         """The file, or ``":memory:"``."""
         return self.engine.path
 
+    def for_viewer(self, viewer: str) -> Core:
+        """Return this core, reading as the database shows itself to a viewer."""
+        engine = self.engine.for_viewer(viewer)
+        if engine is self.engine:
+            return self
+        found = copy.copy(self)
+        found.engine, found.archive = engine, self.archive.of(engine)
+        return found
+
+    def now_us(self) -> int:
+        """Return microseconds since 1970 UTC, by the clock that all who use the database share."""
+        return now_us() + self.engine.ahead_us
+
     def follow(self, pages: Pages) -> None:
         """Let the journal's files follow after a transaction that marked pages."""
         if pages:
@@ -150,7 +165,7 @@ class Core:
     def write_pending(self) -> None:
         """Write the counts that were kept in memory, off the hot path."""
         accesses, counts = self.accesses.drain(), self.counts.drain()
-        if accesses or counts:
+        if (accesses or counts) and not self.engine.reads_only:
             with self.engine.write(busy_timeout_ms=COUNTS_TIMEOUT_MS) as connection:
                 items.count_accesses(connection, accesses)
                 usage.add(connection, counts)
@@ -158,20 +173,22 @@ class Core:
     def sweep_ttl(self) -> int:
         """Delete expired items, and messages of the bus; return how many items."""
         with self.engine.read() as snapshot:
-            due = messages.any_expired(snapshot.connection, now_us())
+            due = messages.any_expired(snapshot.connection, self.now_us())
         while due:
             with self.engine.write() as connection:
-                due = messages.expire(connection, now_us()) == messages.EXPIRED_AT_ONCE
-        removed = self.remove_all(items.has_expired(now_us()), "expire")
+                due = messages.expire(connection, self.now_us()) == messages.EXPIRED_AT_ONCE
+        removed = self.remove_all(items.has_expired(self.now_us()), "expire")
         with self.engine.read() as snapshot:
-            ids = removal.outlived(snapshot.connection, now_us())
+            ids = removal.outlived(snapshot.connection, self.now_us())
         for step in in_steps(ids, REMOVED_AT_ONCE):
             with self.engine.write() as connection:
-                removal.expire_gone(connection, step, now_us())
+                removal.expire_gone(connection, step, self.now_us())
         return removed
 
     def write_later(self, write: Callable[[Connection], object]) -> None:
-        """Write counts in the background."""
+        """Write counts in the background, where they can be written."""
+        if self.engine.reads_only:
+            return
         with suppress(RuntimeError):  # no thread to be had: the next one, or `close`, writes
             self.workers.later(write)
 
@@ -272,7 +289,7 @@ class Core:
             try:
                 with self.engine.write() as connection:
                     some = items.those(connection, condition, step)
-                    pages = remove(connection, some, now_us(), action, reason=reason)
+                    pages = remove(connection, some, self.now_us(), action, reason=reason)
             except DatabaseError as error:
                 if not removed:
                     raise
@@ -304,6 +321,7 @@ def remove(
 
 
 def apply_run(
+    core: Core,
     connection: Connection,
     change_set: ChangeSet,
     prepared: Prepared,
@@ -315,7 +333,7 @@ def apply_run(
     keys = applying.concerned(connection, change_set)
     pages = pages_of(connection, existing(connection, change_set.namespace, keys))
     applied = applying.apply(
-        connection, change_set, writes or {}, now_us(), prepared=prepared, follows=follows
+        connection, change_set, writes or {}, core.now_us(), prepared=prepared, follows=follows
     )
     return applied, pages | pages_of(connection, journal.concerned(connection, applied.run_id))
 

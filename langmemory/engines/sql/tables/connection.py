@@ -8,10 +8,14 @@ from typing import Any, Final, Protocol
 
 from langmemory.engines.sql.tables.values import LeafValue
 from langmemory.errors import InvalidValueError
-from langmemory.ports.candidates import Floats
+from langmemory.ports.candidates import Floats, Ids
 
 MAX_VECTORS: Final = 65_536
 """Vectors that one item may have."""
+
+
+SLOT_BITS: Final = (MAX_VECTORS - 1).bit_length()
+"""Low bits of a vector id that number the vectors of one item."""
 
 
 def check_count(vectors: int) -> None:
@@ -45,8 +49,8 @@ class Connection(Protocol):
     """
 
     @property
-    def constraint_error(self) -> type[Exception]:
-        """The exception that a row raises which the schema does not allow."""
+    def constraint_errors(self) -> tuple[type[Exception], ...]:
+        """The exceptions that a row raises which the schema does not allow."""
         ...
 
     @property
@@ -57,6 +61,21 @@ class Connection(Protocol):
     @property
     def own_words(self) -> tuple[str, ...]:
         """Queries for texts that the database itself writes into its files."""
+        ...
+
+    @property
+    def vector_rows(self) -> str:
+        """The vectors as a table of SQL: ``id``, which is the item's shifted by `SLOT_BITS`, and ``e``,
+        which `unpacked` reads."""
+        ...
+
+    def vector_of(self, item: str, /) -> str:
+        """Return the condition that a row ``v`` of `vector_rows` is one of an item, given by SQL for its
+        id."""
+        ...
+
+    def unpacked(self, rows: Sequence[Any], /) -> tuple[Ids, Floats]:
+        """Return rows of (id, e) of `vector_rows` as int64[n] and float32[n, dims]."""
         ...
 
     @property
@@ -75,6 +94,11 @@ class Connection(Protocol):
 
     def executemany(self, statements: str, bindings: Any, /) -> Any:
         """Run one statement for each of the rows of bound values."""
+        ...
+
+    def flush(self) -> None:
+        """Have run what was given; an engine that sends statements without waiting for what becomes of
+        them raises their errors now."""
         ...
 
     def changes(self) -> int:

@@ -184,9 +184,17 @@ def import_row(connection: Connection, row: Row, since: set[str]) -> None:
     Raises:
         ImportFormatError: It is not one.
     """
+    wrong: tuple[type[Exception], ...] = (
+        KeyError,
+        OverflowError,
+        TypeError,
+        ValueError,
+        *connection.constraint_errors,
+    )
     try:
         _Import(connection, tuple(row["namespace"])).row(row, since)
-    except (KeyError, OverflowError, TypeError, ValueError, connection.constraint_error) as error:
+        connection.flush()
+    except wrong as error:
         raise ImportFormatError(
             f"A row of type {row['type']!r} is not from `langmemory export`: {error!r}."
         ) from error

@@ -325,9 +325,17 @@ def write_rows(
     Raises:
         ImportFormatError: A row says something that no export says; nothing of its batch was stored.
     """
+    wrong: tuple[type[Exception], ...] = (
+        *connection.constraint_errors,
+        OverflowError,
+        TypeError,
+        ValueError,
+    )
     try:
-        return _write_rows(connection, rows, writes, now_us, since)
-    except (connection.constraint_error, OverflowError, TypeError, ValueError) as error:
+        written = _write_rows(connection, rows, writes, now_us, since)
+        connection.flush()
+        return written
+    except wrong as error:
         if isinstance(error, LangMemoryError):
             raise
         raise ImportFormatError(

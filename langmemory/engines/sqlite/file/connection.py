@@ -18,6 +18,7 @@ import apsw
 import numpy as np
 
 from langmemory.config import DEFAULT_DATABASE, DatabaseConfig, EngineConfig
+from langmemory.engines.sql.tables.connection import SLOT_BITS
 from langmemory.engines.sqlite.file.guard import guard
 from langmemory.errors import (
     ClosedStoreError,
@@ -26,7 +27,7 @@ from langmemory.errors import (
     SchemaVersionError,
 )
 from langmemory.files import create_file
-from langmemory.ports.candidates import Floats
+from langmemory.ports.candidates import Floats, Ids
 
 if TYPE_CHECKING:
     from langmemory.engines.sql.tables.connection import Rescued
@@ -144,10 +145,26 @@ class Connection(apsw.Connection):
     """Whether it is the caller's own, who uses it whenever they like."""
     tokenize: apsw.FTS5Tokenizer | None = None
     """Of the keyword index, once asked for."""
-    constraint_error = apsw.ConstraintError
+    constraint_errors = (apsw.ConstraintError,)
     """Raised for a row that the schema does not allow."""
     damage_errors = (apsw.CorruptError, apsw.SQLError, UnicodeDecodeError)
     """Raised by a damaged table."""
+
+    vector_rows = "vector"
+
+    @staticmethod
+    def vector_of(item: str, /) -> str:
+        """Return the condition that a row ``v`` of the table ``vector`` is one of an item."""
+        return f"v.id >= {item} << {SLOT_BITS} AND v.id < ({item} + 1) << {SLOT_BITS}"
+
+    @staticmethod
+    def unpacked(rows: Sequence[Any], /) -> tuple[Ids, Floats]:
+        """Return rows of the table ``vector`` as int64[n] and float32[n, dims]."""
+        if not rows:
+            return np.empty(0, np.int64), np.empty((0, 0), np.float32)
+        found, blobs = zip(*rows, strict=True)
+        matrix = np.frombuffer(b"".join(blobs), np.float32).reshape(len(found), -1)
+        return np.array(found, np.int64), matrix
 
     @staticmethod
     def array(ids: Iterable[int], /) -> Any:
@@ -172,6 +189,9 @@ class Connection(apsw.Connection):
         """Return the highest id that an item ever had, 0 before the first."""
         row = self.execute("SELECT seq FROM sqlite_sequence WHERE name = 'item'").fetchone()
         return 0 if row is None else int(row[0])
+
+    def flush(self) -> None:
+        """Every statement is run when it is given."""
 
     def skip_item(self) -> int:
         """Return an item id that no item has or will have."""

@@ -7,11 +7,12 @@ from contextlib import AbstractContextManager
 
 import numpy as np
 
+from langmemory.engines.sql.copies import binary
+from langmemory.engines.sql.tables.connection import SLOT_BITS
 from langmemory.engines.sql.tables.settings import read_model
 from langmemory.engines.sqlite.file import rescue
 from langmemory.engines.sqlite.file.connection import Connection
-from langmemory.engines.sqlite.index import binary, keywords, vectors
-from langmemory.engines.sqlite.index.vectors import SLOT_BITS
+from langmemory.engines.sqlite.index import keywords, vectors
 from langmemory.ports.candidates import Floats
 
 

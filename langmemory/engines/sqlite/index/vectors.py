@@ -2,33 +2,19 @@
 
 from __future__ import annotations
 
-import os
-import threading
-import weakref
-from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
-from typing import Any, Final, TypeVar
+from typing import Any
 
 import apsw
 import numpy as np
 from numpy.typing import NDArray
 
-from langmemory.engines.sql.tables.connection import MAX_VECTORS, check_count
+from langmemory.engines.sql.copies.vectors import sign_bits
+from langmemory.engines.sql.tables.connection import MAX_VECTORS, SLOT_BITS, check_count
 from langmemory.engines.sql.tables.rows import insert
 from langmemory.engines.sqlite.file.connection import Connection
-from langmemory.ports.candidates import Floats, Ids
-
-SLOT_BITS: Final = (MAX_VECTORS - 1).bit_length()
-"""Low bits of a vector id that number the vectors of one item."""
-
-
-def sign_bits(vectors: Floats) -> NDArray[np.uint64]:
-    """Return the signs of float32[n, dims] as uint64[n, words], zero-padded: 1 where the value is > 0."""
-    packed = np.packbits(vectors > 0, axis=1, bitorder="little")
-    padding = -packed.shape[1] % 8
-    if padding:
-        packed = np.pad(packed, ((0, 0), (0, padding)))
-    return np.ascontiguousarray(packed).view(np.uint64)
+from langmemory.ports.candidates import Floats
 
 
 def write(
@@ -104,11 +90,11 @@ def of_items(
     each."""
     rows = connection.execute(
         "SELECT v.id, v.e, v.hash FROM carray(?) c CROSS JOIN vector v "
-        f"ON v.id >= c.value << {SLOT_BITS} AND v.id < (c.value + 1) << {SLOT_BITS} ORDER BY v.id",
+        f"ON {connection.vector_of('c.value')} ORDER BY v.id",
         (connection.array(items),),
     )
     return {
-        item: (unpack([row[:2] for row in some])[1], [row[2] for row in some])
+        item: (connection.unpacked([row[:2] for row in some])[1], [row[2] for row in some])
         for item, some in (
             (item, list(some)) for item, some in groupby(rows, lambda row: row[0] >> SLOT_BITS)
         )
@@ -123,58 +109,3 @@ def cached(connection: Connection, hashes: Sequence[bytes]) -> dict[bytes, Float
         (apsw.carray(tuple(hashes)),),
     )
     return {digest: np.frombuffer(e, np.float32) for digest, e in rows if e is not None}
-
-
-def fetch(connection: Connection, ids: Ids) -> tuple[Ids, Floats]:
-    """Return the vectors by id: (int64[m], float32[m, dims]) for those that exist."""
-    if not len(ids):
-        return unpack([])
-    rows = connection.execute(
-        "SELECT v.id, v.e FROM carray(?) c CROSS JOIN vector v ON v.id = c.value",
-        (apsw.carray(np.ascontiguousarray(ids)),),
-    ).fetchall()
-    return unpack(rows)
-
-
-def highest(scores: Floats, ids: NDArray[np.integer[Any]], limit: int) -> NDArray[np.int64]:
-    """Return the places of the ``limit`` highest scores, in any order; of equal ones those of the lowest
-    ids."""
-    if len(scores) <= limit:
-        return np.arange(len(scores))
-    parts = max(4 * limit, 64)
-    if len(scores) >= 16 * parts:  # of each part the highest: few scores reach the last of these
-        most = scores[: len(scores) // parts * parts].reshape(-1, parts).max(axis=0)
-        likely = np.flatnonzero(scores >= np.partition(most, parts - limit)[parts - limit])
-        if len(likely) < len(scores):
-            return likely[highest(scores[likely], ids[likely], limit)]
-    places = np.flatnonzero(
-        scores >= np.partition(scores, len(scores) - limit)[len(scores) - limit]
-    )
-    if len(places) > limit:
-        places = places[np.lexsort((ids[places], -scores[places]))[:limit]]
-    return places
-
-
-def unpack(rows: Sequence[tuple[int, bytes]]) -> tuple[Ids, Floats]:
-    """(id, blob) rows as int64[n] and float32[n, dims]."""
-    if not rows:
-        return np.empty(0, np.int64), np.empty((0, 0), np.float32)
-    found, blobs = zip(*rows, strict=True)
-    matrix = np.frombuffer(b"".join(blobs), np.float32).reshape(len(found), -1)
-    return np.array(found, np.int64), matrix
-
-
-T = TypeVar("T")
-_shared: weakref.WeakValueDictionary[tuple[Hashable, ...], Any] = weakref.WeakValueDictionary()
-_shared_lock = threading.Lock()
-
-
-def shared(key: tuple[Hashable, ...], make: Callable[[], T]) -> T:
-    """Return what all stores of this process on one file share; made by the first that asks. The key
-    names the file and its generation, which changes when the file is re-embedded."""
-    key = (os.getpid(), *key)  # a fork copies locks as they are
-    with _shared_lock:
-        found: T | None = _shared.get(key)
-        if found is None:
-            found = _shared[key] = make()
-        return found

@@ -13,12 +13,12 @@ import apsw
 import numpy as np
 from numpy.typing import NDArray
 
-from langmemory.engines.sql.reading.bm25 import K1, B, idf
+from langmemory.engines.sql.copies.bm25 import K1, B, idf
+from langmemory.engines.sql.copies.words import FEWEST_WORDS, Current, Rows
 from langmemory.engines.sql.scope.scopes import CompiledScope
+from langmemory.engines.sql.search.scope_plan import CardinalityCache, ScopePlan
 from langmemory.engines.sql.tables.namespaces import Bindings, find, holds_everything, inside
 from langmemory.engines.sqlite.file.connection import Connection
-from langmemory.engines.sqlite.index.words import FEWEST_WORDS, Current, Rows
-from langmemory.engines.sqlite.search.scope_plan import CardinalityCache, ScopePlan
 from langmemory.ids import are_in
 from langmemory.languages.writing import as_indexed, is_single, split_words
 from langmemory.ports.candidates import NOTHING, Floats, Ids, KeywordQuery
@@ -52,6 +52,26 @@ Hits = list[tuple[int, float]]
 """(item id, score), best first."""
 Found = tuple[Ids, Floats]
 """Item ids and scores, int64[n] and float32[n], best first."""
+
+
+def rows_with(
+    connection: Connection,
+    cardinalities: CardinalityCache,
+    expression: str,
+    limit: int,
+    size: int,
+) -> int:
+    """Return rows that an FTS5 expression matches, at most ``limit``, in a file of about ``size``."""
+    return cardinalities.counted(
+        (expression, limit),
+        size,
+        lambda: int(
+            connection.execute(
+                "SELECT count(*) FROM (SELECT 1 FROM keyword WHERE keyword MATCH ? LIMIT ?)",
+                (expression, limit),
+            ).fetchone()[0]
+        ),
+    )
 
 
 def search(
@@ -104,7 +124,7 @@ def search(
     where, bindings = scope.where, scope.bindings
     if namespace_id is not None:
         token = f'ns : "n{namespace_id}"'
-        held = cardinalities.rows(connection, token, EVERY, size) if not copied else 0
+        held = rows_with(connection, cardinalities, token, EVERY, size) if not copied else 0
         if held <= size * WIDE_SHARE:
             look_up.within, look_up.reach = f"{token} AND ", held
         elif selected is None and not holds_everything(connection, namespace):
@@ -201,7 +221,9 @@ class Texts:
             counts = [self._count(n, tokens, begins=text.endswith("*")) for n in range(len(found))]
             if not any(counts):
                 continue
-            rare = idf(size, max(cardinalities.rows(connection, _texts(text), EVERY, size), 1))
+            rare = idf(
+                size, max(rows_with(connection, cardinalities, _texts(text), EVERY, size), 1)
+            )
             for n, count in enumerate(counts):
                 often = count * weight
                 found[n] += rare * often * (K1 + 1) / (often + lengths[n])
@@ -265,8 +287,12 @@ class _LookUp:
         """Return the rarest words, that together match `SCORED_ROWS`, and the others; None when all do."""
         terms = _QUOTED.findall(self.match)
         counts = {
-            term: self.cardinalities.rows(
-                self.connection, self.within + _texts(term), SCORED_ROWS + 1, self.size
+            term: rows_with(
+                self.connection,
+                self.cardinalities,
+                self.within + _texts(term),
+                SCORED_ROWS + 1,
+                self.size,
             )
             for term in dict.fromkeys(terms)
         }
@@ -316,7 +342,7 @@ class _LookUp:
         """
         if counts is None:
             counts = [
-                self.cardinalities.rows(self.connection, _texts(term), EVERY, self.size)
+                rows_with(self.connection, self.cardinalities, _texts(term), EVERY, self.size)
                 for term in _QUOTED.findall(match)
             ]
         within = f"{self.within}{_texts(among)} AND " if among else self.within

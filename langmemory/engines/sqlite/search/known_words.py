@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Final
 
+from langmemory.engines.sql.copies.words import Current
 from langmemory.engines.sql.scope.filters import TRUE, Condition
 from langmemory.engines.sql.scope.ownership import visible_to
+from langmemory.engines.sql.search.scope_plan import CardinalityCache
 from langmemory.engines.sql.tables.namespaces import find
 from langmemory.engines.sqlite.file.connection import Connection
-from langmemory.engines.sqlite.index.words import Current
-from langmemory.engines.sqlite.search.keyword_search import tokenized
-from langmemory.engines.sqlite.search.scope_plan import CardinalityCache
+from langmemory.engines.sqlite.search.keyword_search import rows_with, tokenized
 from langmemory.types import Namespace
 
 FEW: Final = 48
@@ -66,7 +66,11 @@ def known(
             }
     else:  # mostly a query's own, which are asked again
         size = cardinalities.size(connection)
-        held = [one for one in asked if cardinalities.rows(connection, f'{within}"{one}"', 1, size)]
+        held = [
+            one
+            for one in asked
+            if rows_with(connection, cardinalities, f'{within}"{one}"', 1, size)
+        ]
     # That none did is asked anew: a name may just have been told.
     rest = [one for one in asked if one not in held]
     quoted = " OR ".join(f'"{one}"' for one in rest)

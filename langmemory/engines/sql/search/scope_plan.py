@@ -11,8 +11,8 @@ import numpy as np
 
 from langmemory.engines.sql.scope.filters import Condition
 from langmemory.engines.sql.scope.scopes import CompiledScope
+from langmemory.engines.sql.tables.connection import Connection
 from langmemory.engines.sql.tables.namespaces import FEW_NAMESPACES, below, holds_few, inside
-from langmemory.engines.sqlite.file.connection import Connection
 from langmemory.ports.candidates import Ids
 
 FILTERED_FIRST: Final = 8192
@@ -57,19 +57,6 @@ class CardinalityCache:
         row = connection.execute("SELECT coalesce(max(id), 0) FROM item").fetchone()
         return int(row[0])
 
-    def rows(self, connection: Connection, expression: str, limit: int, size: int) -> int:
-        """Return rows that an FTS5 expression matches, at most ``limit``, in a file of about ``size``."""
-        return self._cached(
-            (expression, limit),
-            size,
-            lambda: int(
-                connection.execute(
-                    "SELECT count(*) FROM (SELECT 1 FROM keyword WHERE keyword MATCH ? LIMIT ?)",
-                    (expression, limit),
-                ).fetchone()[0]
-            ),
-        )
-
     def items(
         self,
         connection: Connection,
@@ -81,8 +68,8 @@ class CardinalityCache:
         anew: bool = False,
     ) -> int:
         """Return the rows of a query, at most ``limit``; ``anew``: as they are now, whatever is known."""
-        sql = f"SELECT count(*) FROM ({select} LIMIT ?)"
-        return self._cached(
+        sql = f"SELECT count(*) FROM ({select} LIMIT ?) s"
+        return self.counted(
             (select, bindings, limit),
             size,
             lambda: int(connection.execute(sql, (*bindings, limit)).fetchone()[0]),
@@ -101,9 +88,10 @@ class CardinalityCache:
                 self._shares.clear()
             self._shares[hash(key)] = share
 
-    def _cached(
+    def counted(
         self, key: Hashable, size: int, count: Callable[[], int], *, anew: bool = False
     ) -> int:
+        """Return a count that is known from a file of about this size, or is taken now."""
         place = hash(key)
         known = None if anew else self._counts.get(place)
         if known is not None and known[0] <= size <= known[0] * STALE_AFTER:

@@ -9,7 +9,8 @@ from typing import Final, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from langmemory.engines.sqlite.index.vectors import SLOT_BITS, sign_bits
+from langmemory.engines.sql.copies.vectors import sign_bits
+from langmemory.engines.sql.tables.connection import SLOT_BITS
 from langmemory.ports.candidates import Floats, Ids
 
 Bits = NDArray[np.uint64]

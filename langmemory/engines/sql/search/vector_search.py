@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-import apsw
 import numpy as np
 
+from langmemory.engines.sql.copies.binary import BinaryQuantizedIndex
+from langmemory.engines.sql.copies.vectors import fetch
 from langmemory.engines.sql.scope.scopes import CompiledScope
-from langmemory.engines.sqlite.file.connection import Connection
-from langmemory.engines.sqlite.index.binary import BinaryQuantizedIndex
-from langmemory.engines.sqlite.index.vectors import SLOT_BITS, fetch, unpack
-from langmemory.engines.sqlite.search.scope_plan import ScopePlan
+from langmemory.engines.sql.search.scope_plan import ScopePlan
+from langmemory.engines.sql.tables.connection import SLOT_BITS, Connection
 from langmemory.ids import are_in
 from langmemory.ports.candidates import NOTHING, Floats, Ids
 
@@ -114,12 +113,12 @@ def _by_best(
 
 def _of_items(connection: Connection, items: Ids) -> tuple[Ids, Floats]:
     if not len(items):
-        return unpack([])
-    return unpack(
+        return connection.unpacked([])
+    return connection.unpacked(
         connection.execute(
-            "SELECT v.id, v.e FROM carray(?) c CROSS JOIN vector v "
-            f"ON v.id >= c.value << {SLOT_BITS} AND v.id < (c.value + 1) << {SLOT_BITS}",
-            (apsw.carray(items),),
+            f"SELECT v.id, v.e FROM carray(?) c CROSS JOIN {connection.vector_rows} v "
+            f"ON {connection.vector_of('c.value')}",
+            (connection.array(items),),
         ).fetchall()
     )
 
@@ -130,10 +129,10 @@ def _in_scope(connection: Connection, scope: CompiledScope, candidates: Ids) -> 
     rows = connection.execute(
         f"SELECT v.id, v.e{scope.value_column} FROM carray(?) c "
         f"CROSS JOIN item i ON i.id = c.value >> {SLOT_BITS} "
-        f"CROSS JOIN vector v ON v.id = c.value WHERE {scope.where}",
-        (apsw.carray(candidates), *scope.bindings),
+        f"CROSS JOIN {connection.vector_rows} v ON v.id = c.value WHERE {scope.where}",
+        (connection.array(candidates), *scope.bindings),
     )
-    return unpack(scope.passing(rows))
+    return connection.unpacked(scope.passing(rows))
 
 
 def _kept(
@@ -145,7 +144,7 @@ def _kept(
     rows = connection.execute(
         f"SELECT c.value{scope.value_column} FROM carray(?) c "
         f"CROSS JOIN item i ON i.id = c.value >> {SLOT_BITS} WHERE {scope.where}",
-        (apsw.carray(candidates), *scope.bindings),
+        (connection.array(candidates), *scope.bindings),
     )
     keep = are_in(candidates, np.array([row[0] for row in scope.passing(rows)], np.int64))
     return candidates[keep], scores[keep]
@@ -191,8 +190,8 @@ def without_vectors(
     if (items := plan.items) is not None:
         if not len(items):
             return items
-        source = "carray(?) c CROSS JOIN item i ON i.id = c.value WHERE 1"
-        bindings = (apsw.carray(items),)
+        source = "carray(?) c CROSS JOIN item i ON i.id = c.value WHERE TRUE"
+        bindings = (connection.array(items),)
     else:
         value = scope.value_column
         namespaces, labels = scope.namespaces()
@@ -200,8 +199,8 @@ def without_vectors(
         bindings = (*labels, *scope.bindings)
     found = connection.execute(
         f"SELECT i.id{value} FROM {source} AND i.id NOT IN (SELECT value FROM carray(?)) "
-        "AND NOT EXISTS (SELECT 1 FROM vector v "
-        f"WHERE v.id >= i.id << {SLOT_BITS} AND v.id < (i.id + 1) << {SLOT_BITS}) "
+        f"AND NOT EXISTS (SELECT 1 FROM {connection.vector_rows} v "
+        f"WHERE {connection.vector_of('i.id')}) "
         "ORDER BY i.updated_at DESC, i.id DESC" + ("" if value else f" LIMIT {limit:d}"),
         (*bindings, connection.array(known)),
     )

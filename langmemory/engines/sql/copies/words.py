@@ -9,8 +9,7 @@ can be dropped at any time: FTS5 is the truth, and answers for what was written 
 from __future__ import annotations
 
 import threading
-import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Final, NamedTuple
@@ -18,10 +17,10 @@ from typing import Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from langmemory.engines.sql.reading.bm25 import K1, B, idf
+from langmemory.engines.sql.copies.bm25 import K1, idf
+from langmemory.engines.sql.copies.vectors import highest
+from langmemory.engines.sql.tables.connection import Connection
 from langmemory.engines.sql.tables.namespaces import ids_below
-from langmemory.engines.sqlite.file.connection import Connection
-from langmemory.engines.sqlite.index.vectors import highest
 from langmemory.ids import distinct
 from langmemory.ports.candidates import Floats, Ids
 from langmemory.types import Namespace
@@ -47,9 +46,6 @@ BYTES_A_WORD: Final = 5
 BYTES_A_TOKEN: Final = 24
 """For each distinct word: texts full of numbers and addresses have many."""
 BYTES_A_ROW: Final = 20
-READ_AT_ONCE: Final = 10_000
-"""Occurrences read between two pauses, in which other threads search (about 2 ms)."""
-PAUSE_SECONDS: Final = 0.002
 MOST_OFTEN: Final = 15
 """Occurrences of a word in one column beyond which they are not counted."""
 KEPT_ROWS: Final = 1 << 19
@@ -72,8 +68,7 @@ class Words:
     norms: Floats
     """float32[n]: what BM25 holds against the length of each row: K1 (1 - B + B length / mean)."""
     hashes: NDArray[np.int64]
-    """int64[t], ascending: of the distinct tokens, by `hash`. That two of a million are the same
-    is as likely as one in forty million."""
+    """int64[t], ascending: of the distinct tokens, by `hash_of`."""
     starts: NDArray[np.int64]
     """int64[t]: where the rows with each token begin in the next two …"""
     ends: NDArray[np.int64]
@@ -84,6 +79,8 @@ class Words:
     """uint8[p]: how often it stands in the body (high four bits) and in the context."""
     by_namespace: tuple[NDArray[np.int32], Rows]
     """int32[n], ascending: namespaces; and the row of each."""
+    hash_of: Callable[[str], int]
+    """The hash of a token, as in ``hashes``."""
     _below: dict[Namespace, Rows | None] = field(default_factory=dict)
 
     def below(self, connection: Connection, namespace: Namespace) -> Rows | None:
@@ -124,7 +121,7 @@ class Words:
 
     def held(self, token: str) -> slice:
         """Return where the rows with a token stand."""
-        wanted = hash(token.encode()[:LONGEST_TOKEN])
+        wanted = self.hash_of(token)
         place = int(self.hashes.searchsorted(wanted))
         if place == len(self.hashes) or self.hashes[place] != wanted:
             return slice(0, 0)
@@ -137,7 +134,7 @@ class Words:
 
     def having(self, tokens: Sequence[str]) -> NDArray[np.bool_]:
         """bool[m]: which of the tokens some row held."""
-        wanted = np.array([hash(token.encode()[:LONGEST_TOKEN]) for token in tokens], np.int64)
+        wanted = np.array([self.hash_of(token) for token in tokens], np.int64)
         place = self.hashes.searchsorted(wanted)
         return self.hashes.take(place, mode="clip") == wanted if len(self.hashes) else place > 0
 
@@ -267,10 +264,15 @@ class Current(NamedTuple):
         return len(self.changed) > max(len(self.words.ids) // CHANGED_SHARE, CHANGED_FLOOR)
 
 
-class WordIndex:
-    """The copy of one file. Thread-safe."""
+Read = Callable[[Connection, int], Words | None]
+"""Reads the words of what a connection sees; None where they are over a number of bytes."""
 
-    def __init__(self) -> None:
+
+class WordIndex:
+    """The copy of one database. Thread-safe."""
+
+    def __init__(self, read: Read) -> None:
+        self._read = read
         self._lock = threading.Lock()
         self._current: Current | None = None
         self._dropped = 0
@@ -278,13 +280,14 @@ class WordIndex:
         self.next_copy = SEARCHES_BEFORE_COPY
         self.searches = 0
 
-    def current(self, connection: Connection) -> Current | None:
-        """Return the copy and what has changed since, as of this connection's snapshot."""
+    def current(self, connection: Connection, seen: int | None = None) -> Current | None:
+        """Return the copy and what has changed since, as of this connection's snapshot, whose last change
+        is ``seen`` if that is known."""
         self.searches += 1
         current = self._current
         if current is None:
             return None
-        seen = _newest(connection)
+        seen = newest(connection) if seen is None else seen
         if seen == current.seq:
             return None if current.outdated else current
         with self._lock:
@@ -320,7 +323,7 @@ class WordIndex:
         Args:
             connection: One snapshot, that nobody else uses.
         """
-        words = read(connection, budget_bytes)
+        words = self._read(connection, budget_bytes)
         with self._lock:
             if words is None or words.seq < self._dropped:
                 self._current = None
@@ -332,10 +335,10 @@ class WordIndex:
         """Forget the copy, and one under way of what was before this connection's snapshot."""
         with self._lock:
             self._current = None
-            self._dropped = _newest(connection)
+            self._dropped = newest(connection)
 
 
-def _newest(connection: Connection) -> int:
+def newest(connection: Connection) -> int:
     row = connection.execute("SELECT coalesce(max(seq), 0) FROM word_change").fetchone()
     return int(row[0])
 
@@ -350,109 +353,3 @@ def _changed(connection: Connection, after_seq: int) -> Ids | None:
     if rows[0][0] != after_seq + 1 or any(items is None for _, items in rows):
         return None
     return np.unique(np.frombuffer(b"".join(items for _, items in rows), np.int64))
-
-
-_ITEMS = (
-    "SELECT group_concat(printf('%016x%016x%016x', id, namespace, depth), '' ORDER BY id) FROM ("
-    "SELECT k.id, coalesce(i.namespace, 0) AS namespace, "
-    "length(n.path) - length(replace(n.path, '.', '')) + 1 AS depth FROM keyword_docsize k "
-    "LEFT JOIN item i ON i.id = k.id LEFT JOIN namespace n ON n.id = i.namespace "
-    "WHERE k.id > ? ORDER BY k.id LIMIT ?)"
-)
-"""Rows of the index, their namespaces, and how many tokens name these."""
-_PLACES = (
-    "SELECT CAST(term AS BLOB), group_concat(printf('%016x', doc * 2 + (col = 'context')), '') "
-    "FROM temp.word_place WHERE col <> 'ns' GROUP BY term"
-)
-"""Token by token, without sorting, where it stands: item << 1, and 1 in the context. As bytes, since
-FTS5 may cut a token within a character."""
-LONGEST_TOKEN: Final = 32_768
-"""Bytes of a token that FTS5 keeps."""
-
-
-def _numbers(text: str | None) -> NDArray[np.int64]:
-    """Numbers of sixteen hexadecimal digits each: SQLite puts them together while other threads go on,
-    where rows would be made one by one."""
-    return np.frombuffer(bytes.fromhex(text or ""), ">i8").astype(np.int64)
-
-
-def read(connection: Connection, budget_bytes: int) -> Words | None:
-    """Return the words of the index; None where they are too many."""
-    connection.execute(
-        "CREATE VIRTUAL TABLE temp.word USING fts5vocab('main', 'keyword', 'col');"
-        "CREATE VIRTUAL TABLE temp.word_place USING fts5vocab('main', 'keyword', 'instance')"
-    )
-    seq = _newest(connection)
-    most, tokens, items = connection.execute(
-        "SELECT coalesce(sum(doc), 0), count(*), (SELECT count(*) FROM keyword_docsize) "
-        "FROM temp.word WHERE col <> 'ns'"
-    ).fetchone()
-    if most * BYTES_A_WORD + tokens * BYTES_A_TOKEN + items * BYTES_A_ROW > budget_bytes:
-        return None
-    ids, namespaces, lengths = _items(connection).T
-    hashes, ends = list[int](), [np.empty(0, np.int64)]
-    rows, often = np.empty(most, np.int32), np.empty(most, np.uint8)
-    end = 0
-    for some, places in _by_tokens(connection):
-        hashes += map(hash, some)
-        together = np.concatenate(places)
-        row = np.searchsorted(ids, together >> 1)
-        np.add.at(lengths, row, 1)
-        last = np.cumsum([len(one) for one in places])
-        new = np.ones(len(row), np.bool_)
-        np.not_equal(row[1:], row[:-1], out=new[1:])
-        new[last[:-1]] = True  # where the next token begins
-        begin = np.flatnonzero(new)
-        context = np.add.reduceat(together & 1, begin)
-        body = np.diff(begin, append=len(row)) - context
-        held = slice(end, end + len(begin))
-        rows[held] = row[begin]
-        often[held] = np.minimum(body, MOST_OFTEN) << 4 | np.minimum(context, MOST_OFTEN)
-        ends.append(end + np.cumsum(new)[last - 1])
-        end = held.stop
-    edges = np.concatenate(ends)
-    order = np.argsort(np.array(hashes, np.int64))
-    by_namespace = np.argsort(namespaces, kind="stable")
-    mean = lengths.mean() if len(ids) else 1.0
-    return Words(
-        seq=seq,
-        ids=ids.copy(),
-        norms=(K1 * (1 - B) + K1 * B / mean * lengths).astype(np.float32),
-        hashes=np.array(hashes, np.int64)[order],
-        starts=np.concatenate(([0], edges[:-1]))[: len(edges)][order],
-        ends=edges[order],
-        rows=rows[:end],
-        often=often[:end],
-        by_namespace=(
-            namespaces[by_namespace].astype(np.int32),
-            by_namespace.astype(np.int32),
-        ),
-    )
-
-
-def _items(connection: Connection) -> NDArray[np.int64]:
-    """int64[n, 3]: the rows of `_ITEMS`, read some at a time."""
-    parts, last = [np.empty((0, 3), np.int64)], -1
-    while True:
-        found = connection.execute(_ITEMS, (last, READ_AT_ONCE)).fetchone()
-        parts.append(_numbers(found[0]).reshape(-1, 3))
-        if len(parts[-1]) < READ_AT_ONCE:
-            return np.concatenate(parts)
-        last = int(parts[-1][-1, 0])
-
-
-def _by_tokens(
-    connection: Connection,
-) -> Iterator[tuple[list[bytes], list[NDArray[np.int64]]]]:
-    """Yield all tokens with their places, some at a time, with pauses."""
-    tokens, places, size = list[bytes](), list[NDArray[np.int64]](), 0
-    for token, text in connection.execute(_PLACES):
-        tokens.append(token)
-        places.append(_numbers(text))
-        size += len(places[-1])
-        if size >= READ_AT_ONCE:
-            yield tokens, places
-            tokens, places, size = [], [], 0
-            time.sleep(PAUSE_SECONDS)
-    if tokens:
-        yield tokens, places

@@ -22,9 +22,7 @@ from typing import Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from langmemory.engines.sql.tables.namespaces import ids_below
-from langmemory.engines.sqlite.file.connection import Connection
-from langmemory.engines.sqlite.index.chunks import (
+from langmemory.engines.sql.copies.chunks import (
     COARSE_BLOCK,
     WHOLE_UP_TO,
     Bits,
@@ -36,7 +34,9 @@ from langmemory.engines.sqlite.index.chunks import (
     rows_in,
     rows_of,
 )
-from langmemory.engines.sqlite.index.vectors import SLOT_BITS, fetch, highest
+from langmemory.engines.sql.copies.vectors import fetch, highest
+from langmemory.engines.sql.tables.connection import SLOT_BITS, Connection
+from langmemory.engines.sql.tables.namespaces import ids_below
 from langmemory.ports.candidates import Floats, Ids
 from langmemory.types import Namespace
 
@@ -95,10 +95,16 @@ class BinaryQuantizedIndex:
         self.scans = 0
         """Searches among more than `FEW`: a coarse copy is worth its while if they go on."""
 
-    def refresh(self, connection: Connection) -> None:
-        """Read what was logged since the last time. Call it when the file has changed."""
+    def refresh(self, connection: Connection, ends: tuple[int, int] | None = None) -> None:
+        """Read what was logged since the last time. Call it when the file has changed.
+
+        Args:
+            ends: The last place of the log in this snapshot, and the last that is packed, if known.
+        """
+        if ends is not None and ends[0] <= self._seq:
+            return
         with self._lock:
-            newest, packed = _newest(connection)
+            newest, packed = ends or _newest(connection)
             if newest <= self._seq:
                 return
             if self._streaming or (self._seq < packed and self._seq >= 0):
@@ -130,10 +136,10 @@ class BinaryQuantizedIndex:
         chunk = self._chunk
         if not 0 < chunk.n <= WHOLE_UP_TO or chunk.coarse is not None or self._streaming:
             return
-        row = connection.execute("SELECT length(e) / 4 FROM vector LIMIT 1").fetchone()
-        if row is None or len(chunk.ids) * (row[0] + 1) * 4 > self._coarse_budget_bytes:
+        dims = _dims(connection)
+        if not dims or len(chunk.ids) * (dims + 1) * 4 > self._coarse_budget_bytes:
             return
-        chunk = replace(chunk, coarse=Int8Vectors.whole(row[0], len(chunk.ids)))
+        chunk = replace(chunk, coarse=Int8Vectors.whole(dims, len(chunk.ids)))
         _lay_coarse(connection, chunk, chunk.ids[: chunk.n])
         self._chunk, self._coarse_ready = chunk, True
 
@@ -188,6 +194,16 @@ class BinaryQuantizedIndex:
                 end = min(self._coarse_rows + COARSE_BLOCK, chunk.n)
                 _lay_coarse(connection, chunk, chunk.ids[self._coarse_rows : end])
                 self._coarse_rows = end
+
+    @property
+    def loaded(self) -> bool:
+        """Whether it was ever read from the log."""
+        return self._seq >= 0
+
+    @property
+    def streaming(self) -> bool:
+        """Whether it is over its budget."""
+        return self._streaming
 
     @property
     def size(self) -> int:
@@ -364,6 +380,12 @@ def _lay_coarse(connection: Connection, chunk: Chunk, ids: Ids) -> None:
         coarse.lay(rows[np.searchsorted(ids, found)], vectors)
 
 
+def _dims(connection: Connection) -> int:
+    """Return how long the vectors are; 0 without any."""
+    one = f"SELECT v.id, v.e FROM {connection.vector_rows} v LIMIT 1"
+    return int(connection.unpacked(connection.execute(one).fetchall())[1].shape[1])
+
+
 def _newest(connection: Connection) -> tuple[int, int]:
     """Return the last place of the log, and the last that is packed."""
     last, packed = connection.execute(
@@ -431,7 +453,7 @@ def pack(connection: Connection, words: int) -> None:
     if tail is None:
         return
     last = int(connection.execute("SELECT max(seq) FROM code").fetchone()[0])
-    live = int(connection.execute("SELECT count(*) FROM vector").fetchone()[0])
+    live = int(connection.execute(f"SELECT count(*) FROM {connection.vector_rows} v").fetchone()[0])
     stored = int(
         connection.execute("SELECT coalesce(sum(count), 0) FROM code_segment").fetchone()[0]
     )

@@ -1,0 +1,103 @@
+"""Addresses of a memory: the path of a file, or the URL of a schema on a PostgreSQL server."""
+
+from __future__ import annotations
+
+import os
+import re
+from typing import Final
+from urllib.parse import quote, unquote
+
+from langmemory.errors import ConfigError
+
+SCHEMES: Final = ("postgresql://", "postgres://")
+"""One of these begins the address of a server; everything else is a path."""
+DEFAULT_SCHEMA: Final = "langmemory"
+LONGEST_NAME: Final = 63
+"""Bytes of the name of a schema."""
+
+_HOST: Final = r"(?:\[[^\]/@]*\]|[^/?@:,\[\]]*)(?::\d*)?"
+_URL: Final = re.compile(
+    rf"postgres(?:ql)?://(?:(?P<user>[^@/?:]*)(?::[^@/?]*)?@)?(?P<hosts>{_HOST}(?:,{_HOST})*)"
+    r"(?P<database>/[^?@]*)?(?:\?(?P<options>.*))?",
+    re.DOTALL,
+)
+
+
+def is_server(place: str | os.PathLike[str]) -> bool:
+    """Return whether an address is that of a PostgreSQL server.
+
+    Raises:
+        ConfigError: It was one before pathlib took a slash out of it.
+    """
+    text = os.fspath(place)
+    if text.startswith(SCHEMES):
+        return True
+    if isinstance(place, os.PathLike) and text.startswith(tuple(one[:-1] for one in SCHEMES)):
+        raise ConfigError(
+            "The address of a PostgreSQL server is a pathlib.Path, which takes a slash out of it. Pass a str."
+        )
+    return False
+
+
+def shown(place: str, *, user: bool = False) -> str:
+    """Return an address as it may be shown: that of a server without password and options, and without
+    the user's name unless that is asked for."""
+    return Address(place).shown(user=user) if place.startswith(SCHEMES) else place
+
+
+def in_schema(place: str | os.PathLike[str], schema: str) -> str:
+    """Return the address of another schema of the same server.
+
+    Raises:
+        ConfigError: It is the path of a file.
+    """
+    if not is_server(place):
+        raise ConfigError(
+            f"schema={schema!r:.80} is given with {os.fspath(place)!r:.200}; only a server has schemas."
+        )
+    url, _, options = str(place).partition("?")
+    others = [one for one in options.split("&") if one and not one.startswith("schema=")]
+    return f"{url}?" + "&".join([*others, f"schema={quote(schema, safe='')}"])
+
+
+class Address:
+    """The address of a schema: ``postgresql://user:password@host:port/database?schema=name``.
+
+    Its other options are those of libpq, such as ``sslmode``.
+    """
+
+    def __init__(self, url: str) -> None:
+        """Read a URL.
+
+        Raises:
+            ConfigError: It is none. The message does not repeat it, for it may hold a password.
+        """
+        found = _URL.fullmatch(url)
+        if found is None:
+            raise ConfigError(
+                "The address of the PostgreSQL server cannot be read. Write it as "
+                "postgresql://user:password@host:5432/database?schema=langmemory, and the characters "
+                "@ : / ? # % in a user's name or password as %40 %3A %2F %3F %23 %25."
+            )
+        own: list[str] = []
+        options: list[str] = []
+        for option in filter(None, (found["options"] or "").split("&")):
+            (own if option.startswith("schema=") else options).append(option)
+        schema = unquote(own[-1].partition("=")[2]) if own else DEFAULT_SCHEMA
+        if not schema or not schema.isprintable() or len(schema.encode()) > LONGEST_NAME:
+            raise ConfigError(
+                f"schema={schema!r:.80} is no name of a schema; it has 1 to {LONGEST_NAME} bytes."
+            )
+        self.schema = schema
+        hosts = [found["hosts"], *(one[5:] for one in options if one.startswith("host="))]
+        self._user, self._place = found["user"] or "", f"{''.join(hosts)}{found['database'] or ''}"
+        self.url = url.partition("?")[0] + (f"?{'&'.join(options)}" if options else "")
+        """As libpq reads it."""
+
+    def shown(self, *, user: bool = False) -> str:
+        """Return it without password and options, and without the user's name unless it is asked for."""
+        name = f"{self._user}@" if user and self._user else ""
+        return f"postgresql://{name}{self._place}?schema={quote(self.schema)}"[:300]
+
+    def __repr__(self) -> str:
+        return f"Address({self.shown()!r})"
