@@ -18,6 +18,7 @@ from langgraph.store.base import SearchItem
 from langmemory.documents import files
 from langmemory.documents.files import MOST_BYTES, Content, Stamp
 from langmemory.documents.records import Document, Known, Source, Synced, known_of
+from langmemory.documents.storing import Storing
 from langmemory.documents.writing import Writer
 from langmemory.errors import ConfigError, ImportFormatError, with_extra
 from langmemory.namespaces import check_namespace
@@ -27,8 +28,6 @@ from langmemory.types import Namespace
 
 if TYPE_CHECKING:
     import threading
-
-    from langmemory.stores.face import StoreFace
 
 DEFAULT_NAMESPACE: Final[Namespace] = ("documents",)
 EVERY: Final = 1_000_000_000
@@ -42,7 +41,7 @@ class Documents:
 
     __slots__ = ("_store",)
 
-    def __init__(self, store: StoreFace) -> None:
+    def __init__(self, store: Storing) -> None:
         self._store = store
 
     def add(

@@ -6,7 +6,7 @@ import hashlib
 from collections.abc import Iterator
 from dataclasses import replace
 from datetime import datetime
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from langgraph.store.base import PutOp
 
@@ -14,11 +14,9 @@ from langmemory.documents.converting import Converted, convert
 from langmemory.documents.files import Content
 from langmemory.documents.records import DIGITS, Document, Known, Synced, digest, known_of, record
 from langmemory.documents.splitting import CHUNK_CHARACTERS, split
+from langmemory.documents.storing import Storing
 from langmemory.errors import ChangedMeanwhileError
 from langmemory.types import Namespace
-
-if TYPE_CHECKING:
-    from langmemory.stores.face import StoreFace
 
 ATTEMPTS: Final = 5
 """How often a document is written where somebody else writes it at the same time."""
@@ -27,7 +25,7 @@ ATTEMPTS: Final = 5
 class Writer:
     """Takes documents, and keeps account of what was done with them."""
 
-    def __init__(self, store: StoreFace, namespace: Namespace, *, dry_run: bool) -> None:
+    def __init__(self, store: Storing, namespace: Namespace, *, dry_run: bool) -> None:
         self._store = store
         self._namespace = namespace
         self._dry_run = dry_run
