@@ -206,6 +206,10 @@ class Engine(Protocol):
     def purge_if_sound(self) -> tuple[bool, bool]:
         """As `purge`; return whether the database was written anew, and whether its log is empty."""
 
+    def kept(self, *, purged: bool) -> tuple[str, ...]:
+        """Return where bytes of deleted rows may be left that the engine cannot reach; ``purged``: after
+        `purge`."""
+
     def leftovers(self, words: list[str]) -> tuple[int, list[str]]:
         """Return how many of the words were looked for in the stored bytes, and where one stands."""
 

@@ -192,6 +192,9 @@ class Engine:
         finally:
             connection.pragma("secure_delete", False)
 
+    def kept(self, *, purged: bool) -> tuple[str, ...]:
+        return ()
+
     def leftovers(self, words: list[str]) -> tuple[int, list[str]]:
         """Return how many of the words were looked for in the file, and where one still stands."""
         with self.read() as snapshot:

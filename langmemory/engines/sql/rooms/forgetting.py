@@ -217,7 +217,7 @@ class Forgetting:
                     if one is not None:
                         one.erase_keywords()
                         one.empty_wal()
-                return done
+                return replace(done, kept=engine.kept(purged=False))
             with engine.read() as snapshot:
                 words = left.needles(snapshot.connection)
             purged, emptied = engine.purge_if_sound()
@@ -227,6 +227,7 @@ class Forgetting:
             if emptied and purged:
                 with engine.write() as connection:
                     note_remaining(connection, "copies", done.run_id)
+            kept = engine.kept(purged=purged)
             looked, places = engine.leftovers(words)
             if places:  # somebody may have said the same anew
                 with engine.read() as snapshot:
@@ -253,7 +254,7 @@ class Forgetting:
                 f"The memories are gone, but words of theirs still stand in {', '.join(places)}. "
                 "Run `langmemory doctor`, then forget again."
             )
-        return replace(done, words=looked, purged=purged)
+        return replace(done, words=looked, purged=purged, kept=kept)
 
     def _scope(self, connection: Connection) -> ErasureScope:
         found = ErasureScope()
