@@ -20,6 +20,7 @@ from langmemory.addresses import Address
 from langmemory.config import DatabaseConfig
 from langmemory.engines.postgres import row_security
 from langmemory.engines.postgres.connection import Connection
+from langmemory.engines.postgres.notices import Notices
 from langmemory.engines.postgres.pool import PAUSE_SECONDS, Pool, pool_of
 from langmemory.errors import ClosedStoreError, DatabaseError, InvalidValueError, SchemaVersionError
 
@@ -29,7 +30,10 @@ OLDEST: Final = 150_000
 """The oldest version of PostgreSQL that is tested."""
 TRIES: Final = 5
 """Times that a transaction is tried of which nothing was written."""
-_VERSION: Final = "SELECT version, pg_current_xact_id()::text FROM langmemory_version"
+_CLOCK: Final = "(extract(epoch FROM clock_timestamp()) * 1000000)::bigint"
+_VERSION: Final = (
+    f"SELECT {_CLOCK}, (SELECT version FROM langmemory_version), pg_current_xact_id()::text"
+)
 
 T = TypeVar("T")
 
@@ -144,6 +148,7 @@ class Database:
         self.vector_version: tuple[int, ...] = ()
         """Of pgvector, such as ``(0, 8, 5)``: its iterative scan is there from 0.8 on."""
         self.schema_version: int | None = None
+        self.ahead_us = 0
         self.reads_only = False
         """Whether the role may only read, and row-level security decides what."""
         self._viewer = ""
@@ -154,6 +159,7 @@ class Database:
         self._durable = settings.synchronous == "full"
         self._pool = pool_of(self.address)
         self.connect = self._pool.connect
+        self.notices = Notices(self._lent, self.connect, self.address.schema, self.path)
         # One connection first: a wrong address is told at once, in the server's words.
         try:
             with clear_errors(self.path), self.connect() as raw:
@@ -180,6 +186,9 @@ class Database:
             self._pool.prepares = False
         self._timeline = _timeline(raw)
         self.find_vectors(raw)
+        asked_us = time.time_ns() // 1000
+        told: Any = raw.execute(f"SELECT {_CLOCK}".encode()).fetchone()
+        self._set_clock(asked_us, told[0])
 
     def find_vectors(self, raw: psycopg.Connection[Any]) -> None:
         """Look whether the database has pgvector, and where."""
@@ -233,14 +242,25 @@ class Database:
         )
 
     @contextmanager
-    def _begun(self, begin: quoting.Composed) -> Iterator[tuple[psycopg.Connection[Any], Any]]:
-        """A connection on which a transaction began, and the row that the last statement of its beginning
-        returned. One that broke while it was idle is replaced: nothing was begun on it."""
+    def _lent(self) -> Iterator[psycopg.Connection[Any]]:
+        self.check_usable()
+        raw = self._pool.take(time.monotonic() + self.address.pool_timeout_seconds)
+        try:
+            yield raw
+        finally:
+            self._pool.give_back(raw)
+
+    @contextmanager
+    def _begun(self, begin: quoting.Composed) -> Iterator[tuple[psycopg.Connection[Any], Any, int]]:
+        """A connection on which a transaction began, the row that the last statement of its beginning
+        returned, and when that was asked for. One that broke while it was idle is replaced: nothing was
+        begun on it."""
         self.check_usable()
         deadline = time.monotonic() + self.address.pool_timeout_seconds
         while True:
             raw = self._pool.take(deadline)
             try:
+                asked_us = time.time_ns() // 1000
                 cursor = raw.execute(begin)
                 while cursor.nextset():
                     pass
@@ -256,7 +276,7 @@ class Database:
                 self._pool.give_back(raw)
                 raise
         try:
-            yield raw, row
+            yield raw, row, asked_us
         finally:
             self._pool.give_back(raw)
 
@@ -282,13 +302,16 @@ class Database:
             self.patience(busy_timeout_ms),
             quoting.SQL("on" if self._durable else "off"),
             self.lock(),
-            quoting.SQL(_VERSION if self.schema_version is not None else "SELECT NULL, NULL"),
+            quoting.SQL(
+                _VERSION if self.schema_version is not None else f"SELECT {_CLOCK}, NULL, NULL"
+            ),
         )
         transaction: str | None = None
         self._writing.now = True
         try:
-            with clear_errors(self.path), self._begun(begin) as (raw, row):
-                self._check_schema(row)
+            with clear_errors(self.path), self._begun(begin) as (raw, row, asked_us):
+                self._set_clock(asked_us, row[0])
+                self._check_schema(row[1:])
                 with raw.pipeline() as pipeline:
                     connection = Connection(raw, pipeline)
                     try:
@@ -297,13 +320,14 @@ class Database:
                         with suppress(psycopg.Error):  # else psycopg logs it, with values
                             connection.flush()
                         raise
-                    transaction = row and row[1]
+                    transaction = row[2]
                     raw.execute("COMMIT")
         except NothingWrittenError:
             if transaction is None or not self._was_committed(transaction):
                 raise
         finally:
             self._writing.now = False
+        self.notices.written()
 
     def _was_committed(self, transaction: str) -> bool:
         """Return whether a transaction is written of whose COMMIT no answer came.
@@ -318,7 +342,7 @@ class Database:
         state, before = "in progress", self._timeline
         with suppress(DatabaseError), clear_errors(self.path):
             while state == "in progress" and time.monotonic() < deadline:
-                with self._begun(begin) as (raw, row):
+                with self._begun(begin) as (raw, row, _):
                     state = row[0]
                     self._timeline = _timeline(raw)
                 time.sleep(PAUSE_SECONDS if state == "in progress" else 0)
@@ -365,14 +389,14 @@ class Database:
         """A connection with one consistent snapshot. Do not write through it."""
         mode = "REPEATABLE READ" if snapshot else "READ COMMITTED"
         begin = self._begin(f"ISOLATION LEVEL {mode} READ ONLY")
-        with clear_errors(self.path), self._begun(begin) as (raw, _):
+        with clear_errors(self.path), self._begun(begin) as (raw, _, _):
             yield Connection(raw)
 
     @contextmanager
     def copy(self) -> Iterator[Connection]:
         """A transaction that is rolled back whatever happens, to see what a write would do."""
         begin = self._begin("ISOLATION LEVEL REPEATABLE READ")
-        with clear_errors(self.path), self._begun(begin) as (raw, _):
+        with clear_errors(self.path), self._begun(begin) as (raw, _, _):
             yield Connection(raw)
 
     def first(self, statement: str, bindings: tuple[Any, ...]) -> Any:
@@ -380,10 +404,16 @@ class Database:
         with self.read(snapshot=False) as connection:
             return connection.execute(statement, bindings).fetchone()
 
+    def _set_clock(self, asked_us: int, server_us: int) -> None:
+        """Correct how far the server's clock is ahead, where an answer shows that it is not as known. Leases
+        and lives are compared by it, since the clocks of several machines differ."""
+        least = server_us - time.time_ns() // 1000
+        self.ahead_us = min(max(self.ahead_us, least), server_us - asked_us)
+
     def _check_schema(self, row: Any) -> None:
         if self.schema_version is None:
             return
-        if row is None or row[0] != self.schema_version:
+        if not row or row[0] != self.schema_version:
             raise SchemaVersionError(
                 f"{self.path} was brought from schema version {self.schema_version} to "
                 f"{row and row[0]} by another langmemory while it was open here; nothing was written. "
@@ -413,5 +443,6 @@ class Database:
         if self._closed.is_set():
             return
         self._closed.set()
+        self.notices.close()
         if self.pid == os.getpid():
             self._pool.leave()
