@@ -136,6 +136,11 @@ class Database:
 
         self.notices = Notices(self._lent, self.connect, self.address.schema, self.path)
 
+    @property
+    def pool_size(self) -> int:
+        """The most connections that the pool holds."""
+        return int(self._pool.max_size)
+
     def connect(self) -> psycopg.Connection[Any]:
         raw = psycopg.connect(self.address.url, autocommit=True)
         adapt(raw)

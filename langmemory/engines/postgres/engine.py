@@ -14,7 +14,7 @@ import psycopg
 from psycopg import sql as quoting
 
 from langmemory.config import DEFAULT_DATABASE, DatabaseConfig, EngineConfig
-from langmemory.engines.postgres import row_security, schema, vacuuming, vectors
+from langmemory.engines.postgres import report, row_security, schema, vacuuming, vectors
 from langmemory.engines.postgres.connection import Connection
 from langmemory.engines.postgres.consistency import check
 from langmemory.engines.postgres.database import Database, clear_errors
@@ -258,6 +258,10 @@ class Engine:
 
     def mend(self, indexing: Any) -> None:
         """The indexes are in the server's transactions; none is ever lost alone."""
+
+    def findings(self) -> list[report.Finding]:
+        """Return what there is to say of the server."""
+        return list(report.findings(self.database))
 
     def check(self) -> list[str]:
         """Return what is inconsistent in the schema, one line for each."""
