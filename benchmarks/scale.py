@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import random
 import statistics
 import time
 from pathlib import Path
@@ -29,6 +30,7 @@ ACTIVE: Final = 0.1
 RECALLS_A_WRITE: Final = 1.0
 PEAK: Final = 4.0
 """The busiest hour against the mean one."""
+PATIENCE_MS: Final = 100
 SERVER_DISK_TB: Final = 4.0
 """What one server holds so that a restore or a new replica takes hours, not days."""
 _SIZES: Final = (
@@ -38,7 +40,7 @@ _SIZES: Final = (
 
 
 def measure(address: str, items: int, namespaces: int) -> dict[str, Any]:
-    """Write, recall, and look at what it took."""
+    """Write, beside what is there, recall, and look at what it took."""
     corpus = Corpus(seed=7)
     with MemoryStore(address) as store:
         raw, engine = store.conn.raw, store._core.engine
@@ -50,20 +52,22 @@ def measure(address: str, items: int, namespaces: int) -> dict[str, Any]:
         def place(number: int) -> tuple[str, ...]:
             return ("users", f"u{number % namespaces}")
 
+        there = raw.execute("SELECT count(*) FROM item").fetchone()[0]
         wal, began = lsn(), time.perf_counter()
-        for start in range(0, items, AT_ONCE):
+        for start in range(there, there + items, AT_ONCE):
             store.batch(
                 PutOp(place(n), f"k{n}", {"text": corpus.fact(n).text})
-                for n in range(start, min(start + AT_ONCE, items))
+                for n in range(start, min(start + AT_ONCE, there + items))
             )
         batch_seconds, batch_wal = time.perf_counter() - began, lsn() - wal
         raw.execute("VACUUM ANALYZE")
+        held = raw.execute("SELECT count(*) FROM item").fetchone()[0]
         rows = raw.execute(_SIZES.encode(), (schema,)).fetchall()
         put, recall = list[float](), list[float]()
         wal = lsn()
         for n in range(SINGLE):
             began = time.perf_counter()
-            store.put(place(n * 37), f"single{n}", {"text": corpus.fact(items + n).text})
+            store.put(place(n * 37), f"single{n}", {"text": corpus.fact(held + n).text})
             put.append(time.perf_counter() - began)
         single_wal = lsn() - wal
         for n in range(SINGLE):
@@ -72,21 +76,41 @@ def measure(address: str, items: int, namespaces: int) -> dict[str, Any]:
             recall.append(time.perf_counter() - began)
         words = raw.execute("SELECT count(*) FROM word_count").fetchone()[0]
     return {
-        "items": items,
+        "items": held,
         "namespaces": namespaces,
-        "batch_put_ms": 1000 * batch_seconds / items,
-        "batch_wal_bytes": batch_wal / items,
+        "batch_put_ms": 1000 * batch_seconds / items if items else None,
+        "batch_wal_bytes": batch_wal / items if items else None,
         "put_ms": 1000 * statistics.median(put),
         "put_wal_bytes": single_wal / SINGLE,
         "recall_ms": 1000 * statistics.median(recall),
         "recall_p95_ms": 1000 * sorted(recall)[int(SINGLE * 0.95)],
         "words": words,
         "bytes": {
-            name: {"all": size / items, "indexes": index / items}
+            name: {"all": size / held, "indexes": index / held}
             for name, size, index in sorted(rows, key=lambda row: -row[1])
-            if size / items >= 1
+            if size / held >= 1
         },
     }
+
+
+def waited_ms(rate: float, busy_ms: float, *, seconds: float = 600) -> float:
+    """Return how long 95 % of writes wait at most for the one writer of a schema, simulated: they come at
+    random, ``rate`` a second, and each keeps it busy for so long."""
+    dice, now, free = random.Random(1), 0.0, 0.0
+    waits = list[float]()
+    while now < seconds:
+        now += dice.expovariate(rate)
+        waits.append(max(free - now, 0.0))
+        free = max(free, now) + busy_ms / 1000
+    return 1000 * sorted(waits)[int(len(waits) * 0.95)]
+
+
+def schemas_for(rate: float, busy_ms: float) -> int:
+    """Return among how many schemas writes have to be shared so that few wait longer than `PATIENCE_MS`."""
+    schemas = max(int(rate * busy_ms / 1000), 1)
+    while waited_ms(rate / schemas, busy_ms) > PATIENCE_MS:
+        schemas += max(schemas // 20, 1)
+    return schemas
 
 
 def foresee(costs: dict[str, Any], items: float, namespaces: float) -> list[tuple[str, str, float]]:
@@ -100,7 +124,11 @@ def foresee(costs: dict[str, Any], items: float, namespaces: float) -> list[tupl
     asked = recalls * costs["recall_ms"] / 1000
     return sorted(
         (
-            ("the writer of a schema", f"{writes:,.0f} puts/s keep {busy:,.1f} writers busy", busy),
+            (
+                "the writer of a schema",
+                f"{writes:,.0f} puts/s keep {busy:,.1f} writers busy",
+                schemas_for(writes, costs["put_ms"]),
+            ),
             (
                 "disk",
                 f"{disk_tb:,.1f} TB, {bytes_each:,.0f} bytes a memory",
