@@ -183,7 +183,7 @@ class Engine:
 
     @property
     def reads_only(self) -> bool:
-        """Whether the role may only read."""
+        """Whether nothing can be written here."""
         return self.database.reads_only
 
     @property
@@ -227,7 +227,7 @@ class Engine:
 
     def for_viewer(self, viewer: str) -> Engine:
         """Return this engine; where its role is a reader, one whose transactions name the viewer."""
-        if not self.reads_only:
+        if not self.database.filtered:
             return self
         found = copy.copy(self)
         found.use(self.database.for_viewer(viewer))
@@ -419,7 +419,7 @@ class Snapshot:
         that only searches in small namespaces has none."""
         index, ends = self._seen.index, self._seen.ends
         assert index is not None
-        if index.streaming or self.engine.reads_only:  # a reader has no copies
+        if index.streaming or self.engine.database.filtered:  # a reader has no copies
             return False
         if not index.loaded and (
             self.engine.sizes.are_few(self.connection, scope, ends[0]) or plan.items is not None
@@ -440,7 +440,7 @@ class Snapshot:
             plan=self.plan(scope),
             complete=complete,
             copy=None
-            if self.engine.reads_only
+            if self.engine.database.filtered
             else self.engine.copies.of_words(self.connection, self._seen.words),
         )
 

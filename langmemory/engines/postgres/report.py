@@ -105,7 +105,7 @@ def _role(raw: psycopg.Connection[Any], database: Database) -> Iterator[Finding]
         "WHERE oid = 'item'::regclass",
     )
     found = f"{role} owns the tables" if owns else f"{role} does not own the tables"
-    if database.reads_only:
+    if database.filtered:
         found = f"{role} may only read, and sees what policies let it see"
     yield Finding(what="role", found=found)
     on = row_security.is_on(raw)
