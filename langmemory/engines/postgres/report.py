@@ -13,8 +13,6 @@ from langmemory.engines.postgres import row_security
 from langmemory.engines.postgres.database import Database
 from langmemory.pluralize import counted
 
-OLDEST: Final = 150_000
-"""``server_version_num`` of the oldest PostgreSQL that is tested."""
 OLDEST_PGVECTOR: Final = (0, 7)
 BLOATED: Final = 0.2
 """Share of dead rows from which on a table is worth a vacuum."""
@@ -59,21 +57,15 @@ def _one(raw: psycopg.Connection[Any], statement: str, *bindings: Any) -> Any:
 
 
 def _server(raw: psycopg.Connection[Any], database: Database) -> Iterator[Finding]:
-    number = raw.info.server_version
-    version = raw.info.parameter_status("server_version") or str(number)
-    if number < OLDEST:
-        advice = "Move to PostgreSQL 15 or newer."
-        yield Finding(what="PostgreSQL", state="fail", found=f"{version} is too old", advice=advice)
-    else:
-        follows = _one(raw, "SELECT pg_is_in_recovery()")[0]
-        found = f"{version}, psycopg {psycopg.__version__}"
-        if follows:
-            yield Finding(
-                what="PostgreSQL", state="warn", found=f"{found}; a replica, which only reads",
-                advice="Write through the address of the primary.",
-            )  # fmt: skip
-        else:
-            yield Finding(what="PostgreSQL", found=found)
+    version = raw.info.parameter_status("server_version") or "?"
+    found = f"{version}, psycopg {psycopg.__version__}"
+    if not _one(raw, "SELECT pg_is_in_recovery()")[0]:
+        yield Finding(what="PostgreSQL", found=found)
+        return
+    yield Finding(
+        what="PostgreSQL", state="warn", found=f"{found}; a replica, which only reads",
+        advice="Write through the address of the primary.",
+    )  # fmt: skip
 
 
 def _extension(raw: psycopg.Connection[Any], database: Database) -> Iterator[Finding]:
@@ -179,12 +171,12 @@ def _connections(raw: psycopg.Connection[Any], database: Database) -> Iterator[F
         "count(*) FILTER (WHERE usename = current_user) FROM pg_stat_activity "
         "WHERE backend_type = 'client backend' OR backend_type IS NULL",
     )
-    pool = database.pool_size
-    found = f"{held} of {most} in use, {ours} by this role; a store takes up to {pool}, and one to listen"
+    pool = database.address.pool_size
+    found = f"{held} of {most} in use, {ours} by this role; a process takes up to {pool}, and one to listen"
     if held >= FULL * most:
         yield Finding(
             what="connections", state="warn", found=found,
-            advice="Put PgBouncer in front (pool_mode = transaction), or lower database.readers.",
+            advice="Put PgBouncer in front (pool_mode = transaction), or lower pool_size in the address.",
         )  # fmt: skip
     else:
         yield Finding(what="connections", found=found)
