@@ -13,9 +13,29 @@ from langmemory.engines.postgres import Engine
 from langmemory.stores import memory_store, rooms
 from tests import postgres_server
 
+_opened: dict[str, str] = {}
+"""The addresses of schemas, by how their stores show them."""
+
+
+def _open(path: str | os.PathLike[str], settings: DatabaseConfig) -> Engine:
+    """Open the schema that stands for a memory file."""
+    place = os.fspath(path)
+    if not is_server(path):
+        place = postgres_server.of_file(place)
+    engine = Engine(_opened.get(place, place), settings=settings)
+    _opened.setdefault(engine.path, place)
+    return engine
+
+
+def pytest_configure() -> None:
+    """Have every store open a schema, also that of a fixture of a whole module. All processes of a
+    session share one server."""
+    os.environ["MEMORY_POSTGRES_URL"] = postgres_server.url()
+    memory_store.open_engine = rooms.open_engine = _open  # type: ignore[assignment]
+
 
 def pytest_runtest_setup(item: pytest.Item) -> None:
-    """Leave out what looks into a SQLite file."""
+    """Leave out what only SQLite has."""
     if mark := item.get_closest_marker("sqlite"):
         pytest.skip(mark.args[0])
     if "sqlite" in item.path.parts:
@@ -23,19 +43,15 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
 
 
 @pytest.fixture(autouse=True)
-def _engine(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """Every memory file of a test is a schema of a server, which goes with the test."""
-    opened: set[str] = set()
-
-    def open_engine(path: str | os.PathLike[str], settings: DatabaseConfig) -> Engine:
-        address = os.fspath(path)
-        if not is_server(path):
-            address = postgres_server.of_file(address)
-        opened.add(address)
-        return Engine(address, settings=settings)
-
-    monkeypatch.setattr(memory_store, "open_engine", open_engine)
-    monkeypatch.setattr(rooms, "open_engine", open_engine)
+def _dropped() -> Iterator[None]:
+    """The schemas that a test opened go with it."""
+    before = set(_opened)
     yield
-    for address in opened:
-        postgres_server.drop(address)
+    for shown in set(_opened) - before:
+        postgres_server.drop(_opened.pop(shown))
+
+
+def pytest_unconfigure() -> None:
+    """Drop those of whole modules."""
+    while _opened:
+        postgres_server.drop(_opened.popitem()[1])
