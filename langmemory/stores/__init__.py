@@ -1,6 +1,7 @@
 """Stores: `MemoryStore`, LangGraph's BaseStore over the SQLite engine."""
 
+from langmemory.stores.copying import copy
 from langmemory.stores.memory_store import MemoryStore
 from langmemory.stores.rooms import IndexConfig, reembed
 
-__all__ = ["IndexConfig", "MemoryStore", "reembed"]
+__all__ = ["IndexConfig", "MemoryStore", "copy", "reembed"]
