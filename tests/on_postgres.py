@@ -9,6 +9,7 @@ import pytest
 
 from langmemory.addresses import is_server
 from langmemory.config import DatabaseConfig
+from langmemory.engines import postgres
 from langmemory.engines.postgres import Engine
 from langmemory.stores import memory_store, rooms
 from tests import postgres_server
@@ -27,11 +28,18 @@ def _open(path: str | os.PathLike[str], settings: DatabaseConfig) -> Engine:
     return engine
 
 
+def _is_there(path: str) -> bool:
+    """Return whether the schema is there that stands for a memory file."""
+    place = path if is_server(path) else postgres_server.of_file(path)
+    return postgres.is_there(_opened.get(place, place))
+
+
 def pytest_configure() -> None:
     """Have every store open a schema, also that of a fixture of a whole module. All processes of a
     session share one server."""
     os.environ["MEMORY_POSTGRES_URL"] = postgres_server.url()
     memory_store.open_engine = rooms.open_engine = _open  # type: ignore[assignment]
+    rooms.is_there = _is_there
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:

@@ -312,7 +312,7 @@ def test_the_command_takes_edits_up(store: MemoryStore, folder: Path, tmp_path: 
     edit(page(folder), ("lens grinder", "lens designer"))
     command = ["--db", address(tmp_path / "memory.db"), "journal", "--path", str(folder)]
     kept = CliRunner().invoke(app, [*command, "--rebuild"])
-    assert kept.exit_code == 0
+    assert kept.exit_code == 0, kept.output
     assert "lens designer" in page(folder).read_text("utf-8")
     found = CliRunner().invoke(app, [*command, "--take-edits", "--json"])
     assert found.exit_code == 0

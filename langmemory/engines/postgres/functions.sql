@@ -132,15 +132,6 @@ BEGIN ATOMIC
     SELECT strpos($1, $2);
 END;
 
--- A day as it is, or NULL where it is none.
-CREATE FUNCTION date(day text) RETURNS text LANGUAGE sql IMMUTABLE PARALLEL SAFE
-BEGIN ATOMIC
-    SELECT CASE WHEN day ~ '^\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])$' AND day NOT LIKE '0000%' THEN
-        CASE WHEN substr(day, 9)::int <= extract(
-            day FROM make_date(substr(day, 1, 4)::int, substr(day, 6, 2)::int, 1) + interval '1 month - 1 day'
-        ) THEN day END END;
-END;
-
 -- A time without an offset is one of UTC, so that no setting of a session counts.
 CREATE FUNCTION unixepoch(moment text, how text) RETURNS double precision LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE AS $$
 BEGIN
@@ -167,3 +158,13 @@ END;
 CREATE AGGREGATE json_group_array (text) (
     SFUNC = array_append, STYPE = text[], INITCOND = '{}', FINALFUNC = json_of
 );
+
+-- A condition is true of a group where it is true of one row.
+CREATE AGGREGATE max (boolean) (SFUNC = boolor_statefunc, STYPE = boolean);
+
+CREATE FUNCTION date(day text) RETURNS text LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE AS $$
+BEGIN
+    RETURN CASE WHEN day ~ '^\d{4}-\d\d-\d\d$' THEN to_char(CAST(day AS pg_catalog.date), 'YYYY-MM-DD') END;
+EXCEPTION WHEN others THEN
+    RETURN NULL;
+END $$;

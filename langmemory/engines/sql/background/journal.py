@@ -24,8 +24,8 @@ _DERIVED: Final = (
 )
 _BEGINS: Final = "substr(i.value ->> '$.said_at', 1, 10)"
 """``said_at`` is ISO 8601 with an offset, so it begins with the speaker's own day."""
-_IS_DAY: Final = f"(date({_BEGINS}) = {_BEGINS} AND {_BEGINS} > '0001')"
-"""Somebody may have put something else there."""
+_DAY: Final = f"CASE WHEN date({_BEGINS}) = {_BEGINS} AND {_BEGINS} > '0001' THEN {_BEGINS} END"
+"""NULL where somebody put something else there."""
 
 
 def namespaces(connection: Connection, prefix: Namespace) -> list[tuple[int, Namespace]]:
@@ -69,9 +69,8 @@ def leaving(
             continue
         first, last = sorted((before, through or ""))
         rows = connection.execute(
-            f"SELECT DISTINCT {_BEGINS} FROM item i WHERE i.namespace = ? AND ({_DERIVED}) "
-            f"AND i.status <> 'archived' AND {_IS_DAY} "
-            f"AND substr({_BEGINS}, 1, 7) > ? AND substr({_BEGINS}, 1, 7) <= ?",
+            f"SELECT DISTINCT {_DAY} AS day FROM item i WHERE i.namespace = ? AND ({_DERIVED}) "
+            f"AND i.status <> 'archived' AND substr({_DAY}, 1, 7) > ? AND substr({_DAY}, 1, 7) <= ?",
             (namespace, first, last),
         )
         found[namespace] = {(path, str(day)) for (day,) in rows}
@@ -158,9 +157,9 @@ WITH told (id, namespace, key, heir) AS MATERIALIZED (
             CROSS JOIN item x ON x.namespace = r.namespace AND x.key = m.value
             WHERE x.id IN (SELECT id FROM told))
 )
-SELECT DISTINCT p.path, {_BEGINS} FROM near n
+SELECT DISTINCT p.path, {_DAY} AS day FROM near n
 CROSS JOIN item i ON i.id = n.id CROSS JOIN namespace p ON p.id = i.namespace
-WHERE ({_DERIVED}) AND {_IS_DAY}
+WHERE ({_DERIVED}) AND {_DAY} IS NOT NULL
 """
 
 
@@ -188,14 +187,14 @@ def derived(
             return []
         bindings = (connection.array(told), namespace, connection.text_array(tuple(days)))
     rows = connection.execute(
-        f"SELECT i.key, i.value, {_BEGINS} AS day, i.owner, i.privacy, i.status, i.invalid_at, "
+        f"SELECT i.key, i.value, {_DAY} AS day, i.owner, i.privacy, i.status, i.invalid_at, "
         "(SELECT b.value ->> '$.said_at' FROM item b "
         " WHERE b.namespace = i.namespace AND b.key = i.superseded_by), "
         "(SELECT t.name FROM evidence v JOIN item o ON o.id = v.source "
         " JOIN thread t ON t.id = o.thread WHERE v.item = i.id ORDER BY v.source LIMIT 1), "
         "(SELECT min(v.source) FROM evidence v WHERE v.item = i.id) AS source "
         f"FROM {source} WHERE i.namespace = ? AND ({_DERIVED}) AND i.status <> 'archived' "
-        f"{chosen} AND {_IS_DAY} ORDER BY day, source, i.id",
+        f"{chosen} AND {_DAY} IS NOT NULL ORDER BY day, source, i.id",
         bindings,
     )
     found = []
