@@ -315,5 +315,5 @@ def test_the_command_takes_edits_up(store: MemoryStore, folder: Path, tmp_path: 
     assert kept.exit_code == 0, kept.output
     assert "lens designer" in page(folder).read_text("utf-8")
     found = CliRunner().invoke(app, [*command, "--take-edits", "--json"])
-    assert found.exit_code == 0
+    assert found.exit_code == 0, found.output
     assert len(json.loads(found.stdout)["lines"]) == 1
