@@ -170,8 +170,8 @@ class JournalRows(Protocol):
     def dreamt(self, namespace: Namespace) -> list[DreamRow]:
         """Return what nights that stand changed in a namespace, the newest first."""
 
-    def month(self, namespace: Namespace, month: str) -> MonthRows | None:
-        """Return what was learned in a month, YYYY-MM, from one snapshot; None where nothing was."""
+    def month(self, namespace: Namespace, month: str) -> Iterator[MonthRows]:
+        """Yield what was learned in a month, YYYY-MM, within one snapshot; nothing where nothing was."""
 
     def distilled(self) -> Mapping[Namespace, str]:
         """Return the last month that is distilled, YYYY-MM, of each namespace that has any."""
