@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 
@@ -14,13 +15,16 @@ from langmemory.engines.postgres import Engine
 from langmemory.stores import memory_store, rooms
 from tests import postgres_server
 
+_open_real = rooms.open_engine
 _opened: dict[str, str] = {}
 """The addresses of schemas, by how their stores show them."""
 
 
-def _open(path: str | os.PathLike[str], settings: DatabaseConfig) -> Engine:
+def _open(path: str | os.PathLike[str], settings: DatabaseConfig) -> Any:
     """Open the schema that stands for a memory file."""
     place = os.fspath(path)
+    if "://" in place and not is_server(path):
+        return _open_real(path, settings)  # which refuses it
     if not is_server(path):
         place = postgres_server.of_file(place)
     engine = Engine(_opened.get(place, place), settings=settings)
