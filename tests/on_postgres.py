@@ -9,6 +9,7 @@ import pytest
 
 from langmemory.addresses import is_server
 from langmemory.config import DatabaseConfig
+from langmemory.engines import postgres
 from langmemory.engines.postgres import Engine
 from langmemory.stores import memory_store, rooms
 from tests import postgres_server
@@ -32,8 +33,12 @@ def _engine(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
         opened.add(address)
         return Engine(address, settings=settings)
 
+    def is_there(path: str) -> bool:
+        return postgres.is_there(path if is_server(path) else postgres_server.of_file(path))
+
     monkeypatch.setattr(memory_store, "open_engine", open_engine)
     monkeypatch.setattr(rooms, "open_engine", open_engine)
+    monkeypatch.setattr(rooms, "is_there", is_there)
     yield
     for address in opened:
         postgres_server.drop(address)

@@ -1,6 +1,7 @@
 """Stores: `MemoryStore`, LangGraph's BaseStore over the SQLite engine."""
 
 from langmemory.stores.memory_store import MemoryStore
-from langmemory.stores.rooms import IndexConfig, reembed
+from langmemory.stores.reembedding import reembed
+from langmemory.stores.rooms import IndexConfig
 
 __all__ = ["IndexConfig", "MemoryStore", "reembed"]

@@ -39,7 +39,6 @@ from langmemory.engines.sql.rooms.recalling import (
 from langmemory.engines.sql.rooms.tokens import Tokens
 from langmemory.engines.sql.writing.indexing import IndexConfig
 from langmemory.engines.sqlite import Engine as SqliteEngine
-from langmemory.engines.sqlite.reembedding import reembed
 from langmemory.errors import ConfigError, with_extra
 from langmemory.projections.journal import Journal
 
@@ -87,7 +86,6 @@ __all__ = [
     "journal_of",
     "open_engine",
     "recalling",
-    "reembed",
     "remembering",
     "take_apart",
 ]  # fmt: skip

@@ -12,7 +12,7 @@ import pytest
 from langgraph.store.base import PutOp
 
 from langmemory.config import Config
-from langmemory.engines.sqlite import reembedding
+from langmemory.engines.sql.writing import reembedding
 from langmemory.errors import (
     ConfigError,
     DatabaseError,
