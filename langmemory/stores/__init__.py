@@ -1,7 +1,8 @@
 """Stores: `MemoryStore`, LangGraph's BaseStore over the SQLite engine."""
 
+from langmemory.stores.copying import copy
 from langmemory.stores.memory_store import MemoryStore
 from langmemory.stores.reembedding import reembed
 from langmemory.stores.rooms import IndexConfig
 
-__all__ = ["IndexConfig", "MemoryStore", "reembed"]
+__all__ = ["IndexConfig", "MemoryStore", "copy", "reembed"]

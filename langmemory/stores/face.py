@@ -102,7 +102,7 @@ class StoreFace(BaseStore):
 
     def for_anyone(self) -> ViewerStore:
         """Return the same memory as somebody unknown may see it: nothing that is private."""
-        return ViewerStore(self._core, "")
+        return ViewerStore(self._core.for_viewer(""), "")
 
     # The rooms.
 

@@ -37,6 +37,7 @@ from langmemory.stores.rooms import (
     forget_for_good,
     journal_of,
     open_engine,
+    refuse_unfinished,
 )
 from langmemory.stores.sweeping import Count, Done, Sweeper, SweeperHandle
 from langmemory.twins import twin
@@ -128,6 +129,11 @@ class MemoryStore(StoreFace):
             reranker=as_reranker(reranker or _configured(config.models, "rerank")),
             redactor=redactor_of(config.privacy.redact if redact is None else redact),
         )
+        try:
+            refuse_unfinished(core.engine)
+        except BaseException:
+            core.close()
+            raise
         super().__init__(core, None)
         self._sweeper: Sweeper | None = None
         self._guarded_loop: asyncio.AbstractEventLoop | None = None
@@ -209,7 +215,7 @@ class MemoryStore(StoreFace):
                 "for_anyone(); the application itself, which sees everything, uses the store as it "
                 "is."
             )
-        return ViewerStore(self._core, viewer)
+        return ViewerStore(self._core.for_viewer(viewer), viewer)
 
     # The rooms.
 

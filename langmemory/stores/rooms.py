@@ -16,6 +16,12 @@ from langmemory.engines.sql.rooms.admin import Admin, UnreadThread, ViewerAdmin
 from langmemory.engines.sql.rooms.bus import MIN_SIMILARITY, Bus
 from langmemory.engines.sql.rooms.changes import Changes, ViewerChanges, archived
 from langmemory.engines.sql.rooms.conversing import Conversing, conversing_of
+from langmemory.engines.sql.rooms.copying import (
+    Copied,
+    copy_items,
+    copy_memory,
+    refuse_unfinished,
+)
 from langmemory.engines.sql.rooms.core import Core
 from langmemory.engines.sql.rooms.drafts import MessageOptions
 from langmemory.engines.sql.rooms.events import FORGET, RECALL, REMEMBER
@@ -37,8 +43,10 @@ from langmemory.engines.sql.rooms.recalling import (
     check_min_score,
 )
 from langmemory.engines.sql.rooms.tokens import Tokens
+from langmemory.engines.sql.tables.foreign import Contents, ForeignItem
 from langmemory.engines.sql.writing.indexing import IndexConfig
 from langmemory.engines.sqlite import Engine as SqliteEngine
+from langmemory.engines.sqlite import foreign as sqlite_foreign
 from langmemory.errors import ConfigError, with_extra
 from langmemory.projections.journal import Journal
 
@@ -53,6 +61,7 @@ __all__ = [
     "Bus",
     "Changes",
     "Conversing",
+    "Copied",
     "Core",
     "Engine",
     "Feed",
@@ -79,13 +88,18 @@ __all__ = [
     "check_kinds",
     "check_min_score",
     "complete_forgetting",
+    "contents_of",
     "conversing_of",
+    "copy_items",
+    "copy_memory",
     "follow_up",
+    "foreign_items",
     "forget_for_good",
     "is_there",
     "journal_of",
     "open_engine",
     "recalling",
+    "refuse_unfinished",
     "remembering",
     "take_apart",
 ]  # fmt: skip
@@ -111,6 +125,24 @@ def is_there(path: str) -> bool:
     with _needs_psycopg():
         from langmemory.engines import postgres
     return postgres.is_there(path)
+
+
+def contents_of(path: str) -> Contents:
+    """Return what is at an address: a memory, a store of LangGraph's own, or neither."""
+    if not is_server(path):
+        return sqlite_foreign.contents(path)
+    with _needs_psycopg():
+        from langmemory.engines.postgres import foreign
+    return foreign.contents(path)
+
+
+def foreign_items(path: str) -> Iterator[ForeignItem]:
+    """Yield the items of a store of LangGraph's own."""
+    if not is_server(path):
+        return sqlite_foreign.items(path)
+    with _needs_psycopg():
+        from langmemory.engines.postgres import foreign
+    return foreign.items(path)
 
 
 @contextmanager

@@ -40,11 +40,12 @@ Answer = tuple[str, Any]
 class Reader:
     """Every way to read the file on behalf of a viewer."""
 
-    def __init__(self, home: Household, viewer: str, seed: int) -> None:
+    def __init__(self, home: Household, viewer: str, seed: int, path: str | None = None) -> None:
+        """``path``: where the file is, if not where the household's store has it."""
         self.home = home
         self.viewer = viewer
         self.random = random.Random(seed)
-        path = home.store.path
+        path = path or home.store.path
         self.stores = {
             "hybrid": home.store,
             "semantic": MemoryStore(path, index={"search": "semantic"}),

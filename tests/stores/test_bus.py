@@ -23,6 +23,7 @@ from langmemory.errors import (
 from langmemory.stores import MemoryStore
 from langmemory.stores.rooms import Bus
 from langmemory.types import BusMessage
+from tests.places import address
 
 TEAM = ("team", "shop")
 
@@ -462,11 +463,11 @@ def test_a_page_of_no_message_is_refused(store: MemoryStore) -> None:
 def test_a_killed_process_loses_no_message(tmp_path: Path) -> None:
     """What it sent is there, and what it received and did not acknowledge is given out again, to another
     process on the same file."""
-    path = str(tmp_path / "m.db")
+    path = tmp_path / "m.db"
     with MemoryStore(path, index=False) as store:
         boss = store.bus(TEAM, agent="boss")
         boss.handoff("worker", "Half is done", next_steps=["the other half"])
-        child = get_context("spawn").Process(target=_take_and_die, args=(path,))
+        child = get_context("spawn").Process(target=_take_and_die, args=(address(path),))
         child.start()
         child.join(60)
         assert child.exitcode == -signal.SIGKILL

@@ -13,6 +13,7 @@ import time
 import weakref
 from collections.abc import Awaitable, Callable
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
@@ -29,6 +30,7 @@ from langmemory.errors import (
     LangMemoryError,
 )
 from langmemory.stores import MemoryStore
+from tests.places import POSTGRES, locked
 
 NS = ("a",)
 
@@ -153,18 +155,18 @@ def test_closing_beside_a_locked_file(tmp_path: Path, caplog: pytest.LogCaptureF
     config = load_config()
     database = config.database.model_copy(update={"busy_timeout_ms": 10})
     config = config.model_copy(update={"database": database})
-    other = apsw.Connection(str(tmp_path / "m.db"))
-    with MemoryStore(tmp_path / "m.db", index=False, config=config) as store:
-        store.put(NS, "k", {"text": "tea"})
-        other.execute("BEGIN IMMEDIATE")
-        store.recall("tea", NS)  # counts as a use
-    assert "usage_counts_lost" in caplog.text
-    assert "error=BusyError" in caplog.text
-    other.close()
+    with ExitStack() as other:
+        with MemoryStore(tmp_path / "m.db", index=False, config=config) as store:
+            store.put(NS, "k", {"text": "tea"})
+            other.enter_context(locked(tmp_path / "m.db"))
+            store.recall("tea", NS)  # counts as a use
+        assert "usage_counts_lost" in caplog.text
+        assert f"error={'LockNotAvailable' if POSTGRES else 'BusyError'}" in caplog.text
     with pytest.raises(ClosedStoreError):
         store.get(NS, "k")
 
 
+@pytest.mark.sqlite("adds a function to a connection of SQLite")
 def test_closing_beside_a_query_by_hand(path: str) -> None:
     """A thread inside a query on ``store.conn`` does not keep the store from closing, and gets its
     answer."""
@@ -206,9 +208,10 @@ def test_a_store_never_closed(tmp_path: Path) -> None:
     dropped = MemoryStore(path)
     asyncio.run(dropped.aput(NS, "k", {"text": "x"}))
     database = weakref.ref(dropped._core.engine.database)
-    dropped._core.engine.database._after_commit(
-        apsw.Connection(":memory:"), "main", CHECKPOINT_PAGES
-    )
+    if not POSTGRES:
+        dropped._core.engine.database._after_commit(
+            apsw.Connection(":memory:"), "main", CHECKPOINT_PAGES
+        )
     del dropped
     for _ in range(100):  # the thread that checkpoints may hold it for a moment
         gc.collect()
@@ -310,8 +313,11 @@ def test_an_export_that_was_dropped_ends_in_any_moment(path: str) -> None:
     export: Any = store.admin.export()
     next(export)
 
+    database = store._core.engine.database
+    lock = database._pool._lock if POSTGRES else database._pool_lock
+
     def collect() -> None:
-        with store._core.engine.database._pool_lock:
+        with lock:
             export.close()
 
     thread = threading.Thread(target=collect, daemon=True)

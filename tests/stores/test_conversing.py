@@ -161,6 +161,7 @@ def test_two_memories_of_one_short_id_are_told_apart_by_more_of_it(store: Memory
     assert keys(store.for_viewer("anna")._conversing.labelled(NS, note_id(NS, one))) == [one]
 
 
+@pytest.mark.sqlite("reads a plan of SQLite")
 def test_a_short_id_is_looked_up_in_an_index(
     store: MemoryStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -6,7 +6,6 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import apsw
 import pytest
 
 from langmemory import MemoryStore
@@ -53,12 +52,11 @@ def stored(tmp_path: Path, values: dict[str, str]) -> Path:
     path = tmp_path / "memory.db"
     with MemoryStore(path) as store:
         store.put(NAMESPACE, "a", {"text": "Tea."})
-    connection = apsw.Connection(str(path))
-    connection.execute(
-        "INSERT INTO review (id, namespace, about, question, items, options, run, opened_at) "
-        "SELECT 'broken', id, 'core', 'Right?', :items, :options, 'run', 1 FROM namespace "
-        "ORDER BY length(path) DESC LIMIT 1",
-        values,
-    )
-    connection.close()
+        with store._core.engine.write() as connection:
+            connection.execute(
+                "INSERT INTO review (id, namespace, about, question, items, options, run, opened_at) "
+                "SELECT 'broken', id, 'core', 'Right?', :items, :options, 'run', 1 FROM namespace "
+                "ORDER BY length(path) DESC LIMIT 1",
+                values,
+            )
     return path

@@ -300,6 +300,7 @@ def test_the_address_of_a_database_is_no_path(scheme: str) -> None:
     assert "hunter2" not in str(error.value)
 
 
+@pytest.mark.sqlite("names a file")
 def test_a_nul_in_the_path_is_named(tmp_path: Path) -> None:
     """A path with a NUL character is refused with its value, and no file is made."""
     with pytest.raises(DatabaseError, match=r"a\\x00b.*NUL"):

@@ -385,6 +385,7 @@ def beside_a_hub(path: Path, size: int) -> MemoryStore:
     return store
 
 
+@pytest.mark.sqlite("counts SQLite's instructions")
 @pytest.mark.parametrize(
     "read",
     [

@@ -26,8 +26,13 @@ from langmemory.changes import (
     Supersede,
     UnlinkEntities,
 )
-from langmemory.engines.sqlite.file.connection import Database
 from langmemory.graphs import build_maintenance_graph
+from tests.places import POSTGRES, address
+
+if POSTGRES:
+    from langmemory.engines.postgres.database import Database
+else:
+    from langmemory.engines.sqlite.file.connection import Database
 
 NAMESPACE = ("memories", "anna")
 PACKAGE = Path(langmemory.__file__).parent
@@ -163,8 +168,8 @@ store.put(NAMESPACE, "fact/kiel", {"text": "Lena lives in Ulm"})
 
 def test_a_killed_process_loses_no_follow_up(tmp_path: Path) -> None:
     """The next store that opens the file plans what a killed process left unplanned."""
-    path = str(tmp_path / "memory.db")
-    done = subprocess.run([sys.executable, "-c", CHILD, path], check=False)
+    path = tmp_path / "memory.db"
+    done = subprocess.run([sys.executable, "-c", CHILD, address(path)], check=False)
     assert done.returncode == 9
     for _ in range(2):  # once is enough
         with MemoryStore(path, index=False) as store:

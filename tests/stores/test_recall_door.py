@@ -20,6 +20,7 @@ from langmemory.recall.presets import BALANCED
 from langmemory.stores import MemoryStore, reembed
 from langmemory.stores.face import bound
 from langmemory.types import Granularity
+from tests.places import NUL
 from tests.stores.embedders import WordEmbeddings
 
 NS = ("home",)
@@ -115,7 +116,7 @@ def test_any_number_of_keys_may_be_excluded() -> None:
     """50,000 keys are left out as three are, also where recall follows a graph, and whatever
     characters they have."""
     store = MemoryStore(":memory:")
-    odd = ["nul\0", 'quoted "key"', "鷺"]
+    odd = [f"odd{NUL}", 'quoted "key"', "鷺"]
     for key in (*odd, "plain"):
         store.put(NS, key, {"text": f"a heron, noted as {key[:3]}"})
     add = AddMemory(key="fact/1", value={"text": "Ada saw a heron"}, evidence=("plain",))
@@ -152,7 +153,7 @@ def test_what_a_thread_was_given_is_known_by_namespace_and_key() -> None:
     """The memory of one person does not stand for that of another under the same key, however the
     key is written; ``exclude`` means the key wherever it is."""
     store = MemoryStore(":memory:")
-    places = {(("users", who), key) for who in ("ada", "bob") for key in ("food", 'nul\0 "鷺"')}
+    places = {(("users", who), key) for who in ("ada", "bob") for key in ("food", f'odd{NUL} "鷺"')}
     for namespace, key in sorted(places):
         store.put(namespace, key, {"text": f"{namespace[1]} likes pizza"})
     given = [store.recall("pizza", ("users",), thread_id="t", limit=1) for _ in places]
@@ -160,7 +161,7 @@ def test_what_a_thread_was_given_is_known_by_namespace_and_key() -> None:
     assert sorted(found) == sorted(places)
     assert not store.recall("pizza", ("users",), thread_id="t").results
     left = store.recall("pizza", ("users",), exclude=["food"])
-    assert {one.memory.key for one in left.results} == {'nul\0 "鷺"'}
+    assert {one.memory.key for one in left.results} == {f'odd{NUL} "鷺"'}
 
 
 @pytest.mark.parametrize("query", ["", "   ", "heron", "?!", "x" * 50_000])

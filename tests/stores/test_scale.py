@@ -22,8 +22,8 @@ from langmemory.engines.sql.rooms import core
 from langmemory.engines.sql.rooms.gathering import Gathering
 from langmemory.engines.sql.tables.settings import ModelSetting
 from langmemory.engines.sql.transfer import transfer
+from langmemory.engines.sql.writing import reembedding
 from langmemory.engines.sql.writing.indexing import resolve_indexing
-from langmemory.engines.sqlite import reembedding
 from langmemory.engines.sqlite.file.connection import Connection
 from langmemory.errors import DatabaseError
 from langmemory.stores import MemoryStore
@@ -54,6 +54,7 @@ def turns(count: int) -> list[dict[str, Any]]:
     return [{"role": "user", "content": f"turn {n}", "id": str(n), "at": AT} for n in range(count)]
 
 
+@pytest.mark.sqlite("counts SQLite's instructions")
 def test_import_into_a_long_thread(tmp_path: Path) -> None:
     """An imported turn finds its place without a look at every turn of its thread."""
     with MemoryStore(tmp_path / "from.db", index=False) as store:
@@ -68,6 +69,7 @@ def test_import_into_a_long_thread(tmp_path: Path) -> None:
     assert took[1] < 1.5 * took[0]
 
 
+@pytest.mark.sqlite("counts SQLite's instructions")
 def test_export_for_a_viewer(tmp_path: Path) -> None:
     """Whether a viewer may know why a run did what it did is asked once a run, however many
     memories it changed."""
@@ -81,6 +83,7 @@ def test_export_for_a_viewer(tmp_path: Path) -> None:
     assert took[1] < 6 * took[0]
 
 
+@pytest.mark.sqlite("counts SQLite's instructions")
 def test_forget_very_many(tmp_path: Path) -> None:
     """Four times the memories, and questions about them, take about four times as long to forget."""
     took = []
@@ -107,6 +110,7 @@ def test_forget_very_many(tmp_path: Path) -> None:
     assert took[1] < 6 * took[0]
 
 
+@pytest.mark.sqlite("counts SQLite's instructions")
 def test_the_next_batch_of_a_long_thread(tmp_path: Path) -> None:
     """A run that goes on from its last batch does not look at every turn that was read before it, be
     the thread named or not."""
@@ -135,6 +139,7 @@ def test_the_next_batch_of_a_long_thread(tmp_path: Path) -> None:
         assert many < 2 * few
 
 
+@pytest.mark.sqlite("counts SQLite's instructions")
 def test_a_batch_of_a_reembed(tmp_path: Path) -> None:
     """The next batch of a reembed is found without a look at all that is done."""
     indexing = resolve_indexing({"embed": WordEmbeddings(8), "dims": 8}, load_config())
@@ -154,6 +159,7 @@ def test_a_batch_of_a_reembed(tmp_path: Path) -> None:
     assert rest < whole / 10
 
 
+@pytest.mark.sqlite("counts the rows that SQLite changes in a statement")
 def test_the_end_of_a_reembed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The new vectors take their place some at a time, so that the memory this needs does not grow
     with the file."""
@@ -245,6 +251,7 @@ def test_long_texts_are_imported_a_few_at_a_time(
     assert items == [["0", "1"], ["2", "3"], ["4", "5"]]
 
 
+@pytest.mark.sqlite("raises an error of SQLite")
 def test_a_disk_error_amid_a_large_deletion(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -302,6 +309,7 @@ ASKED_OF_ONE: dict[str, Callable[[MemoryStore], Any]] = {
 }
 
 
+@pytest.mark.sqlite("counts SQLite's instructions")
 @pytest.mark.parametrize("what", ASKED_OF_ONE)
 def test_what_is_asked_of_one_of_many_people(tmp_path: Path, what: str) -> None:
     """A query for one person takes no longer in a file with hundreds of others."""
@@ -319,6 +327,7 @@ def test_what_is_asked_of_one_of_many_people(tmp_path: Path, what: str) -> None:
     assert took[1] <= 2 * took[0] + 5
 
 
+@pytest.mark.sqlite("counts SQLite's instructions")
 def test_what_few_may_read_is_listed(tmp_path: Path) -> None:
     """A viewer who may read little of a namespace gets it listed without a look at the rest."""
     took = []

@@ -7,7 +7,6 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-import apsw
 import pytest
 from langgraph.store.base import PutOp
 
@@ -26,6 +25,7 @@ from langmemory.changes import (
     UnlinkEntities,
     UpdateMemory,
 )
+from langmemory.config import load_config
 from langmemory.context.citations import Usage
 from langmemory.engines.sql.records import items
 from langmemory.engines.sql.rooms import core
@@ -34,6 +34,7 @@ from langmemory.errors import ImportFormatError, UndoRefusedError
 from langmemory.ports.rows import ITEM_TYPES, RECORD_TYPES
 from langmemory.stores import MemoryStore
 from tests.indexed import holding
+from tests.places import locked
 from tests.stores.embedders import WordEmbeddings
 
 NS = ("users", "maria")
@@ -322,7 +323,10 @@ def test_many_batches(tmp_path: Path) -> None:
 def test_counts_that_are_still_in_memory_are_exported(tmp_path: Path) -> None:
     """An export has the usage counted, and the accesses made, right before it; where they cannot be
     written, it has the rest."""
-    with MemoryStore(tmp_path / "m.db") as store:
+    path, config = tmp_path / "m.db", load_config()
+    database = config.database.model_copy(update={"busy_timeout_ms": 10})
+    config = config.model_copy(update={"database": database})
+    with MemoryStore(path, config=config) as store:
         store.put(NS, "k", {"text": "tea"})
         counted = Usage(
             namespace=list(NS), key="k", id="1", loaded=1, referenced=1, succeeded=0,
@@ -335,12 +339,8 @@ def test_counts_that_are_still_in_memory_are_exported(tmp_path: Path) -> None:
         assert by_type["item"]["access_count"] == 1
         store.admin.count_usage([counted])
         store._core.workers.later(lambda connection: None).result(10)  # the background has written
-        store._core.engine.database._busy_timeout_ms = 0
-        store._core.engine.database._writer.set_busy_timeout(0)
-        other = apsw.Connection(store.path)
-        other.execute("BEGIN IMMEDIATE")
-        assert [row["key"] for row in store.admin.export(NS) if row["type"] == "item"] == ["k"]
-        other.close()
+        with locked(path):
+            assert [row["key"] for row in store.admin.export(NS) if row["type"] == "item"] == ["k"]
 
 
 def test_a_slow_export_does_not_hold_up_the_file(tmp_path: Path) -> None:
@@ -352,7 +352,7 @@ def test_a_slow_export_does_not_hold_up_the_file(tmp_path: Path) -> None:
         exported = store.admin.export()
         keys = [next(exported).get("key") for _ in range(10)]
         store.put(("a",), "later", {"text": "later"})
-        assert store._core.engine.database.empty_wal()
+        assert store._core.engine.empty_wal()
         keys += [row["key"] for row in exported if row["type"] == "item"]
     assert {f"k{n}" for n in range(700)} <= set(keys)
     assert "later" not in keys

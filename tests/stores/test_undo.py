@@ -516,6 +516,7 @@ TABLES = ("item", "history", "run", "evidence", "reflected", "entity", "alias", 
 
 
 @pytest.mark.thorough
+@pytest.mark.sqlite("reads plans of SQLite")
 def test_a_large_file_is_not_searched_for_a_small_run(store: MemoryStore) -> None:
     """In a file of 50,000 edges, no statement of the undo of a run of one fact scans a table: by
     SQLite's own plan, each finds what the run did by an index."""

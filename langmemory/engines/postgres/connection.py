@@ -39,6 +39,12 @@ class _Number(Loader):
         return float(text) if "." in text else int(text)
 
 
+MANY: Final = 8
+"""Rows from which on one statement for all of them saves more than a way to the server and back."""
+MOST_SENT: Final = 200
+"""Statements that are sent without waiting for what became of them."""
+
+
 class Array(list[Any]):
     """A value of ``carray(?)``; any other list is no value."""
 
@@ -70,9 +76,13 @@ class Connection:
     vector_of = staticmethod("v.item = {}".format)
     unpacked = staticmethod(vectors.unpacked)
 
-    def __init__(self, raw: psycopg.Connection[Any]) -> None:
-        self.raw = raw
+    def __init__(
+        self, raw: psycopg.Connection[Any], pipeline: psycopg.Pipeline | None = None
+    ) -> None:
+        """``pipeline``: statements that return no rows are sent and not waited for, until one does."""
+        self.raw, self._pipeline = raw, pipeline
         self._changed = self._changed_in_all = 0
+        self._uncounted: list[Any] = []
 
     @property
     def in_transaction(self) -> bool:
@@ -87,29 +97,50 @@ class Connection:
         for statement in _parts(statements):
             one = translated(statement)
             cursor = self.raw.execute(one.sql.encode(), _bound(one, bindings))
-            self._count(cursor)
+            self._uncounted.append(cursor)
+            if one.returns or self._pipeline is None or len(self._uncounted) >= MOST_SENT:
+                self.flush()
+            if not isinstance(bindings, Mapping):
+                bindings = bindings[one.takes :]  # each statement takes its own
         return cursor
 
     def executemany(self, statements: str, bindings: Any, /) -> Any:
+        if len(_parts(statements)) > 1:
+            for row in bindings:
+                self.execute(statements, row)
+            return self.raw.cursor()
         one = translated(statements)
+        return self.send_many(one.sql.encode(), [_bound(one, row) for row in bindings])
+
+    def send_many(self, statement: bytes, rows: Sequence[Sequence[Any]]) -> Any:
+        """Run a statement of PostgreSQL that returns no rows for each of the rows."""
         cursor = self.raw.cursor()
-        rows = [_bound(one, row) for row in bindings]
-        if rows:
-            cursor.executemany(one.sql.encode(), rows)
-            self._count(cursor)
+        if self._pipeline is not None and len(rows) < MANY:
+            for row in rows:
+                cursor = self.raw.execute(statement, row)
+                self._uncounted.append(cursor)
+        elif rows:
+            self.flush()
+            cursor.executemany(statement, rows)
+            self._uncounted.append(cursor)
+            self.flush()
         return cursor
 
-    def _count(self, cursor: Any) -> None:
-        if cursor.rowcount > 0 and cursor.description is None:
-            self._changed = cursor.rowcount
-            self._changed_in_all += cursor.rowcount
-        elif cursor.description is None:
-            self._changed = 0
+    def flush(self) -> None:
+        if self._pipeline is not None:
+            self._pipeline.sync()
+        for cursor in self._uncounted:
+            if cursor.description is None:
+                self._changed = max(cursor.rowcount, 0)
+                self._changed_in_all += self._changed
+        self._uncounted.clear()
 
     def changes(self) -> int:
+        self.flush()
         return self._changed
 
     def total_changes(self) -> int:
+        self.flush()
         return self._changed_in_all
 
     @staticmethod

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import logging
 import os
 import threading
@@ -15,12 +16,14 @@ from psycopg_pool import ConnectionPool, PoolTimeout
 
 from langmemory.addresses import Address
 from langmemory.config import DatabaseConfig, EngineConfig
+from langmemory.engines.postgres import row_security
 from langmemory.engines.postgres.connection import Connection, adapt
 from langmemory.errors import ClosedStoreError, DatabaseError, InvalidValueError, SchemaVersionError
 
 logger = logging.getLogger("langmemory.engines.postgres")
 
 POOL_TIMEOUT_SECONDS: Final = 30.0
+_VERSION: Final = "SELECT version FROM langmemory_version"
 
 
 def is_there(url: str) -> bool:
@@ -106,6 +109,9 @@ class Database:
         self.vectors_in: str | None = None
         """The schema of pgvector; None: the database has no vectors."""
         self.schema_version: int | None = None
+        self.reads_only = False
+        """Whether the role may only read, and row-level security decides what."""
+        self._viewer = ""
         self.pid = os.getpid()
         self._closed = False
         self._writing = threading.local()
@@ -152,9 +158,39 @@ class Database:
 
     def _begin(self, mode: str) -> quoting.Composed:
         # In one message: each costs a way to the server and back.
-        return quoting.SQL("BEGIN {}; SET LOCAL search_path TO {}").format(
+        begin = quoting.SQL("BEGIN {}; SET LOCAL search_path TO {}").format(
             quoting.SQL(mode),
             self.search_path(),
+        )
+        if not self.reads_only:
+            return begin
+        return quoting.SQL("{}; SET LOCAL {} = {}").format(
+            begin, quoting.SQL(row_security.SETTING), quoting.Literal(self._viewer)
+        )
+
+    def find_rights(self) -> None:
+        """Look whether the role of the address may write, once the tables are there."""
+        with self.read(snapshot=False) as connection:
+            row = connection.raw.execute(
+                "SELECT row_security_active('item') OR NOT has_table_privilege('item', 'INSERT')"
+            ).fetchone()
+        self.reads_only = bool(row and row[0])
+
+    def for_viewer(self, viewer: str) -> Database:
+        """Return the same connections, with transactions that name a viewer to a reader's policies."""
+        found = copy.copy(self)
+        found._viewer = viewer
+        return found
+
+    def patience(self, busy_timeout_ms: int | None = None) -> quoting.Literal:
+        """Return how long a writer waits for a lock, at most so many milliseconds."""
+        timeout = min(self._busy_timeout_ms, busy_timeout_ms or self._busy_timeout_ms)
+        return quoting.Literal(f"{max(timeout, 1)}ms")
+
+    def lock(self) -> quoting.Composed:
+        """Return what waits, within a transaction, until nobody else writes to the schema."""
+        return quoting.SQL("SELECT pg_advisory_xact_lock(hashtextextended({}, 7))").format(
+            quoting.Literal(f"langmemory {self.address.schema}")
         )
 
     @contextmanager
@@ -173,24 +209,36 @@ class Database:
                 f"A write to {self.path} began within another one of the same thread, as from "
                 "a signal handler. Write when the first is done."
             )
-        timeout = min(self._busy_timeout_ms, busy_timeout_ms or self._busy_timeout_ms)
+        if self.reads_only:
+            raise DatabaseError(
+                f"The role with which {self.path} is open may only read it. Write through a store that is "
+                "opened as the owner of the tables."
+            )
         begin = quoting.SQL(
-            "{}; SET LOCAL lock_timeout = {}; SET LOCAL synchronous_commit = {}; "
-            "SELECT pg_advisory_xact_lock(hashtextextended({}, 7))"
+            "{}; SET LOCAL lock_timeout = {}; SET LOCAL synchronous_commit = {}; {}; {}"
         ).format(
             self._begin("ISOLATION LEVEL READ COMMITTED"),
-            quoting.Literal(f"{max(timeout, 1)}ms"),
+            self.patience(busy_timeout_ms),
             quoting.SQL("on" if self._durable else "off"),
-            quoting.Literal(f"langmemory {self.address.schema}"),
+            self.lock(),
+            quoting.SQL(_VERSION if self.schema_version is not None else "SELECT NULL"),
         )
         with clear_errors(self.path), self._lent() as raw:
             self._writing.now = True
             try:
-                raw.execute(begin)
-                connection = Connection(raw)
-                self._check_schema(connection)
-                yield connection
-                raw.execute("COMMIT")
+                cursor = raw.execute(begin)
+                while cursor.nextset():
+                    pass
+                self._check_schema(cursor.fetchone())
+                with raw.pipeline() as pipeline:
+                    connection = Connection(raw, pipeline)
+                    try:
+                        yield connection
+                    except BaseException:
+                        with suppress(psycopg.Error):  # else psycopg logs it, with values
+                            connection.flush()
+                        raise
+                    raw.execute("COMMIT")
             except BaseException:
                 with suppress(psycopg.Error):
                     if raw.info.transaction_status != psycopg.pq.TransactionStatus.IDLE:
@@ -203,15 +251,17 @@ class Database:
     def part(self, connection: Connection) -> Iterator[None]:
         """A part of a write transaction that may fail alone: undone on an exception, which goes on."""
         with clear_errors(self.path):
-            connection.raw.execute("SAVEPOINT part")
+            connection.execute("SAVEPOINT part")
             try:
                 yield
+                connection.flush()  # what went wrong is this part's
             except BaseException:
                 with suppress(psycopg.Error):
-                    connection.raw.execute("ROLLBACK TO SAVEPOINT part")
-                    connection.raw.execute("RELEASE SAVEPOINT part")
+                    connection.flush()
+                with suppress(psycopg.Error):
+                    connection.execute("ROLLBACK TO SAVEPOINT part; RELEASE SAVEPOINT part")
                 raise
-            connection.raw.execute("RELEASE SAVEPOINT part")
+            connection.execute("RELEASE SAVEPOINT part")
 
     @contextmanager
     def read(self, *, snapshot: bool = True) -> Iterator[Connection]:
@@ -241,10 +291,9 @@ class Database:
         with self.read(snapshot=False) as connection:
             return connection.execute(statement, bindings).fetchone()
 
-    def _check_schema(self, connection: Connection) -> None:
+    def _check_schema(self, row: Any) -> None:
         if self.schema_version is None:
             return
-        row = connection.raw.execute("SELECT version FROM langmemory_version").fetchone()
         if row is None or row[0] != self.schema_version:
             raise SchemaVersionError(
                 f"{self.path} was brought from schema version {self.schema_version} to "
@@ -262,7 +311,7 @@ class Database:
 
     def check_usable(self) -> None:
         """Raise ClosedStoreError after `close`, and in a forked child."""
-        if self._closed:
+        if self._closed or self._pool.closed:
             raise ClosedStoreError(f"The store on {self.path} is closed. Open a new one.")
         if self.pid != os.getpid():
             raise ClosedStoreError(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import logging
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
@@ -13,7 +14,7 @@ import psycopg
 from psycopg import sql as quoting
 
 from langmemory.config import DEFAULT_DATABASE, DatabaseConfig, EngineConfig
-from langmemory.engines.postgres import schema, vectors
+from langmemory.engines.postgres import row_security, schema, vectors
 from langmemory.engines.postgres.connection import Connection
 from langmemory.engines.postgres.consistency import check
 from langmemory.engines.postgres.database import Database, clear_errors
@@ -76,14 +77,7 @@ class Engine:
         Raises:
             DatabaseError, SchemaVersionError: It cannot be used; the message says why.
         """
-        self.database = Database(url, settings=settings)
-        self.write = self.database.write
-        self.part = self.database.part
-        self.copy = self.database.copy
-        self.first = self.database.first
-        self.check_usable = self.database.check_usable
-        self.counts = keyword_search.Counts()
-        self.cardinalities = CardinalityCache()
+        self.use(Database(url, settings=settings))
         self.sizes = server_search.Sizes()
         self._public: Connection | None = None
         try:
@@ -103,16 +97,25 @@ class Engine:
             self.database.close()
             raise
 
+    def use(self, database: Database) -> None:
+        """Read and write through these connections."""
+        self.database = database
+        self.write = database.write
+        self.part = database.part
+        self.copy = database.copy
+        self.first = database.first
+        self.check_usable = database.check_usable
+        self.counts = keyword_search.Counts()
+        self.cardinalities = CardinalityCache()
+
     def _set_up(self) -> None:
         database = self.database
-        name = self.schema
         with clear_errors(database.path), database.read() as connection:
             found = schema.version(connection.raw)
         if found == 0:
+            self._check_rights()
             with database.outside() as raw, raw.transaction():
-                raw.execute(
-                    "SELECT pg_advisory_xact_lock(hashtextextended(%s, 7))", (f"langmemory {name}",)
-                )
+                raw.execute(database.lock())
                 self._create(raw)
             found = VERSION
         if found > VERSION:
@@ -121,6 +124,24 @@ class Engine:
                 "Upgrade langmemory (pip install -U langgraph-langmemory)."
             )
         database.schema_version = found
+        database.find_rights()
+
+    def _check_rights(self) -> None:
+        """Check that a schema that seems empty is not closed to the role.
+
+        Raises:
+            DatabaseError: It is.
+        """
+        row = self.first(
+            "SELECT current_user, pg_get_userbyid(nspowner) FROM pg_namespace WHERE nspname = ? "
+            "AND NOT has_schema_privilege(oid, 'USAGE')",
+            (self.schema,),
+        )
+        if row is not None:
+            raise DatabaseError(
+                f"The role {row[0]} may not use the schema of {self.path}. Let its owner {row[1]} call "
+                "store.admin.enable_rls with it, or grant it the right."
+            )
 
     def _create(self, raw: psycopg.Connection[Any]) -> None:
         """Create the schema, unless another process was faster."""
@@ -160,6 +181,11 @@ class Engine:
         return self.copies.current[0]
 
     @property
+    def reads_only(self) -> bool:
+        """Whether the role may only read."""
+        return self.database.reads_only
+
+    @property
     def schema(self) -> str:
         """The name of the schema."""
         return self.database.address.schema
@@ -194,6 +220,34 @@ class Engine:
         setting, index = self.copies.adopt(setting)
         return Seen(setting, index, (max(newest, packed), packed), words)
 
+    def for_viewer(self, viewer: str) -> Engine:
+        """Return this engine; where its role is a reader, one whose transactions name the viewer."""
+        if not self.reads_only:
+            return self
+        found = copy.copy(self)
+        found.use(self.database.for_viewer(viewer))
+        return found
+
+    def enable_rls(self, role: str | None, viewer: str | None) -> None:
+        with self._rights() as raw:
+            row_security.enable(raw, self.schema, role, viewer)
+
+    def disable_rls(self, role: str | None) -> None:
+        with self._rights() as raw:
+            row_security.disable(raw, self.schema, role)
+
+    @contextmanager
+    def _rights(self) -> Iterator[psycopg.Connection[Any]]:
+        database = self.database
+        with (
+            database.outside() as raw,
+            row_security.clear_refusals(raw, database.path, self.schema),
+            raw.transaction(),
+        ):
+            raw.execute(quoting.SQL("SET LOCAL lock_timeout = {}").format(database.patience()))
+            raw.execute(database.lock())
+            yield raw
+
     def archive_path(self, settings: DatabaseConfig) -> str | None:
         return None
 
@@ -208,7 +262,8 @@ class Engine:
     def optimise(self) -> dict[str, float]:
         """Refresh the planner's statistics; the server vacuums by itself."""
         with self.database.outside() as raw:
-            raw.execute("ANALYZE")
+            for (table,) in raw.execute(_TABLES, (self.schema,)).fetchall():
+                raw.execute(quoting.SQL("ANALYZE {}").format(quoting.Identifier(table)))
         return {}
 
     def rescued(self, error: DatabaseError) -> AbstractContextManager[Any] | None:
@@ -255,6 +310,7 @@ class Engine:
 
     def public_connection(self) -> Any:
         """Return a connection for SQL by hand; the same at each call."""
+        self.check_usable()
         if self._public is None or self._public.raw.closed:
             raw = self.database.connect()
             raw.execute(quoting.SQL("SET search_path TO {}").format(self.database.search_path()))
@@ -348,7 +404,7 @@ class Snapshot:
         that only searches in small namespaces has none."""
         index, ends = self._seen.index, self._seen.ends
         assert index is not None
-        if index.streaming:
+        if index.streaming or self.engine.reads_only:  # a reader has no copies
             return False
         if not index.loaded and (
             self.engine.sizes.are_few(self.connection, scope, ends[0]) or plan.items is not None
@@ -368,7 +424,9 @@ class Snapshot:
             limit,
             plan=self.plan(scope),
             complete=complete,
-            copy=self.engine.copies.of_words(self.connection, self._seen.words),
+            copy=None
+            if self.engine.reads_only
+            else self.engine.copies.of_words(self.connection, self._seen.words),
         )
 
     def ranking(self, bodies: Sequence[str]) -> keyword_search.Texts:

@@ -68,7 +68,7 @@ def write(
         return
     if not fresh:
         _delete(connection, [row[0] for row in written], change)
-    connection.raw.cursor().executemany(
+    connection.send_many(
         b"INSERT INTO keyword (item, words, body, length, places) "
         b"VALUES (%s, array_to_tsvector(%s), %s, %s, %s)",
         written,

@@ -18,12 +18,18 @@ class Translated:
     sql: str
     order: tuple[int | str, ...]
     """Which of the given bindings, by place or by name, each ``%s`` takes."""
+    takes: int
+    """How many bindings by place it takes."""
     leaves: frozenset[int]
     """Those ``%s`` that are compared with values of leaves, or stored as such."""
+    returns: bool
+    """Whether it returns rows."""
 
 
 _MARK: Final = re.compile(r"'(?:[^']|'')*'|\?(\d+)?|:([a-z_]\w*)|::|%")
 _LEAF_MARK: Final = "\x01"
+_WRITES: Final = re.compile(r"INSERT|UPDATE|DELETE|SAVEPOINT|RELEASE", re.IGNORECASE)
+_RETURNING: Final = re.compile(r"\bRETURNING\b", re.IGNORECASE)
 
 _SPELLINGS: Final = tuple(
     (re.compile(pattern, re.IGNORECASE | re.DOTALL), spelling)
@@ -228,4 +234,6 @@ def _marked(sql: str) -> Translated:
             next_place += 1
             out.append("%s")
         out.append(_MARK.sub(mark, piece))
-    return Translated("".join(out), tuple(order), frozenset(leaves))
+    whole = "".join(out)
+    returns = not _WRITES.match(whole) or _RETURNING.search(whole) is not None
+    return Translated(whole, tuple(order), next_place, frozenset(leaves), returns)

@@ -95,7 +95,7 @@ def write(
     if not fresh:
         delete(connection, [row[0] for row in rows])
     if written:
-        connection.raw.cursor().executemany(
+        connection.send_many(
             b"WITH one AS (INSERT INTO embedding (id, item, namespace, hash, e) "
             b"VALUES (%s, %s, %s, %s, %s::vector) RETURNING id, namespace) "
             b"INSERT INTO code (vector, namespace, bits) SELECT id, namespace, %s FROM one",

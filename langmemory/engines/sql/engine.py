@@ -127,6 +127,19 @@ class Engine(Protocol):
     def model(self) -> ModelSetting:
         """The embedding model of the file, as last seen."""
 
+    @property
+    def reads_only(self) -> bool:
+        """Whether nothing can be written, by the role with which a server was opened."""
+
+    def for_viewer(self, viewer: str) -> Engine:
+        """Return the same database, where it looks after viewers itself, as it shows itself to this one."""
+
+    def enable_rls(self, role: str | None, viewer: str | None) -> None:
+        """Turn row-level security on, and let a role read; see `Admin.enable_rls`."""
+
+    def disable_rls(self, role: str | None) -> None:
+        """Take back what a role may read; None: of every role, and turn row-level security off."""
+
     def archive_path(self, settings: DatabaseConfig) -> str | None:
         """Return where archived memories move to; None: nowhere."""
 

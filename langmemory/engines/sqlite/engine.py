@@ -34,7 +34,7 @@ from langmemory.engines.sqlite.file.rescue import Rescued, rescued
 from langmemory.engines.sqlite.index import keywords, vectors, word_reader
 from langmemory.engines.sqlite.index.indexed import IndexedConnection
 from langmemory.engines.sqlite.search import keyword_search, known_words
-from langmemory.errors import DatabaseError
+from langmemory.errors import ConfigError, DatabaseError
 from langmemory.ports.candidates import NOTHING, Floats, Ids, KeywordQuery
 from langmemory.types import Namespace, Scope, Stats
 from langmemory.values import from_json
@@ -134,6 +134,23 @@ class Engine:
     def path(self) -> str:
         """The file, or ``":memory:"``."""
         return self.database.path
+
+    @property
+    def reads_only(self) -> bool:
+        return False
+
+    def for_viewer(self, viewer: str) -> Engine:
+        """A file has no roles: who opens it reads all of it."""
+        return self
+
+    def enable_rls(self, role: str | None, viewer: str | None) -> None:
+        raise ConfigError(
+            f"{self.path} is a file, and a file has no roles: whoever may open it reads all of it. "
+            "Row-level security needs PostgreSQL; give others a ViewerStore, or the server's tokens."
+        )
+
+    def disable_rls(self, role: str | None) -> None:
+        self.enable_rls(role, None)
 
     def archive_path(self, settings: DatabaseConfig) -> str | None:
         """The archive file of this memory file; None for one in memory."""

@@ -256,14 +256,17 @@ class ErasureScope:
             rows = connection.execute(
                 f"SELECT 'run', id, reason || ' ' || note FROM run WHERE namespace IN {where} "
                 "UNION ALL SELECT 'review', id, question || ' ' || options FROM review "
-                f"WHERE namespace IN {where} "
-                "UNION ALL SELECT 'history', h.seq, h.reason FROM history h JOIN item i "
+                f"WHERE namespace IN {where}",
+                bindings * 2,
+            )
+            numbered = connection.execute(
+                "SELECT 'history', h.seq, h.reason FROM history h JOIN item i "
                 f"ON i.id = h.item WHERE h.reason IS NOT NULL AND i.namespace IN {where} "
                 "UNION ALL SELECT 'message', seq, concat_ws(' ', topic, summary, details, artifacts, "
                 f"next_steps) FROM message WHERE namespace IN {where} "
                 "UNION ALL SELECT 'subscription', id, concat_ws(' ', topic, query) FROM subscription "
                 f"WHERE namespace IN {where}",
-                bindings * 5,
+                bindings * 3,
             )
             jobs = (
                 ("job", job, f"{brought} {error or ''} {result or ''}")
@@ -271,7 +274,7 @@ class ErasureScope:
             )
             found |= {
                 (table, key)
-                for table, key, text in chain(rows, jobs)
+                for table, key, text in chain(rows, numbered, jobs)
                 if any(says(text) for says in self.names)
             }
         if everything:

@@ -232,8 +232,14 @@ def aliases(
     return [(int(entity), str(name), str(norm)) for entity, name, norm in rows]
 
 
-_IN_JSON: Final = "substr(json_quote(a.name), 2, length(json_quote(a.name)) - 2)"
-"""A name as it stands in a value, where ``Dwayne "The Rock" Johnson`` has backslashes."""
+def stands_in(name: str, norm: str) -> str:
+    """Return whether a name, given by expressions for it and for it normalised, stands in ``item AS i``."""
+    # In a value ``Dwayne "The Rock" Johnson`` has backslashes.
+    in_json = f"substr(json_quote({name}), 2, length(json_quote({name})) - 2)"
+    return (
+        f"(instr(lower(i.value), lower({in_json})) > 0 OR instr(lower(i.value), {norm}) > 0 "
+        f"OR lower(i.speaker) = lower({name}))"
+    )
 
 
 def _known_name(scope: CompiledScope) -> tuple[str, Bindings]:
@@ -248,8 +254,7 @@ def _known_name(scope: CompiledScope) -> tuple[str, Bindings]:
     where, bindings = within(scope)
     return (
         f"{told} AND EXISTS (SELECT 1 FROM mention m CROSS JOIN item i ON i.id = m.item "
-        f"WHERE m.entity = a.entity AND {where} AND (instr(lower(i.value), lower({_IN_JSON})) > 0 "
-        "OR instr(lower(i.value), a.norm) > 0 OR lower(i.speaker) = lower(a.name)))",
+        f"WHERE m.entity = a.entity AND {where} AND {stands_in('a.name', 'a.norm')})",
         (*then, *bindings),
     )
 

@@ -73,7 +73,9 @@ def steps(
         keys |= connection.execute(
             "SELECT i.id, i.key FROM carray(?) c CROSS JOIN item i ON i.id = c.value", (asked,)
         )
-    for origin, other, derived in _evidence(connection, scope, asked):
+    # In one order, whatever the database: of two paths with the same score the first one counts.
+    evidence = sorted(_evidence(connection, scope, asked), key=lambda step: (step[2], step[1]))
+    for origin, other, derived in evidence:
         label = f"{'derived from' if derived else 'evidence of'} {keys.get(origin)}"
         reached[origin][other] = (1.0, label)
     spoken = connection.execute(  # in an archive file there are no entities
@@ -123,7 +125,7 @@ def about(
     members = _members(connection, scope, root)
     worth = {entity: rarity(len(found) or HUB) for entity, found in members.items()}
     score: dict[int, float] = defaultdict(float)
-    for entity, found in members.items():
+    for entity, found in sorted(members.items()):
         for item in found:
             score[item] += worth[entity]
     rows = connection.execute(
@@ -131,7 +133,7 @@ def about(
         "CROSS JOIN mention m ON m.entity = c.value AND m.item = k.value",
         (connection.array(root), connection.array(known.tolist())),
     )
-    for entity, item in rows:
+    for entity, item in sorted(rows):
         if item not in members[root[entity]]:  # of a hub
             score[item] += worth[root[entity]]
     asked = set(known.tolist())

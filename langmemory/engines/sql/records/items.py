@@ -407,13 +407,14 @@ def has_expired(now_us: int) -> Condition:
 def those(
     connection: Connection, condition: Condition, among: Sequence[int] | None = None
 ) -> list[int]:
-    """Return ids of the items, or of those ``among`` these ids, that a condition over ``i`` holds for."""
+    """Return ids of the items, or of those ``among`` these ids, that a condition over ``i`` holds for;
+    ascending."""
     start, bindings = "item i", condition.bindings
     if among is not None:
         start = "carray(?) c CROSS JOIN item i ON i.id = c.value"
         bindings = (connection.array(np.array(among, np.int64)), *bindings)
     rows = connection.execute(f"SELECT i.id FROM {start} WHERE {condition.sql}", bindings)
-    return [int(row[0]) for row in rows]
+    return sorted(int(row[0]) for row in rows)
 
 
 def refresh_ttl(connection: Connection, ids: Iterable[int], now_us: int) -> None:

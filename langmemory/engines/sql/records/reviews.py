@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from langmemory.engines.sql.scope.filters import TRUE, Condition
-from langmemory.engines.sql.scope.ownership import once_private, visible_to
+from langmemory.engines.sql.scope.ownership import is_visible, was_private
 from langmemory.engines.sql.tables.connection import Connection
 from langmemory.engines.sql.tables.namespaces import below, from_path
 from langmemory.engines.sql.tables.times import from_us
@@ -26,23 +26,28 @@ _HIDDEN = (
     "ON i.namespace = v.namespace AND i.key = j.value WHERE i.id IS NULL OR NOT {visible} OR {secret}) "
     "OR EXISTS (SELECT 1 FROM json_tree(v.options) o WHERE o.key = 'privacy' "
     "AND o.atom = 'private' AND NOT EXISTS (SELECT 1 FROM json_tree(v.options) w "
-    "WHERE w.parent = o.parent AND w.key = 'owner' AND w.atom = nullif(?, '')))"
+    "WHERE w.parent = o.parent AND w.key = 'owner' AND w.atom = nullif({viewer}, '')))"
 )
 """A question may quote its memories, and what an answer would add: who may not read one of them, or
 might not at some time, or one that is gone, may not read it."""
 _PARSED = "(json_valid(v.items) AND json_valid(v.options))"
 
 
+def is_open(viewer: str) -> str:
+    """Return whether a viewer, given by an expression, may read a row ``v`` of the reviews; one that cannot
+    be parsed nobody may."""
+    hidden = _HIDDEN.format(
+        visible=is_visible("i", viewer), secret=was_private("i.id", viewer), viewer=viewer
+    )
+    return f"NOT CASE WHEN {_PARSED} THEN ({hidden}) ELSE TRUE END"
+
+
 def open_to(viewer: str | None) -> Condition:
-    """Return whether a viewer may read a row ``v`` of the reviews; one that cannot be parsed nobody may."""
+    """Return whether a viewer may read a row ``v`` of the reviews, see `is_open`."""
     if viewer is None:
         return TRUE
-    visible, secret = visible_to(viewer), once_private(viewer, "i.id")
-    hidden = _HIDDEN.format(visible=visible.sql, secret=secret.sql)
-    return Condition(
-        f"NOT CASE WHEN {_PARSED} THEN ({hidden}) ELSE TRUE END",
-        (*visible.bindings, *secret.bindings, viewer),
-    )
+    sql = is_open("?")
+    return Condition(sql, (viewer,) * sql.count("?"))
 
 
 def insert(

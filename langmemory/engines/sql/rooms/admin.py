@@ -254,6 +254,36 @@ class Admin(ViewerAdmin):
         each; none where all is well."""
         return [*self._core.engine.check(), *self._core.archive.check()]
 
+    def enable_rls(self, role: str | None = None, *, viewer: str | None = None) -> None:
+        """Let the database itself keep private memories from roles that are not its owner (PostgreSQL).
+
+        The policies ask the rule by which a `ViewerStore` reads. They hold for statements by hand and
+        for a store that is opened with the role, which may only read. The viewer of a transaction is
+        whoever ``SET LOCAL langmemory.viewer`` names, as a `ViewerStore` does; without it somebody
+        unknown. The store of the owner works as before. Repeat it after an upgrade.
+
+        Args:
+            role: May read from now on, and is granted what it needs. None: nobody but the owner reads.
+            viewer: Binds the role to this person, whatever a transaction says: for those who write SQL
+                of their own.
+
+        Raises:
+            ConfigError: The database is a file; there is no such role, or policies do not hold for it.
+            DatabaseError: The store was not opened as the owner of the tables.
+        """
+        if viewer is not None and role is None:
+            raise ConfigError(f"viewer={viewer!r} binds a role: pass the role, too.")
+        self._core.engine.enable_rls(role, viewer)
+
+    def disable_rls(self, role: str | None = None) -> None:
+        """Take back what `enable_rls` gave to a role; None: to every role, and all policies with it.
+
+        Raises:
+            ConfigError: The database is a file.
+            DatabaseError: The store was not opened as the owner of the tables.
+        """
+        self._core.engine.disable_rls(role)
+
     def unread_threads(self, prefix: Namespace = ()) -> list[UnreadThread]:
         """Return conversations with turns that no reflection has read, the oldest turn first.
 

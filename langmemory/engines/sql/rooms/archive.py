@@ -51,6 +51,10 @@ class Archive:
         self._lock = threading.Lock()
         self._archive: Engine | None = None
 
+    def of(self, engine: Engine) -> Archive:
+        """Return the same archive, beside this engine of the same database."""
+        return Archive(engine, self._open, self.path, self._indexing)
+
     # Opening.
 
     def opened(self) -> Engine | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import logging
 import math
 import os
@@ -136,6 +137,15 @@ class Core:
         """The file, or ``":memory:"``."""
         return self.engine.path
 
+    def for_viewer(self, viewer: str) -> Core:
+        """Return this core, reading as the database shows itself to a viewer."""
+        engine = self.engine.for_viewer(viewer)
+        if engine is self.engine:
+            return self
+        found = copy.copy(self)
+        found.engine, found.archive = engine, self.archive.of(engine)
+        return found
+
     def follow(self, pages: Pages) -> None:
         """Let the journal's files follow after a transaction that marked pages."""
         if pages:
@@ -150,7 +160,7 @@ class Core:
     def write_pending(self) -> None:
         """Write the counts that were kept in memory, off the hot path."""
         accesses, counts = self.accesses.drain(), self.counts.drain()
-        if accesses or counts:
+        if (accesses or counts) and not self.engine.reads_only:
             with self.engine.write(busy_timeout_ms=COUNTS_TIMEOUT_MS) as connection:
                 items.count_accesses(connection, accesses)
                 usage.add(connection, counts)
@@ -171,7 +181,9 @@ class Core:
         return removed
 
     def write_later(self, write: Callable[[Connection], object]) -> None:
-        """Write counts in the background."""
+        """Write counts in the background, where they can be written."""
+        if self.engine.reads_only:
+            return
         with suppress(RuntimeError):  # no thread to be had: the next one, or `close`, writes
             self.workers.later(write)
 

@@ -19,6 +19,12 @@ READER: Final = "CASE i.privacy WHEN 'private' THEN coalesce(i.owner, '') END"
 index ``item_reader`` has it."""
 
 
+def is_visible(item: str, viewer: str) -> str:
+    """Return whether a viewer, given by an expression, may know of rows of the table ``item``: 1 or 0,
+    never NULL."""
+    return f"({item}.privacy <> 'private' OR coalesce({item}.owner = nullif({viewer}, ''), FALSE))"
+
+
 def visible_to(viewer: str | None, item: str = "i") -> Condition:
     """Return rows of the table ``item`` that a viewer may know of: 1 or 0, never NULL.
 
@@ -31,8 +37,18 @@ def visible_to(viewer: str | None, item: str = "i") -> Condition:
         raise ConfigError(
             f"viewer is {viewer!r:.80}; it must be the id of a person as a string, or None."
         )
-    own = f"coalesce({item}.owner = nullif(?, ''), FALSE)"
-    return Condition(f"({item}.privacy <> 'private' OR {own})", (viewer,))
+    return Condition(is_visible(item, "?"), (viewer,))
+
+
+def was_private(item: str, viewer: str) -> str:
+    """Return whether an item, given by an expression for its id, was at any time the private memory of
+    somebody else than a viewer, given by an expression."""
+    return (
+        f"EXISTS (SELECT 1 FROM history p LEFT JOIN item q ON q.id = p.item WHERE p.item = {item} AND "
+        "'private' IN (p.before ->> '$.privacy', p.facets ->> '$.privacy') AND NOT coalesce("
+        "coalesce(p.facets ->> '$.owner', p.before ->> '$.owner', q.owner) "
+        f"= nullif({viewer}, ''), FALSE))"
+    )
 
 
 def once_private(viewer: str | None, item: str) -> Condition:
@@ -40,50 +56,54 @@ def once_private(viewer: str | None, item: str) -> Condition:
     private memory. What was written about it then may quote it, whatever it says now."""
     if viewer is None:
         return Condition("FALSE", ())
-    return Condition(
-        f"EXISTS (SELECT 1 FROM history p LEFT JOIN item q ON q.id = p.item WHERE p.item = {item} AND "
-        "'private' IN (p.before ->> '$.privacy', p.facets ->> '$.privacy') AND NOT coalesce("
-        "coalesce(p.facets ->> '$.owner', p.before ->> '$.owner', q.owner) = nullif(?, ''), FALSE))",
-        (viewer,),
-    )
+    return Condition(was_private(item, "?"), (viewer,))
 
 
-def open_past(connection: Connection, item: int, viewer: str | None) -> bool:
-    """Return whether a viewer may see the history of an item: the item itself, where it is still
-    there, and that it was at no time the private memory of somebody else. Of what was forgotten
-    nobody can say whose it was.
+def past_is_open(item: str, viewer: str) -> str:
+    """Return whether a viewer may see the history of an item, both given by expressions: the item
+    itself, where it is still there, and that it was at no time the private memory of somebody else. Of
+    what was forgotten nobody can say whose it was.
 
     What it was is told by its values, which say so themselves when they are not shared, and by the
     facets that the history keeps.
     """
+    return (
+        f"NOT EXISTS (SELECT 1 FROM item i WHERE i.id = {item} AND NOT {is_visible('i', viewer)}) "
+        "AND NOT EXISTS (SELECT 1 FROM history h LEFT JOIN item i ON i.id = h.item "
+        f"WHERE h.item = {item} AND (h.action = 'forget' OR "
+        "'private' IN (h.before ->> '$.privacy', h.facets ->> '$.privacy') AND NOT coalesce("
+        "coalesce(h.facets ->> '$.owner', h.before ->> '$.owner', i.owner) "
+        f"= nullif({viewer}, ''), FALSE)))"
+    )
+
+
+def open_past(connection: Connection, item: int, viewer: str | None) -> bool:
+    """Return whether a viewer may see the history of an item, see `past_is_open`."""
     if viewer is None:
         return True
-    visible = visible_to(viewer)
-    row = connection.execute(
-        f"SELECT NOT EXISTS (SELECT 1 FROM item i WHERE i.id = ?1 AND NOT {visible.sql}) "
-        "AND NOT EXISTS (SELECT 1 FROM history h LEFT JOIN item i ON i.id = h.item "
-        "WHERE h.item = ?1 AND (h.action = 'forget' OR "
-        "'private' IN (h.before ->> '$.privacy', h.facets ->> '$.privacy') AND NOT coalesce("
-        "coalesce(h.facets ->> '$.owner', h.before ->> '$.owner', i.owner) = nullif(?2, ''), FALSE)))",
-        (item, *visible.bindings),
-    ).fetchone()
+    row = connection.execute(f"SELECT {past_is_open('?1', '?2')}", (item, viewer)).fetchone()
     return bool(row[0])
 
 
-def open_run(connection: Connection, run: str, viewer: str | None) -> bool:
-    """Return whether a viewer may read why a run did what it did: all that it changed, and what
-    that was derived from, is there for them to read, and was at no time private to somebody
-    else."""
-    visible, secret = visible_to(viewer), once_private(viewer, "t.item")
-    row = connection.execute(
-        "WITH changed (item) AS (SELECT item FROM history WHERE run = ?1), touched (item) AS ("
-        "SELECT item FROM changed UNION "
+def run_is_open(run: str, viewer: str) -> str:
+    """Return whether a viewer may read why a run did what it did, both given by expressions: all that
+    it changed, and what that was derived from, is there for them to read, and was at no time private
+    to somebody else."""
+    return (
+        f"NOT EXISTS (WITH changed (item) AS (SELECT item FROM history WHERE run = {run}), "
+        "touched (item) AS (SELECT item FROM changed UNION "
         "SELECT e.source FROM changed c JOIN evidence e ON e.item = c.item) "
-        "SELECT EXISTS (SELECT 1 FROM touched t LEFT JOIN item i ON i.id = t.item "
-        f"WHERE i.id IS NULL OR NOT {visible.sql} OR {secret.sql})",
-        (run, *visible.bindings, *secret.bindings),
-    ).fetchone()
-    return not row[0]
+        "SELECT 1 FROM touched t LEFT JOIN item i ON i.id = t.item "
+        f"WHERE i.id IS NULL OR NOT {is_visible('i', viewer)} OR {was_private('t.item', viewer)})"
+    )
+
+
+def open_run(connection: Connection, run: str, viewer: str | None) -> bool:
+    """Return whether a viewer may read why a run did what it did, see `run_is_open`."""
+    if viewer is None:
+        return True
+    row = connection.execute(f"SELECT {run_is_open('?1', '?2')}", (run, viewer)).fetchone()
+    return bool(row[0])
 
 
 def is_private_to_another(

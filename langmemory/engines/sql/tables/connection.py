@@ -96,6 +96,11 @@ class Connection(Protocol):
         """Run one statement for each of the rows of bound values."""
         ...
 
+    def flush(self) -> None:
+        """Have run what was given; an engine that sends statements without waiting for what becomes of
+        them raises their errors now."""
+        ...
+
     def changes(self) -> int:
         """Return how many rows the last statement changed."""
         ...

@@ -150,8 +150,10 @@ class Copying:
     """What is copied, as a person names it."""
     generation: int
     """Of the vectors there, which tells it from every other database."""
+    fields: list[str] | None = None
+    """Fields whose words were indexed."""
     replaced: bool = False
-    """Whether an earlier run copied something that changed afterwards."""
+    """Whether an earlier run copied something that changed afterwards, or indexed other fields."""
 
 
 def copying(connection: Connection) -> Copying | None:
@@ -167,3 +169,9 @@ def note_copying(connection: Connection, state: Copying | None) -> None:
         connection.execute(
             "INSERT INTO setting (name, value) VALUES (?, ?)", (_COPYING, json.dumps(asdict(state)))
         )
+
+
+def is_archive(connection: Connection) -> bool:
+    """Return whether a database is the archive file of a memory file."""
+    row = connection.execute("SELECT 1 FROM setting WHERE name = ?", (ARCHIVE_OF,)).fetchone()
+    return row is not None

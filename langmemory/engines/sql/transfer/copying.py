@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final, NamedTuple
 
-from langmemory.engines.sql.engine import Engine
+from langmemory.engines.sql.engine import Engine, Snapshot
 from langmemory.engines.sql.tables import settings
 from langmemory.engines.sql.tables.connection import Connection
 from langmemory.engines.sql.tables.namespaces import namespace_tokens
@@ -79,78 +79,95 @@ class _Piece:
         return " AND ".join(text for text, _ in given) or "TRUE", tuple(one for _, one in given)
 
 
-def copy(source: Engine, target: Engine, indexing: Indexing, progress: Progress) -> int:
+def copy(
+    source: Snapshot, name: str, target: Engine, indexing: Indexing, progress: Progress
+) -> int:
     """Copy everything but what moved to the archive file; return how many rows. The target stays marked as
     unfinished, see `settings.note_copying`.
 
     Args:
-        source: Left as it is.
+        source: Left as it is; ``name`` is its path.
         target: Empty, or an unfinished copy of the same source.
         indexing: Makes the words of the keyword index anew; it needs no embedder.
 
     Raises:
         DatabaseError: The target is not empty, or cannot hold what there is.
     """
-    with source.read() as snapshot:
-        connection = snapshot.connection
-        vectors = snapshot.stats().vectors
-        state, resumed = _begun(source, connection, target, vectors)
-        total = sum(_count(connection, table) for table in COPIED)
-        run = _Run(connection, target, indexing, progress, state, resumed, total)
-        for table in COPIED:
-            run.copy_table(table)
-        with target.write() as there:
-            there.raise_last_ids(connection.last_ids())
-        return total
+    connection = source.connection
+    state, resumed = _begun(name, source, target, indexing)
+    total = sum(_count(connection, table) for table in COPIED)
+    run = _Run(connection, target, indexing, progress, state, resumed, total)
+    for table in COPIED:
+        run.copy_table(table)
+    with target.write() as there:
+        there.raise_last_ids(connection.last_ids())
+    return total
 
 
 def _begun(
-    source: Engine, connection: Connection, target: Engine, vectors: int
+    name: str, source: Snapshot, target: Engine, indexing: Indexing
 ) -> tuple[settings.Copying, bool]:
     """Mark the target as an unfinished copy; return what it is a copy of, and whether a run began it."""
+    connection = source.connection
     model = settings.read_model(connection)
-    if connection.execute(
-        "SELECT 1 FROM setting WHERE name = ?", (settings.ARCHIVE_OF,)
-    ).fetchone():
+    if settings.is_archive(connection):
         raise DatabaseError(
-            f"{source.path} is the archive file of a memory file. Copy the memory file: what moved to "
+            f"{name} is the archive file of a memory file. Copy the memory file: what moved to "
             "its archive file comes along."
         )
     if unfinished := settings.copying(connection):
         raise DatabaseError(
-            f"{source.path} is itself an unfinished copy of {unfinished.source}. Finish it first: "
-            f"langmemory copy {unfinished.source} {source.path}"
+            f"{name} is itself an unfinished copy of {unfinished.source}. Finish it first: "
+            f"langmemory copy {unfinished.source} {name}"
         )
     with target.write() as there:
         if settings.read_model(there).generation == model.generation:
             raise ConfigError(
-                f"{target.path} is the same place as {source.path}, or a copy of its file. Name another "
-                "target."
+                f"{target.path} is the same place as {name}, or a copy of its file. Name another target."
             )
+        vectors = source.stats().vectors
         if vectors and not there.holds_vectors():
             raise DatabaseError(
-                f"{source.path} has {counted(vectors, 'vector')}, and the database of {target.path} has "
+                f"{name} has {counted(vectors, 'vector')}, and the database of {target.path} has "
                 "no extension vector. Let an administrator run CREATE EXTENSION vector in it, then copy "
                 "into a new schema."
             )
-        found = settings.copying(there)
-        if found is not None and found.generation != model.generation:
-            raise DatabaseError(
-                f"{target.path} is an unfinished copy of {found.source}. Finish that, or name another "
-                "target."
-            )
-        if found is None:
-            full = [table for table in COPIED if table != "setting" and _any(there, table)]
-            if full:
-                raise DatabaseError(
-                    f"{target.path} is not empty: it has rows in {', '.join(full[:3])}. Name a new file "
-                    "or schema."
-                )
-        state = found or settings.Copying(source=source.path, generation=model.generation)
-        settings.note_copying(there, state)
+        resumed = begin(there, target.path, name, model.generation)
         ours = settings.read_model(there)
         settings.write_model(there, replace(ours, model=model.model, dims=model.dims))
-    return state, found is not None
+        state = settings.copying(there) or settings.Copying(
+            source=name, generation=model.generation
+        )
+        fields = None if indexing.fields is None else list(indexing.fields)
+        if state.fields != fields:
+            state = replace(state, fields=fields, replaced=resumed or state.replaced)
+            settings.note_copying(there, state)
+        return state, resumed
+
+
+def begin(target: Connection, path: str, source: str, generation: int) -> bool:
+    """Mark a target as an unfinished copy; return whether an earlier run did.
+
+    Args:
+        path: Of the target, ``source`` that of the source.
+        generation: Of the source, by which a later run knows it.
+
+    Raises:
+        DatabaseError: It is neither empty nor an unfinished copy of this source.
+    """
+    found = settings.copying(target)
+    if found is not None and found.generation != generation:
+        raise DatabaseError(
+            f"{path} is an unfinished copy of {found.source}. Finish that, or name another target."
+        )
+    if found is None:
+        full = [table for table in COPIED if table != "setting" and _any(target, table)]
+        if full:
+            raise DatabaseError(
+                f"{path} is not empty: it has rows in {', '.join(full[:3])}. Name a new file or schema."
+            )
+        settings.note_copying(target, settings.Copying(source=source, generation=generation))
+    return found is not None
 
 
 def _any(connection: Connection, table: str) -> bool:
@@ -346,6 +363,7 @@ def _told(table: str, columns: Sequence[str], rows: Rows) -> Iterable[Sequence[A
 def _write(connection: Connection, table: str, columns: Sequence[str], rows: Rows) -> None:
     try:
         insert(connection, f"{table} ({', '.join(columns)})", rows)
+        connection.flush()
     except connection.constraint_errors as error:
         raise DatabaseError(
             f"The target refuses a row ({error}). Let nobody else write to it while it is copied into."

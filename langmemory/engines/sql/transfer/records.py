@@ -193,6 +193,7 @@ def import_row(connection: Connection, row: Row, since: set[str]) -> None:
     )
     try:
         _Import(connection, tuple(row["namespace"])).row(row, since)
+        connection.flush()
     except wrong as error:
         raise ImportFormatError(
             f"A row of type {row['type']!r} is not from `langmemory export`: {error!r}."

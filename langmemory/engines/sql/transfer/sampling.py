@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
+from itertools import pairwise
 from typing import Final
 
 from langmemory.engines.sql.engine import Snapshot
@@ -21,6 +22,9 @@ QUERY_CHARACTERS: Final = 200
 """Of a memory's text that are asked for."""
 TIE: Final = 1e-4
 """Scores this near to each other are equal: the cosines of two engines differ by up to 1e-5."""
+MOST_WRONG: Final = 1
+"""Recalls that may differ: the last bit of a cosine decides which of two equal paths over the graph
+counts, and with it the order of what follows (one in a thousand of fuzzed recalls)."""
 
 Ranked = Sequence[tuple[int, float]]
 """(item, score), best first."""
@@ -48,7 +52,8 @@ def _samples(snapshot: Snapshot) -> list[tuple[int, str, str]]:
     connection = snapshot.connection
     (count,) = connection.execute("SELECT count(*) FROM item WHERE status = 'active'").fetchone()
     found = []
-    for place in sorted({n * count // SAMPLES for n in range(min(SAMPLES, count))}):
+    samples = min(SAMPLES, count)
+    for place in (n * count // samples for n in range(samples)):
         item, path, value = connection.execute(
             "SELECT i.id, n.path, i.value FROM item i JOIN namespace n ON n.id = i.namespace "
             "WHERE i.id = (SELECT id FROM item WHERE status = 'active' ORDER BY id LIMIT 1 OFFSET ?)",
@@ -82,13 +87,16 @@ def same(one: Ranked, other: Ranked, tie: float) -> bool:
     """Return whether two rankings are the same, but for the order of what has equal scores."""
     if len(one) != len(other):
         return False
-    last = min((score for _, score in (*one, *other)), default=0.0)
-    scores = dict(one), dict(other)
-    for (item, score), (other_item, other_score) in zip(one, other, strict=True):
-        if item != other_item and abs(score - other_score) > tie:
-            return False
-    for item in scores[0].keys() | scores[1].keys():
-        mine, theirs = (each.get(item, last) for each in scores)
-        if abs(mine - theirs) > tie:
-            return False
-    return True
+    scores, other_scores = dict(one), dict(other)
+    alone = sorted(score for item, score in one if item not in other_scores)
+    other_alone = sorted(score for item, score in other if item not in scores)
+    if any(abs(a - b) > tie for a, b in zip(alone, other_alone, strict=True)):
+        return False
+    return _falling(other, scores, tie) and _falling(one, other_scores, tie)
+
+
+def _falling(ranked: Ranked, scores: Mapping[int, float], tie: float) -> bool:
+    """Return whether one ranking is in the order of the scores that the other one gave."""
+    lowest = min(scores.values(), default=0.0)
+    given = [scores.get(item, lowest) for item, _ in ranked]
+    return all(after <= before + tie for before, after in pairwise(given))

@@ -332,7 +332,9 @@ def write_rows(
         ValueError,
     )
     try:
-        return _write_rows(connection, rows, writes, now_us, since)
+        written = _write_rows(connection, rows, writes, now_us, since)
+        connection.flush()
+        return written
     except wrong as error:
         if isinstance(error, LangMemoryError):
             raise

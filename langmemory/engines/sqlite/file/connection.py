@@ -190,6 +190,9 @@ class Connection(apsw.Connection):
         row = self.execute("SELECT seq FROM sqlite_sequence WHERE name = 'item'").fetchone()
         return 0 if row is None else int(row[0])
 
+    def flush(self) -> None:
+        """Every statement is run when it is given."""
+
     def skip_item(self) -> int:
         """Return an item id that no item has or will have."""
         self.execute("UPDATE sqlite_sequence SET seq = seq + 1 WHERE name = 'item'")

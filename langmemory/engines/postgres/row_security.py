@@ -1,0 +1,259 @@
+"""Row-level security by viewer: the rule of `engines.sql.scope.ownership` as policies of the tables.
+
+A reader is a role that may read the schema and is not its owner. It sees a row where its viewer may know of
+it: the viewer that the owner bound the role to, else the one that the transaction names
+(``langmemory.viewer``), else nobody. Whoever is no reader sees no row, whatever was granted to them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any, Final
+
+import psycopg
+from psycopg import sql as quoting
+
+from langmemory.engines.postgres.translate import translated
+from langmemory.engines.sql.graph.graph import stands_in
+from langmemory.engines.sql.records.reviews import is_open as review_is_open
+from langmemory.engines.sql.scope.ownership import is_visible, past_is_open, run_is_open
+from langmemory.errors import ConfigError, DatabaseError
+
+SETTING: Final = "langmemory.viewer"
+"""Names the viewer of a transaction: ``SELECT set_config('langmemory.viewer', 'maria', true)``."""
+READERS: Final = "rls_reader"
+POLICY: Final = "viewer"
+
+_VIEWER: Final = "(SELECT rls_viewer())"  # read once in a query
+
+
+def _sql(condition: str) -> str:
+    """Return a portable condition without bindings as a policy has it."""
+    return translated(condition).sql.replace("%%", "%")
+
+
+def _named(name: str, norm: str, entity: str) -> str:
+    """Return whether a name of an entity stands in a memory that speaks of it."""
+    return (
+        f"EXISTS (SELECT 1 FROM mention m JOIN item i ON i.id = m.item WHERE m.entity = {entity} "
+        f"AND {_sql(stands_in(name, norm))})"
+    )
+
+
+def _with_item(column: str) -> str:
+    return f"EXISTS (SELECT 1 FROM item i WHERE i.id = {column})"
+
+
+_VISIBLE: Final = is_visible("i", _VIEWER)
+
+RULES: Final = {
+    # A row is seen whole: what was superseded names its heir.
+    "item": (
+        f"{is_visible('item', _VIEWER)} AND (superseded_by IS NULL OR "
+        "rls_heir_is_open(namespace, superseded_by))"
+    ),
+    **{
+        table: _with_item(f"{table}.item")
+        for table in (
+            "citation", "embedding", "fingerprint", "keyword", "label", "leaf", "mention", "reflected",
+            "usage",
+        )
+    },
+    "namespace": "rls_namespace_is_open(path)",
+    "thread": "EXISTS (SELECT 1 FROM item i WHERE i.thread = thread.id)",
+    "path": "EXISTS (SELECT 1 FROM leaf l WHERE l.path = path.id)",
+    "evidence": f"{_with_item('evidence.item')} AND {_with_item('evidence.source')}",
+    "history": "rls_past_is_open(item) AND (run IS NULL OR rls_run_is_open(run))",
+    # One that changed no memory may tell of any.
+    "run": "EXISTS (SELECT 1 FROM history h WHERE h.run = run.id) AND rls_run_is_open(id)",
+    "review": "rls_review_is_open(id)",
+    # Somebody that only others' private memories name is not there.
+    "entity": _named("entity.name", "lower(entity.name)", "entity.id"),
+    "alias": (
+        "EXISTS (SELECT 1 FROM entity e WHERE e.id = alias.entity) AND "
+        + _named("alias.name", "alias.norm", "alias.entity")
+    ),
+    "edge": (
+        f"{_with_item('edge.fact')} AND EXISTS (SELECT 1 FROM entity e WHERE e.id = edge.subject) "
+        "AND (edge.object IS NULL OR EXISTS (SELECT 1 FROM entity e WHERE e.id = edge.object))"
+    ),
+    "word_count": "rls_word_is_open(word)",
+    "message": is_visible("message", _VIEWER),
+    "receipt": "EXISTS (SELECT 1 FROM message m WHERE m.seq = receipt.message)",
+    "fit": "EXISTS (SELECT 1 FROM message m WHERE m.seq = fit.message)",
+    "subscription": f"viewer = {_VIEWER}",
+    "activity": (
+        "type = 'review' AND EXISTS (SELECT 1 FROM review r WHERE r.id = subject) "
+        "OR type = 'message' AND EXISTS (SELECT 1 FROM message m WHERE m.id = subject)"
+    ),
+    "setting": "name IN ('model', 'dims', 'generation')",
+    "keyword_total": "TRUE",
+    "langmemory_version": "TRUE",
+}  # fmt: skip
+"""Which rows of a table a reader sees. In a policy the tables are those that the reader sees, too; a function
+looks at all rows."""
+
+CLOSED: Final = {
+    "archived_item": "names memories that are elsewhere, whose owner does not stand beside them",
+    "code": "the sign bits of everybody's vectors, for copies in memory, which a reader has none of",
+    "code_segment": "as code",
+    "follow_up": "what changes said before; only who writes needs it",
+    "job": "conversations that are to be reflected on, whoever's they are",
+    "lease": "only who writes needs it",
+    "progress": "only who writes needs it",
+    "stale_page": "only who writes needs it",
+    "token": "who may reach the server",
+    "word_change": "ids for copies in memory, which a reader has none of",
+    READERS: "which role is bound to whom",
+}
+"""Tables of which a reader sees no row, and why."""
+
+_DEFINER: Final = "LANGUAGE sql STABLE SECURITY DEFINER SET search_path FROM CURRENT"
+FUNCTIONS: Final = {
+    # The role that acts, also within a function of the owner's; a superuser's SET ROLE counts.
+    "rls_viewer()": f"""
+        RETURNS text {_DEFINER} AS $$
+        SELECT coalesce(r.viewer, current_setting('{SETTING}', TRUE), '') FROM {READERS} r, (
+            SELECT CASE current_setting('role') WHEN 'none' THEN session_user::text
+            ELSE current_setting('role') END
+        ) AS acting (role) WHERE r.role = acting.role OR EXISTS (
+            SELECT 1 FROM pg_roles p WHERE p.rolname = r.role AND pg_has_role(acting.role, p.oid, 'USAGE')
+        ) ORDER BY (r.role = acting.role) DESC, r.viewer IS NULL, r.role LIMIT 1 $$""",
+    "rls_heir_is_open(namespace bigint, key text)": f"""
+        RETURNS boolean {_DEFINER} AS $$
+        SELECT EXISTS (SELECT 1 FROM item i WHERE i.namespace = $1 AND i.key = $2 AND {_VISIBLE}) $$""",
+    "rls_past_is_open(item bigint)": f"""
+        RETURNS boolean {_DEFINER} AS $$ SELECT {_sql(past_is_open("$1", _VIEWER))} $$""",
+    "rls_run_is_open(run text)": f"""
+        RETURNS boolean {_DEFINER} AS $$ SELECT {_sql(run_is_open("$1", _VIEWER))} $$""",
+    "rls_review_is_open(id text)": f"""
+        RETURNS boolean {_DEFINER} AS $$
+        SELECT {_sql(review_is_open(_VIEWER))} FROM review v WHERE v.id = $1 $$""",
+    "rls_namespace_is_open(path text)": f"""
+        RETURNS boolean {_DEFINER} AS $$
+        SELECT EXISTS (SELECT 1 FROM namespace n JOIN item i ON i.namespace = n.id
+        WHERE (n.path = $1 OR n.path > $1 || '.' AND n.path < $1 || '/') AND {_VISIBLE}) $$""",
+    "rls_word_is_open(word text)": f"""
+        RETURNS boolean {_DEFINER} AS $$
+        SELECT EXISTS (SELECT 1 FROM keyword k JOIN item i ON i.id = k.item
+        WHERE k.words @@ ('''' || replace(replace($1, '\\', '\\\\'), '''', '''''') || '''')::tsquery
+        AND {_VISIBLE}) $$""",
+}
+"""What a policy asks of rows that the reader does not see. None takes a viewer, so that nobody asks for
+another one."""
+
+
+def enable(raw: psycopg.Connection[Any], schema: str, role: str | None, viewer: str | None) -> None:
+    """Turn it on, within a transaction whose ``search_path`` is the schema, and let a role read.
+
+    Raises:
+        ConfigError: The role is not there, or row-level security does not hold for it.
+    """
+    if role is not None:
+        _check(raw, role, schema)
+    raw.execute(
+        f"CREATE TABLE IF NOT EXISTS {READERS} (role text PRIMARY KEY, viewer text)".encode()
+    )
+    for name, body in FUNCTIONS.items():
+        raw.execute(f"CREATE OR REPLACE FUNCTION {name} {body}".encode())
+    for table in tables(raw, schema):
+        named = quoting.Identifier(table)
+        raw.execute(quoting.SQL("ALTER TABLE {} ENABLE ROW LEVEL SECURITY").format(named))
+        raw.execute(quoting.SQL("DROP POLICY IF EXISTS {} ON {}").format(_NAMED, named))
+        if table in RULES:
+            rule = f"{_VIEWER} IS NOT NULL AND ({RULES[table]})"
+            raw.execute(
+                quoting.SQL("CREATE POLICY {} ON {} FOR SELECT USING ").format(_NAMED, named)
+                + quoting.SQL(f"({rule})")
+            )
+    if role is None:
+        return
+    reader, home = quoting.Identifier(role), quoting.Identifier(schema)
+    raw.execute(quoting.SQL("GRANT USAGE ON SCHEMA {} TO {}").format(home, reader))
+    raw.execute(quoting.SQL("GRANT SELECT ON ALL TABLES IN SCHEMA {} TO {}").format(home, reader))
+    raw.execute(
+        f"INSERT INTO {READERS} (role, viewer) VALUES (%s, %s) "
+        "ON CONFLICT (role) DO UPDATE SET viewer = excluded.viewer".encode(),
+        (role, viewer),
+    )
+
+
+def disable(raw: psycopg.Connection[Any], schema: str, role: str | None) -> None:
+    """Take back what a role may read; None: of every role, and turn it off."""
+    if not is_on(raw):
+        return
+    for reader in readers(raw) if role is None else [role]:
+        raw.execute(f"DELETE FROM {READERS} WHERE role = %s".encode(), (reader,))
+        if raw.execute("SELECT 1 FROM pg_roles WHERE rolname = %s", (reader,)).fetchone():
+            named, home = quoting.Identifier(reader), quoting.Identifier(schema)
+            raw.execute(
+                quoting.SQL("REVOKE ALL ON ALL TABLES IN SCHEMA {} FROM {}").format(home, named)
+            )
+            raw.execute(quoting.SQL("REVOKE ALL ON SCHEMA {} FROM {}").format(home, named))
+    if role is not None:
+        return
+    for table in tables(raw, schema):
+        named = quoting.Identifier(table)
+        raw.execute(quoting.SQL("DROP POLICY IF EXISTS {} ON {}").format(_NAMED, named))
+        raw.execute(quoting.SQL("ALTER TABLE {} DISABLE ROW LEVEL SECURITY").format(named))
+    for name in FUNCTIONS:
+        raw.execute(f"DROP FUNCTION {name}".encode())
+    raw.execute(f"DROP TABLE {READERS}".encode())
+
+
+_NAMED: Final = quoting.Identifier(POLICY)
+
+
+def is_on(raw: psycopg.Connection[Any]) -> bool:
+    """Return whether it is turned on in the schema of the ``search_path``."""
+    row = raw.execute("SELECT to_regclass(%s) IS NOT NULL", (READERS,)).fetchone()
+    return bool(row and row[0])
+
+
+def readers(raw: psycopg.Connection[Any]) -> list[str]:
+    """Return the roles that may read, in alphabetical order."""
+    return [row[0] for row in raw.execute(f"SELECT role FROM {READERS} ORDER BY role".encode())]
+
+
+def tables(raw: psycopg.Connection[Any], schema: str) -> list[str]:
+    """Return the tables of a schema."""
+    rows = raw.execute(
+        "SELECT tablename FROM pg_tables WHERE schemaname = %s ORDER BY tablename", (schema,)
+    )
+    return [row[0] for row in rows]
+
+
+def _check(raw: psycopg.Connection[Any], role: str, schema: str) -> None:
+    row = raw.execute(
+        "SELECT rolsuper OR rolbypassrls, pg_has_role(oid, (SELECT nspowner FROM pg_namespace "
+        "WHERE nspname = %s), 'USAGE') FROM pg_roles WHERE rolname = %s",
+        (schema, role),
+    ).fetchone()
+    if row is None:
+        raise ConfigError(
+            f"The server has no role {role!r}. Let an administrator run CREATE ROLE, then call enable_rls "
+            "again."
+        )
+    if row[0] or row[1]:
+        why = "is a superuser, or has BYPASSRLS" if row[0] else "owns the tables, as a member"
+        raise ConfigError(
+            f"Row-level security does not hold for the role {role!r}: it {why}. Name another role."
+        )
+
+
+@contextmanager
+def clear_refusals(raw: psycopg.Connection[Any], shown: str, schema: str) -> Iterator[None]:
+    """Raise DatabaseError where the role of a connection has not the right to do so."""
+    try:
+        yield
+    except psycopg.errors.InsufficientPrivilege as error:
+        row = raw.execute(
+            "SELECT current_user, pg_get_userbyid(nspowner) FROM pg_namespace WHERE nspname = %s",
+            (schema,),
+        ).fetchone()
+        role, owner = row or ("?", "?")
+        raise DatabaseError(
+            f"The role {role} may not change row-level security on {shown}: only the owner of the tables "
+            f"may. Open the store as {owner} and call it again."
+        ) from error

@@ -1,0 +1,29 @@
+"""Where tests keep memories: files, or with ``LANGMEMORY_TEST_ENGINE=postgres`` schemas of a server."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Final
+
+from langmemory.stores import MemoryStore
+from tests import postgres_server
+
+POSTGRES: Final = os.environ.get("LANGMEMORY_TEST_ENGINE") == "postgres"
+
+NUL: Final = "\1" if POSTGRES else "\0"
+"""The oddest character that a key may hold. PostgreSQL has no NUL in a text; the store refuses it."""
+
+
+def address(path: Path) -> str:
+    """Return what another process opens the memory of a test by."""
+    return postgres_server.of_file(str(path)) if POSTGRES else str(path)
+
+
+@contextmanager
+def locked(path: Path) -> Iterator[None]:
+    """Another store on a memory is in the middle of a write."""
+    with MemoryStore(path, index=False) as other, other._core.engine.write():
+        yield
