@@ -81,6 +81,8 @@ class Connection:
     ) -> None:
         """``pipeline``: statements that return no rows are sent and not waited for, until one does."""
         self.raw, self._pipeline = raw, pipeline
+        self.told: Any = None
+        """What `Database.read` was asked ``also``."""
         self._changed = self._changed_in_all = 0
         self._uncounted: list[Any] = []
 

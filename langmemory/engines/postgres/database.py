@@ -264,13 +264,23 @@ class Database:
             connection.execute("RELEASE SAVEPOINT part")
 
     @contextmanager
-    def read(self, *, snapshot: bool = True) -> Iterator[Connection]:
-        """A connection with one consistent snapshot. Do not write through it."""
+    def read(self, *, snapshot: bool = True, also: str = "") -> Iterator[Connection]:
+        """A connection with one consistent snapshot. Do not write through it.
+
+        Args:
+            also: A query whose row becomes `Connection.told`: asked on the way.
+        """
         mode = "REPEATABLE READ" if snapshot else "READ COMMITTED"
+        begin = self._begin(f"ISOLATION LEVEL {mode} READ ONLY")
         with clear_errors(self.path), self._lent() as raw:
-            raw.execute(self._begin(f"ISOLATION LEVEL {mode} READ ONLY"))
+            cursor = raw.execute(begin + quoting.SQL("; " + also) if also else begin)
             try:
-                yield Connection(raw)
+                connection = Connection(raw)
+                if also:
+                    while cursor.nextset():
+                        pass
+                    connection.told = cursor.fetchone()
+                yield connection
             finally:
                 with suppress(psycopg.Error):
                     raw.execute("ROLLBACK")

@@ -22,6 +22,7 @@ from langmemory.engines.postgres.search import keyword_search, known_words, word
 from langmemory.engines.postgres.search import vector_search as server_search
 from langmemory.engines.sql.copies.binary import BinaryQuantizedIndex
 from langmemory.engines.sql.copies.copies import Copies
+from langmemory.engines.sql.copies.words import Current
 from langmemory.engines.sql.scope.scopes import CompiledScope, compile_scope
 from langmemory.engines.sql.search import vector_search
 from langmemory.engines.sql.search.scope_plan import CardinalityCache, ScopePlan
@@ -41,8 +42,9 @@ VERSION: Final = 1
 _SEEN: Final = (
     "SELECT (SELECT value FROM setting WHERE name = 'model'), "
     "(SELECT value FROM setting WHERE name = 'dims'), "
-    "(SELECT value FROM setting WHERE name = 'generation'), {}, "
-    "(SELECT coalesce(max(seq), 0) FROM word_change)"
+    "(SELECT value FROM setting WHERE name = 'generation'), "
+    "(SELECT coalesce(max(seq), 0) FROM word_change), "
+    "(SELECT coalesce(max(seq), 0) FROM history), "
 )
 _VECTOR_ENDS: Final = (
     "(SELECT coalesce(max(seq), 0) FROM code), "
@@ -62,6 +64,8 @@ class Seen:
     """The last place in the log of vectors, and the last that is packed."""
     words: int
     """The last change of words."""
+    change: int
+    """The newest change of the history."""
 
 
 class Engine:
@@ -197,7 +201,7 @@ class Engine:
 
     @contextmanager
     def read(self) -> Iterator[Snapshot]:
-        with self.database.read() as connection:
+        with self.database.read(also=self._ends()) as connection:
             yield Snapshot(self, connection)
 
     @contextmanager
@@ -208,17 +212,21 @@ class Engine:
     def snapshot(self, connection: Connection) -> Snapshot:
         return Snapshot(self, connection)
 
+    def _ends(self) -> str:
+        """Return the query for what `seen` returns."""
+        return _SEEN + (_VECTOR_ENDS if self.database.vectors_in else _NO_VECTORS)
+
     def seen(self, connection: Connection) -> Seen:
         """Return what this connection's snapshot has, for the copies in memory."""
-        ends = _VECTOR_ENDS if self.database.vectors_in else _NO_VECTORS
-        model, dims, generation, newest, packed, words = connection.raw.execute(
-            _SEEN.format(ends).encode()
-        ).fetchone()  # type: ignore[misc]
+        told: Any = connection.told
+        if told is None:
+            told = connection.raw.execute(self._ends().encode()).fetchone()
+        model, dims, generation, words, change, newest, packed = told
         setting = ModelSetting(
             model=model, dims=None if dims is None else int(dims), generation=int(generation)
         )
         setting, index = self.copies.adopt(setting)
-        return Seen(setting, index, (max(newest, packed), packed), words)
+        return Seen(setting, index, (max(newest, packed), packed), words, change)
 
     def for_viewer(self, viewer: str) -> Engine:
         """Return this engine; where its role is a reader, one whose transactions name the viewer."""
@@ -340,6 +348,15 @@ class Snapshot:
     def model(self) -> ModelSetting:
         return self._seen.model
 
+    def newest_change(self) -> int:
+        return self._seen.change
+
+    @cached_property
+    def _words(self) -> Current | None:
+        if self.engine.database.reads_only:  # of a role that may not see everything
+            return None
+        return self.engine.copies.of_words(self.connection, self._seen.words)
+
     def stats(self) -> Stats:
         execute = self.connection.execute
         kinds = execute("SELECT kind, count(*) FROM item GROUP BY kind ORDER BY 1").fetchall()
@@ -435,21 +452,28 @@ class Snapshot:
     def known_words(
         self, namespace: Namespace, words: Sequence[str], viewer: str | None
     ) -> Mapping[str, str]:
-        return known_words.known(self.connection, namespace, words, viewer)
+        return known_words.known(self.connection, namespace, words, viewer, copy=self._words)
 
     def stems(self, words: Sequence[str]) -> Sequence[str]:
         return known_words.stems(words)
 
     def cosines(self, query: Floats, ids: Ids) -> Floats:
-        return vector_search.cosines(self.connection, query, ids)
+        index = self._index()
+        found = None if index is None or not index.whole else index.cosines(query, ids)
+        return vector_search.cosines(self.connection, query, ids) if found is None else found
 
     def rough_cosines(self, query: Floats, ids: Ids) -> Floats:
-        index = self._seen.index
-        found = None
-        if index is not None and index.loaded:
-            index.refresh(self.connection, self._seen.ends)
-            found = index.cosines(query, ids)
+        index = self._index()
+        found = None if index is None else index.cosines(query, ids)
         return self.cosines(query, ids) if found is None else found
+
+    def _index(self) -> BinaryQuantizedIndex | None:
+        """Return the vectors in memory as of this snapshot, if there are any."""
+        index = self._seen.index
+        if index is None or not index.loaded or self.engine.database.reads_only:
+            return None
+        index.refresh(self.connection, self._seen.ends)
+        return index
 
     def first_vectors(self, ids: Ids) -> tuple[Ids, Floats]:
         return vector_search.first_vectors(self.connection, ids)
