@@ -14,20 +14,25 @@ import psycopg
 from psycopg import sql as quoting
 
 from langmemory.config import DEFAULT_DATABASE, DatabaseConfig, EngineConfig
-from langmemory.engines.postgres import row_security, schema, vectors
+from langmemory.engines.postgres import keywords, row_security, schema, vectors
 from langmemory.engines.postgres.connection import Connection
 from langmemory.engines.postgres.consistency import check
 from langmemory.engines.postgres.database import Database, clear_errors
 from langmemory.engines.postgres.search import keyword_search, known_words, word_reader
 from langmemory.engines.postgres.search import vector_search as server_search
-from langmemory.engines.sql.copies.binary import BinaryQuantizedIndex
+from langmemory.engines.sql.copies.binary import (
+    PACK_AFTER,
+    BinaryQuantizedIndex,
+    pack,
+    tail_length,
+)
 from langmemory.engines.sql.copies.copies import Copies
 from langmemory.engines.sql.copies.words import Current
 from langmemory.engines.sql.scope.scopes import CompiledScope, compile_scope
 from langmemory.engines.sql.search import vector_search
 from langmemory.engines.sql.search.scope_plan import CardinalityCache, ScopePlan
 from langmemory.engines.sql.tables.settings import ModelSetting, read_model, remaining
-from langmemory.errors import DatabaseError, SchemaVersionError
+from langmemory.errors import ClosedStoreError, DatabaseError, SchemaVersionError
 from langmemory.ports.candidates import NOTHING, Floats, Ids, KeywordQuery
 from langmemory.types import Namespace, Scope, Stats
 from langmemory.values import from_json
@@ -256,6 +261,18 @@ class Engine:
             raw.execute(database.lock())
             yield raw
 
+    def pack(self) -> None:
+        """Pack a long tail of the log of vectors, so that the next process reads it fast, and trim the
+        log of words."""
+        try:
+            with self.write() as connection:
+                model = read_model(connection)
+                if model.dims is not None and tail_length(connection) >= PACK_AFTER:
+                    pack(connection, model.words)
+                keywords.trim_log(connection)
+        except (DatabaseError, ClosedStoreError) as error:  # another process will
+            logger.debug("not packed: %s", type(error).__name__)
+
     def archive_path(self, settings: DatabaseConfig) -> str | None:
         return None
 
@@ -427,6 +444,8 @@ class Snapshot:
             self.engine.sizes.are_few(self.connection, scope, ends[0]) or plan.items is not None
         ):
             return False
+        if not index.loaded and ends[0] - ends[1] >= PACK_AFTER:
+            self.engine.copies.later(self.engine.pack)
         index.refresh(self.connection, ends)
         return not index.streaming
 
