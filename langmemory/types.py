@@ -383,7 +383,11 @@ class Forgotten:
     """Words, in no remaining memory, that were looked for in the bytes of the file and its WAL
     afterwards; none was found."""
     purged: bool = False
-    """Whether the file was written anew. False with ``purge="later"``, and where damage prevents it."""
+    """Whether the file was written anew, or the tables of a server vacuumed. False with
+    ``purge="later"``, and where damage prevents it."""
+    kept: tuple[str, ...] = ()
+    """Where bytes of it may be left that langmemory cannot reach: of a server, such as its log and its
+    backups; of a file nowhere, though copies of it are."""
     dry_run: bool = False
 
     @property

@@ -1,10 +1,12 @@
-"""Run LangGraph's own store test suites against `MemoryStore` and, over a server, `RemoteMemoryStore`.
+"""Run LangGraph's own store test suites against `MemoryStore`, on files and on a PostgreSQL server, and
+against `RemoteMemoryStore`.
 
 The suites come from the source distributions of the installed versions, downloaded with pip into
 `.cache/conformance/` (never committed). Exit code 0 means: every test that is not left out by name
-below was run and passed, and every name below still exists.
+below was run and passed, and every name below still exists. The PostgreSQL server is that of the tests, see
+`tests/postgres_server.py`.
 
-    python scripts/conformance.py [--store local|remote] [-k EXPRESSION]
+    python scripts/conformance.py [--store local|postgres|remote] [-k EXPRESSION]
 """
 
 from __future__ import annotations
@@ -22,6 +24,7 @@ from importlib.metadata import version
 from pathlib import Path
 
 from rich.console import Console
+from rich.markup import escape
 from rich.table import Column, Table
 
 REPOSITORY = Path(__file__).resolve().parents[1]
@@ -38,16 +41,27 @@ class Suite:
     distribution: str
     files: tuple[str, ...]
     left_out: Mapping[str, str] = field(default_factory=dict)
-    """"file::test" without parameters → why it says nothing about our store."""
+    """"file::test", with parameters or for all of them → why it says nothing about our store."""
     left_out_remote: Mapping[str, str] = field(default_factory=dict)
     """The same, of the remote store alone."""
+    stores: tuple[str, ...] = ("local", "postgres", "remote")
+    """Those of `STORES` that it can run against."""
 
     def left_out_of(self, store: str) -> dict[str, str]:
         """Return what is left out for one of `STORES`."""
         return {**self.left_out, **(self.left_out_remote if store == "remote" else {})}
 
 
-STORES = {"local": "MemoryStore", "remote": "RemoteMemoryStore"}
+STORES = {
+    "local": "MemoryStore",
+    "postgres": "MemoryStore on PostgreSQL",
+    "remote": "RemoteMemoryStore",
+}
+
+THEIR_TABLES = (
+    "writes to PostgresStore's table `store` to age an item, and turns `omit_expired` on after the store was "
+    "opened; tests/stores/test_ttl.py holds ours to the same"
+)
 
 SUITES = (
     Suite(distribution="langgraph-checkpoint", files=("test_store.py",)),
@@ -77,6 +91,41 @@ SUITES = (
                 "expects that a sync call on the loop of `async with from_conn_string` is refused; "
                 "RemoteMemoryStore has no such constructor"
             ),
+        },
+    ),
+    Suite(
+        distribution="langgraph-checkpoint-postgres",
+        files=("test_store.py", "test_async_store.py"),
+        stores=("postgres",),
+        left_out={
+            "test_store.py::test_escape_like_literal": (
+                "calls PostgresStore's private _escape_like_literal; MemoryStore has no LIKE"
+            ),
+            "test_store.py::test_namespace_match_pattern": (
+                "calls PostgresStore's private _namespace_match_pattern; MemoryStore has no regex"
+            ),
+            "test_store.py::test_nonnull_migrations": (
+                "reads the private PostgresStore.MIGRATIONS; ours are files with their own test"
+            ),
+            "test_async_store.py::test_abatch_uses_single_pool_checkout": (
+                "counts calls of langgraph.checkpoint.postgres._ainternal, which MemoryStore has not"
+            ),
+            **{
+                f"test_store.py::test_scores[{query}-halfvec-l2]": (
+                    "expects the negative Euclidean distance as the score; ours is always the cosine"
+                )
+                for query in ("aaa", "bbb", "ccc", "abcd", "poisson")
+            },
+            **{
+                f"{file}::test_omit_expired_{name}": THEIR_TABLES
+                for file in ("test_store.py", "test_async_store.py")
+                for name in (
+                    "filters_read_paths",
+                    "disabled_preserves_expired_rows",
+                    "refresh_ttl_only_refreshes_live_rows",
+                    "search_pagination",
+                )
+            },
         },
     ),
 )
@@ -148,6 +197,8 @@ def check(store: str, selection: str | None) -> int:
     reasons = Table(Column("left out", overflow="fold"), "why", title="Left out by name")
     problems: list[str] = []
     for suite in SUITES:
+        if store not in suite.stores:
+            continue
         outcomes, left_out = run(suite, store, selection)
         for file in suite.files:
             seen = Counter(o for name, o in outcomes.items() if name.startswith(f"{file}::"))
@@ -158,8 +209,8 @@ def check(store: str, selection: str | None) -> int:
             if not selection and not seen["passed"]:
                 problems.append(f"{suite.distribution} {file}: nothing ran")
         for name, reason in suite.left_out_of(store).items():
-            reasons.add_row(name, reason)
-            if not selection and not any(n.split("[")[0] == name for n in left_out):
+            reasons.add_row(escape(name), reason)
+            if not selection and not any(name in (n, n.split("[")[0]) for n in left_out):
                 problems.append(f"{name} is left out but no longer exists: remove it from the list")
         problems += [f"{o}: {name}" for name, o in outcomes.items() if o != "passed"]
 

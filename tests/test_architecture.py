@@ -19,11 +19,11 @@ LAYERS: tuple[frozenset[str], ...] = (
     frozenset(
         {"errors", "events", "files", "ids", "labels", "timestamps", "pacing", "pluralize", "twins"}
     ),
-    frozenset({"types", "languages", "redaction", "values", "arguments", "addresses"}),
+    frozenset({"types", "languages", "redaction", "values", "arguments", "addresses", "resources"}),
     frozenset({"config", "changes", "namespaces"}),
     frozenset({"ports", "embeddings", "chat_models", "schemas", "subgraph", "wire"}),
     frozenset({"recall", "formation", "lifecycle", "context"}),
-    frozenset({"messages", "projections"}),
+    frozenset({"messages", "projections", "documents"}),
     frozenset({"engines"}),
     frozenset({"stores"}),
     frozenset({"reflection", "maintenance", "nodes", "tools", "middleware", "importers", "remote"}),

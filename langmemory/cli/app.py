@@ -17,6 +17,7 @@ from langmemory.cli.copy import copy
 from langmemory.cli.core import core
 from langmemory.cli.demo import demo
 from langmemory.cli.doctor import doctor
+from langmemory.cli.documents import documents
 from langmemory.cli.eval import eval_command
 from langmemory.cli.export import export
 from langmemory.cli.forget import forget
@@ -80,6 +81,7 @@ COMMANDS: dict[str, dict[str, Callable[..., None] | typer.Typer]] = {
     "Try it": {"demo": demo, "init": init, "chat": chat},
     "What was said": {
         "import": import_file,
+        "documents": documents,
         "search": search,
         "list": list_memories,
         "get": get,

@@ -56,4 +56,4 @@ def copy(
     say(f"Copied {memories(copied.memories)} of {copied.source} to {copied.target}")
     say(f"Both hold the same {counted(copied.rows, 'row')} and {counted(copied.vectors, 'vector')}")
     if copied.recalls:
-        say(f"{copied.same_recalls} of {copied.recalls} sample recalls are equal")
+        say(f"{counted(copied.recalls, 'sample recall')} found the same in both")

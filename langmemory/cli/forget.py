@@ -96,13 +96,15 @@ def forget(
         return
     if later:
         say(
-            f"Forgotten ({done.run_id}): {_counted(done)}. The file is cleared of it when it is opened next"
+            f"Forgotten ({done.run_id}): {_counted(done)}. The memory is cleared of it when it is opened next"
         )
-        return
-    say(
-        f"Forgotten ({done.run_id}): {_counted(done)}. The file was cleared of it; of "
-        f"{counted(done.words, 'word')} that stood only there, 0 were found in it"
-    )
+    else:
+        say(
+            f"Forgotten ({done.run_id}): {_counted(done)}. The memory was cleared of it; of "
+            f"{counted(done.words, 'word')} that stood only there, 0 were found in it"
+        )
+    if done.kept:
+        say(printable("\n  ".join(("The server may still hold its bytes in", *done.kept))))
 
 
 def _preview(found: Forgotten) -> list[str]:

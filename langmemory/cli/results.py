@@ -9,6 +9,8 @@ from rich.console import Group
 from rich.table import Table
 from rich.text import Text
 
+from langmemory.resources import citation, is_chunk
+
 if TYPE_CHECKING:
     from langmemory.types import Recall, RecallResult
 
@@ -108,6 +110,9 @@ def when(result: RecallResult) -> str:
 
 
 def who(result: RecallResult) -> str:
+    """Return who said it; of a part of a document where it stands."""
+    if is_chunk(result.memory.value):
+        return citation(result.memory.value)
     return " ".join(result.speaker.split()) if result.speaker else "–"
 
 

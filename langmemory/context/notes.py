@@ -18,6 +18,7 @@ from langgraph.store.base import Item
 
 from langmemory.context.escape import one_line
 from langmemory.context.tokens import ELLIPSIS
+from langmemory.resources import citation, is_chunk
 from langmemory.timestamps import moment
 from langmemory.types import Kind, Memory, Namespace, Priority, RecallResult
 
@@ -76,6 +77,8 @@ class Note:
     """Of a fact: ``since March 2026``, ``until May 2026``, ``said 8 May 2023``."""
     earlier: bool = False
     """Whether something newer has taken its place."""
+    source: str = ""
+    """Of a part of a document: how it is cited, as ``docs/guide.md#L10-L24``."""
     discovery_tokens: int | None = None
     """Tokens it once took to find out, where the value's ``discovery_tokens`` says so."""
 
@@ -90,7 +93,10 @@ class Note:
 
     @property
     def origin(self) -> str:
-        """Who said it and when, as far as known: ``Maria, 2023-05-08``; of a fact when it was true."""
+        """Who said it and when, as far as known: ``Maria, 2023-05-08``; of a fact when it was true; of a part
+        of a document where it stands."""
+        if self.source:
+            return one_line(self.source)
         speaker = one_line(self.speaker or "")
         if len(speaker) > SPEAKER_CHARS:
             speaker = speaker[:SPEAKER_CHARS].rstrip() + ELLIPSIS
@@ -160,6 +166,7 @@ def _of_memory(memory: Memory, score: float | None) -> Note:
         is_fact=is_fact(memory.value),
         validity=validity(memory.value, memory.valid_at, memory.invalid_at),
         earlier=memory.status == "superseded" or _over(memory.invalid_at),
+        source=citation(memory.value) if is_chunk(memory.value) else "",
         discovery_tokens=_whole_number(memory.value.get("discovery_tokens")),
     )
 
@@ -195,6 +202,7 @@ def _of_value(
         or bool(isinstance(parts, Mapping) and parts.get(EARLIER))
         or facet("status") == "superseded"
         or _over(invalid_at),
+        source=citation(value) if is_chunk(value) else "",
         discovery_tokens=_whole_number(facet("discovery_tokens")),
     )
 

@@ -165,6 +165,7 @@ class Worker:
 
     def _work(self, due_by_us: int | None) -> None:
         """The thread: look, wait, until stopped (or idle) and nothing is under way."""
+        end_listening = self._jobs.listen(self.wake)
         try:
             while True:
                 pause = self._options.poll_seconds
@@ -183,6 +184,7 @@ class Worker:
                 self._wake.wait(pause)
                 self._wake.clear()
         finally:
+            end_listening()
             self._stopping = True
             atexit.unregister(self._leave)
 

@@ -1,8 +1,8 @@
 """The hub: one poller for all who follow the feed, and one reader for all who want the same of it.
 
-Every fifth of a second the hub asks the file whether anything happened. Only then each channel reads on,
-once for all its subscribers. A subscriber keeps a place and no events: who is behind what the channel
-holds reads from the file, so that a slow reader costs no memory.
+Every fifth of a second, and when the database tells of a write, the hub asks whether anything happened. Only
+then each channel reads on, once for all its subscribers. A subscriber keeps a place and no events: who is
+behind what the channel holds reads from the file, so that a slow reader costs no memory.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ import asyncio
 import logging
 from collections import deque
 from collections.abc import AsyncIterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from itertools import islice
 from typing import Final, Literal
@@ -145,6 +146,7 @@ class Hub:
         self._seen: str | None = None
         self._polls = self._whole = 0
         self._poller: asyncio.Task[None] | None = None
+        self._written = asyncio.Event()
         self._closed = False
         self.clock = store.tokens.clock
 
@@ -203,8 +205,21 @@ class Hub:
             one.end(reason)
 
     async def _poll(self) -> None:
+        loop = asyncio.get_running_loop()
+        end_listening = self._store.feed.listen(
+            lambda: loop.call_soon_threadsafe(self._written.set)
+        )
+        try:
+            await self._poll_on()
+        finally:
+            end_listening()
+
+    async def _poll_on(self) -> None:
         while True:
-            await asyncio.sleep(self._poll_seconds)
+            with suppress(TimeoutError):
+                async with asyncio.timeout(self._poll_seconds):
+                    await self._written.wait()
+            self._written.clear()
             try:
                 async with self._one_at_a_time:
                     await self._advance()

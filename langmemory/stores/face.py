@@ -17,6 +17,7 @@ from langgraph.store.base import BaseStore, Op, PutOp, Result, TTLConfig
 
 from langmemory.arguments import check_time
 from langmemory.config import Config
+from langmemory.documents import Documents
 from langmemory.errors import OwnershipError
 from langmemory.messages import Message
 from langmemory.namespaces import check_namespace
@@ -125,6 +126,11 @@ class StoreFace(BaseStore):
     def feed(self) -> Feed:
         """What happened, in order, as far as the viewer may know of it."""
         return Feed(self._core.engine, self._viewer)
+
+    @property
+    def documents(self) -> Documents:
+        """Files and texts that are searched beside what was said, and cited by path and line."""
+        return Documents(self)
 
     def bus(self, namespace: Namespace = (), *, agent: str | None = None) -> Bus:
         """Return the bus over which agents share context, as one of them sends and receives.

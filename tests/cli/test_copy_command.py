@@ -19,7 +19,7 @@ def test_a_copy_is_told_and_used(filled: Run, tmp_path: Path) -> None:
     first, second, third = result.output.splitlines()
     assert first.startswith("Copied 190 memories of ")
     assert second.endswith("rows and 190 vectors")
-    assert third == "20 of 20 sample recalls are equal"
+    assert third == "20 sample recalls found the same in both"
     asked = ("search", "Where does Lena live?", "--json")
     found = json.loads(filled(*asked).output)["results"]
     copied = json.loads(filled(*asked, "--db", target).output)["results"]

@@ -18,6 +18,7 @@ from langmemory.changes import (
     Supersede,
     UpdateMemory,
 )
+from langmemory.graphs.maintenance import build_maintenance_graph
 from langmemory.stores import MemoryStore
 from langmemory.types import Namespace
 
@@ -55,6 +56,8 @@ THINGS = {
 PLACES = ("Bern", "Zürich", "Lyon", "München", "Bilbao", "Kazan", "東京", "上海", "Valencia")
 DAYS = ("Monday", "Freitag", "samedi", "domingo", "10 May 2026")
 TAGS = ("work", "home", "trip", "Arbeit", "")
+NIGHTS = 5
+"""Every fifth store has a night of maintenance at its end."""
 START = datetime(2026, 1, 1, 9, tzinfo=UTC)
 
 
@@ -122,6 +125,9 @@ def fill(store: MemoryStore, seed: int) -> None:
                 store.delete(place, chance.choice(known))
             case "forget" if known and chance.random() < 0.3:
                 store.forget(place, keys=[chance.choice(known)])
+
+    if seed % NIGHTS == 0:
+        build_maintenance_graph(store, now=lambda: START + timedelta(days=150)).invoke({})
 
 
 def _owned(chance: random.Random) -> dict[str, Any]:

@@ -35,8 +35,7 @@ from langmemory.changes import (
     UnlinkEntities,
     UpdateMemory,
 )
-from langmemory.engines.sql.rooms import batching, core, following
-from langmemory.engines.sql.rooms import changes as changes_room
+from langmemory.engines.sql.rooms import core, following
 from langmemory.errors import ChangeError, EmbeddingError, InvalidValueError, StalePlanError
 from langmemory.stores import MemoryStore, reembed
 from langmemory.stores.face import bound
@@ -438,7 +437,7 @@ def test_whatever_changed_since(seed: int) -> None:
                 yield Merge(key=keys[0], others=(other,))
 
     with pytest.MonkeyPatch.context() as patch, MemoryStore(":memory:", index=False) as store:
-        for clock in (changes_room, batching, core, following):
+        for clock in (core, following):
             patch.setattr(clock, "now_us", lambda: int(now.timestamp()) * 1_000_000)
         apply(store, "begin", AddEntity(key="m", name="Maria"))
         answered: list[tuple[datetime, tuple[list[set[str]], list[set[str]]]]] = []

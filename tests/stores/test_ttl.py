@@ -11,7 +11,7 @@ import pytest
 from langgraph.store.base import GetOp, PutOp, SearchOp
 
 from langmemory.changes import ChangeSet, RemoveMemory
-from langmemory.engines.sql.rooms import batching, core
+from langmemory.engines.sql.rooms import core
 from langmemory.errors import ClosedStoreError, ConfigError
 from langmemory.stores import MemoryStore
 from langmemory.stores.sweeping import Sweeper
@@ -35,8 +35,7 @@ class Clock:
 @pytest.fixture
 def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
     made = Clock()
-    for module in (batching, core):
-        monkeypatch.setattr(module, "now_us", made)
+    monkeypatch.setattr(core, "now_us", made)
     return made
 
 

@@ -6,6 +6,7 @@ import copy
 import logging
 import os
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from typing import Any, Final
@@ -18,12 +19,14 @@ from langmemory.addresses import Address
 from langmemory.config import DatabaseConfig, EngineConfig
 from langmemory.engines.postgres import row_security
 from langmemory.engines.postgres.connection import Connection, adapt
+from langmemory.engines.postgres.notices import Notices
 from langmemory.errors import ClosedStoreError, DatabaseError, InvalidValueError, SchemaVersionError
 
 logger = logging.getLogger("langmemory.engines.postgres")
 
 POOL_TIMEOUT_SECONDS: Final = 30.0
-_VERSION: Final = "SELECT version FROM langmemory_version"
+_CLOCK: Final = "(extract(epoch FROM clock_timestamp()) * 1000000)::bigint"
+_VERSION: Final = f"SELECT {_CLOCK}, (SELECT version FROM langmemory_version)"
 
 
 def is_there(url: str) -> bool:
@@ -109,6 +112,7 @@ class Database:
         self.vectors_in: str | None = None
         """The schema of pgvector; None: the database has no vectors."""
         self.schema_version: int | None = None
+        self.ahead_us = 0
         self.reads_only = False
         """Whether the role may only read, and row-level security decides what."""
         self._viewer = ""
@@ -130,6 +134,8 @@ class Database:
             name="langmemory",
         )
 
+        self.notices = Notices(self._lent, self.connect, self.address.schema, self.path)
+
     def connect(self) -> psycopg.Connection[Any]:
         raw = psycopg.connect(self.address.url, autocommit=True)
         adapt(raw)
@@ -143,6 +149,9 @@ class Database:
                 "Create a database with ENCODING 'UTF8'."
             )
         self.find_vectors(raw)
+        asked_us = time.time_ns() // 1000
+        told: Any = raw.execute(f"SELECT {_CLOCK}".encode()).fetchone()
+        self._set_clock(asked_us, told[0])
 
     def find_vectors(self, raw: psycopg.Connection[Any]) -> None:
         """Look whether the database has pgvector, and where."""
@@ -221,15 +230,18 @@ class Database:
             self.patience(busy_timeout_ms),
             quoting.SQL("on" if self._durable else "off"),
             self.lock(),
-            quoting.SQL(_VERSION if self.schema_version is not None else "SELECT NULL"),
+            quoting.SQL(_VERSION if self.schema_version is not None else f"SELECT {_CLOCK}"),
         )
         with clear_errors(self.path), self._lent() as raw:
             self._writing.now = True
             try:
+                asked_us = time.time_ns() // 1000
                 cursor = raw.execute(begin)
                 while cursor.nextset():
                     pass
-                self._check_schema(cursor.fetchone())
+                told: Any = cursor.fetchone()
+                self._set_clock(asked_us, told[0])
+                self._check_schema(told[1:])
                 with raw.pipeline() as pipeline:
                     connection = Connection(raw, pipeline)
                     try:
@@ -246,6 +258,7 @@ class Database:
                 raise
             finally:
                 self._writing.now = False
+        self.notices.written()
 
     @contextmanager
     def part(self, connection: Connection) -> Iterator[None]:
@@ -301,10 +314,16 @@ class Database:
         with self.read(snapshot=False) as connection:
             return connection.execute(statement, bindings).fetchone()
 
+    def _set_clock(self, asked_us: int, server_us: int) -> None:
+        """Correct how far the server's clock is ahead, where an answer shows that it is not as known. Leases
+        and lives are compared by it, since the clocks of several machines differ."""
+        least = server_us - time.time_ns() // 1000
+        self.ahead_us = min(max(self.ahead_us, least), server_us - asked_us)
+
     def _check_schema(self, row: Any) -> None:
         if self.schema_version is None:
             return
-        if row is None or row[0] != self.schema_version:
+        if not row or row[0] != self.schema_version:
             raise SchemaVersionError(
                 f"{self.path} was brought from schema version {self.schema_version} to "
                 f"{row and row[0]} by another langmemory while it was open here; nothing was written. "
@@ -334,5 +353,6 @@ class Database:
         if self._closed:
             return
         self._closed = True
+        self.notices.close()
         if self.pid == os.getpid():
             self._pool.close()

@@ -14,7 +14,11 @@ import psycopg
 from psycopg import sql as quoting
 
 from langmemory.config import DEFAULT_DATABASE, DatabaseConfig, EngineConfig
+<<<<<<< HEAD
 from langmemory.engines.postgres import keywords, row_security, schema, vectors
+=======
+from langmemory.engines.postgres import row_security, schema, vacuuming, vectors
+>>>>>>> main
 from langmemory.engines.postgres.connection import Connection
 from langmemory.engines.postgres.consistency import check
 from langmemory.engines.postgres.database import Database, clear_errors
@@ -113,6 +117,7 @@ class Engine:
         self.part = database.part
         self.copy = database.copy
         self.first = database.first
+        self.listen = database.notices.listen
         self.check_usable = database.check_usable
         self.counts = keyword_search.Counts()
         self.cardinalities = CardinalityCache()
@@ -193,6 +198,10 @@ class Engine:
     def reads_only(self) -> bool:
         """Whether the role may only read."""
         return self.database.reads_only
+
+    @property
+    def ahead_us(self) -> int:
+        return self.database.ahead_us
 
     @property
     def schema(self) -> str:
@@ -310,8 +319,7 @@ class Engine:
     def purge(self) -> bool:
         """Vacuum the tables of the schema, so that deleted rows are overwritten by later ones."""
         with self.database.outside() as raw:
-            for (table,) in raw.execute(_TABLES, (self.schema,)).fetchall():
-                raw.execute(quoting.SQL("VACUUM {}").format(quoting.Identifier(table)))
+            vacuuming.vacuum(raw, self.schema)
         self.counts, self.cardinalities = keyword_search.Counts(), CardinalityCache()
         with self.read() as snapshot:
             self.copies.words.drop(snapshot.connection)
@@ -320,15 +328,22 @@ class Engine:
     def purge_if_sound(self) -> tuple[bool, bool]:
         return True, self.purge()
 
+    def kept(self, *, purged: bool) -> tuple[str, ...]:
+        with self.database.outside() as raw:
+            return vacuuming.kept(raw, self.schema, vacuumed=purged)
+
     def leftovers(self, words: list[str]) -> tuple[int, list[str]]:
         """Look in every row of every table: the bytes of a server cannot be searched."""
         found: list[str] = []
         with self.read() as snapshot:
             for (table,) in snapshot.connection.raw.execute(_TABLES, (self.schema,)).fetchall():
+                # A leaf that is a text is its bytes behind a mark.
+                text = "convert_from(substr(t.value, 2), 'UTF8')" if table == "leaf" else "t::text"
+                marked = "substr(t.value, 1, 1) = '\\x02'" if table == "leaf" else "TRUE"
                 query = quoting.SQL(
                     "SELECT EXISTS (SELECT 1 FROM {} AS t, unnest(%s::text[]) AS w (word) "
-                    "WHERE strpos(lower(t::text), lower(w.word)) > 0)"
-                ).format(quoting.Identifier(table))
+                    "WHERE CASE WHEN {} THEN strpos(lower({}), lower(w.word)) > 0 END)"
+                ).format(quoting.Identifier(table), quoting.SQL(marked), quoting.SQL(text))
                 row = snapshot.connection.raw.execute(query, (words,)).fetchone()
                 found += [f"the table {table}"] if row is not None and row[0] else []
         return len(words), found

@@ -158,3 +158,13 @@ END;
 CREATE AGGREGATE json_group_array (text) (
     SFUNC = array_append, STYPE = text[], INITCOND = '{}', FINALFUNC = json_of
 );
+
+-- A condition is true of a group where it is true of one row.
+CREATE AGGREGATE max (boolean) (SFUNC = boolor_statefunc, STYPE = boolean);
+
+CREATE FUNCTION date(day text) RETURNS text LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE AS $$
+BEGIN
+    RETURN CASE WHEN day ~ '^\d{4}-\d\d-\d\d$' THEN to_char(CAST(day AS pg_catalog.date), 'YYYY-MM-DD') END;
+EXCEPTION WHEN others THEN
+    RETURN NULL;
+END $$;

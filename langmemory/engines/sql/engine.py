@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from typing import Any, Protocol
 
@@ -127,6 +127,11 @@ class Engine(Protocol):
         """Where the database is, as a person names it."""
 
     @property
+    def ahead_us(self) -> int:
+        """How many microseconds the clock of the database is ahead of this machine's, negative where it
+        is behind."""
+
+    @property
     def model(self) -> ModelSetting:
         """The embedding model of the file, as last seen."""
 
@@ -167,6 +172,11 @@ class Engine(Protocol):
     def copy(self) -> AbstractContextManager[Connection]:
         """Return a private copy of the database as of now, to see what a write would do."""
 
+    def listen(self, wake: Callable[[], object]) -> Callable[[], None]:
+        """Call ``wake``, in some thread, when anybody wrote, if the database tells so: whoever waits has to
+        look at intervals all the same. Return what ends that."""
+        ...
+
     def check_usable(self) -> None:
         """Raise an error where the database was closed, or opened by a parent process."""
 
@@ -198,6 +208,10 @@ class Engine(Protocol):
 
     def purge_if_sound(self) -> tuple[bool, bool]:
         """As `purge`; return whether the database was written anew, and whether its log is empty."""
+
+    def kept(self, *, purged: bool) -> tuple[str, ...]:
+        """Return where bytes of deleted rows may be left that the engine cannot reach; ``purged``: after
+        `purge`."""
 
     def leftovers(self, words: list[str]) -> tuple[int, list[str]]:
         """Return how many of the words were looked for in the stored bytes, and where one stands."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import os
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import replace
 from itertools import islice
@@ -131,6 +131,13 @@ class Engine:
             self._public = connection
         return self._public
 
+    ahead_us: Final = 0
+    """One machine has one clock."""
+
+    def listen(self, wake: Callable[[], object]) -> Callable[[], None]:
+        """Nobody tells what another process wrote: one looks."""
+        return lambda: None
+
     @property
     def path(self) -> str:
         """The file, or ``":memory:"``."""
@@ -185,6 +192,9 @@ class Engine:
             yield
         finally:
             connection.pragma("secure_delete", False)
+
+    def kept(self, *, purged: bool) -> tuple[str, ...]:
+        return ()
 
     def leftovers(self, words: list[str]) -> tuple[int, list[str]]:
         """Return how many of the words were looked for in the file, and where one still stands."""

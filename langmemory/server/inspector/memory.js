@@ -77,7 +77,8 @@ function forget(one) {
       row.prepend(h("button", { type: "button", class: "danger", click: acting(async () => {
         const proof = await post("forget", { ...asked, confirmation });
         shown.replaceChildren(h("p", null, h("span", { class: `tag ${proof.forgotten.purged ? "good" : "bad"}` }, proof.forgotten.purged ? "gone, and proven" : "gone from memory"),
-          proof.forgotten.purged ? " The file was searched for its words afterwards, and holds none." : " Its words may still stand in free pages of the file; `langmemory forget` in a terminal says why."), told(proof.forgotten),
+          proof.forgotten.purged ? " The memory was searched for its words afterwards, and holds none." : " Its words may still stand in free pages of the memory; `langmemory forget` in a terminal says why."), told(proof.forgotten),
+        h("ul", { class: "soft" }, proof.forgotten.kept.map((one) => h("li", null, `The server may still hold its bytes in ${one}.`))),
         h("p", { class: "mono" }, proof.forgotten.run_id));
         row.replaceChildren(h("button", { type: "button", class: "main", click: () => { close(); location.hash = address("memories"); } }, "Done"));
       }) }, "Forget it"));

@@ -188,8 +188,8 @@ def fail(
         connection,
         job,
         "state = ?1, error = ?2, due_at = coalesce(?3, due_at), finished_at = ?4, "
-        "payload = iif(?1 = 'replaced', '{}', payload), "
-        "config = iif(?1 = 'replaced', '{}', config)",
+        "payload = CASE WHEN ?1 = 'replaced' THEN '{}' ELSE payload END, "
+        "config = CASE WHEN ?1 = 'replaced' THEN '{}' ELSE config END",
         (state, error, retry_at_us, None if state == "pending" else now_us),
     )
     return state if kept else None

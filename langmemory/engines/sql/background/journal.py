@@ -70,7 +70,7 @@ def leaving(
         first, last = sorted((before, through or ""))
         rows = connection.execute(
             f"SELECT DISTINCT {_DAY} AS day FROM item i WHERE i.namespace = ? AND ({_DERIVED}) "
-            "AND i.status <> 'archived' AND substr(day, 1, 7) > ? AND substr(day, 1, 7) <= ?",
+            f"AND i.status <> 'archived' AND substr({_DAY}, 1, 7) > ? AND substr({_DAY}, 1, 7) <= ?",
             (namespace, first, last),
         )
         found[namespace] = {(path, str(day)) for (day,) in rows}
@@ -159,7 +159,7 @@ WITH told (id, namespace, key, heir) AS MATERIALIZED (
 )
 SELECT DISTINCT p.path, {_DAY} AS day FROM near n
 CROSS JOIN item i ON i.id = n.id CROSS JOIN namespace p ON p.id = i.namespace
-WHERE ({_DERIVED}) AND day IS NOT NULL
+WHERE ({_DERIVED}) AND {_DAY} IS NOT NULL
 """
 
 
@@ -194,7 +194,7 @@ def derived(
         " JOIN thread t ON t.id = o.thread WHERE v.item = i.id ORDER BY v.source LIMIT 1), "
         "(SELECT min(v.source) FROM evidence v WHERE v.item = i.id) AS source "
         f"FROM {source} WHERE i.namespace = ? AND ({_DERIVED}) AND i.status <> 'archived' "
-        f"{chosen} AND day IS NOT NULL ORDER BY day, source, i.id",
+        f"{chosen} AND {_DAY} IS NOT NULL ORDER BY day, source, i.id",
         bindings,
     )
     found = []
@@ -214,7 +214,7 @@ def _told_on(connection: Connection, namespace: int, days: Collection[str]) -> s
     for span in spans:
         rows = connection.execute(
             "SELECT l.item FROM path p CROSS JOIN leaf l ON l.path = p.id WHERE p.name = 'said_at' "
-            "AND l.value BETWEEN ? AND ? AND l.namespace = ?",
+            "AND l.value >= ? AND l.value <= ? AND l.namespace = ?",
             (*span, namespace),
         )
         found.update(item for (item,) in rows)

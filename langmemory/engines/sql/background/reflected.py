@@ -71,7 +71,7 @@ def threads(connection: Connection, prefix: Namespace, now_us: int) -> list[Unre
         "SELECT n.path, t.id, t.name, count(*) FROM thread t "
         "JOIN namespace n ON n.id = t.namespace JOIN item i ON i.thread = t.id "
         f"WHERE t.namespace IN {query} AND {_UNREAD} "
-        "GROUP BY t.id ORDER BY min(i.valid_at), t.id",
+        "GROUP BY n.path, t.id ORDER BY min(i.valid_at), t.id",
         (*bindings, now_us),
     )
     return [UnreadRow(from_path(path), *rest) for path, *rest in rows]

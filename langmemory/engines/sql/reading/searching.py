@@ -134,6 +134,8 @@ class Searching:
     """Ranks hybrid searches."""
     exact: bool
     omit_expired: bool
+    clock: Callable[[], int]
+    """Microseconds since the epoch."""
     _warned: threading.Lock = field(default_factory=threading.Lock, init=False)
     """Taken, for good, by the search that says that the vectors do not fit."""
     _pages: Pages = field(default_factory=Pages, init=False)
@@ -141,7 +143,7 @@ class Searching:
     def alive_at_us(self) -> int | None:
         """Return the time at which an item must not have expired to be seen; None: it does not
         matter."""
-        return now_us() if self.omit_expired else None
+        return self.clock() if self.omit_expired else None
 
     def embed(self, queries: Sequence[str]) -> dict[str, Floats | None]:
         """Return the vector of each query; None where the embedder failed, so that words decide."""

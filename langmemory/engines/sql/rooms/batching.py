@@ -8,7 +8,6 @@ from langgraph.store.base import GetOp, Result
 
 from langmemory.engines.sql.reading import operations
 from langmemory.engines.sql.reading.operations import Batch
-from langmemory.engines.sql.reading.searching import now_us
 from langmemory.engines.sql.records import items, write_access
 from langmemory.engines.sql.rooms.core import Core, checked_ttl, pages_of, pages_telling_of, remove
 from langmemory.engines.sql.rooms.following import (
@@ -101,7 +100,7 @@ def _write(
 ) -> tuple[Pages, bool]:
     """Write within the transaction; return the pages that tell of it, and whether something is
     left to be planned."""
-    now = now_us()
+    now = core.now_us()
     pages: Pages = set()
     follows = False
     core.archive.bring_back_named(connection, ((op.namespace, op.key) for op in batch.puts))
@@ -121,7 +120,7 @@ def _write(
             follows = True
         pages |= pages_telling_of(connection, places) | pages_of(connection, written.replaced)
     pages |= remove(connection, gone, now, "delete")
-    pages |= reinstate(connection, planned)
+    pages |= reinstate(core, connection, planned)
     if batch.refreshed:
         items.refresh_ttl(connection, batch.refreshed, now)
     return pages, follows

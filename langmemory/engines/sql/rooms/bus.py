@@ -8,7 +8,6 @@ from typing import Final, Unpack, get_args
 
 from langmemory.arguments import check_agent, one_of, whole_number
 from langmemory.changes import ChangeSet, Invalidate, OpenReview, SetStatus
-from langmemory.engines.sql.reading.searching import now_us
 from langmemory.engines.sql.records import items, messages
 from langmemory.engines.sql.rooms.changes import Changes
 from langmemory.engines.sql.rooms.core import Core
@@ -189,7 +188,7 @@ class Bus:
         """Open a review of each memory; only once for a message."""
         # Others may read the question: what is private is not quoted.
         why = "" if message.privacy == "private" else f": {reason}"
-        now = from_us(now_us())
+        now = from_us(self._core.now_us())
         Changes(self._core, None).apply(
             ChangeSet(
                 namespace=self.namespace,
@@ -226,7 +225,7 @@ class Bus:
         return drafted(
             type, summary, to, options, reply_to=reply_to, sender=self._named(),
             namespace=self.namespace, owner=self._owner(options.get("owner"), privacy),
-            redactor=self._core.redactor, at=from_us(now_us()),
+            redactor=self._core.redactor, at=from_us(self._core.now_us()),
         )  # fmt: skip
 
     def _send(self, draft: BusMessage) -> BusMessage:
@@ -246,7 +245,7 @@ class Bus:
                 sent = self._sent_before(connection, message)
                 if sent is not None:
                     return sent
-                messages.expire(connection, now_us())
+                messages.expire(connection, self._core.now_us())
                 number = messages.insert(connection, message)
                 messages.note_fits(connection, [(query, number) for query, _ in fits])
                 if message.reply_to is not None:
@@ -354,7 +353,7 @@ class Bus:
             return messages.listed(
                 connection,
                 [messages.there(place), messages.waiting(place, agent, self._viewer), *wanted],
-                viewer=self._viewer, now_us=now_us(), after=start, limit=limit + 1,
+                viewer=self._viewer, now_us=self._core.now_us(), after=start, limit=limit + 1,
             )  # fmt: skip
 
         with self._core.engine.read() as snapshot:
@@ -363,7 +362,9 @@ class Bus:
             with self._core.engine.write() as connection:
                 # Anew: what was taken back meanwhile is not to be given out.
                 found = waiting(connection)
-                messages.note_seen(connection, [at for at, _ in found[:limit]], agent, now_us())
+                messages.note_seen(
+                    connection, [at for at, _ in found[:limit]], agent, self._core.now_us()
+                )
         return _page(found, limit, sealer)
 
     ainbox = twin(inbox)
@@ -387,7 +388,7 @@ class Bus:
         for one in message_ids:
             for number, message in self._read(connection, one, messages.addressed(agent)):
                 found[number] = message.id
-        messages.note_acknowledged(connection, list(found), agent, now_us())
+        messages.note_acknowledged(connection, list(found), agent, self._core.now_us())
         return tuple(found.values())
 
     def messages(
@@ -420,7 +421,7 @@ class Bus:
                 wanted.append(Condition(f"{column} = ?", (value,)))
         with self._core.engine.read() as snapshot:
             found = messages.listed(
-                snapshot.connection, wanted, viewer=self._viewer, now_us=now_us(), after=start,
+                snapshot.connection, wanted, viewer=self._viewer, now_us=self._core.now_us(), after=start,
                 limit=limit + 1, newest_first=True,
             )  # fmt: skip
         return _page(found, limit, sealer)
@@ -480,7 +481,7 @@ class Bus:
             sender=None if sender is None else recipient(sender),
             query=None if query is None else text("query", query, SUMMARY_CHARACTERS),
             min_similarity=float(min_similarity),
-            created_at=from_us(now_us()),
+            created_at=from_us(self._core.now_us()),
         )
         core = self._core
         with core.engine.write() as connection:
@@ -492,7 +493,7 @@ class Bus:
         with core.engine.read() as snapshot:
             found = messages.listed(
                 snapshot.connection, [messages.placed(self.namespace), to_all], viewer=self._viewer,
-                now_us=now_us(), limit=BACKLOG, newest_first=True,
+                now_us=self._core.now_us(), limit=BACKLOG, newest_first=True,
             )  # fmt: skip
         here = {number: one for number, one in found if one.namespace == self.namespace}
         fits = fitting(core.indexing, here, {made.id: (made.query, made.min_similarity)})
@@ -547,7 +548,7 @@ class Bus:
         return messages.listed(
             connection,
             [messages.placed(self.namespace), Condition("m.id = ?", (message_id,)), *wanted],
-            viewer=self._viewer, now_us=now_us(),
+            viewer=self._viewer, now_us=self._core.now_us(),
         )  # fmt: skip
 
 

@@ -34,7 +34,6 @@ from langmemory.engines.sql.changes.reviews import unanswered
 from langmemory.engines.sql.changes.undoing import Undoing
 from langmemory.engines.sql.graph import graph_rows
 from langmemory.engines.sql.reading.knowledge import came_after
-from langmemory.engines.sql.reading.searching import now_us
 from langmemory.engines.sql.records import follow_ups, history, items, reviews, runs, standing
 from langmemory.engines.sql.rooms.conversing import shown
 from langmemory.engines.sql.rooms.core import Core, apply_run, existing, pages_of
@@ -308,7 +307,12 @@ class Changes(ViewerChanges):
             core.claim_model(connection, list(drafted.writes.values()))
             links = _Links.before(connection, change_set)
             applied, pages = apply_run(
-                connection, change_set, drafted.prepared, writes=drafted.writes, follows=follows
+                core,
+                connection,
+                change_set,
+                drafted.prepared,
+                writes=drafted.writes,
+                follows=follows,
             )
             if links is not None and not applied.repeated:
                 links.note(connection, applied.run_id, runs.FOLLOWS + applied.run_id)
@@ -381,7 +385,7 @@ class Changes(ViewerChanges):
         self._core.claim_model(
             connection, [draft for one in undoing for draft in one.drafts.values()]
         )
-        now = now_us()
+        now = self._core.now_us()
         links = _Links.of_run(connection, first.run)
         pages = pages_of(
             connection,
@@ -412,7 +416,9 @@ class Changes(ViewerChanges):
                 change_set = planned(self._core, connection, one)
                 if change_set is not None and follow_ups.take(connection, one):
                     prepared = Prepared.of(connection, change_set)
-                    found.append((change_set, apply_run(connection, change_set, prepared)[0]))
+                    found.append(
+                        (change_set, apply_run(self._core, connection, change_set, prepared)[0])
+                    )
         return replace(_together(applied, found), dry_run=True)
 
     def runs(self, namespace: Namespace = (), *, limit: int = 50) -> list[Run]:

@@ -23,7 +23,6 @@ from langmemory.engines.sql.writing.indexing import Indexing
 from langmemory.errors import DatabaseError
 from langmemory.pacing import in_steps
 from langmemory.pluralize import counted, memories
-from langmemory.recall.presets import find_preset
 from langmemory.values import from_json
 
 SHOWN: Final = 3
@@ -41,9 +40,7 @@ class Copied:
     """In all tables that are copied."""
     vectors: int
     recalls: int
-    """Sample recalls that were asked of both."""
-    same_recalls: int
-    """Those whose best ten were the same in both."""
+    """Sample recalls whose best ten are the same in both."""
 
 
 def refuse_unfinished(engine: Engine) -> None:
@@ -83,11 +80,16 @@ def copy_memory(
     indexing = Indexing(
         embedder=None, mode="keyword", fields=None if fields is None else tuple(fields)
     )
+    if source.reads_only:
+        raise DatabaseError(
+            f"The role with which {source.path} is open may not see all of it. Copy as the owner of its "
+            "tables."
+        )
     archive = Archive(source, open_archive, source.archive_path(config.database), indexing)
     try:
         with source.read() as snapshot:
             rows = copying.copy(snapshot, source.path, target, indexing, progress)
-            recalls, same = _compared(source, snapshot, target, config)
+            recalls = _compared(source, snapshot, target)
             moved = sorted(moving.moved(snapshot.connection))
             stats = snapshot.stats()
         _bring_back(target, archive, moved, indexing)
@@ -96,29 +98,27 @@ def copy_memory(
     _finish(target)
     return Copied(
         source=source.path, target=target.path, memories=stats.items + len(moved), rows=rows,
-        vectors=stats.vectors, recalls=recalls, same_recalls=same,
+        vectors=stats.vectors, recalls=recalls,
     )  # fmt: skip
 
 
-def _compared(
-    source: Engine, snapshot: Snapshot, target: Engine, config: Config
-) -> tuple[int, int]:
-    """Compare all rows and some recalls; return how many recalls, and how many were the same."""
+def _compared(source: Engine, snapshot: Snapshot, target: Engine) -> int:
+    """Compare all rows and some recalls; return how many recalls."""
     with target.read() as there:
         if wrong := copying.differing(snapshot.connection, there.connection):
             raise DatabaseError(
                 f"{target.path} differs from {source.path} in {', '.join(wrong)}. It stays unfinished. "
                 "Let nobody else write to it, and repeat the command."
             )
-        asked, items = sampling.differing(snapshot, there, find_preset(None, config))
-        if len(items) > sampling.MOST_WRONG:
+        asked, items = sampling.differing(snapshot, there)
+        if items:
             keys = ", ".join(map(repr, _keys(snapshot.connection, items[:SHOWN])))
             raise DatabaseError(
                 f"{len(items)} of {counted(asked, 'sample recall')} differ between {source.path} and "
                 f"{target.path}, among them those of {keys}; all rows are the same. If the application "
                 "passes fields in its index config, name each with --field."
             )
-    return asked, asked - len(items)
+    return asked
 
 
 def _keys(connection: Connection, items: Sequence[int]) -> list[str]:
@@ -189,7 +189,7 @@ def copy_items(core: Core, source: str, reading: Reading, progress: Progress) ->
     _finish(engine)
     return Copied(
         source=source, target=engine.path, memories=stats.items, rows=stats.items,
-        vectors=stats.vectors, recalls=0, same_recalls=0,
+        vectors=stats.vectors, recalls=0,
     )  # fmt: skip
 
 

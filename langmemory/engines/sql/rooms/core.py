@@ -112,6 +112,7 @@ class Core:
             preset=find_preset(SEARCH_PRESET, self.config),
             exact=(self.indexing.config or {}).get("exact", False),
             omit_expired=bool((self.ttl_config or {}).get("omit_expired")),
+            clock=self.now_us,
         )
         self.expander, self.reranker, self.redactor = expander, reranker, redactor
         self.accesses, self.already_shown, self.counts = AccessLog(), ShownLog(), UsageCounts()
@@ -146,6 +147,10 @@ class Core:
         found.engine, found.archive = engine, self.archive.of(engine)
         return found
 
+    def now_us(self) -> int:
+        """Return microseconds since 1970 UTC, by the clock that all who use the database share."""
+        return now_us() + self.engine.ahead_us
+
     def follow(self, pages: Pages) -> None:
         """Let the journal's files follow after a transaction that marked pages."""
         if pages:
@@ -168,16 +173,16 @@ class Core:
     def sweep_ttl(self) -> int:
         """Delete expired items, and messages of the bus; return how many items."""
         with self.engine.read() as snapshot:
-            due = messages.any_expired(snapshot.connection, now_us())
+            due = messages.any_expired(snapshot.connection, self.now_us())
         while due:
             with self.engine.write() as connection:
-                due = messages.expire(connection, now_us()) == messages.EXPIRED_AT_ONCE
-        removed = self.remove_all(items.has_expired(now_us()), "expire")
+                due = messages.expire(connection, self.now_us()) == messages.EXPIRED_AT_ONCE
+        removed = self.remove_all(items.has_expired(self.now_us()), "expire")
         with self.engine.read() as snapshot:
-            ids = removal.outlived(snapshot.connection, now_us())
+            ids = removal.outlived(snapshot.connection, self.now_us())
         for step in in_steps(ids, REMOVED_AT_ONCE):
             with self.engine.write() as connection:
-                removal.expire_gone(connection, step, now_us())
+                removal.expire_gone(connection, step, self.now_us())
         return removed
 
     def write_later(self, write: Callable[[Connection], object]) -> None:
@@ -284,7 +289,7 @@ class Core:
             try:
                 with self.engine.write() as connection:
                     some = items.those(connection, condition, step)
-                    pages = remove(connection, some, now_us(), action, reason=reason)
+                    pages = remove(connection, some, self.now_us(), action, reason=reason)
             except DatabaseError as error:
                 if not removed:
                     raise
@@ -316,6 +321,7 @@ def remove(
 
 
 def apply_run(
+    core: Core,
     connection: Connection,
     change_set: ChangeSet,
     prepared: Prepared,
@@ -327,7 +333,7 @@ def apply_run(
     keys = applying.concerned(connection, change_set)
     pages = pages_of(connection, existing(connection, change_set.namespace, keys))
     applied = applying.apply(
-        connection, change_set, writes or {}, now_us(), prepared=prepared, follows=follows
+        connection, change_set, writes or {}, core.now_us(), prepared=prepared, follows=follows
     )
     return applied, pages | pages_of(connection, journal.concerned(connection, applied.run_id))
 

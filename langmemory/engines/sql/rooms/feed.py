@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Final, TypeVar, get_args
 
@@ -94,6 +94,10 @@ class Feed:
             return sealer.sealed(feed.end(snapshot.connection))
 
     aend = twin(end)
+
+    def listen(self, wake: Callable[[], object]) -> Callable[[], None]:
+        """Call ``wake`` when something may have happened; see `Engine.listen`."""
+        return self._engine.listen(wake)
 
     def moved_since(self, cursor: str) -> bool:
         """Return whether anything happened after a cursor, whoever may know of it. It is cheap enough to

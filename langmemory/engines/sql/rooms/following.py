@@ -228,16 +228,16 @@ def _follow_once(core: Core, follow_up: FollowUp) -> tuple[ChangeSet, Applied] |
             )
         if not follow_ups.take(connection, follow_up) or change_set is None:
             return None
-        applied, pages = apply_run(connection, change_set, prepared)
+        applied, pages = apply_run(core, connection, change_set, prepared)
     core.follow(pages)
     return change_set, applied
 
 
-def reinstate(connection: Connection, planned: Reinstatement) -> Pages:
+def reinstate(core: Core, connection: Connection, planned: Reinstatement) -> Pages:
     """Write within the transaction what holds again; return the pages that tell of it."""
     pages: Pages = set()
     for one in planned.change_sets():
-        pages |= apply_run(connection, one, Prepared())[1]
+        pages |= apply_run(core, connection, one, Prepared())[1]
     return pages
 
 

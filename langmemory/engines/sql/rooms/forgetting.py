@@ -148,7 +148,7 @@ class Forgetting:
                 self._check(connection, archive, going)
                 known = residue.said_by_others(connection, going.every, going.past, beside)
             with engine.erasing(connection):  # most is gone even if the rest never came
-                reinstate(connection, planned)  # before: nothing is to name what goes
+                reinstate(core, connection, planned)  # before: nothing is to name what goes
                 done, left, told = self._erase(connection, going, known, beside)
             if told:  # before the rest: whoever is killed here forgets again
                 with (
@@ -217,7 +217,7 @@ class Forgetting:
                     if one is not None:
                         one.erase_keywords()
                         one.empty_wal()
-                return done
+                return replace(done, kept=engine.kept(purged=False))
             with engine.read() as snapshot:
                 words = left.needles(snapshot.connection)
             purged, emptied = engine.purge_if_sound()
@@ -227,6 +227,7 @@ class Forgetting:
             if emptied and purged:
                 with engine.write() as connection:
                     note_remaining(connection, "copies", done.run_id)
+            kept = engine.kept(purged=purged)
             looked, places = engine.leftovers(words)
             if places:  # somebody may have said the same anew
                 with engine.read() as snapshot:
@@ -253,7 +254,7 @@ class Forgetting:
                 f"The memories are gone, but words of theirs still stand in {', '.join(places)}. "
                 "Run `langmemory doctor`, then forget again."
             )
-        return replace(done, words=looked, purged=purged)
+        return replace(done, words=looked, purged=purged, kept=kept)
 
     def _scope(self, connection: Connection) -> ErasureScope:
         found = ErasureScope()

@@ -26,8 +26,8 @@ class Jobs:
     def __init__(self, engine: Engine, workers: Workers) -> None:
         self._engine = engine
         self._workers = workers
-        self.clock: Callable[[], int] = now_us
-        """Microseconds since the epoch."""
+        self.clock: Callable[[], int] = lambda: now_us() + engine.ahead_us
+        """Microseconds since the epoch, by the clock that all workers share."""
 
     def enqueue(self, job: NewJob, noted: Callable[[Enqueued], object]) -> Future[Enqueued]:
         """Put a job into the queue in the background; the future tells when it is safe.
@@ -80,6 +80,10 @@ class Jobs:
         """Return how many jobs there are in each state."""
         with self._engine.glance() as snapshot:
             return jobs.counts(snapshot.connection)
+
+    def listen(self, wake: Callable[[], object]) -> Callable[[], None]:
+        """Call ``wake`` when another process may have changed the queue; see `Engine.listen`."""
+        return self._engine.listen(wake)
 
     @property
     def leases(self) -> Leases:

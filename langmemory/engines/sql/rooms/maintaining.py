@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 
 from langmemory.engines.sql.reading.ageing import AgeingView
-from langmemory.engines.sql.reading.searching import now_us
 from langmemory.engines.sql.records import items, progress, runs
 from langmemory.engines.sql.rooms.archive import Archive
 from langmemory.engines.sql.rooms.core import existing
@@ -117,7 +116,7 @@ class Maintaining:
             MaintenanceBusyError: Another process has it.
         """
         with self._core.engine.write() as connection:
-            now = now_us()
+            now = self._core.now_us()
             until = now + int(seconds * 1_000_000)
             if progress.take_lease(connection, LEASE, holder, now, until):
                 return

@@ -11,7 +11,6 @@ from typing import Any, get_args
 
 from langmemory import arguments
 from langmemory.engines.sql.changes.applying import Prepared
-from langmemory.engines.sql.reading.searching import now_us
 from langmemory.engines.sql.records import items
 from langmemory.engines.sql.rooms.confiding import Heard, privately
 from langmemory.engines.sql.rooms.core import Core, apply_run
@@ -63,7 +62,7 @@ def steps(
 
     def store(connection: Connection) -> tuple[list[str], Pages]:
         core.claim_model(connection, writes)
-        added = verbatim.store(connection, tuple(namespace), thread_id, writes, now_us())
+        added = verbatim.store(connection, tuple(namespace), thread_id, writes, core.now_us())
         stored = [
             one._replace(turn=replace(one.turn, key=write.key))  # as it is stored
             for one, write in zip(heard, writes, strict=bool(heard))
@@ -72,7 +71,7 @@ def steps(
         if stored and owner:
             changes = privately(connection, tuple(namespace), stored, owner)
             if changes is not None:
-                _, pages = apply_run(connection, changes, Prepared.of(connection, changes))
+                _, pages = apply_run(core, connection, changes, Prepared.of(connection, changes))
                 logger.info("made_private run=%s memories=%d", changes.run_id, len(changes.changes))
                 return added, pages
         return added, set()

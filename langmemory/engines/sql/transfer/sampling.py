@@ -1,50 +1,50 @@
-"""Recalls of two databases with the same memories, compared."""
+"""Recalls of two databases with the same memories, compared: by words, and by meaning."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from datetime import UTC, datetime
 from itertools import pairwise
 from typing import Final
 
 from langmemory.engines.sql.engine import Snapshot
-from langmemory.engines.sql.reading.source import SnapshotSource
 from langmemory.engines.sql.tables.namespaces import from_path
-from langmemory.recall import pipeline
-from langmemory.recall.presets import Preset
-from langmemory.recall.vocabulary import default_vocabulary
+from langmemory.languages import split_words
+from langmemory.ports.candidates import Floats, Ids, KeywordQuery
 from langmemory.types import Scope
 from langmemory.values import from_json, readable_text
 
 SAMPLES: Final = 20
 LIMIT: Final = 10
-QUERY_CHARACTERS: Final = 200
-"""Of a memory's text that are asked for."""
+WORDS: Final = 12
+"""Of a memory, its first ones, that are looked up."""
+RARE_ROWS: Final = 150
+"""Rows with a word up to which it is asked for with others: where a search scores no more than some
+hundred rows, no engine has to choose among them."""
+ASKED: Final = 3
+"""Such words in one question."""
 TIE: Final = 1e-4
 """Scores this near to each other are equal: the cosines of two engines differ by up to 1e-5."""
-MOST_WRONG: Final = 1
-"""Recalls that may differ: the last bit of a cosine decides which of two equal paths over the graph
-counts, and with it the order of what follows (one in a thousand of fuzzed recalls)."""
 
 Ranked = Sequence[tuple[int, float]]
 """(item, score), best first."""
 
 
-def differing(source: Snapshot, target: Snapshot, preset: Preset) -> tuple[int, list[int]]:
+def differing(source: Snapshot, target: Snapshot) -> tuple[int, list[int]]:
     """Recall in both databases what some memories say; return how many recalls that were, and the items
     for which the best ten are not the same.
 
-    They are asked by their own texts and vectors, so that no embedding model is needed.
+    They are asked by their own words and vectors, so that no embedding model is needed.
     """
-    wrong, asked, now = [], 0, datetime.now(UTC)
-    for item, namespace, text in _samples(source):
-        asked += 1
-        one, other = (
-            _recalled(each, item, namespace, text, preset, now) for each in (source, target)
+    samples = _samples(source)
+    wrong = [
+        item
+        for item, path, text in samples
+        if not (
+            _same_words(source, target, Scope(namespace=from_path(path)), text)
+            and _same_neighbours(source, target, Scope(namespace=from_path(path)), item)
         )
-        if not same(one, other, TIE):
-            wrong.append(item)
-    return asked, wrong
+    ]
+    return len(samples), wrong
 
 
 def _samples(snapshot: Snapshot) -> list[tuple[int, str, str]]:
@@ -59,28 +59,48 @@ def _samples(snapshot: Snapshot) -> list[tuple[int, str, str]]:
             "WHERE i.id = (SELECT id FROM item WHERE status = 'active' ORDER BY id LIMIT 1 OFFSET ?)",
             (place,),
         ).fetchone()
-        text = readable_text(from_json(value))[:QUERY_CHARACTERS]
+        text = readable_text(from_json(value))
         if text.strip():
             found.append((int(item), str(path), text))
     return found
 
 
-def _recalled(
-    snapshot: Snapshot, item: int, path: str, text: str, preset: Preset, now: datetime
-) -> Ranked:
-    connection = snapshot.connection
+def _same_words(source: Snapshot, target: Snapshot, scope: Scope, text: str) -> bool:
+    """Return whether both find the same rows by each word of a text, and by some rare ones together."""
+    rare: list[str] = []
+    for word in list(dict.fromkeys(split_words(text)))[:WORDS]:
+        one, other = (_by_words(each, scope, (word,), RARE_ROWS + 1) for each in (source, target))
+        if len(one) != len(other):
+            return False
+        if 0 < len(one) <= RARE_ROWS:
+            if not same(one, other, TIE):
+                return False
+            rare.append(word)
+    one, other = (_by_words(each, scope, tuple(rare[:ASKED]), LIMIT) for each in (source, target))
+    return same(one, other, TIE)
+
+
+def _by_words(snapshot: Snapshot, scope: Scope, words: tuple[str, ...], limit: int) -> Ranked:
+    return _ranked(*snapshot.keyword(snapshot.scoped(scope), KeywordQuery(terms=words), limit))
+
+
+def _same_neighbours(source: Snapshot, target: Snapshot, scope: Scope, item: int) -> bool:
+    """Return whether both find the same memories nearest to an item, if it has a vector."""
+    connection = source.connection
     vectors = connection.read_vectors([item]) if connection.holds_vectors() else {}
-    scope = snapshot.scoped(Scope(namespace=from_path(path)))
-    found = pipeline.run(
-        text,
-        SnapshotSource(snapshot, scope, exact=True),
-        vector=vectors[item][0][0] if item in vectors else None,
-        now=now,
-        preset=preset,
-        vocabulary=default_vocabulary(),
-        limit=LIMIT,
+    if item not in vectors:
+        return True
+    one, other = (
+        _ranked(
+            *each.nearest(each.scoped(scope), vectors[item][0][0], LIMIT, overfetch=1, exact=True)
+        )
+        for each in (source, target)
     )
-    return [(one.memory.id, one.score) for one in found]
+    return same(one, other, TIE)
+
+
+def _ranked(ids: Ids, scores: Floats) -> Ranked:
+    return list(zip(ids.tolist(), scores.tolist(), strict=True))
 
 
 def same(one: Ranked, other: Ranked, tie: float) -> bool:

@@ -31,6 +31,7 @@ from langmemory.languages import index_text, passages
 from langmemory.ports.candidates import Floats
 from langmemory.ports.facts import fingerprint
 from langmemory.recall import vocabulary
+from langmemory.resources import is_chunk, searched_text
 from langmemory.types import Kind, Namespace, Priority, Privacy, SearchMode, Status
 from langmemory.values import check_keys, from_json, readable_text, to_json
 
@@ -115,6 +116,9 @@ class Indexing:
         if body_of is not None:
             texts = self._parts((text,)) if self.embedder is not None else ()
             body: str | None = body_of(text)
+        elif index is None and is_chunk(plain):  # found also by the headings above it
+            texts = self._parts((searched_text(plain),)) if self.embedder is not None else ()
+            body = index_text(f"{plain.get('path', '')} {searched_text(plain)}")
         elif fact and index is None:  # embedded as it is said, findable also by who and when
             texts = self._texts(plain, text, ["text"])
             body = fact_body(plain)

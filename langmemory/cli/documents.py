@@ -1,0 +1,208 @@
+"""`langmemory documents …`: files and texts that are searched beside what was said."""
+
+from __future__ import annotations
+
+import signal
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from langmemory.cli.oneline import Command, CommandLine
+from langmemory.cli.target import JsonOption, OnFile, with_target
+from langmemory.cli.terminal import json_text, plain, printable, say
+from langmemory.cli.values import count
+from langmemory.pluralize import counted
+
+if TYPE_CHECKING:
+    from langmemory.documents import Synced
+    from langmemory.documents.documents import Progress
+
+DEFAULT = "documents"
+"""The namespace, unless told otherwise."""
+FEW = 20
+"""Paths that are named, of each kind."""
+
+documents = typer.Typer(
+    cls=CommandLine,
+    no_args_is_help=True,
+    help="Add files and folders, list, sync, remove and watch them.",
+)
+
+DryRunOption = Annotated[
+    bool, typer.Option("--dry-run", help="Say what would be done, and write nothing.")
+]
+MostBytesOption = Annotated[
+    int, typer.Option("--most-bytes", metavar="N", parser=count, help="Of one file.")
+]
+MOST_BYTES = 20_000_000
+
+
+@documents.command(cls=Command)
+@with_target
+def add(
+    target: OnFile,
+    sources: Annotated[
+        list[str], typer.Argument(metavar="PATH…", help="Files, folders, or globs in quotes.")
+    ],
+    ignore: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--ignore",
+            metavar="PATTERN",
+            help="Leave out files that match, as in .gitignore; may be repeated.",
+            show_default=False,
+        ),
+    ] = None,
+    most_bytes: MostBytesOption = MOST_BYTES,
+    dry_run: DryRunOption = False,
+    as_json: JsonOption = False,
+) -> None:
+    """Read files, folders and globs; what is as it was costs nothing."""
+    from langmemory.documents import Synced
+
+    namespace, done = target.namespace(DEFAULT), Synced()
+    with target.open(create=True) as store, _progress("Reading") as progress:
+        for source in sources:
+            done += store.documents.add(
+                source,
+                namespace=namespace,
+                ignore=ignore or (),
+                most_bytes=most_bytes,
+                progress=progress,
+                dry_run=dry_run,
+            )
+    _report(done, as_json=as_json, dry_run=dry_run)
+
+
+@documents.command("list", cls=Command)
+@with_target
+def list_documents(
+    target: OnFile,
+    prefix: Annotated[
+        str, typer.Argument(metavar="[PATH]", help="Only those whose path begins so.")
+    ] = "",
+    as_json: JsonOption = False,
+) -> None:
+    """List the documents by their paths."""
+    from langmemory.cli.screen import FOLD, RIGHT, WHOLE, Screen, plain_table
+
+    namespace = target.namespace(DEFAULT)
+    with target.open(vectors=False) as store:
+        found = store.documents.list(namespace, prefix=prefix)
+        if not found:
+            target.note_unknown(store, namespace)
+    if as_json:
+        say(json_text([plain(one) for one in found]))
+        return
+    table = plain_table(
+        {"path": FOLD, "title": FOLD, "chunks": RIGHT, "bytes": RIGHT, "read": WHOLE}
+    )
+    for one in found:
+        table.add_row(
+            one.path,
+            one.title,
+            f"{one.chunks:,}",
+            f"{one.bytes:,}",
+            f"{one.read_at:%Y-%m-%d %H:%M}",
+        )
+    if found:
+        Screen().print(table)
+    say(counted(len(found), "document"))
+
+
+@documents.command(cls=Command)
+@with_target
+def sync(
+    target: OnFile,
+    most_bytes: MostBytesOption = MOST_BYTES,
+    dry_run: DryRunOption = False,
+    as_json: JsonOption = False,
+) -> None:
+    """Read again what was added: new, changed, moved and deleted files."""
+    namespace = target.namespace(DEFAULT)
+    with target.open() as store, _progress("Reading") as progress:
+        done = store.documents.refresh(
+            namespace, most_bytes=most_bytes, progress=progress, dry_run=dry_run
+        )
+        if not done and not done.unchanged:
+            target.note_unknown(store, namespace)
+    _report(done, as_json=as_json, dry_run=dry_run)
+
+
+@documents.command(cls=Command)
+@with_target
+def remove(
+    target: OnFile,
+    path: Annotated[
+        str, typer.Argument(metavar="PATH", help="Of a document, or of a folder that was added.")
+    ],
+    dry_run: DryRunOption = False,
+    as_json: JsonOption = False,
+) -> None:
+    """Take documents out; a folder is then not read again."""
+    with target.open(vectors=False) as store:
+        done = store.documents.remove(path, target.namespace(DEFAULT), dry_run=dry_run)
+    _report(done, as_json=as_json, dry_run=dry_run)
+
+
+@documents.command(cls=Command)
+@with_target
+def watch(target: OnFile, most_bytes: MostBytesOption = MOST_BYTES) -> None:
+    """Sync, and again whenever a file changes; Ctrl-C stops."""
+    stop = threading.Event()
+    signal.signal(signal.SIGTERM, lambda *_: stop.set())
+    with target.open() as store:
+        found = store.documents.watch(target.namespace(DEFAULT), stop=stop, most_bytes=most_bytes)
+        for number, done in enumerate(found):
+            _print(done, dry_run=False)
+            if not number:
+                say("Watching; Ctrl-C stops", err=True)
+
+
+@contextmanager
+def _progress(what: str) -> Iterator[Progress]:
+    """A bar over the files, at a terminal, gone when it is done."""
+    from langmemory.cli.screen import counting_bars
+
+    with counting_bars() as bars:
+        task = bars.add_task(what, total=None)
+
+        def advance(done: int, total: int, path: str) -> None:
+            bars.update(task, completed=done, total=total)
+
+        yield advance
+
+
+def _report(done: Synced, *, as_json: bool, dry_run: bool) -> None:
+    """Print what was done.
+
+    Raises:
+        typer.Exit: With 1, where something could not be read.
+    """
+    if as_json:
+        say(json_text(plain(done)))
+    else:
+        _print(done, dry_run=dry_run)
+    if done.failed:
+        raise typer.Exit(1)
+
+
+def _print(done: Synced, *, dry_run: bool) -> None:
+    moved = [f"{old} → {new}" for new, old in done.moved.items()]
+    for sign, paths in (("+", done.added), ("~", done.changed), (">", moved), ("-", done.removed)):
+        for path in paths[:FEW]:
+            say(printable(f"{sign} {path}"))
+        if len(paths) > FEW:
+            say(f"{sign} and {len(paths) - FEW:,} more")
+    for path, why in list(done.failed.items())[:FEW]:
+        say(printable(f"! {path}: {why}"), err=True)
+    counts = {
+        "added": len(done.added), "changed": len(done.changed), "moved": len(done.moved),
+        "removed": len(done.removed), "unchanged": done.unchanged, "not read": len(done.failed),
+    }  # fmt: skip
+    said = ", ".join(f"{number:,} {name}" for name, number in counts.items() if number)
+    chunks = f"; {counted(done.chunks, 'chunk')} written" if done.chunks and not dry_run else ""
+    say(f"{'Would be: ' if dry_run else ''}{said or 'nothing to read'}{chunks}")

@@ -1,0 +1,364 @@
+"""`store.documents`: files and texts that are searched beside what was said, and cited by path and line.
+
+A document is an item that says what was read, under ``doc/{id}``, and one item for each chunk, under
+``doc/{id}/{hash of its text}``; all have the kind ``resource``. A chunk whose text stays keeps its key, its
+vector and what was linked with it. Each document is written in one transaction.
+"""
+
+from __future__ import annotations
+
+import glob
+import os
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from langgraph.store.base import SearchItem
+
+from langmemory.documents import files
+from langmemory.documents.files import MOST_BYTES, Content, Stamp
+from langmemory.documents.records import Document, Known, Source, Synced, known_of
+from langmemory.documents.storing import Storing
+from langmemory.documents.writing import Writer
+from langmemory.errors import ConfigError, ImportFormatError, with_extra
+from langmemory.namespaces import check_namespace
+from langmemory.resources import KEYS
+from langmemory.twins import twin
+from langmemory.types import Namespace
+
+if TYPE_CHECKING:
+    import threading
+
+DEFAULT_NAMESPACE: Final[Namespace] = ("documents",)
+EVERY: Final = 1_000_000_000
+
+Progress = Callable[[int, int, str], None]
+"""Takes how many files are done, of how many, and the path of the next."""
+
+
+class Documents:
+    """Files and texts in a store. Reading them asks no model; what changed is embedded, and nothing else."""
+
+    __slots__ = ("_store",)
+
+    def __init__(self, store: Storing) -> None:
+        self._store = store
+
+    def add(
+        self,
+        source: str | os.PathLike[str] | bytes | None = None,
+        *,
+        text: str | None = None,
+        name: str | None = None,
+        namespace: Namespace = DEFAULT_NAMESPACE,
+        ignore: Iterable[str] = (),
+        most_bytes: int = MOST_BYTES,
+        progress: Progress | None = None,
+        dry_run: bool = False,
+    ) -> Synced:
+        """Read a file, a folder, a glob, a text or bytes. What is as it was costs nothing.
+
+        Args:
+            source: A path, a pattern such as ``docs/**/*.md``, or the bytes of a file.
+            text: A text, in place of a source.
+            name: Of a text or of bytes: under what it is known and cited. Its end says the format, as of a
+                file. The same name again replaces what it held.
+            namespace: Whose documents they are.
+            ignore: Patterns, as in ``.gitignore``, of files in a folder that are left out.
+            most_bytes: Of one file; a larger one is refused.
+            progress: Is told of each file.
+            dry_run: Say what would be done, and write nothing.
+
+        Returns:
+            What was done. A file of a folder that cannot be read stands in `Synced.failed` and does not stop
+            the others.
+
+        Raises:
+            ImportFormatError: A single file cannot be read; nothing was written.
+            ConfigError: Nothing is there, or the arguments do not fit together.
+        """
+        namespace = check_namespace(namespace)
+        writer = Writer(self._store, namespace, dry_run=dry_run)
+        if text is not None or isinstance(source, bytes):
+            if not name or (text is not None and source is not None):
+                raise ConfigError(
+                    "Pass one text or one file's bytes, and name=… under which it is known."
+                )
+            data = source if isinstance(source, bytes) else _encoded(str(text))
+            known = self._known(namespace).get(("", name))
+            writer.take("", name, Content.of(data), known)
+            return writer.done
+        if source is None or name is not None:
+            raise ConfigError("Pass a path, a folder or a glob; or text=… or bytes, with name=….")
+        path = Path(source).expanduser()
+        if path.is_dir():
+            root, pattern = str(path.resolve()), ""
+        elif path.exists():
+            self._add_file(namespace, path, writer, most_bytes)
+            return writer.done
+        elif glob.has_magic(str(path)):
+            root, pattern = _divided(path)
+        else:
+            raise ConfigError(f"There is no {str(path)!r}. To add a text, pass text=… and name=….")
+        found = Source(namespace=namespace, root=root, pattern=pattern, ignore=tuple(ignore))
+        if not self._read(found, writer, most_bytes, progress):
+            raise ConfigError(f"There is no file in {str(path)!r} that can be read.")
+        if not dry_run:
+            self._remember(found)
+        return writer.done
+
+    aadd = twin(add)
+
+    def refresh(
+        self,
+        namespace: Namespace = DEFAULT_NAMESPACE,
+        *,
+        root: str | os.PathLike[str] | None = None,
+        most_bytes: int = MOST_BYTES,
+        progress: Progress | None = None,
+        dry_run: bool = False,
+    ) -> Synced:
+        """Read again what was added from folders and files: new files come, changed ones are read, those that
+        are gone go, and those that moved keep what is known of them.
+
+        Args:
+            namespace: Whose documents they are.
+            root: Only those of this folder.
+            most_bytes: Of one file.
+            progress: Is told of each file.
+            dry_run: Say what would be done, and write nothing.
+
+        Returns:
+            What was done. A folder that is not there, as on a disk that is not mounted, stands in
+            `Synced.failed` and loses nothing.
+        """
+        namespace = check_namespace(namespace)
+        writer = Writer(self._store, namespace, dry_run=dry_run)
+        only = None if root is None else str(Path(root).expanduser().resolve())
+        sources = [one for one in self.sources(namespace) if only in (None, one.root)]
+        for source in sources:
+            if Path(source.root).is_dir():
+                self._read(source, writer, most_bytes, progress)
+            else:
+                writer.done.failed[source.root] = "the folder is not there"
+        roots = {one.root for one in sources}
+        for (where, name), known in self._known(namespace).items():
+            if where and where not in roots and only in (None, where):
+                _read_file_again(Path(where), name, known, writer, most_bytes)
+        return writer.done
+
+    arefresh = twin(refresh)
+
+    def sources(self, namespace: Namespace = DEFAULT_NAMESPACE) -> Sequence[Source]:
+        """Return the folders that `refresh` reads again."""
+        return [
+            Source(
+                namespace=tuple(item.namespace),
+                root=str(item.value["root"]),
+                pattern=str(item.value["pattern"]),
+                ignore=tuple(item.value["ignore"]),
+            )
+            for item in self._items(check_namespace(namespace), "source")
+        ]
+
+    def list(
+        self, namespace: Namespace = DEFAULT_NAMESPACE, *, prefix: str = ""
+    ) -> Sequence[Document]:
+        """Return the documents of a namespace whose path begins so, by path."""
+        known = sorted(self._known(check_namespace(namespace)).items(), key=_by_path)
+        return [one.document for (_, path), one in known if path.startswith(prefix)]
+
+    def remove(
+        self,
+        path: str | os.PathLike[str],
+        namespace: Namespace = DEFAULT_NAMESPACE,
+        *,
+        dry_run: bool = False,
+    ) -> Synced:
+        """Take documents out: one by its path or name, or all of a folder, which is then not read again.
+
+        Raises:
+            ConfigError: None of them is known by this.
+        """
+        namespace = check_namespace(namespace)
+        writer = Writer(self._store, namespace, dry_run=dry_run)
+        given, folder = os.fspath(path), str(Path(path).expanduser().resolve())
+        for (root, name), known in sorted(self._known(namespace).items(), key=_by_path):
+            inside = bool(root) and Path(root, name).is_relative_to(folder)
+            if inside or name == given or name.startswith(f"{given.rstrip('/')}/"):
+                writer.remove(known)
+        for source in self.sources(namespace):
+            if Path(source.root).is_relative_to(folder) and not dry_run:
+                self._store.delete(namespace, source.key)
+        if not writer.done.removed:
+            raise ConfigError(f"No document is known by {given!r}; `documents.list()` lists them.")
+        return writer.done
+
+    aremove = twin(remove)
+
+    def around(
+        self,
+        key: str,
+        namespace: Namespace = DEFAULT_NAMESPACE,
+        *,
+        before: int = 1,
+        after: int = 1,
+    ) -> Sequence[str]:
+        """Return the keys of a chunk and of its neighbours in the document, in order.
+
+        Raises:
+            ConfigError: There is no such chunk.
+        """
+        document, _, part = key.removeprefix(KEYS).partition("/")
+        item = self._store.get(namespace, f"{KEYS}{document}")
+        keys = () if item is None else known_of(item).keys
+        if part not in keys:
+            raise ConfigError(f"There is no chunk {key!r} in {namespace}.")
+        at = keys.index(part)
+        return [f"{KEYS}{document}/{one}" for one in keys[max(at - before, 0) : at + after + 1]]
+
+    def watch(
+        self,
+        namespace: Namespace = DEFAULT_NAMESPACE,
+        *,
+        stop: threading.Event | None = None,
+        most_bytes: int = MOST_BYTES,
+    ) -> Iterator[Synced]:
+        """Refresh, and again whenever a file of a folder that was added changes, until stopped.
+
+        Args:
+            namespace: Whose documents they are.
+            stop: Ends it when it is set.
+            most_bytes: Of one file.
+
+        Yields:
+            What was done at first, and then each time that anything was.
+
+        Raises:
+            ConfigError: No folder was added.
+        """
+        try:
+            import watchfiles
+        except ImportError as error:
+            raise ConfigError(f"Watching needs {error.name}: {with_extra('documents')}") from error
+        roots = {one.root for one in self.sources(namespace) if Path(one.root).is_dir()}
+        if not roots:
+            raise ConfigError("No folder was added, so there is none to watch: add one first.")
+        yield self.refresh(namespace, most_bytes=most_bytes)
+        for changes in watchfiles.watch(*roots, stop_event=stop):
+            paths = {Path(path) for _, path in changes}
+            for root in sorted(roots):
+                if any(path.is_relative_to(root) for path in paths):
+                    done = self.refresh(namespace, root=root, most_bytes=most_bytes)
+                    if done:
+                        yield done
+
+    # What is known.
+
+    def _items(self, namespace: Namespace, record: str) -> Sequence[SearchItem]:
+        found = self._store.search(
+            namespace, filter={"record": record}, limit=EVERY, refresh_ttl=False
+        )
+        return [one for one in found if tuple(one.namespace) == namespace]
+
+    def _known(self, namespace: Namespace) -> dict[tuple[str, str], Known]:
+        """Return the documents of a namespace by root and path."""
+        found = (known_of(item) for item in self._items(namespace, "document"))
+        return {(one.document.root, one.document.path): one for one in found}
+
+    def _remember(self, source: Source) -> None:
+        item = self._store.get(source.namespace, source.key)
+        if item is None or item.value != source.value:
+            self._store.put(source.namespace, source.key, source.value, index=False)
+
+    # Files.
+
+    def _read(
+        self, source: Source, writer: Writer, most_bytes: int, progress: Progress | None
+    ) -> int:
+        """Read a folder; how many files it has that can be read."""
+        done, unreadable = writer.done, dict[str, str]()
+        found = files.walk(Path(source.root), source.ignore, unreadable=unreadable)
+        there = [(name, path) for name, path in found if source.holds(name)]
+        names = {name for name, _ in there}
+        known = {
+            name: one
+            for (root, name), one in self._known(source.namespace).items()
+            if root == source.root and source.holds(name)
+        }
+        gone = {
+            name: one
+            for name, one in known.items()
+            if name not in names and not name.startswith(tuple(unreadable))
+        }
+        moved_from = {one.document.sha256: name for name, one in gone.items()}
+        for number, (name, path) in enumerate(there):
+            if progress is not None:
+                progress(number, len(there), name)
+            try:
+                before = known.get(name)
+                if before is not None and Stamp.of(path.stat()) == before.stamp:
+                    done.unchanged += 1
+                    continue
+                content = files.read(path, most_bytes=most_bytes)
+                old = None if before is not None else moved_from.pop(content.sha256, None)
+                if old is not None:
+                    writer.move(gone.pop(old), name, content)
+                else:
+                    writer.take(source.root, name, content, before)
+            except (ImportFormatError, OSError) as error:
+                done.failed[name] = files.why(error)
+        done.failed.update(unreadable)
+        for one in gone.values():
+            writer.remove(one)
+        return len(there)
+
+    def _add_file(self, namespace: Namespace, path: Path, writer: Writer, most_bytes: int) -> None:
+        """Read one file, as one of the folder that was added if there is one, else of its own."""
+        whole = path.absolute()
+        roots = [one.root for one in self.sources(namespace) if whole.is_relative_to(one.root)]
+        root = Path(max(roots, key=len) if roots else whole.parent)
+        name = whole.relative_to(root).as_posix()
+        try:
+            content = files.read(whole, most_bytes=most_bytes)
+        except OSError as error:
+            raise ImportFormatError(f"{path} cannot be read: {files.why(error)}.") from error
+        writer.take(str(root), name, content, self._known(namespace).get((str(root), name)))
+
+
+def _read_file_again(root: Path, name: str, known: Known, writer: Writer, most_bytes: int) -> None:
+    """Read a file again that was added by itself."""
+    path = root / name
+    try:
+        if Stamp.of(path.stat()) == known.stamp:
+            writer.done.unchanged += 1
+        else:
+            writer.take(str(root), name, files.read(path, most_bytes=most_bytes), known)
+    except FileNotFoundError:
+        if root.is_dir():
+            writer.remove(known)
+        else:
+            writer.done.failed[name] = "its folder is not there"
+    except (ImportFormatError, OSError) as error:
+        writer.done.failed[name] = files.why(error)
+
+
+def _by_path(known: tuple[tuple[str, str], Known]) -> tuple[str, str]:
+    (root, path), _ = known
+    return path, root
+
+
+def _encoded(text: str) -> bytes:
+    try:
+        return text.encode()
+    except UnicodeEncodeError as error:
+        raise ConfigError(
+            f"The text has half a character (a lone surrogate) at {error.start}: it was decoded wrongly."
+        ) from error
+
+
+def _divided(path: Path) -> tuple[str, str]:
+    """Return the folder that a glob begins with, and the pattern within it."""
+    parts = path.parts
+    first = next(number for number, part in enumerate(parts) if glob.has_magic(part))
+    return str(Path(*parts[:first]).resolve()), "/".join(parts[first:])

@@ -1,0 +1,153 @@
+"""Documents and their sources as a store holds them."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any, Final
+
+from langgraph.store.base import Item
+
+from langmemory.documents.converting import Converted
+from langmemory.documents.files import Content, Stamp, matches
+from langmemory.resources import KEYS
+from langmemory.types import Namespace
+
+SOURCES: Final = "doc-source/"
+"""Begin the keys of sources."""
+DIGITS: Final = 16
+"""Of the hash of a text or place."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Document:
+    """A file or text that was read."""
+
+    id: str
+    namespace: Namespace
+    path: str
+    """Relative to its root, with ``/``; of a text its name."""
+    root: str
+    """The folder that it was found in; empty for what was given as text or bytes."""
+    title: str
+    sha256: str
+    """Of its bytes."""
+    bytes: int
+    chunks: int
+    read_at: datetime
+
+    @property
+    def key(self) -> str:
+        """Of the item that says what was read."""
+        return f"{KEYS}{self.id}"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Source:
+    """A folder that is read again by `Documents.refresh`."""
+
+    namespace: Namespace
+    root: str
+    pattern: str
+    """Of a glob: which files of the folder. Empty: all that can be read."""
+    ignore: tuple[str, ...]
+
+    @property
+    def key(self) -> str:
+        """Of its item."""
+        return f"{SOURCES}{digest(self.root, self.pattern)}"
+
+    @property
+    def value(self) -> dict[str, Any]:
+        """Of its item."""
+        return {
+            "kind": "resource", "record": "source", "root": self.root, "pattern": self.pattern,
+            "ignore": list(self.ignore),
+        }  # fmt: skip
+
+    def holds(self, path: str) -> bool:
+        """Return whether a file of the folder is one of them."""
+        return not self.pattern or matches(self.pattern, path)
+
+
+@dataclass(kw_only=True, slots=True)
+class Synced:
+    """What was done with documents, by their paths."""
+
+    added: list[str] = field(default_factory=list)
+    changed: list[str] = field(default_factory=list)
+    moved: dict[str, str] = field(default_factory=dict)
+    """The path now, and the path before."""
+    removed: list[str] = field(default_factory=list)
+    unchanged: int = 0
+    failed: dict[str, str] = field(default_factory=dict)
+    """What could not be read, and why. What was known of it stays."""
+    chunks: int = 0
+    """That are new, or otherwise than before."""
+
+    def __iadd__(self, other: Synced) -> Synced:
+        """Take the account of others into this one."""
+        for name in ("added", "changed", "removed"):
+            getattr(self, name).extend(getattr(other, name))
+        self.moved |= other.moved
+        self.failed |= other.failed
+        self.unchanged += other.unchanged
+        self.chunks += other.chunks
+        return self
+
+    def __bool__(self) -> bool:
+        """Whether anything was done, or could not be."""
+        return bool(self.added or self.changed or self.moved or self.removed or self.failed)
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """A document as its item says."""
+
+    document: Document
+    stamp: Stamp
+    keys: tuple[str, ...]
+    """Of its chunks, in order, without what all of them begin with."""
+    updated_at: datetime
+
+
+def record(
+    document: Document,
+    content: Content,
+    keys: Sequence[str],
+    converted: Converted | None,
+    known: Known | None,
+) -> dict[str, Any]:
+    """Return the value of the item that says what was read."""
+    title = known.document.title if known is not None else ""
+    if converted is not None:
+        lines = (line.strip("# \t") for line in converted.text.splitlines())
+        title = next((line for line in lines if line.strip("=-")), "")
+    return {
+        "kind": "resource", "record": "document", "document": document.id, "path": document.path,
+        "root": document.root, "title": title[:200], "sha256": content.sha256, "bytes": len(content.data),
+        "size": content.stamp.size, "modified_ns": content.stamp.modified_ns, "chunks": " ".join(keys),
+    }  # fmt: skip
+
+
+def known_of(item: Item) -> Known:
+    """Return what such an item says."""
+    value: Mapping[str, Any] = item.value
+    keys = tuple(str(value["chunks"]).split())
+    return Known(
+        document=Document(
+            id=str(value["document"]), namespace=tuple(item.namespace), path=str(value["path"]),
+            root=str(value["root"]), title=str(value["title"]), sha256=str(value["sha256"]),
+            bytes=int(value["bytes"]), chunks=len(keys), read_at=item.updated_at,
+        ),
+        stamp=Stamp(int(value["size"]), int(value["modified_ns"])),
+        keys=keys,
+        updated_at=item.updated_at,
+    )  # fmt: skip
+
+
+def digest(*parts: str) -> str:
+    """Return the id of what has these names."""
+    return hashlib.sha256("\0".join(parts).encode("utf-8", "surrogatepass")).hexdigest()[:DIGITS]

@@ -1,0 +1,221 @@
+"""Texts of documents in chunks: sections by their headings, and within these whole blocks and sentences.
+
+A chunk is a part of the text as it is, from `Chunk.start` to `Chunk.end`, so that a quotation of it is exact.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Final, Literal
+
+from langmemory.languages.passages import sentence_starts
+
+Layout = Literal["markdown", "rst", "python", "code", "plain"]
+"""How a text shows its parts."""
+
+CHUNK_CHARACTERS: Final = 1_000
+"""About so long is a chunk; a shorter section is one by itself."""
+HEADING_CHARACTERS: Final = 200
+"""Of one heading; what is longer is cut."""
+
+_RST_UNDERLINE: Final = re.compile(r"([=\-`:.'\"~^_*+#])\1{2,}\s*$")
+_DEFINITION: Final = re.compile(r"^[A-Za-z_@#<].*$", re.MULTILINE)
+"""A line of code that is not indented, and begins something."""
+_PARAGRAPH_END: Final = re.compile(r"\n[ \t]*\n\s*")
+_FRONT_MATTER: Final = re.compile(
+    r"\A---[ \t]*\n.*?^(?:---|\.\.\.)[ \t]*(?:\n|\Z)", re.MULTILINE | re.DOTALL
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """A part of a text under one heading."""
+
+    start: int
+    end: int
+    heading: tuple[str, ...]
+    """The headings above it, outermost first."""
+
+
+@dataclass(frozen=True, slots=True)
+class Chunk:
+    """A part of a text that is found and cited by itself."""
+
+    start: int
+    """In characters of the text."""
+    end: int
+    first_line: int
+    """From 1."""
+    last_line: int
+    heading: tuple[str, ...]
+    """The headings above it, outermost first."""
+
+
+def split(text: str, layout: Layout, *, characters: int = CHUNK_CHARACTERS) -> list[Chunk]:
+    """Return a text in chunks, in order. Nothing but blank lines lies between them.
+
+    Args:
+        text: Of one document.
+        layout: How it shows its parts. What cannot be read so is plain.
+        characters: About how long a chunk is at most; a sentence or line up to half as long again is left
+            whole.
+    """
+    lines = [0, *(found.end() for found in re.finditer("\n", text))]
+    return [
+        Chunk(
+            start=start,
+            end=end,
+            first_line=bisect_right(lines, start),
+            last_line=bisect_right(lines, end - 1),
+            heading=section.heading,
+        )
+        for section in _sections(text, layout, lines)
+        for start, end in _parts(text, section, layout, characters)
+    ]
+
+
+def _sections(text: str, layout: Layout, lines: Sequence[int]) -> Iterable[Section]:
+    if layout == "markdown":
+        return _between(text, _markdown_headings(text, lines))
+    if layout == "rst":
+        return _between(text, _rst_headings(text))
+    if layout == "python":
+        return _python_sections(text, lines)
+    return [Section(0, len(text), ())]
+
+
+def _between(text: str, headings: Iterable[tuple[int, int, str]]) -> Iterator[Section]:
+    """Yield the sections that headings begin, each given as its place, its level and its words."""
+    above: list[tuple[int, str]] = []
+    start = 0
+    for place, level, words in headings:
+        yield Section(start, place, tuple(one for _, one in above))
+        above = [one for one in above if one[0] < level]
+        above.append((level, " ".join(words.split())[:HEADING_CHARACTERS]))
+        start = place
+    yield Section(start, len(text), tuple(one for _, one in above))
+
+
+def _markdown_headings(text: str, lines: Sequence[int]) -> Iterator[tuple[int, int, str]]:
+    """Yield the headings of CommonMark; front matter is none."""
+    from markdown_it import MarkdownIt
+
+    front = _FRONT_MATTER.match(text)
+    begins = front.end() if front else 0
+    skipped = bisect_right(lines, begins) - 1
+    tokens = MarkdownIt("commonmark").disable("inline").parse(text[begins:])
+    for token, inner in pairwise(tokens):
+        if token.type == "heading_open" and token.map is not None and token.level == 0:
+            yield lines[token.map[0] + skipped], int(token.tag[1:]), inner.content
+
+
+def _rst_headings(text: str) -> Iterator[tuple[int, int, str]]:
+    """Yield lines that are underlined; the order in which their marks first appear is their level."""
+    levels: list[str] = []
+    place, title, over = 0, "", ""
+    begins = 0
+    for line in text.splitlines(keepends=True):
+        bare = line.rstrip()
+        mark = bare[:1] if _RST_UNDERLINE.match(bare) else ""
+        if mark and title.strip() and not title[0].isspace() and len(bare) >= len(title.rstrip()):
+            kind = f"{over}{mark}"
+            if kind not in levels:
+                levels.append(kind)
+            yield (begins, levels.index(kind) + 1, title.strip())
+            title = over = ""
+        elif mark and not title.strip():
+            over, begins = mark, place
+            title = ""
+        else:
+            if not over:
+                begins = place
+            title = bare
+            if not bare:
+                over = ""
+        place += len(line)
+
+
+def _python_sections(text: str, lines: Sequence[int]) -> Iterable[Section]:
+    """Return the module's own lines, and functions and classes, with the name that they are reached by."""
+    try:
+        module = ast.parse(text)
+    except (
+        SyntaxError,
+        ValueError,
+        RecursionError,
+        MemoryError,
+    ):  # of another version, or no Python
+        return [Section(0, len(text), ())]
+    places: list[tuple[int, tuple[str, ...]]] = []
+
+    def walk(nodes: Iterable[ast.stmt], above: tuple[str, ...]) -> None:
+        for node in nodes:
+            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+                first = min([node.lineno, *(one.lineno for one in node.decorator_list)])
+                places.append((lines[first - 1], (*above, node.name)))
+                if isinstance(node, ast.ClassDef):
+                    walk(node.body, (*above, node.name))
+                end = node.end_lineno or node.lineno
+                if end < len(lines):
+                    places.append((lines[end], above))
+
+    walk(module.body, ())
+    found: list[Section] = []
+    start = 0
+    heading: tuple[str, ...] = ()
+    for place, names in places:
+        if place > start and text[start:place].strip():
+            found.append(Section(start, place, heading))
+            start = place
+        heading = names
+    return [*found, Section(start, len(text), heading)]
+
+
+def _parts(
+    text: str, section: Section, layout: Layout, characters: int
+) -> Iterator[tuple[int, int]]:
+    """Yield the places of the chunks of a section, without the blank lines around them."""
+    cuts = _cuts(text[section.start : section.end], layout, characters)
+    for start, end in zip(cuts, [*cuts[1:], section.end - section.start], strict=True):
+        part = text[section.start + start : section.start + end]
+        if part.strip():
+            blank = re.match(r"(?:[ \t\r\f\v]*\n)*", part)
+            begins = section.start + start + (blank.end() if blank else 0)
+            yield begins, section.start + start + len(part.rstrip())
+
+
+def _cuts(text: str, layout: Layout, characters: int) -> list[int]:
+    """Return where the chunks of a section begin: at the end of a paragraph or block if there is one in
+    reach, else of a sentence or line, else of a word."""
+    cuts = [0]
+    if len(text) <= characters * 1.5:
+        return cuts
+    blocks = [found.end() for found in _PARAGRAPH_END.finditer(text)]
+    if layout in ("code", "python"):
+        blocks = sorted({*blocks, *(found.start() for found in _DEFINITION.finditer(text))})
+    sentences = sentence_starts(text)
+    while len(text) - cuts[-1] > characters * 1.5:
+        least, most = cuts[-1] + characters // 3, cuts[-1] + characters
+        cut = _last_between(blocks, least, most) or _last_between(sentences, least, most)
+        if cut is None:
+            cut = _first_between(sentences, most, cuts[-1] + int(characters * 1.5))
+        if cut is None:
+            space = text.rfind(" ", least, most)
+            cut = space + 1 if space > 0 else most
+        cuts.append(cut)
+    return cuts
+
+
+def _last_between(places: Sequence[int], least: int, most: int) -> int | None:
+    at = bisect_right(places, most)
+    return places[at - 1] if at and places[at - 1] >= least else None
+
+
+def _first_between(places: Sequence[int], least: int, most: int) -> int | None:
+    at = bisect_right(places, least)
+    return places[at] if at < len(places) and places[at] <= most else None

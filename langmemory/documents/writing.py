@@ -1,0 +1,148 @@
+"""Documents into a store: each in one transaction, with what was known of it replaced."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator
+from dataclasses import replace
+from datetime import datetime
+from typing import Any, Final
+
+from langgraph.store.base import PutOp
+
+from langmemory.documents.converting import Converted, convert
+from langmemory.documents.files import Content
+from langmemory.documents.records import DIGITS, Document, Known, Synced, digest, known_of, record
+from langmemory.documents.splitting import CHUNK_CHARACTERS, split
+from langmemory.documents.storing import Storing
+from langmemory.errors import ChangedMeanwhileError
+from langmemory.types import Namespace
+
+ATTEMPTS: Final = 5
+"""How often a document is written where somebody else writes it at the same time."""
+
+
+class Writer:
+    """Takes documents, and keeps account of what was done with them."""
+
+    def __init__(self, store: Storing, namespace: Namespace, *, dry_run: bool) -> None:
+        self._store = store
+        self._namespace = namespace
+        self._dry_run = dry_run
+        self.done = Synced()
+
+    def take(self, root: str, path: str, content: Content, known: Known | None) -> None:
+        """Write a document that is new, or may be otherwise than before.
+
+        Raises:
+            ImportFormatError: It cannot be read; nothing was written.
+        """
+        if known is not None and known.document.sha256 == content.sha256:
+            self.done.unchanged += 1
+            if known.stamp != content.stamp:
+                self._write(known.document, content, known, None)
+            return
+        converted = convert(content.data, path)
+        document = Document(
+            id=digest(root, path) if known is None else known.document.id, namespace=self._namespace,
+            path=path, root=root, title="", sha256=content.sha256, bytes=len(content.data), chunks=0,
+            read_at=datetime.min,
+        )  # fmt: skip
+        self._write(document, content, known, converted)
+        (self.done.added if known is None else self.done.changed).append(path)
+
+    def move(self, known: Known, path: str, content: Content) -> None:
+        """Write a document that is elsewhere: what is known of its chunks stays."""
+        document = replace(known.document, path=path)
+        self._write(document, content, known, convert(content.data, path))
+        self.done.moved[path] = known.document.path
+
+    def remove(self, known: Known) -> None:
+        """Take a document out."""
+        document = known.document
+        for _ in self._attempts():
+            puts = [PutOp(self._namespace, f"{document.key}/{part}", None) for part in known.keys]
+            if self._put([*puts, PutOp(self._namespace, document.key, None)], document, known):
+                break
+            found = self._store.get(self._namespace, document.key)
+            if found is None:  # somebody else did it
+                return
+            known = known_of(found)
+        self.done.removed.append(document.path)
+
+    def _write(
+        self,
+        document: Document,
+        content: Content,
+        known: Known | None,
+        converted: Converted | None,
+    ) -> None:
+        """Write a document. ``converted`` None leaves its chunks as they are."""
+        new = None if converted is None else dict(self._chunks(document, converted))
+        for _ in self._attempts():
+            before = {} if new is None or known is None else self._stored(known)
+            keys = (known.keys if known is not None else ()) if new is None else tuple(new)
+            chunks = {
+                part: value for part, value in (new or {}).items() if before.get(part) != value
+            }
+            gone = dict.fromkeys(part for part in before if part not in (new or {}))
+            puts = [
+                PutOp(self._namespace, f"{document.key}/{part}", value)
+                for part, value in {**chunks, **gone}.items()
+            ]
+            value = record(document, content, keys, converted, known)
+            puts.append(PutOp(self._namespace, document.key, value, index=False))
+            if self._put(puts, document, known):
+                self.done.chunks += len(chunks)
+                return
+            found = self._store.get(self._namespace, document.key)
+            known = None if found is None else known_of(found)
+
+    def _put(self, puts: list[PutOp], document: Document, known: Known | None) -> bool:
+        """Write in one transaction; false where somebody else wrote the document meanwhile."""
+        if self._dry_run:
+            return True
+        place = (self._namespace, document.key)
+        try:
+            self._store.put_all_if(
+                puts, expected={place: None if known is None else known.updated_at}
+            )
+        except ChangedMeanwhileError:
+            return False
+        return True
+
+    @staticmethod
+    def _attempts() -> Iterator[int]:
+        yield from range(ATTEMPTS)
+        raise ChangedMeanwhileError(
+            "Somebody else writes the same document all the time. Read it again when they are done."
+        )
+
+    def _stored(self, known: Known) -> dict[str, Any]:
+        """Return the values of a document's chunks."""
+        found = (
+            (part, self._store.get(self._namespace, f"{known.document.key}/{part}"))
+            for part in known.keys
+        )
+        return {part: item.value for part, item in found if item is not None}
+
+    def _chunks(
+        self, document: Document, converted: Converted
+    ) -> Iterator[tuple[str, dict[str, Any]]]:
+        """Yield the chunks of a document by the hash of their text, and a number where it is there twice."""
+        times: dict[str, int] = {}
+        redact = self._store.redactor
+        for chunk in split(converted.text, converted.layout, characters=CHUNK_CHARACTERS):
+            text = converted.text[chunk.start : chunk.end]
+            if redact is not None:
+                text = str(getattr(redacted := redact(text), "text", redacted))
+            part = hashlib.sha256(text.encode()).hexdigest()[:DIGITS]
+            times[part] = times.get(part, 0) + 1
+            place = converted.cited(chunk.start, chunk.first_line, chunk.end, chunk.last_line)
+            yield (
+                part if times[part] == 1 else f"{part}-{times[part]}",
+                {
+                    "kind": "resource", "document": document.id, "path": document.path,
+                    "heading": " > ".join(chunk.heading), "place": place, "text": text,
+                },
+            )  # fmt: skip

@@ -1,0 +1,38 @@
+"""Chunks of documents as stored values: what they are searched by, and how they are cited."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+KEYS: Final = "doc/"
+"""Begin the keys of documents and their chunks."""
+
+
+def is_chunk(value: Mapping[str, Any]) -> bool:
+    """Return whether a value is a part of a document."""
+    return (
+        value.get("kind") == "resource"
+        and isinstance(value.get("document"), str)
+        and isinstance(value.get("text"), str)
+    )
+
+
+def searched_text(value: Mapping[str, Any]) -> str:
+    """Return what a chunk is embedded and found by: the headings above it, and its text."""
+    heading = value.get("heading")
+    return (
+        f"{heading}\n{value['text']}"
+        if isinstance(heading, str) and heading
+        else str(value["text"])
+    )
+
+
+def citation(value: Mapping[str, Any]) -> str:
+    """Return where a chunk stands: ``docs/guide.md#L10-L24``, ``paper.pdf#page=3``; else its path and
+    heading, as ``page.html (Install > Linux)``."""
+    path, place = str(value.get("path", "")), value.get("place")
+    if isinstance(place, str) and place:
+        return f"{path}#{place}"
+    heading = value.get("heading")
+    return f"{path} ({heading})" if isinstance(heading, str) and heading else path

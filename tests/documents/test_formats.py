@@ -1,0 +1,127 @@
+"""Files of each format as text, and what is none."""
+
+from __future__ import annotations
+
+import io
+import json
+import zipfile
+import zlib
+
+import pytest
+
+from langmemory.documents.converting import MOST_CHARACTERS, Converted, convert
+from langmemory.documents.splitting import split
+from langmemory.errors import ImportFormatError
+
+
+def cited(found: Converted) -> list[tuple[str, tuple[str, ...]]]:
+    """How the chunks of a document are cited, and the headings above them."""
+    return [
+        (found.cited(one.start, one.first_line, one.end, one.last_line), one.heading)
+        for one in split(found.text, found.layout)
+    ]
+
+
+def test_text_is_read_as_it_is() -> None:
+    """In UTF-8 with and without a mark, in UTF-16, and in a legacy encoding."""
+    for data in (
+        "Grüße".encode(), "Grüße".encode("utf-8-sig"), "Grüße".encode("utf-16"), "Grüße".encode("cp1252"),
+    ):  # fmt: skip
+        assert convert(data, "a.txt").text == "Grüße"
+
+
+def test_html_is_read_as_markdown_without_scripts() -> None:
+    """Headings, lists and links stay; it is cited by its heading."""
+    page = (
+        b"<html><head><title>T</title><style>p{}</style></head><body><h1>Guide</h1><script>evil()</script>"
+        b"<h2>Install</h2><p>Run <code>pip</code>.</p><ul><li>one</li></ul></body></html>"
+    )
+    found = convert(page, "page.html")
+    assert "evil" not in found.text
+    assert "p{}" not in found.text
+    assert "Run `pip`." in found.text
+    assert cited(found) == [("", ("Guide",)), ("", ("Guide", "Install"))]
+
+
+def test_pdf_is_cited_by_its_pages() -> None:
+    """Each page is found where it is."""
+    from fpdf import FPDF
+
+    pdf = FPDF()
+    pdf.set_font("helvetica", size=12)
+    for number in (1, 2, 3):
+        pdf.add_page()
+        pdf.multi_cell(0, 8, f"Page {number} speaks of topic {number}. " * 40)
+    found = convert(bytes(pdf.output()), "paper.pdf")
+    places = [place for place, _ in cited(found)]
+    assert places[0].startswith("page=1")
+    assert places[-1].endswith("3")
+    assert "topic 2" in found.text
+
+
+def test_docx_keeps_its_headings() -> None:
+    """Styles are headings; it is cited by them."""
+    from docx import Document
+
+    made = Document()
+    made.add_heading("Plan", 1)
+    made.add_paragraph("We ship in May.")
+    made.add_heading("Risks", 2)
+    made.add_paragraph("The server may be late.")
+    buffer = io.BytesIO()
+    made.save(buffer)
+    found = convert(buffer.getvalue(), "plan.docx")
+    assert cited(found) == [("", ("Plan",)), ("", ("Plan", "Risks"))]
+    assert "We ship in May." in found.text
+
+
+def test_notebooks_are_cited_by_their_cells() -> None:
+    """Code stands in fences; outputs are not read."""
+    cells = [
+        {"cell_type": "markdown", "source": ["# Analysis\n", "Why."]},
+        {"cell_type": "code", "source": "x = 1", "outputs": [{"text": "secret output"}]},
+        {"cell_type": "markdown", "source": "## Result\n\n42."},
+    ]
+    found = convert(json.dumps({"cells": cells}).encode(), "n.ipynb")
+    assert [place for place, _ in cited(found)] == ["cell=1-2", "cell=3"]
+    assert "secret output" not in found.text
+
+
+@pytest.mark.parametrize(
+    ("data", "name", "why"),
+    [
+        (b"\x00\x01\x02", "a.txt", "is no text"),
+        (b"\x89PNG\r\n\x1a\n\x00\x00", "a.md", "is no text"),
+        (b"no pdf", "a.pdf", "is damaged, or"),
+        (b"no zip", "a.docx", "is damaged, or"),
+        (b"{}", "a.ipynb", "is damaged, or"),
+        (b"[" * 100_000, "a.ipynb", "nests deeper|is damaged"),
+        (b"<div>" * 100_000 + b"x", "a.html", "nests deeper"),
+    ],
+)  # fmt: skip
+def test_what_cannot_be_read_is_refused_by_name(data: bytes, name: str, why: str) -> None:
+    """The error names the file and says why."""
+    with pytest.raises(ImportFormatError, match=f"^{name}.*({why})"):
+        convert(data, name)
+
+
+def test_bombs_are_refused() -> None:
+    """A file that unpacks to more than a person wrote does not fill the memory."""
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("[Content_Types].xml", "<x/>")
+        with archive.open("word/document.xml", "w", force_zip64=True) as inner:
+            for _ in range(5 * MOST_CHARACTERS // 1_000_000):
+                inner.write(b" " * 1_000_000)
+    with pytest.raises(ImportFormatError, match="unpacks to more"):
+        convert(packed.getvalue(), "bomb.docx")
+    stream = zlib.compress(b"BT /F1 12 Tf (x) Tj ET " * 20_000_000, 9)
+    parts = [
+        b"%PDF-1.4\n", b"1 0 obj<</Type/Catalog/Pages 2 0 R>>endobj\n",
+        b"2 0 obj<</Type/Pages/Kids[3 0 R]/Count 1>>endobj\n",
+        b"3 0 obj<</Type/Page/Parent 2 0 R/MediaBox[0 0 9 9]/Contents 4 0 R>>endobj\n",
+        b"4 0 obj<</Length %d/Filter/FlateDecode>>stream\n" % len(stream), stream, b"\nendstream endobj\n",
+        b"trailer<</Root 1 0 R>>\n",
+    ]  # fmt: skip
+    with pytest.raises(ImportFormatError, match=r"^bomb\.pdf"):
+        convert(b"".join(parts), "bomb.pdf")

@@ -1,0 +1,98 @@
+"""Texts in chunks: nothing is lost, changed or cited wrongly."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from langmemory.documents.splitting import Layout, split
+
+LAYOUTS: tuple[Layout, ...] = ("markdown", "rst", "python", "code", "plain")
+LINES = st.sampled_from(
+    [
+        "# One", "## Two", "Three", "=====", "-----", "", "  ", "def f():", "    return 1", "class A:", "```",
+        "---", "Ein längerer Satz. Und noch einer! 日本語の文。次の文。", "word " * 60, "x" * 400, "\t- item",
+        "a\u2028b\x0cc",
+    ]
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+@given(lines=st.lists(LINES, max_size=30), newline=st.sampled_from(["\n", "\r\n"]))
+def test_chunks_are_the_text_itself(layout: Layout, lines: list[str], newline: str) -> None:
+    """Chunks are parts of the text in order, only blanks lie between them, and their lines are right."""
+    text = newline.join(lines)
+    chunks = split(text, layout, characters=200)
+    end = 0
+    for chunk in chunks:
+        assert chunk.start >= end
+        assert not text[end : chunk.start].strip()
+        assert text[chunk.start : chunk.end].strip()
+        assert chunk.first_line == text.count("\n", 0, chunk.start) + 1
+        assert chunk.last_line == text.count("\n", 0, chunk.end - 1) + 1
+        end = chunk.end
+    assert not text[end:].strip()
+
+
+def test_sections_of_markdown_carry_the_headings_above_them() -> None:
+    """A heading within a fence is none, and front matter is no section."""
+    text = (
+        "---\ntitle: x\n---\n\n# Guide\n\nIntro.\n\n"
+        "## Install\n\n```sh\n# not a heading\npip install x\n```\n\n"
+        "Linux\n-----\n\nWorks.\n\n# Other\n\nEnd.\n"
+    )
+    found = [(chunk.heading, text[chunk.start : chunk.end]) for chunk in split(text, "markdown")]
+    assert found == [
+        ((), "---\ntitle: x\n---"),
+        (("Guide",), "# Guide\n\nIntro."),
+        (("Guide", "Install"), "## Install\n\n```sh\n# not a heading\npip install x\n```"),
+        (("Guide", "Linux"), "Linux\n-----\n\nWorks."),
+        (("Other",), "# Other\n\nEnd."),
+    ]
+
+
+def test_sections_of_restructured_text_carry_the_headings_above_them() -> None:
+    """The marks count in the order in which they first appear; a table is no heading."""
+    text = (
+        "=====\nTitle\n=====\n\nA.\n\nPart\n----\n\n====  ====\na     b\n====  ====\n\n"
+        "Sub\n~~~\n\nC.\n\nNext\n----\n\nD.\n"
+    )
+    found = [(chunk.heading, text[chunk.start : chunk.end][-2:]) for chunk in split(text, "rst")]
+    assert found == [
+        (("Title",), "A."),
+        (("Title", "Part"), "=="),
+        (("Title", "Part", "Sub"), "C."),
+        (("Title", "Next"), "D."),
+    ]
+
+
+def test_python_is_cut_at_functions_and_classes() -> None:
+    """Each is found by the name that it is reached by, decorators with it."""
+    text = (
+        '"""Doc."""\nimport os\n\n\n@cached\ndef f():\n    pass\n\n\n'
+        'class A:\n    """Doc."""\n\n    def g(self):\n        pass\n'
+    )
+    found = [
+        (".".join(one.heading), one.first_line, one.last_line) for one in split(text, "python")
+    ]
+    assert found == [("", 1, 2), ("f", 5, 7), ("A", 10, 11), ("A.g", 13, 14)]
+
+
+def test_what_is_no_python_is_cut_all_the_same() -> None:
+    """A file of another version of Python is code without names."""
+    [chunk] = split("print 'hello'\n", "python")
+    assert chunk.heading == ()
+
+
+def test_long_sections_are_cut_between_paragraphs_else_sentences_else_words() -> None:
+    """No chunk is more than half as long again as asked for."""
+    paragraphs = "\n\n".join(f"Paragraph {number}. " + "Some words. " * 10 for number in range(20))
+    for text in (paragraphs, "A sentence is here. " * 200, "word " * 1_000, "x" * 5_000):
+        chunks = split(text, "plain", characters=300)
+        assert len(chunks) > 5
+        assert max(chunk.end - chunk.start for chunk in chunks) <= 450
+    for chunk in split(paragraphs, "plain", characters=300):
+        assert re.match(r"Paragraph \d+\.", paragraphs[chunk.start : chunk.end])
