@@ -14,11 +14,7 @@ import psycopg
 from psycopg import sql as quoting
 
 from langmemory.config import DEFAULT_DATABASE, DatabaseConfig, EngineConfig
-<<<<<<< HEAD
-from langmemory.engines.postgres import keywords, row_security, schema, vectors
-=======
-from langmemory.engines.postgres import row_security, schema, vacuuming, vectors
->>>>>>> main
+from langmemory.engines.postgres import keywords, row_security, schema, vacuuming, vectors
 from langmemory.engines.postgres.connection import Connection
 from langmemory.engines.postgres.consistency import check
 from langmemory.engines.postgres.database import Database, clear_errors
