@@ -8,7 +8,7 @@ BIN := $(VENV)/bin
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help demo inspect test test-all browser lint types docs dist bench conformance soak clean
+.PHONY: help demo inspect test test-all browser lint types docs dist bench conformance soak soak-postgres clean
 
 help:  ## List the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -70,7 +70,10 @@ conformance: $(VENV)/.dev  ## Run LangGraph's own store test suites against Memo
 	$(BIN)/python scripts/conformance.py
 
 soak: $(VENV)/.dev  ## Two processes on one file for a minute, and 200 clients of a server that is killed among them
-	LANGMEMORY_SOAK_SECONDS=60 $(BIN)/python -m pytest tests/durability tests/server/test_soak.py -q -s
+	LANGMEMORY_SOAK_SECONDS=60 $(BIN)/python -m pytest tests/durability tests/server/test_soak.py -q -s --ignore tests/durability/test_postgres_soak.py
+
+soak-postgres: $(VENV)/.dev  ## 16 clients of a PostgreSQL server for two minutes, with 30 kills and three crashes of the server
+	LANGMEMORY_SOAK_SECONDS=120 $(BIN)/python -m pytest tests/durability/test_postgres_soak.py -q -s
 
 clean:  ## Remove what the targets made, but for the benchmark's embeddings (a quarter of an hour's work)
 	rm -rf $(VENV) build dist .cache/conformance .mypy_cache .ruff_cache .pytest_cache .hypothesis

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Mapping
 from typing import Final
 from urllib.parse import quote, unquote
 
@@ -14,6 +15,10 @@ SCHEMES: Final = ("postgresql://", "postgres://")
 DEFAULT_SCHEMA: Final = "langmemory"
 LONGEST_NAME: Final = 63
 """Bytes of the name of a schema."""
+POOL_SIZE: Final = 8
+MOST_CONNECTIONS: Final = 1_000
+POOL_TIMEOUT_SECONDS: Final = 30.0
+LONGEST_TIMEOUT_SECONDS: Final = 3_600.0
 
 _HOST: Final = r"(?:\[[^\]/@]*\]|[^/?@:,\[\]]*)(?::\d*)?"
 _URL: Final = re.compile(
@@ -63,7 +68,8 @@ def in_schema(place: str | os.PathLike[str], schema: str) -> str:
 class Address:
     """The address of a schema: ``postgresql://user:password@host:port/database?schema=name``.
 
-    Its other options are those of libpq, such as ``sslmode``.
+    Two more options are ours, ``pool_size`` and ``pool_timeout_seconds``. All others are those of libpq,
+    such as ``sslmode``. Two addresses are equal where their URLs are.
     """
 
     def __init__(self, url: str) -> None:
@@ -79,16 +85,27 @@ class Address:
                 "postgresql://user:password@host:5432/database?schema=langmemory, and the characters "
                 "@ : / ? # % in a user's name or password as %40 %3A %2F %3F %23 %25."
             )
-        own: list[str] = []
+        own: dict[str, str] = {}
         options: list[str] = []
         for option in filter(None, (found["options"] or "").split("&")):
-            (own if option.startswith("schema=") else options).append(option)
-        schema = unquote(own[-1].partition("=")[2]) if own else DEFAULT_SCHEMA
+            name, _, value = option.partition("=")
+            if name in ("schema", "pool_size", "pool_timeout_seconds"):
+                own[name] = unquote(value)
+            else:
+                options.append(option)
+        schema = own.get("schema", DEFAULT_SCHEMA)
         if not schema or not schema.isprintable() or len(schema.encode()) > LONGEST_NAME:
             raise ConfigError(
                 f"schema={schema!r:.80} is no name of a schema; it has 1 to {LONGEST_NAME} bytes."
             )
         self.schema = schema
+        self.pool_size = int(_number(own, "pool_size", POOL_SIZE, 2, MOST_CONNECTIONS))
+        """Connections that one process has at most."""
+        self.pool_timeout_seconds = _number(
+            own, "pool_timeout_seconds", POOL_TIMEOUT_SECONDS, 0.1, LONGEST_TIMEOUT_SECONDS
+        )
+        """How long a call waits for a connection, and for a server that is restarting."""
+        self._url = url
         hosts = [found["hosts"], *(one[5:] for one in options if one.startswith("host="))]
         self._user, self._place = found["user"] or "", f"{''.join(hosts)}{found['database'] or ''}"
         self.url = url.partition("?")[0] + (f"?{'&'.join(options)}" if options else "")
@@ -99,5 +116,24 @@ class Address:
         name = f"{self._user}@" if user and self._user else ""
         return f"postgresql://{name}{self._place}?schema={quote(self.schema)}"[:300]
 
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Address) and self._url == other._url
+
+    def __hash__(self) -> int:
+        return hash(self._url)
+
     def __repr__(self) -> str:
         return f"Address({self.shown()!r})"
+
+
+def _number(
+    options: Mapping[str, str], name: str, default: float, least: float, most: float
+) -> float:
+    text = options.get(name, str(default))
+    try:
+        number = float(text)
+    except ValueError:
+        number = -1
+    if not least <= number <= most:
+        raise ConfigError(f"{name}={text!r:.80} is not allowed: it is from {least:g} to {most:g}.")
+    return number

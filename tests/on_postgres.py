@@ -27,6 +27,7 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
 def _engine(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Every memory file of a test is a schema of a server, which goes with the test."""
     opened: set[str] = set()
+    monkeypatch.setenv("MEMORY_POSTGRES_URL", postgres_server.url())  # for processes of a test
 
     def open_engine(path: str | os.PathLike[str], settings: DatabaseConfig) -> Engine:
         address = os.fspath(path)

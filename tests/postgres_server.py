@@ -47,6 +47,12 @@ def of_file(path: str) -> str:
     return of_schema(f"file_{hashlib.sha256(os.path.realpath(path).encode()).hexdigest()[:20]}")
 
 
+def place(path: str | os.PathLike[str]) -> str:
+    """Return where a memory file of a test is, for another process: the file itself, or its schema."""
+    on_server = os.environ.get("LANGMEMORY_TEST_ENGINE") == "postgres"
+    return of_file(os.fspath(path)) if on_server else os.fspath(path)
+
+
 def drop(address: str) -> None:
     """Drop the schema of an address."""
     import psycopg

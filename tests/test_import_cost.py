@@ -65,7 +65,7 @@ def test_a_store_imports_what_it_needs(tmp_path: Path) -> None:
 
 def test_a_file_needs_no_psycopg(tmp_path: Path) -> None:
     """A memory in a file works where psycopg is not installed."""
-    missing = "import sys; sys.modules.update(psycopg=None, psycopg_pool=None)\n"
+    missing = "import sys; sys.modules.update(psycopg=None)\n"
     assert "langmemory.engines.sqlite.engine" in modules_after(missing + REMEMBERING, tmp_path)
 
 

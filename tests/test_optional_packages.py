@@ -78,7 +78,6 @@ NEEDED: dict[str, tuple[str, Callable[[], object]]] = {
         "postgres",
         commanded("psycopg", "--db", "postgresql://u:secret@host/db", "stats"),
     ),
-    "pool": ("postgres", commanded("psycopg_pool", "--db", "postgres://u:secret@host/db", "list")),
 }
 
 

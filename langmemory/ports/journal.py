@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from datetime import date, datetime
 from pathlib import Path
@@ -170,8 +171,9 @@ class JournalRows(Protocol):
     def dreamt(self, namespace: Namespace) -> list[DreamRow]:
         """Return what nights that stand changed in a namespace, the newest first."""
 
-    def month(self, namespace: Namespace, month: str) -> MonthRows | None:
-        """Return what was learned in a month, YYYY-MM, from one snapshot; None where nothing was."""
+    def month(self, namespace: Namespace, month: str) -> AbstractContextManager[MonthRows | None]:
+        """Return what was learned in a month, YYYY-MM, from one snapshot, which it is to be read within;
+        None where nothing was."""
 
     def distilled(self) -> Mapping[Namespace, str]:
         """Return the last month that is distilled, YYYY-MM, of each namespace that has any."""

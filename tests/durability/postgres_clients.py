@@ -37,9 +37,10 @@ KEYS = 20
 TALLY = "tally"
 """A memory of each lock that counts its jobs: one done twice would be seen."""
 WORK = WorkOptions(
-    max_attempts=1_000, retry_initial_seconds=0.05, retry_max_seconds=1, lease_seconds=3,
+    max_attempts=1_000, retry_initial_seconds=0.05, retry_max_seconds=1, lease_seconds=20,
     poll_seconds=0.5,
 )  # fmt: skip
+"""A lease outlasts a crash of the server, for as long as which no worker can renew it."""
 
 logger = logging.getLogger(__name__)
 

@@ -15,6 +15,7 @@ from typing_extensions import TypedDict
 from langmemory import MemoryStore
 from langmemory.reflection import LocalReflectionExecutor, Worker, WorkOptions
 from langmemory.types import Job
+from tests.postgres_server import place
 
 QUICK = WorkOptions(poll_seconds=0.02, lease_seconds=30)
 
@@ -34,7 +35,7 @@ def drain(path: Path, name: str, other: str) -> None:
         while f"{other} " not in Path(f"{path}.diary").read_text():
             time.sleep(0.005)
 
-    with MemoryStore(path, index=False) as store:
+    with MemoryStore(place(path), index=False) as store:
         worker = Worker(store.jobs, perform, kind="shared", lanes=2, options=QUICK)
         worker.start(until_idle=True)
         worker.join()
@@ -42,7 +43,7 @@ def drain(path: Path, name: str, other: str) -> None:
 
 def leave(path: Path) -> None:
     """Submit, begin something that takes for ever, and reach the end of the program."""
-    store = MemoryStore(path, index=False)
+    store = MemoryStore(place(path), index=False)
 
     def reflect(payload: dict[str, Any]) -> None:
         say(path, f"began {payload['n']}")

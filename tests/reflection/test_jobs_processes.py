@@ -18,6 +18,7 @@ from langmemory import MemoryStore
 from langmemory.errors import ClosedStoreError
 from langmemory.ports.jobs import NewJob
 from langmemory.reflection import Debounce, LocalReflectionExecutor, TurnQueue
+from tests.postgres_server import place
 from tests.reflection.processes import drain
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -122,7 +123,7 @@ def test_a_stopped_worker_finishes_what_it_began(store: MemoryStore, path: Path)
     remember(store, "a", "b")
     store.jobs.run_now("reflection")
     may_end = path.with_name("may_end")
-    child = program("command_line", path, "--db", str(path), "worker", HELD=str(may_end))
+    child = program("command_line", path, "--db", place(path), "worker", HELD=str(may_end))
     until_diary_says(path, "began a")
     child.send_signal(signal.SIGTERM)
     assert child.stderr is not None
@@ -140,7 +141,7 @@ def test_a_worker_that_has_no_time_gives_back_what_it_began(store: MemoryStore, 
     """Ctrl-C without grace: nothing is lost, and the next worker need not wait for a lease."""
     remember(store, "a")
     store.jobs.run_now("reflection")
-    arguments = ("--db", str(path), "worker", "--grace", "0")
+    arguments = ("--db", place(path), "worker", "--grace", "0")
     child = program("command_line", path, *arguments, HELD="never")
     until_diary_says(path, "began a")
     child.send_signal(signal.SIGINT)
@@ -148,7 +149,7 @@ def test_a_worker_that_has_no_time_gives_back_what_it_began(store: MemoryStore, 
     assert child.returncode == 0, error
     assert "1 waiting" in error
     assert "Traceback" not in error
-    again = program("command_line", path, "--db", str(path), "worker", "--once")
+    again = program("command_line", path, "--db", place(path), "worker", "--once")
     _, error = again.communicate(timeout=60)
     assert again.returncode == 0, error
     assert diary(path)[-2:] == ["began a", "ended a"]
@@ -157,7 +158,7 @@ def test_a_worker_that_has_no_time_gives_back_what_it_began(store: MemoryStore, 
 def test_once_does_all_that_waits_and_ends(store: MemoryStore, path: Path) -> None:
     """Conversations that are not quiet yet, too: nothing is left, and the exit code is 0."""
     remember(store, "a", "b", "c")
-    child = program("command_line", path, "--db", str(path), "worker", "--once", "--lanes", "3")
+    child = program("command_line", path, "--db", place(path), "worker", "--once", "--lanes", "3")
     _, error = child.communicate(timeout=60)
     assert child.returncode == 0, error
     assert sorted(diary(path)) == [f"{did} {x}" for did in ("began", "ended") for x in "abc"]
@@ -167,7 +168,7 @@ def test_once_does_all_that_waits_and_ends(store: MemoryStore, path: Path) -> No
 def test_once_tells_by_its_exit_code_that_something_failed(store: MemoryStore, path: Path) -> None:
     """Who runs it from cron learns of it; what did not fail is done, and the rest is tried again."""
     remember(store, "a", "b")
-    arguments = ("--db", str(path), "worker", "--once")
+    arguments = ("--db", place(path), "worker", "--once")
     child = program("command_line", path, *arguments, FAILS="a")
     _, error = child.communicate(timeout=60)
     assert child.returncode == 1

@@ -170,6 +170,7 @@ def test_one_job_of_a_lane_at_a_time(jobs: Jobs) -> None:
     assert three.id == second
 
 
+@pytest.mark.sqlite("counts SQLite's instructions")
 def test_the_next_job_costs_the_same_however_many_wait(jobs: Jobs, store: MemoryStore) -> None:
     """Thousands of conversations that are due are not sorted for the sake of the first."""
     steps: list[int] = []

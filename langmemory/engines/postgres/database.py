@@ -5,28 +5,41 @@ from __future__ import annotations
 import copy
 import logging
 import os
+import random
+import re
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 import psycopg
 from psycopg import sql as quoting
-from psycopg_pool import ConnectionPool, PoolTimeout
 
 from langmemory.addresses import Address
-from langmemory.config import DatabaseConfig, EngineConfig
+from langmemory.config import DatabaseConfig
 from langmemory.engines.postgres import row_security
-from langmemory.engines.postgres.connection import Connection, adapt
+from langmemory.engines.postgres.connection import Connection
 from langmemory.engines.postgres.notices import Notices
+from langmemory.engines.postgres.pool import PAUSE_SECONDS, Pool, pool_of
 from langmemory.errors import ClosedStoreError, DatabaseError, InvalidValueError, SchemaVersionError
 
 logger = logging.getLogger("langmemory.engines.postgres")
 
-POOL_TIMEOUT_SECONDS: Final = 30.0
+OLDEST: Final = 150_000
+"""The oldest version of PostgreSQL that is tested."""
+TRIES: Final = 5
+"""Times that a transaction is tried of which nothing was written."""
 _CLOCK: Final = "(extract(epoch FROM clock_timestamp()) * 1000000)::bigint"
-_VERSION: Final = f"SELECT {_CLOCK}, (SELECT version FROM langmemory_version)"
+_VERSION: Final = (
+    f"SELECT {_CLOCK}, (SELECT version FROM langmemory_version), pg_current_xact_id()::text"
+)
+
+T = TypeVar("T")
+
+
+class NothingWrittenError(DatabaseError):
+    """A transaction ended for a reason that may be over soon; nothing of it was written."""
 
 
 def is_there(url: str) -> bool:
@@ -36,7 +49,7 @@ def is_there(url: str) -> bool:
         DatabaseError: There is no server, or it refuses.
     """
     address = Address(url)
-    with clear_errors(address.shown()), psycopg.connect(address.url, autocommit=True) as raw:
+    with clear_errors(address.shown()), Pool(address).connect() as raw:
         found = raw.execute(
             "SELECT EXISTS (SELECT 1 FROM pg_namespace WHERE nspname = %s)", (address.schema,)
         ).fetchone()
@@ -53,20 +66,30 @@ def clear_errors(shown: str) -> Iterator[None]:
     """
     try:
         yield
-    except (psycopg.errors.LockNotAvailable, psycopg.errors.QueryCanceled) as error:
+    except psycopg.errors.LockNotAvailable as error:
         raise DatabaseError(
             f"{shown} stayed locked by another writer for longer than busy_timeout_ms. "
             "Try again, or raise database.busy_timeout_ms."
         ) from error
-    except PoolTimeout as error:
+    except psycopg.errors.QueryCanceled as error:
         raise DatabaseError(
-            f"No connection to {shown} within {POOL_TIMEOUT_SECONDS:.0f} seconds: {error}. Check that the "
-            "server runs, its address, and its max_connections."
+            f"PostgreSQL canceled a statement on {shown}: {_first_line(error)}. Nothing was written. Try "
+            "again, or raise statement_timeout of the role."
+        ) from error
+    except (psycopg.errors.DiskFull, psycopg.errors.ConfigurationLimitExceeded) as error:
+        raise DatabaseError(
+            f"{shown} takes nothing more: {_first_line(error)}. Nothing was written. Free space on the "
+            "server, then try again."
+        ) from error
+    except (psycopg.errors.TransactionRollback, psycopg.errors.ReadOnlySqlTransaction) as error:
+        raise NothingWrittenError(
+            f"PostgreSQL gave a transaction on {shown} up: {_first_line(error)}. Nothing was written; try "
+            "again."
         ) from error
     except psycopg.OperationalError as error:
-        raise DatabaseError(
-            f"The connection to {shown} failed: {_first_line(error)}. Nothing of this transaction is "
-            "certain to be written; try again."
+        raise NothingWrittenError(
+            f"The connection to {shown} failed: {_first_line(error)}. Nothing was written. Check that the "
+            "server runs, its address and its max_connections, then try again."
         ) from error
     except psycopg.DataError as error:
         if "NUL" in str(error) or isinstance(error, psycopg.errors.UntranslatableCharacter):
@@ -86,6 +109,17 @@ def clear_errors(shown: str) -> Iterator[None]:
             f"{error.object!r:.80} is not text: it holds half of a surrogate pair at character "
             f"{error.start}. Repair it, for example with text.encode('utf-8', 'replace').decode()."
         ) from error
+
+
+def _timeline(raw: psycopg.Connection[Any]) -> str | None:
+    """Return which history of a server this is: it changes when a standby takes over. None: not told."""
+    try:
+        row = raw.execute("SELECT left(pg_walfile_name(pg_current_wal_lsn()), 8)").fetchone()
+    except psycopg.errors.Error as error:
+        if isinstance(error, psycopg.OperationalError) and raw.closed:
+            raise
+        return None
+    return row[0] if row else None
 
 
 def _first_line(error: BaseException) -> str:
@@ -111,43 +145,46 @@ class Database:
         self._busy_timeout_ms = settings.busy_timeout_ms
         self.vectors_in: str | None = None
         """The schema of pgvector; None: the database has no vectors."""
+        self.vector_version: tuple[int, ...] = ()
+        """Of pgvector, such as ``(0, 8, 5)``: its iterative scan is there from 0.8 on."""
         self.schema_version: int | None = None
         self.ahead_us = 0
         self.reads_only = False
         """Whether the role may only read, and row-level security decides what."""
         self._viewer = ""
         self.pid = os.getpid()
-        self._closed = False
+        self._closed = threading.Event()  # also of copies for viewers
+        self._timeline: str | None = None
         self._writing = threading.local()
         self._durable = settings.synchronous == "full"
-        # One connection first: a wrong address is told at once, in the server's words.
-        with clear_errors(self.path), self.connect() as raw:
-            self._look_at(raw)
-        self._pool = ConnectionPool(
-            self.address.url,
-            min_size=1,
-            max_size=max(EngineConfig.of(settings).readers, 2),
-            timeout=POOL_TIMEOUT_SECONDS,
-            kwargs={"autocommit": True},
-            configure=adapt,
-            open=True,
-            name="langmemory",
-        )
-
+        self._pool = pool_of(self.address)
+        self.connect = self._pool.connect
         self.notices = Notices(self._lent, self.connect, self.address.schema, self.path)
-
-    def connect(self) -> psycopg.Connection[Any]:
-        raw = psycopg.connect(self.address.url, autocommit=True)
-        adapt(raw)
-        return raw
+        # One connection first: a wrong address is told at once, in the server's words.
+        try:
+            with clear_errors(self.path), self.connect() as raw:
+                self._look_at(raw)
+        except BaseException:
+            self.close()
+            raise
 
     def _look_at(self, raw: psycopg.Connection[Any]) -> None:
+        if raw.info.server_version < OLDEST:
+            raise DatabaseError(
+                f"{self.path} is PostgreSQL {raw.info.server_version // 10_000}; langmemory needs "
+                f"{OLDEST // 10_000} or later."
+            )
         encoding = raw.info.parameter_status("server_encoding")
         if encoding != "UTF8":
             raise DatabaseError(
                 f"The database of {self.path} has the encoding {encoding}; langmemory needs UTF8. "
                 "Create a database with ENCODING 'UTF8'."
             )
+        # A pooler invents the number of the process that a client is told.
+        process = raw.execute("SELECT pg_backend_pid()").fetchone()
+        if process is None or process[0] != raw.info.backend_pid:
+            self._pool.prepares = False
+        self._timeline = _timeline(raw)
         self.find_vectors(raw)
         asked_us = time.time_ns() // 1000
         told: Any = raw.execute(f"SELECT {_CLOCK}".encode()).fetchone()
@@ -156,10 +193,12 @@ class Database:
     def find_vectors(self, raw: psycopg.Connection[Any]) -> None:
         """Look whether the database has pgvector, and where."""
         row = raw.execute(
-            "SELECT n.nspname FROM pg_extension e JOIN pg_namespace n ON n.oid = e.extnamespace "
-            "WHERE e.extname = 'vector'"
+            "SELECT n.nspname, e.extversion FROM pg_extension e "
+            "JOIN pg_namespace n ON n.oid = e.extnamespace WHERE e.extname = 'vector'"
         ).fetchone()
-        self.vectors_in = None if row is None else row[0]
+        if row is not None:
+            self.vectors_in = row[0]
+            self.vector_version = tuple(int(one) for one in re.findall(r"\d+", row[1]))
 
     def search_path(self) -> quoting.Composable:
         names = [self.address.schema, *([self.vectors_in] if self.vectors_in else [])]
@@ -205,8 +244,41 @@ class Database:
     @contextmanager
     def _lent(self) -> Iterator[psycopg.Connection[Any]]:
         self.check_usable()
-        with self._pool.connection() as raw:
+        raw = self._pool.take(time.monotonic() + self.address.pool_timeout_seconds)
+        try:
             yield raw
+        finally:
+            self._pool.give_back(raw)
+
+    @contextmanager
+    def _begun(self, begin: quoting.Composed) -> Iterator[tuple[psycopg.Connection[Any], Any, int]]:
+        """A connection on which a transaction began, the row that the last statement of its beginning
+        returned, and when that was asked for. One that broke while it was idle is replaced: nothing was
+        begun on it."""
+        self.check_usable()
+        deadline = time.monotonic() + self.address.pool_timeout_seconds
+        while True:
+            raw = self._pool.take(deadline)
+            try:
+                asked_us = time.time_ns() // 1000
+                cursor = raw.execute(begin)
+                while cursor.nextset():
+                    pass
+                row = cursor.fetchone() if cursor.description else None
+                break
+            except psycopg.OperationalError:
+                broken = raw.closed and time.monotonic() < deadline
+                self._pool.give_back(raw)
+                if not broken:
+                    raise
+                self._pool.close_idle()
+            except BaseException:
+                self._pool.give_back(raw)
+                raise
+        try:
+            yield raw, row, asked_us
+        finally:
+            self._pool.give_back(raw)
 
     @contextmanager
     def write(self, *, busy_timeout_ms: int | None = None) -> Iterator[Connection]:
@@ -230,18 +302,16 @@ class Database:
             self.patience(busy_timeout_ms),
             quoting.SQL("on" if self._durable else "off"),
             self.lock(),
-            quoting.SQL(_VERSION if self.schema_version is not None else f"SELECT {_CLOCK}"),
+            quoting.SQL(
+                _VERSION if self.schema_version is not None else f"SELECT {_CLOCK}, NULL, NULL"
+            ),
         )
-        with clear_errors(self.path), self._lent() as raw:
-            self._writing.now = True
-            try:
-                asked_us = time.time_ns() // 1000
-                cursor = raw.execute(begin)
-                while cursor.nextset():
-                    pass
-                told: Any = cursor.fetchone()
-                self._set_clock(asked_us, told[0])
-                self._check_schema(told[1:])
+        transaction: str | None = None
+        self._writing.now = True
+        try:
+            with clear_errors(self.path), self._begun(begin) as (raw, row, asked_us):
+                self._set_clock(asked_us, row[0])
+                self._check_schema(row[1:])
                 with raw.pipeline() as pipeline:
                     connection = Connection(raw, pipeline)
                     try:
@@ -250,15 +320,53 @@ class Database:
                         with suppress(psycopg.Error):  # else psycopg logs it, with values
                             connection.flush()
                         raise
+                    transaction = row[2]
                     raw.execute("COMMIT")
-            except BaseException:
-                with suppress(psycopg.Error):
-                    if raw.info.transaction_status != psycopg.pq.TransactionStatus.IDLE:
-                        raw.execute("ROLLBACK")
+        except NothingWrittenError:
+            if transaction is None or not self._was_committed(transaction):
                 raise
-            finally:
-                self._writing.now = False
+        finally:
+            self._writing.now = False
         self.notices.written()
+
+    def _was_committed(self, transaction: str) -> bool:
+        """Return whether a transaction is written of whose COMMIT no answer came.
+
+        Raises:
+            DatabaseError: Nobody knows.
+        """
+        deadline = time.monotonic() + self.address.pool_timeout_seconds
+        begin = quoting.SQL("BEGIN READ ONLY; SELECT pg_xact_status({}::xid8)").format(
+            quoting.Literal(transaction)
+        )
+        state, before = "in progress", self._timeline
+        with suppress(DatabaseError), clear_errors(self.path):
+            while state == "in progress" and time.monotonic() < deadline:
+                with self._begun(begin) as (raw, row, _):
+                    state = row[0]
+                    self._timeline = _timeline(raw)
+                time.sleep(PAUSE_SECONDS if state == "in progress" else 0)
+        if before is None or self._timeline != before:
+            state = "of another server"  # which may have given the number to another transaction
+        if state not in ("committed", "aborted"):
+            raise DatabaseError(
+                f"The connection to {self.path} broke while a transaction was committed, and the server does "
+                "not say whether it is written; it is written whole, or not at all. Look before you "
+                "write it again."
+            )
+        return state == "committed"
+
+    def retried(self, call: Callable[[], T]) -> T:
+        """Return what a call returns that writes in one transaction; it is called again where nothing was
+        written."""
+        for n in range(1, TRIES):
+            try:
+                return call()
+            except NothingWrittenError as error:
+                logger.info("write_tried_again path=%s time=%d error=%s", self.path, n,
+                            type(error.__cause__).__name__)  # fmt: skip
+                time.sleep(random.uniform(0, 0.05 * n))
+        return call()
 
     @contextmanager
     def part(self, connection: Connection) -> Iterator[None]:
@@ -285,29 +393,19 @@ class Database:
         """
         mode = "REPEATABLE READ" if snapshot else "READ COMMITTED"
         begin = self._begin(f"ISOLATION LEVEL {mode} READ ONLY")
-        with clear_errors(self.path), self._lent() as raw:
-            cursor = raw.execute(begin + quoting.SQL("; " + also) if also else begin)
-            try:
-                connection = Connection(raw)
-                if also:
-                    while cursor.nextset():
-                        pass
-                    connection.told = cursor.fetchone()
-                yield connection
-            finally:
-                with suppress(psycopg.Error):
-                    raw.execute("ROLLBACK")
+        if also:
+            begin += quoting.SQL("; " + also)
+        with clear_errors(self.path), self._begun(begin) as (raw, row, _):
+            connection = Connection(raw)
+            connection.told = row if also else None
+            yield connection
 
     @contextmanager
     def copy(self) -> Iterator[Connection]:
         """A transaction that is rolled back whatever happens, to see what a write would do."""
-        with clear_errors(self.path), self._lent() as raw:
-            raw.execute(self._begin("ISOLATION LEVEL REPEATABLE READ"))
-            try:
-                yield Connection(raw)
-            finally:
-                with suppress(psycopg.Error):
-                    raw.execute("ROLLBACK")
+        begin = self._begin("ISOLATION LEVEL REPEATABLE READ")
+        with clear_errors(self.path), self._begun(begin) as (raw, _, _):
+            yield Connection(raw)
 
     def first(self, statement: str, bindings: tuple[Any, ...]) -> Any:
         """Return the first row of a single statement that reads, or None."""
@@ -340,7 +438,7 @@ class Database:
 
     def check_usable(self) -> None:
         """Raise ClosedStoreError after `close`, and in a forked child."""
-        if self._closed or self._pool.closed:
+        if self._closed.is_set():
             raise ClosedStoreError(f"The store on {self.path} is closed. Open a new one.")
         if self.pid != os.getpid():
             raise ClosedStoreError(
@@ -350,9 +448,9 @@ class Database:
 
     def close(self) -> None:
         """Close every connection. A second call does nothing."""
-        if self._closed:
+        if self._closed.is_set():
             return
-        self._closed = True
+        self._closed.set()
         self.notices.close()
         if self.pid == os.getpid():
-            self._pool.close()
+            self._pool.leave()

@@ -113,6 +113,7 @@ class Engine:
         self.part = database.part
         self.copy = database.copy
         self.first = database.first
+        self.retried = database.retried
         self.listen = database.notices.listen
         self.check_usable = database.check_usable
         self.counts = keyword_search.Counts()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeVar
 
 from langmemory.config import DatabaseConfig
 from langmemory.engines.sql.scope.filters import Condition
@@ -14,6 +14,8 @@ from langmemory.engines.sql.tables.settings import ModelSetting, Remaining
 from langmemory.errors import DatabaseError
 from langmemory.ports.candidates import Floats, Ids, KeywordQuery
 from langmemory.types import Namespace, Scope, Stats
+
+T = TypeVar("T")
 
 
 class ScopePlan(Protocol):
@@ -165,6 +167,10 @@ class Engine(Protocol):
 
     def write(self, *, busy_timeout_ms: int | None = None) -> AbstractContextManager[Connection]:
         """Return one transaction, which excludes every other writer of the same rows."""
+
+    def retried(self, call: Callable[[], T]) -> T:
+        """Return what a call returns that writes in one transaction. It is called again where nothing
+        was written, for a reason that is over then."""
 
     def part(self, connection: Any) -> AbstractContextManager[None]:
         """Return a part of a transaction that fails alone: undone on an exception, which goes on."""

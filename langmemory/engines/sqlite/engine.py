@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import replace
 from itertools import islice
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 import apsw
 import sqlite_vec
@@ -42,6 +42,8 @@ from langmemory.values import from_json
 
 logger = logging.getLogger("langmemory.engines.sqlite")
 
+
+T = TypeVar("T")
 
 VACUUM_FROM_SHARE: Final = 0.5
 """Share of free pages above which a file is written anew by maintenance."""
@@ -110,6 +112,10 @@ class Engine:
         """A consistent view of the file as of now."""
         with self.database.read() as connection:
             yield Snapshot(self, connection)
+
+    def retried(self, call: Callable[[], T]) -> T:
+        """A write to a file waits instead."""
+        return call()
 
     def snapshot(self, connection: Connection) -> Snapshot:
         """Return the view of a connection that is within a transaction, or on a copy."""

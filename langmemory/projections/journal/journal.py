@@ -86,13 +86,13 @@ class Journal:
         Args:
             month: YYYY-MM.
         """
-        rows = self._rows.month(check_namespace(namespace), month)
-        if rows is None:
-            return []
         by_owner: dict[str | None, list[Page]] = defaultdict(list)
-        for page in pages_of(rows.learned):
-            by_owner[page.owner].append(page)
-        return [of_month(rows, month, owner, pages) for owner, pages in by_owner.items()]
+        with self._rows.month(check_namespace(namespace), month) as rows:
+            if rows is None:
+                return []
+            for page in pages_of(rows.learned):
+                by_owner[page.owner].append(page)
+            return [of_month(rows, month, owner, pages) for owner, pages in by_owner.items()]
 
     def distil(
         self, prefix: Namespace = (), *, through: str | None, dry_run: bool = False

@@ -214,7 +214,8 @@ def requeue(connection: Connection, ids: Sequence[int] | None, now_us: int) -> l
     """Make dead jobs pending again, as if new; None means all. Return their ids."""
     rows = connection.execute(
         "UPDATE job SET state = 'pending', attempts = 0, due_at = ?, finished_at = NULL "
-        "WHERE state = 'dead' AND (? IS NULL OR id IN (SELECT CAST(value AS INTEGER) FROM json_each(?))) "
+        "WHERE state = 'dead' AND (CAST(? AS TEXT) IS NULL OR id IN "
+        "(SELECT CAST(value AS INTEGER) FROM json_each(?))) "
         "RETURNING id",
         (now_us, _listed(ids), _listed(ids)),
     )

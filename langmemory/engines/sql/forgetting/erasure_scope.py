@@ -254,8 +254,10 @@ class ErasureScope:
         found: Asides = set()
         if self.names:
             rows = connection.execute(
-                f"SELECT 'run', id, reason || ' ' || note FROM run WHERE namespace IN {where}",
-                bindings,
+                f"SELECT 'run', id, reason || ' ' || note FROM run WHERE namespace IN {where} "
+                "UNION ALL SELECT 'review', id, question || ' ' || options FROM review "
+                f"WHERE namespace IN {where}",
+                bindings * 2,
             )
             numbered = connection.execute(
                 "SELECT 'history', h.seq, h.reason FROM history h JOIN item i "
@@ -263,10 +265,8 @@ class ErasureScope:
                 "UNION ALL SELECT 'message', seq, concat_ws(' ', topic, summary, details, artifacts, "
                 f"next_steps) FROM message WHERE namespace IN {where} "
                 "UNION ALL SELECT 'subscription', id, concat_ws(' ', topic, query) FROM subscription "
-                f"WHERE namespace IN {where} "
-                "UNION ALL SELECT 'review', id, question || ' ' || options FROM review "
                 f"WHERE namespace IN {where}",
-                bindings * 4,
+                bindings * 3,
             )
             jobs = (
                 ("job", job, f"{brought} {error or ''} {result or ''}")

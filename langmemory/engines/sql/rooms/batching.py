@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Sequence
+from dataclasses import replace
 
 from langgraph.store.base import GetOp, Result
 
@@ -60,7 +61,8 @@ def _written(core: Core, batch: Batch, writes: Sequence[items.Write]) -> Steps[t
     planned, attempts = NOTHING, 0
 
     def write(connection: Connection) -> tuple[Pages, bool]:
-        return _write(core, connection, batch, writes, planned)
+        fresh = [replace(one) for one in writes]  # for it may be called again
+        return _write(core, connection, batch, fresh, planned)
 
     while True:
         try:

@@ -215,7 +215,7 @@ class Core:
             with self.engine.write() as connection:
                 return write(connection)
 
-        return Wait(blocking, lambda: self.workers.write(write))
+        return Wait(lambda: self.engine.retried(blocking), lambda: self.workers.write(write))
 
     def complete(self, writes: Sequence[Write], *, tokens: bool = True) -> list[Write]:
         """Return the writes with their vectors, embedded where the file does not have them yet."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
+from contextlib import contextmanager
 from datetime import date
 from pathlib import Path
 
@@ -56,14 +57,16 @@ class StoredJournal:
                 if learned is not None:
                     yield learned
 
-    def month(self, namespace: Namespace, month: str) -> MonthRows | None:
+    @contextmanager
+    def month(self, namespace: Namespace, month: str) -> Iterator[MonthRows | None]:
         with self._engine.read() as snapshot:
             connection = snapshot.connection
             place = namespaces.find(connection, namespace)
             days = {f"{month}-{day:02d}" for day in range(1, 32)}
             learned = None if place is None else _learned(connection, place, namespace, days)
             if learned is None:
-                return None
+                yield None
+                return
             view = AgeingView(snapshot, namespace)
             keys = [row.key for row in learned.derived]
             readers = {
@@ -76,7 +79,7 @@ class StoredJournal:
             ids = view.find(keys)
             told = np.array(list(ids.values()), np.int64)
             by_id = {item: key for key, item in ids.items()}
-            return MonthRows(
+            yield MonthRows(
                 learned=learned,
                 nodes={node.value["reader"]: node for node in nodes},
                 retold={one.key: one for one in retold},

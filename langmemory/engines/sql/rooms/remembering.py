@@ -62,10 +62,11 @@ def steps(
 
     def store(connection: Connection) -> tuple[list[str], Pages]:
         core.claim_model(connection, writes)
-        added = verbatim.store(connection, tuple(namespace), thread_id, writes, core.now_us())
+        fresh = [replace(one) for one in writes]  # for it may be called again
+        added = verbatim.store(connection, tuple(namespace), thread_id, fresh, core.now_us())
         stored = [
             one._replace(turn=replace(one.turn, key=write.key))  # as it is stored
-            for one, write in zip(heard, writes, strict=bool(heard))
+            for one, write in zip(heard, fresh, strict=bool(heard))
             if write.key in added
         ]
         if stored and owner:

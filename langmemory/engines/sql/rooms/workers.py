@@ -6,8 +6,9 @@ from __future__ import annotations
 import asyncio
 import os
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
+from functools import partial
 from typing import Any, Final, TypeVar
 
 from langmemory.engines.sql.engine import Engine
@@ -105,9 +106,7 @@ class Workers:
             group = [one for one in group if one[1].set_running_or_notify_cancel()]
             done: list[tuple[Any, BaseException | None]] = []
             try:
-                with self._engine.write() as connection:
-                    for apply, _ in group:
-                        done.append(self._part(connection, apply))
+                self._engine.retried(partial(self._write, group, done))
             except BaseException as error:  # nothing was committed: every caller learns it
                 done = [(None, own or error) for _, own in done]
                 done += [(None, error)] * (len(group) - len(done))
@@ -116,6 +115,17 @@ class Workers:
                     future.set_result(result)
                 else:
                     future.set_exception(failed)
+
+    def _write(
+        self,
+        group: Sequence[tuple[Apply, Future[Any]]],
+        done: list[tuple[Any, BaseException | None]],
+    ) -> None:
+        """Run the writes of a group in one transaction; ``done`` takes the result and the error of each."""
+        done.clear()
+        with self._engine.write() as connection:
+            for apply, _ in group:
+                done.append(self._part(connection, apply))
 
     def _part(self, connection: Connection, apply: Apply) -> tuple[Any, BaseException | None]:
         """Run one write of a group; return its result and its own error."""

@@ -1,0 +1,146 @@
+"""The connections of this process to a server: at most so many, shared by the stores on one address."""
+
+from __future__ import annotations
+
+import os
+import threading
+import time
+from contextlib import suppress
+from typing import Any, Final
+from weakref import WeakValueDictionary
+
+import psycopg
+from psycopg.conninfo import conninfo_to_dict
+from psycopg.pq import TransactionStatus
+
+from langmemory.addresses import Address
+from langmemory.engines.postgres.connection import adapt
+from langmemory.errors import DatabaseError
+
+LONGEST_IDLE_SECONDS: Final = 600.0
+"""A firewall between forgets a connection that nobody used for longer."""
+PAUSE_SECONDS: Final = 0.25
+"""Between two attempts to reach a server that restarts."""
+
+DEFAULTS: Final[dict[str, Any]] = {
+    "application_name": "langmemory",
+    "connect_timeout": 10,
+    # A server that went without a word is noticed within a minute, not after two hours.
+    "keepalives_idle": 30,
+    "keepalives_interval": 10,
+    "keepalives_count": 3,
+    "tcp_user_timeout": 60_000,
+}
+"""Options of libpq, unless the address has them."""
+
+
+class Pool:
+    """Connections to one address. Thread-safe; it has no threads of its own."""
+
+    def __init__(self, address: Address) -> None:
+        self._address, self._shown = address, address.shown()
+        self._places = threading.Semaphore(address.pool_size)
+        self._idle: list[tuple[psycopg.Connection[Any], float]] = []
+        self._lock = threading.Lock()
+        self.users = 0
+        self.prepares = True
+        """Whether statements may be prepared: not behind a pooler, where the next transaction may be another
+        server process's."""
+
+    @property
+    def closed(self) -> bool:
+        return not self.users
+
+    def connect(self) -> psycopg.Connection[Any]:
+        """Return a connection of its own."""
+        options = DEFAULTS | conninfo_to_dict(self._address.url)
+        if "," in str(options.get("host", "")):  # of several, the one that may be written to
+            options.setdefault("target_session_attrs", "read-write")
+        raw = psycopg.connect(autocommit=True, **options)
+        if not self.prepares:
+            raw.prepare_threshold = None
+        adapt(raw)
+        return raw
+
+    def take(self, deadline: float) -> psycopg.Connection[Any]:
+        """Return a connection that nobody else has. One that was idle may be broken.
+
+        Args:
+            deadline: The `time.monotonic` until which is waited for a place and for the server.
+
+        Raises:
+            DatabaseError: All are in use.
+            psycopg.OperationalError: There is no server, or it refuses.
+        """
+        if not self._places.acquire(timeout=max(deadline - time.monotonic(), 0)):
+            raise DatabaseError(
+                f"All {self._address.pool_size} connections of this process to {self._shown} are in use, for "
+                f"longer than {self._address.pool_timeout_seconds:g} seconds. Add pool_size=N to the "
+                "address, or do less at once."
+            )
+        try:
+            while idle := self._popped():
+                raw, since = idle
+                if time.monotonic() - since < LONGEST_IDLE_SECONDS and not raw.closed:
+                    return raw
+                raw.close()
+            while True:
+                try:
+                    return self.connect()
+                except psycopg.OperationalError:
+                    if time.monotonic() + PAUSE_SECONDS > deadline:
+                        raise
+                time.sleep(PAUSE_SECONDS)
+        except BaseException:
+            self._places.release()
+            raise
+
+    def _popped(self) -> tuple[psycopg.Connection[Any], float] | None:
+        with self._lock:
+            return self._idle.pop() if self._idle else None
+
+    def give_back(self, raw: psycopg.Connection[Any]) -> None:
+        """Take a connection back, and roll back what is left open on it; a broken one is closed."""
+        with suppress(psycopg.Error):
+            if raw.info.transaction_status not in (
+                TransactionStatus.IDLE,
+                TransactionStatus.UNKNOWN,
+            ):
+                raw.execute("ROLLBACK")
+        if self.closed or raw.info.transaction_status != TransactionStatus.IDLE:
+            raw.close()
+        else:
+            with self._lock:
+                self._idle.append((raw, time.monotonic()))
+        self._places.release()
+
+    def close_idle(self) -> None:
+        """Close the connections that nobody uses: after one broke, the others are likely to be broken."""
+        while idle := self._popped():
+            idle[0].close()
+
+    def leave(self) -> None:
+        """One store less uses it; the last one closes it."""
+        with _lock:
+            self.users -= 1
+        if self.closed:
+            self.close_idle()
+
+    def __del__(self) -> None:  # of stores that were never closed
+        for raw, _ in self._idle:
+            raw.close()
+
+
+_pools: WeakValueDictionary[tuple[Address, int], Pool] = WeakValueDictionary()
+_lock = threading.Lock()
+
+
+def pool_of(address: Address) -> Pool:
+    """Return the pool of an address in this process; `Pool.leave` when it is not used any more."""
+    with _lock:
+        key = (address, os.getpid())
+        found = _pools.get(key)
+        if found is None or found.closed:
+            found = _pools[key] = Pool(address)
+        found.users += 1
+        return found
