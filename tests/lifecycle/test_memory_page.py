@@ -24,6 +24,7 @@ from tests.lifecycle.test_consolidation import (
     learn_ilka,
     night,
 )
+from tests.places import address
 from tests.scripted import ScriptedModel
 
 TEXTS = {one["id"]: one["text"] for one in TOLD["memories"]}
@@ -309,10 +310,10 @@ def test_the_command_takes_edits_up(store: MemoryStore, folder: Path, tmp_path: 
     learn_ilka(store)
     night(store)
     edit(page(folder), ("lens grinder", "lens designer"))
-    command = ["--db", str(tmp_path / "memory.db"), "journal", "--path", str(folder)]
+    command = ["--db", address(tmp_path / "memory.db"), "journal", "--path", str(folder)]
     kept = CliRunner().invoke(app, [*command, "--rebuild"])
-    assert kept.exit_code == 0
+    assert kept.exit_code == 0, kept.output
     assert "lens designer" in page(folder).read_text("utf-8")
     found = CliRunner().invoke(app, [*command, "--take-edits", "--json"])
-    assert found.exit_code == 0
+    assert found.exit_code == 0, found.output
     assert len(json.loads(found.stdout)["lines"]) == 1

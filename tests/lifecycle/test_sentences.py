@@ -22,6 +22,7 @@ from langmemory.cli.maintain import sparkline
 from langmemory.maintenance.sentences import sentences
 from langmemory.stores import MemoryStore
 from tests.lifecycle.test_nights import NOW, cite, learn, lines, night, store
+from tests.places import address
 
 __all__ = ["store"]
 
@@ -69,7 +70,7 @@ def test_maintain_shows_sentences_and_verbose_the_changes(
     store.close()
 
     def shown(*words: str) -> str:
-        command = ["--db", str(tmp_path / "memory.db"), *words]
+        command = ["--db", address(tmp_path / "memory.db"), *words]
         result = CliRunner().invoke(app, command, env={"COLUMNS": "120"})
         assert result.exit_code == 0, result.output
         return " ".join(result.stdout.split())

@@ -19,6 +19,7 @@ from langmemory.graphs.maintenance import build_maintenance_graph
 from langmemory.lifecycle.policies import PolicyOptions
 from langmemory.maintenance.night import CHANGES_AT_ONCE
 from langmemory.stores import MemoryStore
+from tests.places import POSTGRES
 from tests.scripted import ScriptedModel
 
 DAYS = 90
@@ -81,7 +82,8 @@ def test_a_second_night_changes_nothing_and_the_first_is_undone(
     live(store)
     before = known(store)
     found = night(store, model)
-    assert {"evict", "archive", "notes", "summarise"} <= changes(found).keys()
+    assert {"evict", "notes", "summarise"} <= changes(found).keys()
+    assert POSTGRES or "archive" in changes(found)  # a server has no archive file
     asked = 0 if model is None else len(model.prompts)
     assert asked > 0 or model is None
     after = known(store)

@@ -292,7 +292,7 @@ def test_times_before_1970(store: MemoryStore) -> None:
     }
 
 
-@pytest.mark.parametrize("scheme", ["postgresql", "postgresql+psycopg", "sqlite"])
+@pytest.mark.parametrize("scheme", ["mysql", "postgresql+psycopg", "sqlite"])
 def test_the_address_of_a_database_is_no_path(scheme: str) -> None:
     """It is refused as what it is, without the password that may stand in it."""
     with pytest.raises(DatabaseError, match="address of a database") as error:

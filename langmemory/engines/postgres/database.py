@@ -149,8 +149,10 @@ class Database:
         """Of pgvector, such as ``(0, 8, 5)``: its iterative scan is there from 0.8 on."""
         self.schema_version: int | None = None
         self.ahead_us = 0
+        self.filtered = False
+        """Whether row-level security decides what the role reads."""
         self.reads_only = False
-        """Whether the role may only read, and row-level security decides what."""
+        """Whether the role may only read, or the server is a replica."""
         self._viewer = ""
         self.pid = os.getpid()
         self._closed = threading.Event()  # also of copies for viewers
@@ -210,19 +212,21 @@ class Database:
             quoting.SQL(mode),
             self.search_path(),
         )
-        if not self.reads_only:
+        if not self.filtered:
             return begin
         return quoting.SQL("{}; SET LOCAL {} = {}").format(
             begin, quoting.SQL(row_security.SETTING), quoting.Literal(self._viewer)
         )
 
     def find_rights(self) -> None:
-        """Look whether the role of the address may write, once the tables are there."""
+        """Look whether the role of the address may write here, once the tables are there."""
         with self.read(snapshot=False) as connection:
             row = connection.raw.execute(
-                "SELECT row_security_active('item') OR NOT has_table_privilege('item', 'INSERT')"
+                "SELECT row_security_active('item'), "
+                "NOT has_table_privilege('item', 'INSERT') OR pg_is_in_recovery()"
             ).fetchone()
-        self.reads_only = bool(row and row[0])
+        assert row is not None
+        self.filtered, self.reads_only = row[0], row[0] or row[1]
 
     def for_viewer(self, viewer: str) -> Database:
         """Return the same connections, with transactions that name a viewer to a reader's policies."""
@@ -292,8 +296,8 @@ class Database:
             )
         if self.reads_only:
             raise DatabaseError(
-                f"The role with which {self.path} is open may only read it. Write through a store that is "
-                "opened as the owner of the tables."
+                f"The role with which {self.path} is open may only read it, or the server is a replica. "
+                "Write through a store that is opened on the primary, as the owner of the tables."
             )
         begin = quoting.SQL(
             "{}; SET LOCAL lock_timeout = {}; SET LOCAL synchronous_commit = {}; {}; {}"

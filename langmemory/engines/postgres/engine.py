@@ -14,7 +14,14 @@ import psycopg
 from psycopg import sql as quoting
 
 from langmemory.config import DEFAULT_DATABASE, DatabaseConfig, EngineConfig
-from langmemory.engines.postgres import keywords, row_security, schema, vacuuming, vectors
+from langmemory.engines.postgres import (
+    keywords,
+    report,
+    row_security,
+    schema,
+    vacuuming,
+    vectors,
+)
 from langmemory.engines.postgres.connection import Connection
 from langmemory.engines.postgres.consistency import check
 from langmemory.engines.postgres.database import Database, clear_errors
@@ -193,7 +200,7 @@ class Engine:
 
     @property
     def reads_only(self) -> bool:
-        """Whether the role may only read."""
+        """Whether nothing can be written here."""
         return self.database.reads_only
 
     @property
@@ -241,7 +248,7 @@ class Engine:
 
     def for_viewer(self, viewer: str) -> Engine:
         """Return this engine; where its role is a reader, one whose transactions name the viewer."""
-        if not self.reads_only:
+        if not self.database.filtered:
             return self
         found = copy.copy(self)
         found.use(self.database.for_viewer(viewer))
@@ -284,6 +291,10 @@ class Engine:
 
     def mend(self, indexing: Any) -> None:
         """The indexes are in the server's transactions; none is ever lost alone."""
+
+    def findings(self) -> list[report.Finding]:
+        """Return what there is to say of the server."""
+        return list(report.findings(self.database))
 
     def check(self) -> list[str]:
         """Return what is inconsistent in the schema, one line for each."""
@@ -450,7 +461,7 @@ class Snapshot:
         that only searches in small namespaces has none."""
         index, ends = self._seen.index, self._seen.ends
         assert index is not None
-        if index.streaming or self.engine.reads_only:  # a reader has no copies
+        if index.streaming or self.engine.database.filtered:  # a reader has no copies
             return False
         if not index.loaded and (
             self.engine.sizes.are_few(self.connection, scope, ends[0]) or plan.items is not None
@@ -473,7 +484,7 @@ class Snapshot:
             plan=self.plan(scope),
             complete=complete,
             copy=None
-            if self.engine.reads_only
+            if self.engine.database.filtered
             else self.engine.copies.of_words(self.connection, self._seen.words),
         )
 

@@ -49,7 +49,8 @@ class Comparing:
         """Return the first derived memories that changed after a place in the history."""
         rows = list(
             self._ask(
-                "SELECT h.item, max(h.seq), max(coalesce(r.kind, '') <> 'reflection') "
+                "SELECT h.item, max(h.seq), "
+                "max(CASE WHEN coalesce(r.kind, '') <> 'reflection' THEN 1 ELSE 0 END) "
                 "FROM history h CROSS JOIN item i ON i.id = h.item LEFT JOIN run r ON r.id = h.run "
                 f"WHERE h.seq > ? AND i.namespace = ? AND i.kind IN {KINDS} "
                 "AND (r.kind IS NULL OR r.kind <> 'maintenance') "
