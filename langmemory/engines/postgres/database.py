@@ -28,6 +28,7 @@ logger = logging.getLogger("langmemory.engines.postgres")
 
 OLDEST: Final = 150_000
 """The oldest version of PostgreSQL that is tested."""
+OLDEST_PGVECTOR: Final = (0, 7)
 TRIES: Final = 5
 """Times that a transaction is tried of which nothing was written."""
 _CLOCK: Final = "(extract(epoch FROM clock_timestamp()) * 1000000)::bigint"
@@ -196,11 +197,17 @@ class Database:
         """Look whether the database has pgvector, and where."""
         row = raw.execute(
             "SELECT n.nspname, e.extversion FROM pg_extension e "
-            "JOIN pg_namespace n ON n.oid = e.extnamespace WHERE e.extname = 'vector'"
+            "JOIN pg_namespace n ON n.oid = e.extnamespace WHERE e.extname = 'vector' "
+            # A schema that was created without has no table for them.
+            "AND (NOT EXISTS (SELECT 1 FROM pg_tables WHERE schemaname = %s AND tablename = 'item') "
+            "OR EXISTS (SELECT 1 FROM pg_tables WHERE schemaname = %s AND tablename = 'embedding'))",
+            (self.address.schema, self.address.schema),
         ).fetchone()
+        self.vectors_in, self.vector_version = None, ()
         if row is not None:
-            self.vectors_in = row[0]
-            self.vector_version = tuple(int(one) for one in re.findall(r"\d+", row[1]))
+            found = tuple(int(one) for one in re.findall(r"\d+", row[1]))
+            if found >= OLDEST_PGVECTOR:
+                self.vectors_in, self.vector_version = row[0], found
 
     def search_path(self) -> quoting.Composable:
         names = [self.address.schema, *([self.vectors_in] if self.vectors_in else [])]
@@ -437,7 +444,6 @@ class Database:
         """A connection of its own without a transaction, for what PostgreSQL does in none."""
         self.check_usable()
         with clear_errors(self.path), self.connect() as raw:
-            raw.execute(quoting.SQL("SET search_path TO {}").format(self.search_path()))
             yield raw
 
     def check_usable(self) -> None:
