@@ -8,11 +8,16 @@ from typing import Any
 
 from langmemory.addresses import shown
 from langmemory.config import Config, load_config
-from langmemory.engines.sql.tables.settings import ModelSetting
-from langmemory.engines.sql.writing.indexing import IndexConfig, Indexing, resolve_indexing
-from langmemory.engines.sql.writing.reembedding import Progress, reembed_items
 from langmemory.errors import ConfigError, DatabaseError
 from langmemory.stores import rooms
+from langmemory.stores.rooms import (
+    IndexConfig,
+    Indexing,
+    ModelSetting,
+    Progress,
+    reembed_items,
+    resolve_indexing,
+)
 
 
 def reembed(

@@ -44,7 +44,9 @@ from langmemory.engines.sql.rooms.recalling import (
 )
 from langmemory.engines.sql.rooms.tokens import Tokens
 from langmemory.engines.sql.tables.foreign import Contents, ForeignItem
-from langmemory.engines.sql.writing.indexing import IndexConfig
+from langmemory.engines.sql.tables.settings import ModelSetting
+from langmemory.engines.sql.writing.indexing import IndexConfig, Indexing, resolve_indexing
+from langmemory.engines.sql.writing.reembedding import Progress, reembed_items
 from langmemory.engines.sqlite import Engine as SqliteEngine
 from langmemory.engines.sqlite import foreign as sqlite_foreign
 from langmemory.errors import ConfigError, with_extra
@@ -69,12 +71,15 @@ __all__ = [
     "Gathering",
     "Graph",
     "IndexConfig",
+    "Indexing",
     "Jobs",
     "Lifecycle",
     "Maintaining",
     "MaintenanceNight",
     "MessageOptions",
+    "ModelSetting",
     "Pages",
+    "Progress",
     "RecallOptions",
     "Stretch",
     "Tokens",
@@ -99,8 +104,10 @@ __all__ = [
     "journal_of",
     "open_engine",
     "recalling",
+    "reembed_items",
     "refuse_unfinished",
     "remembering",
+    "resolve_indexing",
     "take_apart",
 ]  # fmt: skip
 
