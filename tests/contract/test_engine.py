@@ -211,6 +211,19 @@ def test_vectors_of_items(engine: Engine) -> None:
         assert cosines[0] == pytest.approx(1, abs=1e-5)
         assert np.isnan(cosines[1])
         assert snapshot.rough_cosines(query, np.array([1]))[0] == pytest.approx(1, abs=0.01)
+
+
+def test_cosines_are_those_of_their_items_in_any_order(engine: Engine) -> None:
+    """Also where the first and last of items lie as far apart as if all between them stood in order."""
+    put(engine, {str(number): text for number, text in enumerate("olives bread sea boat".split())})
+    assert INDEXING.embedder is not None
+    query = INDEXING.embedder.embed_query("olives")
+    with engine.read() as snapshot:
+        nearest(engine, "olives")
+        for ids in ([1, 2, 3, 4], [1, 3, 2, 4], [4, 3, 2, 1], [2, 1, 4, 3]):
+            rough = snapshot.rough_cosines(query, np.array(ids))
+            exact = snapshot.cosines(query, np.array(ids))
+            assert rough == pytest.approx(exact, abs=0.01)
         ids, vectors = snapshot.first_vectors(np.array([1, 7]))
         assert (list(ids), vectors.shape) == ([1], (1, 64))
         assert snapshot.model().dims == 64

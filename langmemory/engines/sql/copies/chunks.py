@@ -85,7 +85,8 @@ class Int8Vectors:
         """float32[rows]: dot products with a query of unit length; right to about 0.002 if not `exact`."""
         # Not `@`: BLAS would start threads for it, which stall one another on a busy machine.
         if self.exact:
-            adjacent = len(rows) > 0 and rows[-1] - rows[0] + 1 == len(rows)  # as they ascend
+            adjacent = len(rows) > 0 and rows[-1] - rows[0] + 1 == len(rows)
+            adjacent = adjacent and bool((rows[1:] > rows[:-1]).all())
             some = slice(rows[0], rows[-1] + 1) if adjacent else rows
             exactly: Floats = np.vecdot(cast("Floats", self.values[some]), query)
             return exactly
