@@ -3,7 +3,7 @@ WORKDIR /src
 COPY pyproject.toml README.md CHANGELOG.md LICENSE NOTICE ./
 COPY langmemory langmemory
 COPY examples examples
-RUN python -m venv /opt/langmemory && /opt/langmemory/bin/pip install --no-cache-dir ".[server]"
+RUN python -m venv /opt/langmemory && /opt/langmemory/bin/pip install --no-cache-dir ".[server,postgres]"
 
 FROM python:3.13-slim
 RUN useradd --system --uid 10001 langmemory && install -d -o langmemory -m 700 /data

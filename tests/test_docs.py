@@ -46,6 +46,7 @@ from langmemory.engines.sql.rooms.recalling import RecallOptions
 from langmemory.middleware import MemoryMiddleware
 from langmemory.nodes import MemoryState
 from langmemory.recall.presets import find_preset
+from tests import postgres_server
 from tests.ollama_server import OllamaServer
 from tests.provider_server import Asked, ProviderServer
 from tests.scripted import ScriptedModel, StreamingModel
@@ -156,6 +157,23 @@ def bytes_as_tokens(*_: Any) -> tiktoken.Encoding:
 
 
 @pytest.fixture
+def database() -> Iterator[str]:
+    """A schema of a server that has the roles of the page about PostgreSQL."""
+    address, roles = postgres_server.fresh(), ("reporting", "maria_sql")
+    import psycopg
+
+    with psycopg.connect(postgres_server.url(), autocommit=True) as admin:
+        for role in roles:
+            admin.execute(f"CREATE ROLE {role}".encode())
+        try:
+            yield address
+        finally:
+            for role in roles:
+                admin.execute(f"DROP OWNED BY {role}; DROP ROLE {role}".encode())
+            postgres_server.drop(address)
+
+
+@pytest.fixture
 def reader(
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
@@ -182,9 +200,15 @@ def reader(
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
 @pytest.mark.usefixtures("reader")
 def test_a_page_does_what_it_shows(
-    page: Path, monkeypatch: pytest.MonkeyPatch, provider: ProviderServer
+    page: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    provider: ProviderServer,
+    request: pytest.FixtureRequest,
 ) -> None:
     """From top to bottom, every snippet runs and prints what the page says it prints."""
+    if page.name == "postgres.md":
+        database = request.getfixturevalue("database")
+        monkeypatch.setenv("MEMORY_DB_PATH", database)
     module = ModuleType("page")
     citing = StreamingModel(otherwise="Ada does [R:1a2b3c4d].")
     server = f"{provider.url}/v1"
@@ -470,3 +494,20 @@ def test_the_image_is_built_of_files_that_are_there() -> None:
     assert {name.partition("/")[0] for name in needed} <= copied
     command = next(line.removeprefix("CMD ") for line in lines if line.startswith("CMD "))
     check_langmemory(json.loads(command))
+
+
+def test_the_services_of_the_compose_file_run_commands_that_exist() -> None:
+    """compose.yaml can be read, what its services depend on is there, and their commands exist."""
+    import yaml
+
+    found = yaml.safe_load((ROOT / "compose.yaml").read_text("utf-8"))
+    assert set(found) == {"services", "volumes"}
+    services = found["services"]
+    assert set(services) == {"database", "server", "worker"}
+    for name in ("server", "worker"):
+        assert set(services[name]["depends_on"]) <= set(services)
+        check_langmemory(services[name]["command"])
+        assert services[name]["environment"]["MEMORY_DB_PATH"].startswith("postgresql://")
+    assert {one.partition(":")[0] for one in services["database"]["volumes"]} == set(
+        found["volumes"]
+    )

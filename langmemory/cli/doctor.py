@@ -90,6 +90,11 @@ def _rescue(target: Target, file: Path) -> None:
     from langmemory.engines.sqlite.file.rescue import rescued
 
     path = target.config().database.path
+    if is_server(path):
+        raise ConfigError(
+            f"{shown(path)} is on a server. Its administrator restores it from a backup: pg_dump and "
+            "pg_restore for one schema, pg_basebackup for all."
+        )
     if not Path(path).is_file():
         raise ConfigError(f"{shown(path)}: there is no such file. Name the memory file with --db.")
     target.check_output(file)
@@ -213,7 +218,7 @@ def _file(config: Config) -> Iterator[Check]:
 
     path = config.database.path
     if is_server(path):
-        yield _server(config)
+        yield from _server(config)
         return
     folder = Path(path).parent
     if not folder.is_dir():
@@ -260,15 +265,49 @@ def _file(config: Config) -> Iterator[Check]:
         yield Check(state="warn", what="lifecycle", found=found, advice=advice)
 
 
-def _server(config: Config) -> Check:
-    from langmemory.stores import MemoryStore
+def _server(config: Config) -> Iterator[Check]:
+    from langmemory.engines.sql.background.jobs import counts
+    from langmemory.errors import with_extra
+    from langmemory.stores.rooms import is_there
 
+    path, what = config.database.path, "memory server"
     try:
-        with closing(MemoryStore(config=config, index=False)) as store:
-            found = f"{store.path}: {memories(store.stats().items)}"
+        from langmemory.engines.postgres import Engine
+    except ImportError as error:
+        found = f"{shown(path)} needs psycopg ({error})"
+        yield Check(state="fail", what=what, found=found, advice=with_extra("postgres"))
+        return
+    try:
+        if not is_there(path):
+            advice = "The first run of your application makes it."
+            yield Check(state="warn", what=what, found=f"{shown(path)}: not there", advice=advice)
+            return
+        with closing(Engine(path, settings=config.database)) as engine:
+            with engine.read() as snapshot:
+                stats, dead = snapshot.stats(), counts(snapshot.connection).get("dead", 0)
+            problems = engine.check()
+            findings = engine.findings()
+            unfinished = engine.remaining is not None
     except LangMemoryError as error:
-        return Check(state="fail", what="memory server", found=_line(error))
-    return Check(state="ok", what="memory server", found=found)
+        yield Check(state="fail", what=what, found=_line(error))
+        return
+    size = f"{stats.file_bytes / 1e6:,.1f} MB"
+    yield Check(state="ok", what=what, found=f"{engine.path}: {memories(stats.items)}, {size}")
+    for problem in problems:
+        advice = "Restore a backup, or copy the memory to a new schema."
+        yield Check(state="fail", what="consistency", found=problem, advice=advice)
+    if not problems:
+        rows, vectors = counted(stats.keywords, "keyword row"), counted(stats.vectors, "vector")
+        yield Check(state="ok", what="consistency", found=f"{rows} and {vectors} agree with them")
+    if unfinished:
+        found = "the last one was interrupted: the tables are not vacuumed yet"
+        advice = "Opening a store on it finishes it; run `langmemory doctor` once more."
+        yield Check(state="warn", what="forgetting", found=found, advice=advice)
+    if dead:
+        advice = "`langmemory jobs` says why, `langmemory jobs --retry all` tries again."
+        yield Check(state="warn", what="reflection", found=f"{dead} given up", advice=advice)
+    for one in findings:
+        yield Check(state=one.state, what=one.what, found=one.found, advice=one.advice)
 
 
 def _damages(path: str) -> list[str] | None:

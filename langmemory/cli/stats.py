@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from langmemory.addresses import is_server
 from langmemory.cli.target import JsonOption, OnFile
 from langmemory.cli.terminal import json_text, plain, say
 from langmemory.pluralize import counted, memories
@@ -22,7 +23,7 @@ def stats(target: OnFile, as_json: JsonOption = False) -> None:
     model = f"{found.model}, {found.dims} dimensions" if found.model else "none: keywords only"
     waiting, dead = jobs.get("pending", 0), jobs.get("dead", 0)
     for name, value in {
-        "file": f"{path}, {found.file_bytes / 1e6:,.1f} MB",
+        "server" if is_server(path) else "file": f"{path}, {found.file_bytes / 1e6:,.1f} MB",
         "memories": f"{found.items:,}" + (f" ({kinds})" if kinds else ""),
         "archive file": (
             f"{memories(found.archived)}, {found.archive_bytes / 1e6:,.1f} MB"

@@ -109,7 +109,7 @@ def test_clients_outlast_kills_and_crashes(server: OwnServer, tmp_path: Path) ->
         f"tried again {sum(n for one, n in errors.items() if one[0] == 'retried')}, "
         f"answers lost {sum(n for one, n in errors.items() if one[0] == 'given up')}"
     )
-    assert sum(done.values()) > 10 * SECONDS / 4
+    assert done.keys() == {"put", "remember", "apply", "enqueue"}
 
 
 def all_of(store: MemoryStore, place: tuple[str, ...]) -> dict[str, Any]:

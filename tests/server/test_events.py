@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 from langgraph.store.base import PutOp
 
+from tests.postgres_server import place
 from tests.server.client import ELSEWHERE, serving, token_of
 from tests.server.streams import Stream, following
 
@@ -76,7 +77,7 @@ async def test_another_process_is_heard(tmp_path: Path) -> None:
     with MemoryStore(path, index=False) as store:
         async with running(store) as app, following(app) as stream:
             await ready(stream)
-            command = [sys.executable, "-c", code, str(path)]
+            command = [sys.executable, "-c", code, place(path)]
             await asyncio.to_thread(subprocess.run, command, check=True)
             assert await stream.named(1) == ["elsewhere"]
 

@@ -186,8 +186,8 @@ async def test_working_memory_is_of_one_session(store: MemoryStore) -> None:
         for session, keys in (("s.1", [made.json()["key"]]), ("s2", [])):
             found = (await client.get(f"{API}/working/{session}", params=AT)).json()["items"]
             assert [one["key"] for one in found] == keys
-        expires = store.conn.execute("SELECT ttl_minutes FROM item").get
-        assert expires == 5
+        expires = store.conn.execute("SELECT ttl_minutes FROM item").fetchone()
+        assert tuple(expires) == (5,)
         gone = await client.delete(f"{API}/working/s.1", params=AT)
         assert gone.json() == {"deleted": 1}
     assert store.search(PLACE) == []

@@ -28,6 +28,7 @@ logger = logging.getLogger("langmemory.engines.postgres")
 
 OLDEST: Final = 150_000
 """The oldest version of PostgreSQL that is tested."""
+OLDEST_PGVECTOR: Final = (0, 7)
 TRIES: Final = 5
 """Times that a transaction is tried of which nothing was written."""
 _CLOCK: Final = "(extract(epoch FROM clock_timestamp()) * 1000000)::bigint"
@@ -149,8 +150,10 @@ class Database:
         """Of pgvector, such as ``(0, 8, 5)``: its iterative scan is there from 0.8 on."""
         self.schema_version: int | None = None
         self.ahead_us = 0
+        self.filtered = False
+        """Whether row-level security decides what the role reads."""
         self.reads_only = False
-        """Whether the role may only read, and row-level security decides what."""
+        """Whether the role may only read, or the server is a replica."""
         self._viewer = ""
         self.pid = os.getpid()
         self._closed = threading.Event()  # also of copies for viewers
@@ -194,11 +197,17 @@ class Database:
         """Look whether the database has pgvector, and where."""
         row = raw.execute(
             "SELECT n.nspname, e.extversion FROM pg_extension e "
-            "JOIN pg_namespace n ON n.oid = e.extnamespace WHERE e.extname = 'vector'"
+            "JOIN pg_namespace n ON n.oid = e.extnamespace WHERE e.extname = 'vector' "
+            # A schema that was created without has no table for them.
+            "AND (NOT EXISTS (SELECT 1 FROM pg_tables WHERE schemaname = %s AND tablename = 'item') "
+            "OR EXISTS (SELECT 1 FROM pg_tables WHERE schemaname = %s AND tablename = 'embedding'))",
+            (self.address.schema, self.address.schema),
         ).fetchone()
+        self.vectors_in, self.vector_version = None, ()
         if row is not None:
-            self.vectors_in = row[0]
-            self.vector_version = tuple(int(one) for one in re.findall(r"\d+", row[1]))
+            found = tuple(int(one) for one in re.findall(r"\d+", row[1]))
+            if found >= OLDEST_PGVECTOR:
+                self.vectors_in, self.vector_version = row[0], found
 
     def search_path(self) -> quoting.Composable:
         names = [self.address.schema, *([self.vectors_in] if self.vectors_in else [])]
@@ -210,19 +219,21 @@ class Database:
             quoting.SQL(mode),
             self.search_path(),
         )
-        if not self.reads_only:
+        if not self.filtered:
             return begin
         return quoting.SQL("{}; SET LOCAL {} = {}").format(
             begin, quoting.SQL(row_security.SETTING), quoting.Literal(self._viewer)
         )
 
     def find_rights(self) -> None:
-        """Look whether the role of the address may write, once the tables are there."""
+        """Look whether the role of the address may write here, once the tables are there."""
         with self.read(snapshot=False) as connection:
             row = connection.raw.execute(
-                "SELECT row_security_active('item') OR NOT has_table_privilege('item', 'INSERT')"
+                "SELECT row_security_active('item'), "
+                "NOT has_table_privilege('item', 'INSERT') OR pg_is_in_recovery()"
             ).fetchone()
-        self.reads_only = bool(row and row[0])
+        assert row is not None
+        self.filtered, self.reads_only = row[0], row[0] or row[1]
 
     def for_viewer(self, viewer: str) -> Database:
         """Return the same connections, with transactions that name a viewer to a reader's policies."""
@@ -292,8 +303,8 @@ class Database:
             )
         if self.reads_only:
             raise DatabaseError(
-                f"The role with which {self.path} is open may only read it. Write through a store that is "
-                "opened as the owner of the tables."
+                f"The role with which {self.path} is open may only read it, or the server is a replica. "
+                "Write through a store that is opened on the primary, as the owner of the tables."
             )
         begin = quoting.SQL(
             "{}; SET LOCAL lock_timeout = {}; SET LOCAL synchronous_commit = {}; {}; {}"
@@ -425,7 +436,6 @@ class Database:
         """A connection of its own without a transaction, for what PostgreSQL does in none."""
         self.check_usable()
         with clear_errors(self.path), self.connect() as raw:
-            raw.execute(quoting.SQL("SET search_path TO {}").format(self.search_path()))
             yield raw
 
     def check_usable(self) -> None:

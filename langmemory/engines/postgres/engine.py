@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 import logging
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Final
@@ -14,10 +14,10 @@ import psycopg
 from psycopg import sql as quoting
 
 from langmemory.config import DEFAULT_DATABASE, DatabaseConfig, EngineConfig
-from langmemory.engines.postgres import row_security, schema, vacuuming, vectors
+from langmemory.engines.postgres import report, row_security, schema, vacuuming, vectors
 from langmemory.engines.postgres.connection import Connection
 from langmemory.engines.postgres.consistency import check
-from langmemory.engines.postgres.database import Database, clear_errors
+from langmemory.engines.postgres.database import OLDEST_PGVECTOR, Database
 from langmemory.engines.postgres.search import keyword_search, known_words, word_reader
 from langmemory.engines.postgres.search import vector_search as server_search
 from langmemory.engines.sql.copies.binary import BinaryQuantizedIndex
@@ -34,8 +34,6 @@ from langmemory.values import from_json
 logger = logging.getLogger("langmemory.engines.postgres")
 
 _TABLES: Final = b"SELECT tablename FROM pg_tables WHERE schemaname = %s"
-VERSION: Final = 1
-"""Of the schema that this langmemory writes."""
 
 
 _SEEN: Final = (
@@ -111,21 +109,33 @@ class Engine:
         self.cardinalities = CardinalityCache()
 
     def _set_up(self) -> None:
-        database = self.database
-        with clear_errors(database.path), database.read() as connection:
-            found = schema.version(connection.raw)
+        """Bring the schema up to date, unless it is; of several processes at once, one does it."""
+        database, newest = self.database, schema.newest()
+        with database.read() as connection:
+            found = schema.version(connection.raw, self.schema)
         if found == 0:
             self._check_rights()
+        if found < newest:
             with database.outside() as raw, raw.transaction():
                 raw.execute(database.lock())
-                self._create(raw)
-            found = VERSION
-        if found > VERSION:
+                found = schema.version(raw, self.schema)  # another process may have been faster
+                if found < newest:
+                    self._bring_up(raw, found, newest)
+                    found = newest
+        if found > newest:
             raise SchemaVersionError(
-                f"{database.path} has schema version {found}, this langmemory knows up to {VERSION}. "
+                f"{database.path} has schema version {found}, this langmemory knows up to {newest}. "
                 "Upgrade langmemory (pip install -U langgraph-langmemory)."
             )
         database.schema_version = found
+        with database.read() as connection:
+            database.find_vectors(connection.raw)
+        if database.vectors_in is None:
+            logger.warning(
+                "%s has no pgvector %s or later: it is searched by words only. Let an administrator run "
+                "CREATE EXTENSION vector, then copy the memory into a new schema (langmemory copy).",
+                database.path, ".".join(map(str, OLDEST_PGVECTOR)),
+            )  # fmt: skip
         database.find_rights()
 
     def _check_rights(self) -> None:
@@ -145,37 +155,39 @@ class Engine:
                 "store.admin.enable_rls with it, or grant it the right."
             )
 
-    def _create(self, raw: psycopg.Connection[Any]) -> None:
-        """Create the schema, unless another process was faster."""
+    def _bring_up(self, raw: psycopg.Connection[Any], found: int, newest: int) -> None:
+        """Create the schema, or bring it from an older version to the newest, within a transaction."""
         database = self.database
-        raw.execute(
-            quoting.SQL("CREATE SCHEMA IF NOT EXISTS {}").format(
-                quoting.Identifier(database.address.schema)
-            )
-        )
-        if schema.version(raw):
-            return
-        if database.vectors_in is None:
-            try:
-                with raw.transaction():
-                    raw.execute("CREATE EXTENSION IF NOT EXISTS vector WITH SCHEMA public")
-            except psycopg.Error as error:
-                logger.warning(
-                    "%s has no extension vector (%s): keywords only. Let an administrator run CREATE "
-                    "EXTENSION vector, then open a new schema.", database.path, type(error).__name__,
-                )  # fmt: skip
+        if not schema.is_there(raw, self.schema):  # else the right to create one is not needed
+            raw.execute(quoting.SQL("CREATE SCHEMA {}").format(quoting.Identifier(self.schema)))
+        if found == 0 and database.vectors_in is None:
+            with (
+                suppress(psycopg.Error),
+                raw.transaction(),
+            ):  # it has not the right, or there is none
+                raw.execute("CREATE EXTENSION IF NOT EXISTS vector WITH SCHEMA public")
             database.find_vectors(raw)
         raw.execute(quoting.SQL("SET LOCAL search_path TO {}").format(database.search_path()))
-        for statement in schema.statements():
-            raw.execute(statement.encode())
-        if database.vectors_in is not None:
-            raw.execute(schema.vector_statements().encode())
-        raw.execute("CREATE TABLE langmemory_version (version integer NOT NULL)")
-        raw.execute("INSERT INTO langmemory_version VALUES (%s)", (VERSION,))
-        raw.execute(
-            "INSERT INTO setting (name, value) "
-            "VALUES ('generation', (random() * 4611686018427387904)::bigint::text)"
-        )
+        if found == 0:
+            for statement in schema.statements():
+                raw.execute(statement.encode())
+            if database.vectors_in is not None:
+                raw.execute(schema.vector_statements().encode())
+            raw.execute("CREATE TABLE langmemory_version (version integer NOT NULL)")
+            raw.execute("INSERT INTO langmemory_version VALUES (%s)", (newest,))
+            raw.execute(
+                "INSERT INTO setting (name, value) "
+                "VALUES ('generation', (random() * 4611686018427387904)::bigint::text)"
+            )
+            return
+        for script in schema.migrations()[found - 1 :]:
+            raw.execute(script.encode())
+        raw.execute("UPDATE langmemory_version SET version = %s", (newest,))
+
+    @property
+    def holds_vectors(self) -> bool:
+        """Whether the schema can hold vectors."""
+        return self.database.vectors_in is not None
 
     @property
     def model(self) -> ModelSetting:
@@ -184,7 +196,7 @@ class Engine:
 
     @property
     def reads_only(self) -> bool:
-        """Whether the role may only read."""
+        """Whether nothing can be written here."""
         return self.database.reads_only
 
     @property
@@ -228,7 +240,7 @@ class Engine:
 
     def for_viewer(self, viewer: str) -> Engine:
         """Return this engine; where its role is a reader, one whose transactions name the viewer."""
-        if not self.reads_only:
+        if not self.database.filtered:
             return self
         found = copy.copy(self)
         found.use(self.database.for_viewer(viewer))
@@ -252,6 +264,7 @@ class Engine:
         ):
             raw.execute(quoting.SQL("SET LOCAL lock_timeout = {}").format(database.patience()))
             raw.execute(database.lock())
+            raw.execute(quoting.SQL("SET LOCAL search_path TO {}").format(database.search_path()))
             yield raw
 
     def archive_path(self, settings: DatabaseConfig) -> str | None:
@@ -259,6 +272,10 @@ class Engine:
 
     def mend(self, indexing: Any) -> None:
         """The indexes are in the server's transactions; none is ever lost alone."""
+
+    def findings(self) -> list[report.Finding]:
+        """Return what there is to say of the server."""
+        return list(report.findings(self.database))
 
     def check(self) -> list[str]:
         """Return what is inconsistent in the schema, one line for each."""
@@ -269,7 +286,9 @@ class Engine:
         """Refresh the planner's statistics; the server vacuums by itself."""
         with self.database.outside() as raw:
             for (table,) in raw.execute(_TABLES, (self.schema,)).fetchall():
-                raw.execute(quoting.SQL("ANALYZE {}").format(quoting.Identifier(table)))
+                raw.execute(
+                    quoting.SQL("ANALYZE {}").format(quoting.Identifier(self.schema, table))
+                )
         return {}
 
     def rescued(self, error: DatabaseError) -> AbstractContextManager[Any] | None:
@@ -416,7 +435,7 @@ class Snapshot:
         that only searches in small namespaces has none."""
         index, ends = self._seen.index, self._seen.ends
         assert index is not None
-        if index.streaming or self.engine.reads_only:  # a reader has no copies
+        if index.streaming or self.engine.database.filtered:  # a reader has no copies
             return False
         if not index.loaded and (
             self.engine.sizes.are_few(self.connection, scope, ends[0]) or plan.items is not None
@@ -437,7 +456,7 @@ class Snapshot:
             plan=self.plan(scope),
             complete=complete,
             copy=None
-            if self.engine.reads_only
+            if self.engine.database.filtered
             else self.engine.copies.of_words(self.connection, self._seen.words),
         )
 

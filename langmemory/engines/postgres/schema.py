@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import re
+from functools import cache
 from importlib.resources import files
 from typing import Any, Final
+
+from psycopg import sql
 
 from langmemory.engines.postgres.translate import with_like
 
@@ -76,9 +79,33 @@ def _own(name: str) -> str:
     return (files(__package__) / name).read_text("utf-8")
 
 
-def version(connection: Any) -> int:
-    """Return the version of the schema; 0 for an empty one."""
-    found = connection.execute("SELECT to_regclass('langmemory_version') IS NOT NULL").fetchone()
-    if not found[0]:
+@cache
+def migrations() -> tuple[str, ...]:
+    """Return the SQL of the numbered migrations, in order: the first leads from version 1 to 2. What
+    `statements` creates is the newest version."""
+    folder = files(__package__) / "migrations"
+    if not folder.is_dir():  # none is needed yet
+        return ()
+    scripts = sorted((f for f in folder.iterdir() if f.name.endswith(".sql")), key=lambda f: f.name)
+    return tuple(script.read_text("utf-8") for script in scripts)
+
+
+def newest() -> int:
+    """Return the version that this langmemory writes."""
+    return 1 + len(migrations())
+
+
+def is_there(connection: Any, schema: str) -> bool:
+    """Return whether the database has a schema of this name."""
+    query = "SELECT EXISTS (SELECT 1 FROM pg_namespace WHERE nspname = %s)"
+    return bool(connection.execute(query, (schema,)).fetchone()[0])
+
+
+def version(connection: Any, schema: str) -> int:
+    """Return the version of a schema; 0 for an empty one."""
+    table = sql.Identifier(schema, "langmemory_version")
+    there = "SELECT to_regclass(%s) IS NOT NULL"
+    if not connection.execute(there, (table.as_string(connection),)).fetchone()[0]:
         return 0
-    return int(connection.execute("SELECT version FROM langmemory_version").fetchone()[0])
+    found = connection.execute(sql.SQL("SELECT version FROM {}").format(table)).fetchone()
+    return int(found[0])

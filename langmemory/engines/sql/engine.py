@@ -147,6 +147,10 @@ class Engine(Protocol):
     def disable_rls(self, role: str | None) -> None:
         """Take back what a role may read; None: of every role, and turn row-level security off."""
 
+    @property
+    def holds_vectors(self) -> bool:
+        """Whether the database can hold vectors; without, it is searched by words only."""
+
     def archive_path(self, settings: DatabaseConfig) -> str | None:
         """Return where archived memories move to; None: nowhere."""
 

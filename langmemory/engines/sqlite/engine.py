@@ -112,6 +112,8 @@ class Engine:
         with self.database.read() as connection:
             yield Snapshot(self, connection)
 
+    holds_vectors = True
+
     def retried(self, call: Callable[[], T]) -> T:
         """A write to a file waits instead."""
         return call()

@@ -11,7 +11,7 @@ const GROUPS = [
   ["What is thin", ["without_evidence", "duplicates", "stale", "never_shown", "entities_without_facts"]],
 ];
 const NAMES = {
-  turns: "turns", facts: "facts that hold", entities: "people and things", archived: "put away", moved: "in the archive file", file_bytes: "memory file", archive_bytes: "archive file",
+  turns: "turns", facts: "facts that hold", entities: "people and things", archived: "put away", moved: "in the archive file", file_bytes: "size of the memory", archive_bytes: "size of the archive file",
   unread_turns: "turns not reflected on", reviews: "open reviews", contradictions: "of these, contradictions", without_vector: "without a vector",
   without_evidence: "facts without a source", duplicates: "facts said twice", stale: "faded and never cited", never_shown: "never in a prompt", entities_without_facts: "people and things without a fact",
 };

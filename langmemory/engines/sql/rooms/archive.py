@@ -94,7 +94,10 @@ class Archive:
 
     def _created(self) -> Engine:
         if self.path is None:
-            raise DatabaseError(f"{self._engine.path} has no archive file: it is in memory.")
+            raise DatabaseError(
+                f"{self._engine.path} has no archive file: a memory in memory, or on a server, keeps all "
+                "its rows."
+            )
         with self._engine.write() as connection:  # before anything is in the archive file
             connection.execute(
                 "INSERT OR IGNORE INTO setting (name, value) VALUES (?, ?)",

@@ -30,7 +30,7 @@ from langmemory.engines.sql.scope.filters import Condition
 from langmemory.engines.sql.tables.connection import Connection
 from langmemory.engines.sql.tables.settings import journals, read_model, write_model
 from langmemory.engines.sql.writing import verbatim
-from langmemory.engines.sql.writing.indexing import IndexConfig, Pending, resolve_indexing
+from langmemory.engines.sql.writing.indexing import IndexConfig, Indexing, Pending, resolve_indexing
 from langmemory.errors import ConfigError, DatabaseError, EmbeddingError
 from langmemory.pacing import in_steps
 from langmemory.ports.journal import Pages, Projection
@@ -104,19 +104,23 @@ class Core:
             )
         self.config = config or load_config()
         settings = self.config.database
-        self.indexing = resolve_indexing(index, self.config)
+        indexing = resolve_indexing(index, self.config)
         self.ttl_config = resolve_ttl(ttl, self.config)
         find_preset(None, self.config)  # a wrong name is told at once, not by the first recall
+        preset = find_preset(SEARCH_PRESET, self.config)
+        self.engine = open_engine(settings.path if path is None else path, settings)
+        if indexing.embedder is not None and not self.engine.holds_vectors:
+            indexing = Indexing(embedder=None, mode="keyword", fields=indexing.fields)
+        self.indexing = indexing
         self.searching = Searching(
             indexing=self.indexing,
-            preset=find_preset(SEARCH_PRESET, self.config),
+            preset=preset,
             exact=(self.indexing.config or {}).get("exact", False),
             omit_expired=bool((self.ttl_config or {}).get("omit_expired")),
             clock=self.now_us,
         )
         self.expander, self.reranker, self.redactor = expander, reranker, redactor
         self.accesses, self.already_shown, self.counts = AccessLog(), ShownLog(), UsageCounts()
-        self.engine = open_engine(settings.path if path is None else path, settings)
         durable = settings.model_copy(update={"synchronous": "full"})
         self.archive = Archive(
             self.engine,

@@ -1,0 +1,123 @@
+"""Opening a schema of a PostgreSQL server: by several processes, by a plain role, without pgvector."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterator
+from concurrent.futures import ProcessPoolExecutor
+from multiprocessing import get_context
+
+import pytest
+
+from langmemory import MemoryStore
+from langmemory.errors import DatabaseError, SchemaVersionError
+from tests import postgres_server
+
+psycopg = pytest.importorskip("psycopg")
+pytestmark = pytest.mark.thorough
+
+NS = ("setup",)
+STEP = (
+    "ALTER TABLE setting ADD COLUMN step integer; UPDATE setting SET step = coalesce(step, 0) + 1;",
+)
+BROKEN = ("ALTER TABLE setting ADD COLUMN step integer; SELECT 1 / 0;",)
+
+
+@pytest.fixture
+def address() -> Iterator[str]:
+    found = postgres_server.fresh()
+    yield found
+    postgres_server.drop(found)
+
+
+def query(address: str, statement: str) -> list[tuple[object, ...]]:
+    from langmemory.addresses import Address
+
+    where = Address(address)
+    with psycopg.connect(where.url, autocommit=True) as raw:
+        raw.execute(f'SET search_path TO "{where.schema}"')
+        cursor = raw.execute(statement)
+        return cursor.fetchall() if cursor.description else []
+
+
+def open_and_put(address: str, key: str, steps: tuple[str, ...]) -> int | None:
+    """Open a store in a process of its own, write, and return the version of the schema."""
+    from langmemory.engines.postgres import schema
+
+    schema.migrations = lambda: steps  # type: ignore[assignment]
+    with MemoryStore(address, index=False) as store:
+        store.put(NS, key, {"text": key})
+        return store._core.engine.database.schema_version  # type: ignore[attr-defined]
+
+
+def test_eight_processes_open_an_empty_and_an_old_schema_at_once(address: str) -> None:
+    """Of several replicas that start at once one creates the schema, or migrates it; all of them work."""
+    with ProcessPoolExecutor(8, mp_context=get_context("spawn")) as processes:
+        opened = [processes.submit(open_and_put, address, f"a{n}", ()) for n in range(8)]
+        assert [one.result(120) for one in opened] == [1] * 8
+        opened = [processes.submit(open_and_put, address, f"b{n}", STEP) for n in range(8)]
+        assert [one.result(120) for one in opened] == [2] * 8
+    assert query(address, "SELECT count(*) FROM item") == [(16,)]
+    assert query(address, "SELECT DISTINCT step FROM setting WHERE name = 'generation'") == [(1,)]
+
+
+def test_a_migration_that_fails_leaves_the_old_version_whole(
+    address: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What a migration did before it failed is undone, and the old langmemory works on."""
+    from langmemory.engines.postgres import schema
+
+    with MemoryStore(address, index=False) as store:
+        monkeypatch.setattr(schema, "migrations", lambda: BROKEN)
+        with pytest.raises(DatabaseError, match="division by zero"):
+            MemoryStore(address, index=False)
+        store.put(NS, "a", {"text": "one"})
+    assert query(address, "SELECT version FROM langmemory_version") == [(1,)]
+    assert "step" not in str(query(address, "SELECT * FROM setting"))
+
+
+def test_a_newer_schema_is_refused(address: str) -> None:
+    """A schema of a newer langmemory is neither opened nor written to, and the error says what to do."""
+    with MemoryStore(address, index=False) as store:
+        query(address, "UPDATE langmemory_version SET version = 7")
+        with pytest.raises(SchemaVersionError, match="nothing was written"):
+            store.put(NS, "a", {"text": "one"})
+    with pytest.raises(SchemaVersionError, match=r"schema version 7.*Upgrade langmemory"):
+        MemoryStore(address, index=False)
+
+
+def test_a_plain_role_needs_no_right_but_on_its_schema(address: str) -> None:
+    """A role that may create neither schemas nor extensions works in a schema that it owns, with vectors."""
+    from langmemory.addresses import Address
+
+    schema = Address(address).schema
+    query(address, f'DROP ROLE IF EXISTS "{schema}"')
+    query(address, f'CREATE ROLE "{schema}" LOGIN NOSUPERUSER NOCREATEDB')
+    query(address, f'CREATE SCHEMA "{schema}" AUTHORIZATION "{schema}"')
+    try:
+        plain = address.replace("postgres:@", f"{schema}@", 1).replace("postgres@", f"{schema}@", 1)
+        with MemoryStore(plain) as store:
+            store.put(NS, "a", {"text": "Maria is allergic to peanuts"})
+            assert [one.key for one in store.search(NS, query="allergies")] == ["a"]
+            assert store.stats().vectors == 1
+            store.forget(NS, everything=True)
+    finally:
+        query(address, f'DROP OWNED BY "{schema}" CASCADE')
+        query(address, f'DROP ROLE "{schema}"')
+
+
+def test_without_pgvector_words_are_searched_and_one_warning_says_so(
+    address: str, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where the server has no pgvector, or an older one, put, search, recall and remember work by words."""
+    from langmemory.engines.postgres import database
+
+    monkeypatch.setattr(database, "OLDEST_PGVECTOR", (99,))
+    with caplog.at_level(logging.WARNING, "langmemory"), MemoryStore(address) as store:
+        store.put(NS, "a", {"text": "Maria is allergic to peanuts"})
+        store.remember(NS, [{"role": "user", "content": "I moved to Berlin."}], thread_id="t")
+        assert [one.key for one in store.search(NS, query="peanuts")] == ["a"]
+        assert len(store.recall("Who moved to Berlin?", NS)) >= 1
+        assert store.stats().vectors == 0
+    assert [one.message for one in caplog.records if "by words only" in one.message]
+    assert len(caplog.records) == 1
