@@ -44,10 +44,11 @@ from langmemory.engines.sql.rooms.recalling import (
 )
 from langmemory.engines.sql.rooms.tokens import Tokens
 from langmemory.engines.sql.tables.foreign import Contents, ForeignItem
-from langmemory.engines.sql.writing.indexing import IndexConfig
+from langmemory.engines.sql.tables.settings import ModelSetting
+from langmemory.engines.sql.writing.indexing import IndexConfig, Indexing, resolve_indexing
+from langmemory.engines.sql.writing.reembedding import Progress, reembed_items
 from langmemory.engines.sqlite import Engine as SqliteEngine
 from langmemory.engines.sqlite import foreign as sqlite_foreign
-from langmemory.engines.sqlite.reembedding import reembed
 from langmemory.errors import ConfigError, with_extra
 from langmemory.projections.journal import Journal
 
@@ -70,12 +71,15 @@ __all__ = [
     "Gathering",
     "Graph",
     "IndexConfig",
+    "Indexing",
     "Jobs",
     "Lifecycle",
     "Maintaining",
     "MaintenanceNight",
     "MessageOptions",
+    "ModelSetting",
     "Pages",
+    "Progress",
     "RecallOptions",
     "Stretch",
     "Tokens",
@@ -100,9 +104,10 @@ __all__ = [
     "journal_of",
     "open_engine",
     "recalling",
-    "reembed",
+    "reembed_items",
     "refuse_unfinished",
     "remembering",
+    "resolve_indexing",
     "take_apart",
 ]  # fmt: skip
 

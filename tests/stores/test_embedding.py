@@ -12,7 +12,7 @@ import pytest
 from langgraph.store.base import PutOp
 
 from langmemory.config import Config
-from langmemory.engines.sqlite import reembedding
+from langmemory.engines.sql.writing import reembedding
 from langmemory.errors import (
     ConfigError,
     DatabaseError,
@@ -129,7 +129,6 @@ def test_two_models_race_for_an_empty_file(tmp_path: Path) -> None:
         assert [item.key for item in second.search(NS, query="x")] == ["k"]
 
 
-@pytest.mark.sqlite("re-embeds a file; re-embedding of a schema is not built")
 def test_reembed_resumes_while_the_old_index_serves(tmp_path: Path) -> None:
     """A reembed that dies halfway leaves the old index serving; the next run embeds only what is
     left and what changed since; afterwards every vector is of the new model."""
@@ -165,7 +164,6 @@ def test_reembed_resumes_while_the_old_index_serves(tmp_path: Path) -> None:
         assert store.admin.check() == []
 
 
-@pytest.mark.sqlite("re-embeds a file; re-embedding of a schema is not built")
 def test_what_changes_behind_a_reembed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Every item is looked at once, and what is written behind the place that a reembed has reached
     is embedded again before the new vectors take over."""
@@ -188,7 +186,6 @@ def test_what_changes_behind_a_reembed(tmp_path: Path, monkeypatch: pytest.Monke
         assert store.admin.check() == []
 
 
-@pytest.mark.sqlite("re-embeds a file; re-embedding of a schema is not built")
 def test_a_store_left_behind_by_reembed(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     """A store open with the old model searches by words after a reembed and says so, once; its puts are
     refused with the way out, but what needs no vector still works."""
@@ -241,7 +238,6 @@ def test_reembed_of_nothing(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
-@pytest.mark.sqlite("re-embeds a file; re-embedding of a schema is not built")
 def test_reembed_again_with_other_dims(tmp_path: Path) -> None:
     """An interrupted reembed with another vector length starts anew and mixes nothing."""
     path = tmp_path / "m.db"
@@ -256,7 +252,6 @@ def test_reembed_again_with_other_dims(tmp_path: Path) -> None:
         assert store.admin.check() == []
 
 
-@pytest.mark.sqlite("re-embeds a file; re-embedding of a schema is not built")
 @pytest.mark.parametrize("same", [True, False])
 def test_two_reembeds_at_once(tmp_path: Path, same: bool) -> None:
     """Two runs towards one model both end well; of two towards different models one does, and the
@@ -295,7 +290,6 @@ def test_index_of_a_put_is_a_list(wrong: Any) -> None:
         MemoryStore(":memory:").put(NS, "k", {"text": "x"}, index=wrong)
 
 
-@pytest.mark.sqlite("re-embeds a file; re-embedding of a schema is not built")
 def test_what_is_forgotten_during_a_reembed(tmp_path: Path) -> None:
     """No vector of a memory that is forgotten while its batch is embedded is written down."""
     path = tmp_path / "m.db"
@@ -354,7 +348,6 @@ def test_a_long_turn_is_found_by_its_passage(tmp_path: Path) -> None:
     assert scores[1] > 2 * scores[0] > 0
 
 
-@pytest.mark.sqlite("re-embeds a file; re-embedding of a schema is not built")
 def test_whole_texts_only(tmp_path: Path) -> None:
     """`passage_characters: null` embeds a long text as one; what was written before keeps its
     passages until `reembed`."""

@@ -31,7 +31,6 @@ def index(embeddings: WordEmbeddings) -> Any:
     return {"embed": embeddings, "dims": embeddings.dims}
 
 
-@pytest.mark.sqlite("re-embeds a file; re-embedding of a schema is not built")
 @pytest.mark.parametrize("asynchronous", [False, True])
 async def test_recall_without_its_embedder(tmp_path: Path, asynchronous: bool) -> None:
     """When the embedder fails or the file was re-embedded, words answer and the trace says so."""

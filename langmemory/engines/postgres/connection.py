@@ -59,6 +59,7 @@ def adapt(raw: psycopg.Connection[Any]) -> None:
         raw.adapters.register_dumper(kind, FloatDumper)
     raw.adapters.register_dumper(str, StrDumper)  # as text, not as of no type
     raw.adapters.register_loader("numeric", _Number)
+    raw.adapters.register_dumper(vectors.Sent, vectors.SentDumper)
 
 
 class Connection:
@@ -80,6 +81,8 @@ class Connection:
     ) -> None:
         """``pipeline``: statements that return no rows are sent and not waited for, until one does."""
         self.raw, self._pipeline = raw, pipeline
+        self.told: Any = None
+        """What `Database.read` was asked ``also``."""
         self._changed = self._changed_in_all = 0
         self._uncounted: list[Any] = []
 
@@ -231,6 +234,18 @@ class Connection:
 
     def delete_vectors(self, item: int, namespace: int) -> None:
         vectors.delete(self, [item])
+
+    def delete_all_vectors(self) -> None:
+        for table in (b"embedding", b"code", b"code_segment"):
+            self.raw.execute(b"DELETE FROM " + table)
+
+    def create_next_vectors(self) -> None:
+        self.raw.execute(
+            b"CREATE TABLE IF NOT EXISTS vector_next (id bigint PRIMARY KEY, hash bytea, e bytea NOT NULL)"
+        )
+        self.raw.execute(
+            b"CREATE TABLE IF NOT EXISTS reembed_done (item bigint PRIMARY KEY, version bigint NOT NULL)"
+        )
 
     def erase_vectors(self, items: Sequence[int]) -> None:
         vectors.erase(self, items)

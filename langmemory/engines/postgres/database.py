@@ -396,12 +396,20 @@ class Database:
             connection.execute("RELEASE SAVEPOINT part")
 
     @contextmanager
-    def read(self, *, snapshot: bool = True) -> Iterator[Connection]:
-        """A connection with one consistent snapshot. Do not write through it."""
+    def read(self, *, snapshot: bool = True, also: str = "") -> Iterator[Connection]:
+        """A connection with one consistent snapshot. Do not write through it.
+
+        Args:
+            also: A query whose row becomes `Connection.told`: asked on the way.
+        """
         mode = "REPEATABLE READ" if snapshot else "READ COMMITTED"
         begin = self._begin(f"ISOLATION LEVEL {mode} READ ONLY")
-        with clear_errors(self.path), self._begun(begin) as (raw, _, _):
-            yield Connection(raw)
+        if also:
+            begin += quoting.SQL("; " + also)
+        with clear_errors(self.path), self._begun(begin) as (raw, row, _):
+            connection = Connection(raw)
+            connection.told = row if also else None
+            yield connection
 
     @contextmanager
     def copy(self) -> Iterator[Connection]:

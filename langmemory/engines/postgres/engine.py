@@ -14,19 +14,32 @@ import psycopg
 from psycopg import sql as quoting
 
 from langmemory.config import DEFAULT_DATABASE, DatabaseConfig, EngineConfig
-from langmemory.engines.postgres import report, row_security, schema, vacuuming, vectors
+from langmemory.engines.postgres import (
+    keywords,
+    report,
+    row_security,
+    schema,
+    vacuuming,
+    vectors,
+)
 from langmemory.engines.postgres.connection import Connection
 from langmemory.engines.postgres.consistency import check
 from langmemory.engines.postgres.database import OLDEST_PGVECTOR, Database
 from langmemory.engines.postgres.search import keyword_search, known_words, word_reader
 from langmemory.engines.postgres.search import vector_search as server_search
-from langmemory.engines.sql.copies.binary import BinaryQuantizedIndex
+from langmemory.engines.sql.copies.binary import (
+    PACK_AFTER,
+    BinaryQuantizedIndex,
+    pack,
+    tail_length,
+)
 from langmemory.engines.sql.copies.copies import Copies
+from langmemory.engines.sql.copies.words import Current
 from langmemory.engines.sql.scope.scopes import CompiledScope, compile_scope
 from langmemory.engines.sql.search import vector_search
 from langmemory.engines.sql.search.scope_plan import CardinalityCache, ScopePlan
 from langmemory.engines.sql.tables.settings import ModelSetting, read_model, remaining
-from langmemory.errors import DatabaseError, SchemaVersionError
+from langmemory.errors import ClosedStoreError, DatabaseError, SchemaVersionError
 from langmemory.ports.candidates import NOTHING, Floats, Ids, KeywordQuery
 from langmemory.types import Namespace, Scope, Stats
 from langmemory.values import from_json
@@ -39,8 +52,9 @@ _TABLES: Final = b"SELECT tablename FROM pg_tables WHERE schemaname = %s"
 _SEEN: Final = (
     "SELECT (SELECT value FROM setting WHERE name = 'model'), "
     "(SELECT value FROM setting WHERE name = 'dims'), "
-    "(SELECT value FROM setting WHERE name = 'generation'), {}, "
-    "(SELECT coalesce(max(seq), 0) FROM word_change)"
+    "(SELECT value FROM setting WHERE name = 'generation'), "
+    "(SELECT coalesce(max(seq), 0) FROM word_change), "
+    "(SELECT coalesce(max(seq), 0) FROM history), "
 )
 _VECTOR_ENDS: Final = (
     "(SELECT coalesce(max(seq), 0) FROM code), "
@@ -60,6 +74,8 @@ class Seen:
     """The last place in the log of vectors, and the last that is packed."""
     words: int
     """The last change of words."""
+    change: int
+    """The newest change of the history."""
 
 
 class Engine:
@@ -215,7 +231,7 @@ class Engine:
 
     @contextmanager
     def read(self) -> Iterator[Snapshot]:
-        with self.database.read() as connection:
+        with self.database.read(also=self._ends()) as connection:
             yield Snapshot(self, connection)
 
     @contextmanager
@@ -226,17 +242,21 @@ class Engine:
     def snapshot(self, connection: Connection) -> Snapshot:
         return Snapshot(self, connection)
 
+    def _ends(self) -> str:
+        """Return the query for what `seen` returns."""
+        return _SEEN + (_VECTOR_ENDS if self.database.vectors_in else _NO_VECTORS)
+
     def seen(self, connection: Connection) -> Seen:
         """Return what this connection's snapshot has, for the copies in memory."""
-        ends = _VECTOR_ENDS if self.database.vectors_in else _NO_VECTORS
-        model, dims, generation, newest, packed, words = connection.raw.execute(
-            _SEEN.format(ends).encode()
-        ).fetchone()  # type: ignore[misc]
+        told: Any = connection.told
+        if told is None:
+            told = connection.raw.execute(self._ends().encode()).fetchone()
+        model, dims, generation, words, change, newest, packed = told
         setting = ModelSetting(
             model=model, dims=None if dims is None else int(dims), generation=int(generation)
         )
         setting, index = self.copies.adopt(setting)
-        return Seen(setting, index, (max(newest, packed), packed), words)
+        return Seen(setting, index, (max(newest, packed), packed), words, change)
 
     def for_viewer(self, viewer: str) -> Engine:
         """Return this engine; where its role is a reader, one whose transactions name the viewer."""
@@ -266,6 +286,18 @@ class Engine:
             raw.execute(database.lock())
             raw.execute(quoting.SQL("SET LOCAL search_path TO {}").format(database.search_path()))
             yield raw
+
+    def pack(self) -> None:
+        """Pack a long tail of the log of vectors, so that the next process reads it fast, and trim the
+        log of words."""
+        try:
+            with self.write() as connection:
+                model = read_model(connection)
+                if model.dims is not None and tail_length(connection) >= PACK_AFTER:
+                    pack(connection, model.words)
+                keywords.trim_log(connection)
+        except (DatabaseError, ClosedStoreError) as error:  # another process will
+            logger.debug("not packed: %s", type(error).__name__)
 
     def archive_path(self, settings: DatabaseConfig) -> str | None:
         return None
@@ -371,6 +403,15 @@ class Snapshot:
     def model(self) -> ModelSetting:
         return self._seen.model
 
+    def newest_change(self) -> int:
+        return self._seen.change
+
+    @cached_property
+    def _words(self) -> Current | None:
+        if self.engine.database.reads_only:  # of a role that may not see everything
+            return None
+        return self.engine.copies.of_words(self.connection, self._seen.words)
+
     def stats(self) -> Stats:
         execute = self.connection.execute
         kinds = execute("SELECT kind, count(*) FROM item GROUP BY kind ORDER BY 1").fetchall()
@@ -441,6 +482,8 @@ class Snapshot:
             self.engine.sizes.are_few(self.connection, scope, ends[0]) or plan.items is not None
         ):
             return False
+        if not index.loaded and ends[0] - ends[1] >= PACK_AFTER:
+            self.engine.copies.later(self.engine.pack)
         index.refresh(self.connection, ends)
         return not index.streaming
 
@@ -466,21 +509,28 @@ class Snapshot:
     def known_words(
         self, namespace: Namespace, words: Sequence[str], viewer: str | None
     ) -> Mapping[str, str]:
-        return known_words.known(self.connection, namespace, words, viewer)
+        return known_words.known(self.connection, namespace, words, viewer, copy=self._words)
 
     def stems(self, words: Sequence[str]) -> Sequence[str]:
         return known_words.stems(words)
 
     def cosines(self, query: Floats, ids: Ids) -> Floats:
-        return vector_search.cosines(self.connection, query, ids)
+        index = self._index()
+        found = None if index is None or not index.whole else index.cosines(query, ids)
+        return vector_search.cosines(self.connection, query, ids) if found is None else found
 
     def rough_cosines(self, query: Floats, ids: Ids) -> Floats:
-        index = self._seen.index
-        found = None
-        if index is not None and index.loaded:
-            index.refresh(self.connection, self._seen.ends)
-            found = index.cosines(query, ids)
+        index = self._index()
+        found = None if index is None else index.cosines(query, ids)
         return self.cosines(query, ids) if found is None else found
+
+    def _index(self) -> BinaryQuantizedIndex | None:
+        """Return the vectors in memory as of this snapshot, if there are any."""
+        index = self._seen.index
+        if index is None or not index.loaded or self.engine.database.reads_only:
+            return None
+        index.refresh(self.connection, self._seen.ends)
+        return index
 
     def first_vectors(self, ids: Ids) -> tuple[Ids, Floats]:
         return vector_search.first_vectors(self.connection, ids)

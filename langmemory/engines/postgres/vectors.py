@@ -7,6 +7,8 @@ from itertools import groupby
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
+from psycopg.adapt import Dumper
+from psycopg.pq import Format
 
 from langmemory.engines.sql.copies import binary
 from langmemory.engines.sql.copies.vectors import sign_bits
@@ -21,9 +23,31 @@ ROWS: Final = "(SELECT id, item, vector_send(e) AS e FROM embedding)"
 """The vectors for `unpacked`: bytes of a fixed length, big-endian, instead of digits."""
 
 
-def text(vector: Floats) -> str:
-    """Return a vector as pgvector reads it."""
-    return "[" + ",".join(map(str, vector.astype(np.float32).tolist())) + "]"
+class Sent(bytes):
+    """A vector as PostgreSQL takes an array of ``real``, which pgvector casts: no digits to write and to
+    read."""
+
+
+class SentDumper(Dumper):
+    """Passes it as it is."""
+
+    format = Format.BINARY
+    oid = 1021  # of real[], the same on every server
+
+    def dump(self, obj: Sent) -> bytes:
+        return obj
+
+
+_ELEMENTS: Final = np.dtype([("bytes", ">i4"), ("value", ">f4")])
+
+
+def sent(vector: Floats) -> Sent:
+    """Return a vector, float32[dims], to be bound where SQL says ``::vector``."""
+    # One dimension, no NULL, of type real (700), from element 1 on.
+    head = np.array([1, 0, 700, len(vector), 1], ">i4").tobytes()
+    elements = np.empty(len(vector), _ELEMENTS)
+    elements["bytes"], elements["value"] = 4, vector
+    return Sent(head + elements.tobytes())
 
 
 def unpacked(rows: Sequence[Any], /) -> tuple[Ids, Floats]:
@@ -65,7 +89,7 @@ def write(
         first = item << SLOT_BITS
         bits = sign_bits(embedded) if len(embedded) else ()
         written += [
-            (first + n, item, namespace, hashes[n], text(vector), bits[n].tobytes())
+            (first + n, item, namespace, hashes[n], sent(vector), bits[n].tobytes())
             for n, vector in enumerate(embedded)
         ]
     if not fresh:
@@ -97,6 +121,10 @@ def erase(connection: Connection, items: Sequence[int]) -> None:
     model = read_model(connection)
     if model.dims is not None:
         binary.without(connection, np.array(items, np.int64), model.words)
+    moving = connection.raw.execute(b"SELECT to_regclass('vector_next') IS NOT NULL").fetchone()
+    if moving and moving[0]:  # to another model
+        connection.raw.execute(b"DELETE FROM vector_next WHERE id >> 16 = ANY(%s)", (list(items),))
+        connection.raw.execute(b"DELETE FROM reembed_done WHERE item = ANY(%s)", (list(items),))
 
 
 def of_items(

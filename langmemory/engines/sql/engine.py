@@ -48,6 +48,9 @@ class Snapshot(Protocol):
     def model(self) -> ModelSetting:
         """Return the embedding model of the file, as of this snapshot."""
 
+    def newest_change(self) -> int:
+        """Return the `HistoryEntry.seq` of the newest change; 0 before the first."""
+
     def stats(self) -> Stats:
         """Return counts and sizes."""
 

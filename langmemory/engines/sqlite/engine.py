@@ -17,6 +17,7 @@ import sqlite_vec
 from langmemory.config import DEFAULT_DATABASE, MIB, DatabaseConfig, EngineConfig
 from langmemory.engines.sql.copies import binary
 from langmemory.engines.sql.copies.copies import Copies
+from langmemory.engines.sql.records.history import newest
 from langmemory.engines.sql.scope.scopes import CompiledScope, compile_scope
 from langmemory.engines.sql.search import vector_search
 from langmemory.engines.sql.search.scope_plan import CardinalityCache, ScopePlan
@@ -451,6 +452,9 @@ class Snapshot:
         """Return the embedding model of the file, as of this snapshot."""
         self._signs()
         return self._setting or self.engine.model
+
+    def newest_change(self) -> int:
+        return newest(self.connection)
 
     def stats(self) -> Stats:
         """Return the counts and sizes."""

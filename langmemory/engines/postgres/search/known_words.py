@@ -8,7 +8,8 @@ from typing import Final
 from langmemory.engines.postgres.connection import Connection
 from langmemory.engines.postgres.keywords import of_namespace, tokenized
 from langmemory.engines.postgres.search.keyword_search import Part, quoted
-from langmemory.engines.sql.scope.filters import TRUE
+from langmemory.engines.sql.copies.words import Current
+from langmemory.engines.sql.scope.filters import TRUE, Condition
 from langmemory.engines.sql.scope.ownership import visible_to
 from langmemory.engines.sql.tables.namespaces import find
 from langmemory.types import Namespace
@@ -26,7 +27,12 @@ def stems(words: Sequence[str]) -> Sequence[str]:
 
 
 def known(
-    connection: Connection, namespace: Namespace, words: Sequence[str], viewer: str | None
+    connection: Connection,
+    namespace: Namespace,
+    words: Sequence[str],
+    viewer: str | None,
+    *,
+    copy: Current | None = None,
 ) -> Mapping[str, str]:
     """Return those of the words (lower case, letters only) that an item in a namespace or below it
     holds, with their tokens.
@@ -34,20 +40,46 @@ def known(
     Args:
         viewer: Whose view it is: what others keep to themselves is not known, unless there are more
             than `FEW` words. None sees everything.
+        copy: The index in memory, as of this reader's snapshot.
     """
+    asked = {word: token for word, token in zip(words, stems(words), strict=True) if token}
+    visible = visible_to(viewer) if len(words) <= FEW else TRUE
+    tokens = list(dict.fromkeys(asked.values()))
+    held = set[str]()
+    if copy is not None and visible is TRUE:
+        held = {token for token in tokens if _is_copied(connection, copy, namespace, token)}
+        tokens = [one for one in tokens if one not in held] if len(copy.changed) else []
+    if tokens:
+        held |= _looked_up(connection, namespace, tokens, visible)
+    return {word: token for word, token in asked.items() if token in held}
+
+
+def _is_copied(connection: Connection, copy: Current, namespace: Namespace, token: str) -> bool:
+    """Return whether a row of the copy that still counts holds a token."""
+    words, _, gone, _ = copy
+    rows = words.rows[words.held(token)]
+    if gone is not None:
+        rows = rows[~gone[rows]]
+    below = words.below(connection, namespace) if len(rows) else None
+    if below is None or not len(rows) or not len(below):
+        return bool(len(rows)) and below is None
+    return bool((below.take(below.searchsorted(rows), mode="clip") == rows).any())
+
+
+def _looked_up(
+    connection: Connection, namespace: Namespace, tokens: Sequence[str], visible: Condition
+) -> set[str]:
+    """Return those of the tokens that a row in a namespace and below it holds, of an item that a
+    condition holds for."""
+    tokens = _in_index(connection, tokens)
+    if not tokens or (not namespace and visible is TRUE):
+        return set(tokens)
     within = ""
     if namespace:
         namespace_id = find(connection, namespace)
         if namespace_id is None:
-            return {}
+            return set()
         within = f" & {quoted(of_namespace(namespace_id))}"
-    asked = dict(zip(words, stems(words), strict=True))
-    if not asked:
-        return {}
-    visible = visible_to(viewer) if len(words) <= FEW else TRUE
-    tokens = _in_index(connection, [one for one in dict.fromkeys(asked.values()) if one])
-    if not tokens or (not within and visible is TRUE):
-        return {word: token for word, token in asked.items() if token in set(tokens)}
     queries = [Part(tuple(one.split())).query + within for one in tokens]
     rows = connection.execute(
         "SELECT q.place FROM unnest(?) WITH ORDINALITY AS q (query, place) WHERE EXISTS ("
@@ -55,8 +87,7 @@ def known(
         f"WHERE k.words @@ q.query::tsquery AND {visible.sql})",
         (connection.text_array(queries), *visible.bindings),
     ).fetchall()
-    held = {tokens[row[0] - 1] for row in rows}
-    return {word: token for word, token in asked.items() if token in held}
+    return {tokens[row[0] - 1] for row in rows}
 
 
 def _in_index(connection: Connection, tokens: Sequence[str]) -> list[str]:

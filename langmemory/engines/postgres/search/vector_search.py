@@ -8,7 +8,7 @@ from typing import Any, Final
 import numpy as np
 
 from langmemory.engines.postgres.connection import Connection
-from langmemory.engines.postgres.vectors import text
+from langmemory.engines.postgres.vectors import sent
 from langmemory.engines.sql.scope.scopes import CompiledScope
 from langmemory.ports.candidates import NOTHING, Floats, Ids
 from langmemory.types import Namespace
@@ -98,6 +98,6 @@ def _rows(
     rows = connection.execute(
         f"SELECT v.item, -(v.e <#> ?::vector){value} FROM {source} "
         "ORDER BY v.e <#> ?::vector, v.item" + ("" if value else " LIMIT ?"),
-        (text(query), *bindings, text(query), *(() if value else (limit,))),
+        (sent(query), *bindings, sent(query), *(() if value else (limit,))),
     )
     return scope.passing(rows)[:limit] if value else rows.fetchall()

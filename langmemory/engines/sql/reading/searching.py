@@ -17,7 +17,6 @@ import numpy as np
 
 from langmemory.engines.sql.engine import Snapshot
 from langmemory.engines.sql.reading.source import SnapshotSource
-from langmemory.engines.sql.records.history import newest
 from langmemory.engines.sql.scope.scopes import CompiledScope, compile_scope
 from langmemory.engines.sql.writing.indexing import Indexing
 from langmemory.errors import EmbeddingError
@@ -98,7 +97,7 @@ class Pages:
         if begin:
             with self._lock:
                 changes, known = self._kept.get(key, (-1, None))
-            if changes != newest(snapshot.connection):
+            if changes != snapshot.newest_change():
                 known = None
         if known is None:
             ids, scores = best(first)
@@ -111,7 +110,7 @@ class Pages:
             new = ~np.isin(more, ids)
             ids, scores = np.concatenate((ids, more[new])), np.concatenate((scores, of_more[new]))
         if begin or not complete:
-            changes = newest(snapshot.connection)
+            changes = snapshot.newest_change()
             with self._lock:
                 self._kept[key] = (changes, Ranking(ids, scores, wanted, complete))
                 self._kept.move_to_end(key)

@@ -173,6 +173,16 @@ class Connection(Protocol):
         """Take the vectors of an item out of the vector index."""
         ...
 
+    def delete_all_vectors(self) -> None:
+        """Take every vector out of the vector index."""
+        ...
+
+    def create_next_vectors(self) -> None:
+        """Create, unless they are there, the tables beside the vectors that a move to another model
+        fills: ``vector_next`` (id, hash, e), where ``e`` is bytes of float32[dims], and
+        ``reembed_done`` (item, version)."""
+        ...
+
     def erase_vectors(self, items: Sequence[int]) -> None:
         """Leave nothing of the deleted vectors of items in any part of the vector index."""
         ...

@@ -44,6 +44,16 @@ class IndexedConnection(Connection):
     def delete_vectors(self, item: int, namespace: int) -> None:
         vectors.delete(self, item, namespace)
 
+    def delete_all_vectors(self) -> None:
+        self.execute("DELETE FROM vector; DELETE FROM code; DELETE FROM code_segment")
+
+    def create_next_vectors(self) -> None:
+        self.execute(
+            "CREATE TABLE IF NOT EXISTS vector_next (id INTEGER PRIMARY KEY, hash BLOB, e BLOB NOT NULL) "
+            "STRICT; CREATE TABLE IF NOT EXISTS reembed_done (item INTEGER PRIMARY KEY, "
+            "version INTEGER NOT NULL) STRICT"
+        )
+
     def erase_vectors(self, items: Sequence[int]) -> None:
         """The sign bits of these items leave the log and its segments; that they are gone stays in
         it."""
