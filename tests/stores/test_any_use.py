@@ -23,6 +23,7 @@ from langmemory.engines.sqlite.search import keyword_search
 from langmemory.languages import keyword_terms
 from langmemory.stores import MemoryStore
 from langmemory.types import Namespace, SearchMode
+from tests.places import POSTGRES
 from tests.seeds import examples, seeds
 from tests.stores.embedders import WordEmbeddings
 
@@ -226,11 +227,16 @@ def test_any_use_is_what_a_plain_model_says(
                 binary.pack(connection, read_model(connection).words)
                 keywords.trim_log(connection)
         elif chance < 0.37:
-            with store._core.engine.database.scan() as connection:
+            database = store._core.engine.database
+            with (database.read if POSTGRES else database.scan)() as connection:
                 store._core.engine.copies.words.load(connection, 1 << 30)
         elif chance < 0.39 and model.changes:
-            with store._core.engine.read() as snapshot:
-                _, signed = store._core.engine.up_to_date_index(snapshot.connection)
+            engine = store._core.engine
+            with engine.read() as snapshot:
+                if POSTGRES:
+                    signed = engine.seen(snapshot.connection).index
+                else:
+                    _, signed = engine.up_to_date_index(snapshot.connection)
             if signed is not None:
                 signed.load_coarse(store._core.engine.database.read, 16, 1 << 30)
         else:

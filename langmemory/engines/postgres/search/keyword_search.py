@@ -243,11 +243,11 @@ def search(
     namespace = scope.scope.namespace
     if not parts or ((items := plan.items) is not None and not len(items)):
         return NOTHING
+    namespace_id = find(connection, namespace) if namespace else None
+    if namespace and namespace_id is None:  # a copy has no rows to tell it from the whole
+        return NOTHING
     if copy is not None and all(part.is_word for part in parts):
         return _copied(connection, scope, query, parts, limit, plan, complete, copy)
-    namespace_id = find(connection, namespace) if namespace else None
-    if namespace and namespace_id is None:
-        return NOTHING
     within = "" if namespace_id is None else f" & {quoted(of_namespace(namespace_id))}"
     rows, mean = total(connection)
     held = counts.holding(connection, parts, rows)
