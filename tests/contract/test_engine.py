@@ -215,7 +215,10 @@ def test_vectors_of_items(engine: Engine) -> None:
 
 def test_cosines_are_those_of_their_items_in_any_order(engine: Engine) -> None:
     """Also where the first and last of items lie as far apart as if all between them stood in order."""
-    put(engine, {str(number): text for number, text in enumerate("olives bread sea boat".split())})
+    put(
+        engine,
+        {str(number): text for number, text in enumerate(["olives", "bread", "sea", "boat"])},
+    )
     assert INDEXING.embedder is not None
     query = INDEXING.embedder.embed_query("olives")
     with engine.read() as snapshot:
