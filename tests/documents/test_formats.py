@@ -105,6 +105,7 @@ def test_what_cannot_be_read_is_refused_by_name(data: bytes, name: str, why: str
         convert(data, name)
 
 
+@pytest.mark.thorough
 def test_bombs_are_refused() -> None:
     """A file that unpacks to more than a person wrote does not fill the memory."""
     packed = io.BytesIO()

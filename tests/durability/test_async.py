@@ -124,8 +124,8 @@ def test_a_store_that_is_never_closed_loses_nothing_and_leaves_no_thread(tmp_pat
     store = open_store(path)
     asyncio.run(_many_calls(store, 40))
     del store
-    gc.collect()
     for _ in range(200):
+        gc.collect()  # what a thread still held at the last one
         if threading.active_count() <= before:
             break
         time.sleep(0.05)
