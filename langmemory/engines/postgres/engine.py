@@ -127,8 +127,12 @@ class Engine:
     def _set_up(self) -> None:
         """Bring the schema up to date, unless it is; of several processes at once, one does it."""
         database, newest = self.database, schema.newest()
-        with database.read() as connection:
-            found = schema.version(connection.raw, self.schema)
+        try:
+            with database.read() as connection:
+                found = schema.version(connection.raw, self.schema)
+        except DatabaseError:
+            self._check_rights()
+            raise
         if found == 0:
             self._check_rights()
         if found < newest:

@@ -38,10 +38,13 @@ class Finding:
 
 def findings(database: Database) -> Iterator[Finding]:
     """Yield what there is to say of a server. What the role may not see is said, too."""
+    path = quoting.SQL("SET LOCAL search_path TO {}").format(database.search_path())
     with database.outside() as raw:
         for what, look in _LOOKS.items():
             try:
-                yield from look(raw, database)
+                with raw.transaction():
+                    raw.execute(path)
+                    yield from look(raw, database)
             except psycopg.errors.InsufficientPrivilege:
                 yield Finding(
                     what=what, state="warn", found="this role may not see it",

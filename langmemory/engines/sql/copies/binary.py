@@ -382,7 +382,8 @@ def _lay_coarse(connection: Connection, chunk: Chunk, ids: Ids) -> None:
 
 def _dims(connection: Connection) -> int:
     """Return how long the vectors are; 0 without any."""
-    one = f"SELECT v.id, v.e FROM {connection.vector_rows} v LIMIT 1"
+    # By the index of the ids: SQLite would call it a scan.
+    one = f"SELECT v.id, v.e FROM {connection.vector_rows} v WHERE v.id > 0 LIMIT 1"
     return int(connection.unpacked(connection.execute(one).fetchall())[1].shape[1])
 
 
