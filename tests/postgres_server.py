@@ -10,6 +10,7 @@ import subprocess
 import tempfile
 from functools import lru_cache
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -29,7 +30,8 @@ def url() -> str:
     started = server.get_server(str(folder), cleanup_mode="delete")
     for setting in ("fsync", "full_page_writes"):  # nothing has to outlive a failure of power
         started.psql(f"ALTER SYSTEM SET {setting} = off")
-    started.psql("SELECT pg_reload_conf()")
+    started.psql("ALTER SYSTEM SET max_connections = 500")  # of stores that tests leave open
+    _control(started, "restart", "-m", "fast", "-l", str(started.log))
     return str(started.get_uri())
 
 
@@ -84,15 +86,16 @@ class OwnServer:
 
     def crash(self) -> None:
         """Let the server end at once, as by a failure of power, and start it again."""
-        self._control("restart", "-m", "immediate", "-l", str(self._server.log))
+        _control(self._server, "restart", "-m", "immediate", "-l", str(self._server.log))
 
     def stop(self) -> None:
         """Stop the server, and delete its data."""
-        self._control("stop", "-m", "immediate")
+        _control(self._server, "stop", "-m", "immediate")
         shutil.rmtree(self._folder, ignore_errors=True)
 
-    def _control(self, *command: str) -> None:
-        subprocess.run(
-            [self._server.bin_path / "pg_ctl", "-w", "-D", self._server.pgdata, *command],
-            user=self._server.system_user, stdout=subprocess.DEVNULL, check=True, cwd="/",
-        )  # fmt: skip
+
+def _control(server: Any, *command: str) -> None:
+    subprocess.run(
+        [server.bin_path / "pg_ctl", "-w", "-D", server.pgdata, *command],
+        user=server.system_user, stdout=subprocess.DEVNULL, check=True, cwd="/",
+    )  # fmt: skip
