@@ -1,4 +1,4 @@
-"""Stores: `MemoryStore`, LangGraph's BaseStore over the SQLite engine."""
+"""Stores: `MemoryStore`, LangGraph's BaseStore over the engine that a memory is kept by."""
 
 from langmemory.stores.copying import copy
 from langmemory.stores.memory_store import MemoryStore

@@ -18,7 +18,7 @@ from psycopg import sql as quoting
 
 from langmemory.addresses import Address
 from langmemory.config import DatabaseConfig
-from langmemory.engines.postgres import row_security
+from langmemory.engines.postgres import row_security, schema
 from langmemory.engines.postgres.connection import Connection
 from langmemory.engines.postgres.notices import Notices
 from langmemory.engines.postgres.pool import PAUSE_SECONDS, Pool, pool_of
@@ -51,10 +51,7 @@ def is_there(url: str) -> bool:
     """
     address = Address(url)
     with clear_errors(address.shown()), Pool(address).connect() as raw:
-        found = raw.execute(
-            "SELECT EXISTS (SELECT 1 FROM pg_namespace WHERE nspname = %s)", (address.schema,)
-        ).fetchone()
-    return bool(found and found[0])
+        return schema.is_there(raw, address.schema)
 
 
 @contextmanager
@@ -209,13 +206,16 @@ class Database:
             if found >= OLDEST_PGVECTOR:
                 self.vectors_in, self.vector_version = row[0], found
 
-    def search_path(self) -> quoting.Composable:
+    def search_path(self) -> quoting.Composed:
+        """Return the setting that has names found in the schema, for ``SET`` and ``SET LOCAL``."""
         names = [self.address.schema, *([self.vectors_in] if self.vectors_in else [])]
-        return quoting.SQL(", ").join(map(quoting.Identifier, dict.fromkeys(names)))
+        return quoting.SQL("search_path TO {}").format(
+            quoting.SQL(", ").join(map(quoting.Identifier, dict.fromkeys(names)))
+        )
 
     def _begin(self, mode: str) -> quoting.Composed:
         # In one message: each costs a way to the server and back.
-        begin = quoting.SQL("BEGIN {}; SET LOCAL search_path TO {}").format(
+        begin = quoting.SQL("BEGIN {}; SET LOCAL {}").format(
             quoting.SQL(mode),
             self.search_path(),
         )

@@ -46,9 +46,6 @@ from langmemory.values import from_json
 
 logger = logging.getLogger("langmemory.engines.postgres")
 
-_TABLES: Final = b"SELECT tablename FROM pg_tables WHERE schemaname = %s"
-
-
 _SEEN: Final = (
     "SELECT (SELECT value FROM setting WHERE name = 'model'), "
     "(SELECT value FROM setting WHERE name = 'dims'), "
@@ -187,7 +184,7 @@ class Engine:
             ):  # it has not the right, or there is none
                 raw.execute("CREATE EXTENSION IF NOT EXISTS vector WITH SCHEMA public")
             database.find_vectors(raw)
-        raw.execute(quoting.SQL("SET LOCAL search_path TO {}").format(database.search_path()))
+        raw.execute(quoting.SQL("SET LOCAL {}").format(database.search_path()))
         if found == 0:
             for statement in schema.statements():
                 raw.execute(statement.encode())
@@ -288,7 +285,7 @@ class Engine:
         ):
             raw.execute(quoting.SQL("SET LOCAL lock_timeout = {}").format(database.patience()))
             raw.execute(database.lock())
-            raw.execute(quoting.SQL("SET LOCAL search_path TO {}").format(database.search_path()))
+            raw.execute(quoting.SQL("SET LOCAL {}").format(database.search_path()))
             yield raw
 
     def pack(self) -> None:
@@ -321,7 +318,7 @@ class Engine:
     def optimise(self) -> dict[str, float]:
         """Refresh the planner's statistics; the server vacuums by itself."""
         with self.database.outside() as raw:
-            for (table,) in raw.execute(_TABLES, (self.schema,)).fetchall():
+            for table in schema.tables(raw, self.schema):
                 raw.execute(
                     quoting.SQL("ANALYZE {}").format(quoting.Identifier(self.schema, table))
                 )
@@ -363,7 +360,7 @@ class Engine:
         """Look in every row of every table: the bytes of a server cannot be searched."""
         found: list[str] = []
         with self.read() as snapshot:
-            for (table,) in snapshot.connection.raw.execute(_TABLES, (self.schema,)).fetchall():
+            for table in schema.tables(snapshot.connection.raw, self.schema):
                 # A leaf that is a text is its bytes behind a mark.
                 text = "convert_from(substr(t.value, 2), 'UTF8')" if table == "leaf" else "t::text"
                 marked = "substr(t.value, 1, 1) = '\\x02'" if table == "leaf" else "TRUE"
@@ -380,7 +377,7 @@ class Engine:
         self.check_usable()
         if self._public is None or self._public.raw.closed:
             raw = self.database.connect()
-            raw.execute(quoting.SQL("SET search_path TO {}").format(self.database.search_path()))
+            raw.execute(quoting.SQL("SET {}").format(self.database.search_path()))
             self._public = Connection(raw)
         return self._public
 
@@ -412,7 +409,7 @@ class Snapshot:
 
     @cached_property
     def _words(self) -> Current | None:
-        if self.engine.database.reads_only:  # of a role that may not see everything
+        if self.engine.database.filtered:  # of a role that may not see everything
             return None
         return self.engine.copies.of_words(self.connection, self._seen.words)
 
@@ -502,9 +499,7 @@ class Snapshot:
             limit,
             plan=self.plan(scope),
             complete=complete,
-            copy=None
-            if self.engine.database.filtered
-            else self.engine.copies.of_words(self.connection, self._seen.words),
+            copy=self._words,
         )
 
     def ranking(self, bodies: Sequence[str]) -> keyword_search.Texts:
@@ -531,7 +526,7 @@ class Snapshot:
     def _index(self) -> BinaryQuantizedIndex | None:
         """Return the vectors in memory as of this snapshot, if there are any."""
         index = self._seen.index
-        if index is None or not index.loaded or self.engine.database.reads_only:
+        if index is None or not index.loaded or self.engine.database.filtered:
             return None
         index.refresh(self.connection, self._seen.ends)
         return index

@@ -10,10 +10,9 @@ import psycopg
 from psycopg import sql as quoting
 
 from langmemory.engines.postgres import row_security
-from langmemory.engines.postgres.database import Database
+from langmemory.engines.postgres.database import OLDEST_PGVECTOR, Database
 from langmemory.pluralize import counted
 
-OLDEST_PGVECTOR: Final = (0, 7)
 BLOATED: Final = 0.2
 """Share of dead rows from which on a table is worth a vacuum."""
 FEWEST_DEAD: Final = 10_000
@@ -38,7 +37,7 @@ class Finding:
 
 def findings(database: Database) -> Iterator[Finding]:
     """Yield what there is to say of a server. What the role may not see is said, too."""
-    path = quoting.SQL("SET LOCAL search_path TO {}").format(database.search_path())
+    path = quoting.SQL("SET LOCAL {}").format(database.search_path())
     with database.outside() as raw:
         for what, look in _LOOKS.items():
             try:

@@ -14,6 +14,7 @@ from typing import Any, Final
 import psycopg
 from psycopg import sql as quoting
 
+from langmemory.engines.postgres.schema import tables
 from langmemory.engines.postgres.translate import translated
 from langmemory.engines.sql.graph.graph import stands_in
 from langmemory.engines.sql.records.reviews import is_open as review_is_open
@@ -214,14 +215,6 @@ def is_on(raw: psycopg.Connection[Any]) -> bool:
 def readers(raw: psycopg.Connection[Any]) -> list[str]:
     """Return the roles that may read, in alphabetical order."""
     return [row[0] for row in raw.execute(f"SELECT role FROM {READERS} ORDER BY role".encode())]
-
-
-def tables(raw: psycopg.Connection[Any], schema: str) -> list[str]:
-    """Return the tables of a schema."""
-    rows = raw.execute(
-        "SELECT tablename FROM pg_tables WHERE schemaname = %s ORDER BY tablename", (schema,)
-    )
-    return [row[0] for row in rows]
 
 
 def _check(raw: psycopg.Connection[Any], role: str, schema: str) -> None:

@@ -101,6 +101,12 @@ def is_there(connection: Any, schema: str) -> bool:
     return bool(connection.execute(query, (schema,)).fetchone()[0])
 
 
+def tables(connection: Any, schema: str) -> list[str]:
+    """Return the names of the tables of a schema, in alphabetical order."""
+    query = "SELECT tablename FROM pg_tables WHERE schemaname = %s ORDER BY tablename"
+    return [row[0] for row in connection.execute(query, (schema,)).fetchall()]
+
+
 def version(connection: Any, schema: str) -> int:
     """Return the version of a schema; 0 for an empty one."""
     table = sql.Identifier(schema, "langmemory_version")

@@ -60,16 +60,6 @@ def unpacked(rows: Sequence[Any], /) -> tuple[Ids, Floats]:
     return np.array(found, np.int64), matrix.astype(np.float32)
 
 
-def parsed(rows: Sequence[Any]) -> tuple[Ids, Floats]:
-    """Return rows of (id, vector as text) as int64[n] and float32[n, dims]."""
-    if not rows:
-        return np.empty(0, np.int64), np.empty((0, 0), np.float32)
-    ids = np.array([row[0] for row in rows], np.int64)
-    joined = ",".join(row[1][1:-1] for row in rows)
-    matrix = np.fromstring(joined, np.float32, sep=",")
-    return ids, matrix.reshape(len(rows), -1)
-
-
 def write(
     connection: Connection,
     rows: Iterable[tuple[int, int, Floats, Sequence[bytes | None]]],
@@ -116,14 +106,17 @@ def erase(connection: Connection, items: Sequence[int]) -> None:
     """Leave nothing of the deleted vectors of items in the log and its segments; that they are gone
     stays in it."""
     connection.raw.execute(
-        b"DELETE FROM code WHERE bits IS NOT NULL AND vector >> 16 = ANY(%s)", (list(items),)
+        f"DELETE FROM code WHERE bits IS NOT NULL AND vector >> {SLOT_BITS} = ANY(%s)".encode(),
+        (list(items),),
     )
     model = read_model(connection)
     if model.dims is not None:
         binary.without(connection, np.array(items, np.int64), model.words)
     moving = connection.raw.execute(b"SELECT to_regclass('vector_next') IS NOT NULL").fetchone()
     if moving and moving[0]:  # to another model
-        connection.raw.execute(b"DELETE FROM vector_next WHERE id >> 16 = ANY(%s)", (list(items),))
+        connection.raw.execute(
+            f"DELETE FROM vector_next WHERE id >> {SLOT_BITS} = ANY(%s)".encode(), (list(items),)
+        )
         connection.raw.execute(b"DELETE FROM reembed_done WHERE item = ANY(%s)", (list(items),))
 
 
@@ -133,23 +126,21 @@ def of_items(
     """Return the vectors of those items that have any, float32[n, dims], and the cache key, or None, of
     each."""
     rows = connection.raw.execute(
-        b"SELECT id, e::text, hash FROM embedding WHERE item = ANY(%s) ORDER BY id", (list(items),)
+        b"SELECT id, vector_send(e), hash FROM embedding WHERE item = ANY(%s) ORDER BY id",
+        (list(items),),
     )
+    found = ((item, list(some)) for item, some in groupby(rows, lambda row: row[0] >> SLOT_BITS))
     return {
-        item: (parsed(some)[1], [row[2] for row in some])
-        for item, some in (
-            (item, list(some)) for item, some in groupby(rows, lambda row: int(row[0]) >> SLOT_BITS)
-        )
+        item: (unpacked([row[:2] for row in some])[1], [row[2] for row in some])
+        for item, some in found
     }
 
 
 def cached(connection: Connection, hashes: Sequence[bytes]) -> dict[bytes, Floats]:
     """Return the vectors already there, by cache key."""
     rows = connection.raw.execute(
-        b"SELECT DISTINCT ON (hash) hash, e::text FROM embedding WHERE hash = ANY(%s)",
+        b"SELECT DISTINCT ON (hash) id, vector_send(e), hash FROM embedding WHERE hash = ANY(%s)",
         (list(hashes),),
     ).fetchall()
-    if not rows:
-        return {}
-    _, matrix = parsed([(0, row[1]) for row in rows])
-    return {row[0]: matrix[n] for n, row in enumerate(rows)}
+    _, matrix = unpacked([row[:2] for row in rows])
+    return {row[2]: vector for row, vector in zip(rows, matrix, strict=True)}

@@ -11,7 +11,7 @@ from typing import Any, Final
 from langmemory.engines.sql.records.history import GONE
 from langmemory.engines.sql.records.removal import RESTORABLE
 from langmemory.engines.sql.tables.connection import Connection
-from langmemory.engines.sql.tables.settings import ARCHIVE_OF
+from langmemory.engines.sql.tables.settings import is_archive
 from langmemory.engines.sql.tables.values import LeafValue, leaves
 from langmemory.values import from_json
 
@@ -123,15 +123,9 @@ DANGLING: Final = (
 """(table, column, the table whose id it holds)."""
 
 
-def _is_archive(connection: Connection) -> bool:
-    """Return whether the database is the archive of another one."""
-    found = connection.execute("SELECT 1 FROM setting WHERE name = ?", (ARCHIVE_OF,)).fetchone()
-    return found is not None
-
-
 def graph(connection: Connection) -> Iterator[str]:
     """Yield what is wrong with evidence, facts, entities and edges."""
-    away = _is_archive(connection)
+    away = is_archive(connection)
     for table, column, target in DANGLING:
         if away and (target == "entity" or column == "source"):
             continue  # these stay in the memory file

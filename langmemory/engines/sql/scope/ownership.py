@@ -42,21 +42,14 @@ def visible_to(viewer: str | None, item: str = "i") -> Condition:
 
 def was_private(item: str, viewer: str) -> str:
     """Return whether an item, given by an expression for its id, was at any time the private memory of
-    somebody else than a viewer, given by an expression."""
+    somebody else than a viewer, given by an expression. What was written about it then may quote it,
+    whatever it says now."""
     return (
         f"EXISTS (SELECT 1 FROM history p LEFT JOIN item q ON q.id = p.item WHERE p.item = {item} AND "
         "'private' IN (p.before ->> '$.privacy', p.facets ->> '$.privacy') AND NOT coalesce("
         "coalesce(p.facets ->> '$.owner', p.before ->> '$.owner', q.owner) "
         f"= nullif({viewer}, ''), FALSE))"
     )
-
-
-def once_private(viewer: str | None, item: str) -> Condition:
-    """Return whether an item, given by an expression for its id, was at any time somebody else's
-    private memory. What was written about it then may quote it, whatever it says now."""
-    if viewer is None:
-        return Condition("FALSE", ())
-    return Condition(was_private(item, "?"), (viewer,))
 
 
 def past_is_open(item: str, viewer: str) -> str:
@@ -69,11 +62,8 @@ def past_is_open(item: str, viewer: str) -> str:
     """
     return (
         f"NOT EXISTS (SELECT 1 FROM item i WHERE i.id = {item} AND NOT {is_visible('i', viewer)}) "
-        "AND NOT EXISTS (SELECT 1 FROM history h LEFT JOIN item i ON i.id = h.item "
-        f"WHERE h.item = {item} AND (h.action = 'forget' OR "
-        "'private' IN (h.before ->> '$.privacy', h.facets ->> '$.privacy') AND NOT coalesce("
-        "coalesce(h.facets ->> '$.owner', h.before ->> '$.owner', i.owner) "
-        f"= nullif({viewer}, ''), FALSE)))"
+        f"AND NOT EXISTS (SELECT 1 FROM history h WHERE h.item = {item} AND h.action = 'forget') "
+        f"AND NOT {was_private(item, viewer)}"
     )
 
 

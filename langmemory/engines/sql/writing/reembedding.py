@@ -142,7 +142,7 @@ def _write_next(connection: Connection, item: int, version: int, draft: Write) -
 
 
 def _swap(connection: Connection, model: str) -> ModelSetting:
-    """Return the new vectors take the place of the old ones."""
+    """Let the new vectors take the place of the old ones."""
     first = connection.execute("SELECT length(e) / 4 FROM vector_next LIMIT 1").fetchone()
     setting = ModelSetting(
         model=model if first else None,
