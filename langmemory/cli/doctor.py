@@ -6,7 +6,7 @@ import os
 import platform
 import shlex
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, closing, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
@@ -27,6 +27,7 @@ from langmemory.pluralize import counted, memories
 
 if TYPE_CHECKING:
     from langmemory.config import Config, ModelsConfig
+    from langmemory.types import Stats
 
 State = Literal["ok", "warn", "fail"]
 
@@ -246,20 +247,14 @@ def _file(config: Config) -> Iterator[Check]:
             yield Check(state="fail", what="damaged", found=damage, advice=RESTORE)
         return
     yield Check(state="ok", what="memory file", found=f"{path}: {memories(stats.items)}")
-    for problem in problems:
-        advice = RESTORE if problem.startswith(("SQLite", DAMAGED)) else REBUILD
-        yield Check(state="fail", what="consistency", found=problem, advice=advice)
-    if not problems:
-        rows, vectors = counted(stats.keywords, "keyword row"), counted(stats.vectors, "vector")
-        found = f"{rows} and {vectors} agree with them"
-        yield Check(state="ok", what="consistency", found=found)
+    yield from _consistency(
+        stats, problems, lambda one: RESTORE if one.startswith(("SQLite", DAMAGED)) else REBUILD
+    )
     if unfinished:
         found = "the last one was interrupted: bytes of what is gone may be left in the file"
         advice = "Opening the file finishes it; run `langmemory doctor` once more."
         yield Check(state="warn", what="forgetting", found=found, advice=advice)
-    if dead:
-        advice = "`langmemory jobs` says why, `langmemory jobs --retry all` tries again."
-        yield Check(state="warn", what="reflection", found=f"{dead} given up", advice=advice)
+    yield from _given_up(dead)
     for rule in rules:
         found, _, advice = rule.partition(". ")
         yield Check(state="warn", what="lifecycle", found=found, advice=advice)
@@ -293,21 +288,32 @@ def _server(config: Config) -> Iterator[Check]:
         return
     size = f"{stats.file_bytes / 1e6:,.1f} MB"
     yield Check(state="ok", what=what, found=f"{engine.path}: {memories(stats.items)}, {size}")
-    for problem in problems:
-        advice = "Restore a backup, or copy the memory to a new schema."
-        yield Check(state="fail", what="consistency", found=problem, advice=advice)
-    if not problems:
-        rows, vectors = counted(stats.keywords, "keyword row"), counted(stats.vectors, "vector")
-        yield Check(state="ok", what="consistency", found=f"{rows} and {vectors} agree with them")
+    yield from _consistency(
+        stats, problems, lambda _: "Restore a backup, or copy the memory to a new schema."
+    )
     if unfinished:
         found = "the last one was interrupted: the tables are not vacuumed yet"
         advice = "Opening a store on it finishes it; run `langmemory doctor` once more."
         yield Check(state="warn", what="forgetting", found=found, advice=advice)
+    yield from _given_up(dead)
+    for one in findings:
+        yield Check(state=one.state, what=one.what, found=one.found, advice=one.advice)
+
+
+def _consistency(
+    stats: Stats, problems: Sequence[str], advice: Callable[[str], str]
+) -> Iterator[Check]:
+    for problem in problems:
+        yield Check(state="fail", what="consistency", found=problem, advice=advice(problem))
+    if not problems:
+        rows, vectors = counted(stats.keywords, "keyword row"), counted(stats.vectors, "vector")
+        yield Check(state="ok", what="consistency", found=f"{rows} and {vectors} agree with them")
+
+
+def _given_up(dead: int) -> Iterator[Check]:
     if dead:
         advice = "`langmemory jobs` says why, `langmemory jobs --retry all` tries again."
         yield Check(state="warn", what="reflection", found=f"{dead} given up", advice=advice)
-    for one in findings:
-        yield Check(state=one.state, what=one.what, found=one.found, advice=one.advice)
 
 
 def _damages(path: str) -> list[str] | None:
