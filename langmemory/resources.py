@@ -7,6 +7,10 @@ from typing import Any, Final
 
 KEYS: Final = "doc/"
 """Begin the keys of documents and their chunks."""
+NAMESPACE: Final = "documents"
+"""The label under which they are, unless told otherwise."""
+MOST_BYTES: Final = 20_000_000
+"""Of one file, unless told otherwise."""
 
 
 def is_chunk(value: Mapping[str, Any]) -> bool:

@@ -15,13 +15,12 @@ from langmemory.cli.target import JsonOption, OnFile, with_target
 from langmemory.cli.terminal import json_text, plain, printable, say
 from langmemory.cli.values import count
 from langmemory.pluralize import counted
+from langmemory.resources import MOST_BYTES, NAMESPACE
 
 if TYPE_CHECKING:
     from langmemory.documents import Synced
     from langmemory.documents.documents import Progress
 
-DEFAULT = "documents"
-"""The namespace, unless told otherwise."""
 FEW = 20
 """Paths that are named, of each kind."""
 
@@ -37,7 +36,6 @@ DryRunOption = Annotated[
 MostBytesOption = Annotated[
     int, typer.Option("--most-bytes", metavar="N", parser=count, help="Of one file.")
 ]
-MOST_BYTES = 20_000_000
 
 
 @documents.command(cls=Command)
@@ -63,7 +61,7 @@ def add(
     """Read files, folders and globs; what is as it was costs nothing."""
     from langmemory.documents import Synced
 
-    namespace, done = target.namespace(DEFAULT), Synced()
+    namespace, done = target.namespace(NAMESPACE), Synced()
     with target.open(create=True) as store, _progress("Reading") as progress:
         for source in sources:
             done += store.documents.add(
@@ -89,7 +87,7 @@ def list_documents(
     """List the documents by their paths."""
     from langmemory.cli.screen import FOLD, RIGHT, WHOLE, Screen, plain_table
 
-    namespace = target.namespace(DEFAULT)
+    namespace = target.namespace(NAMESPACE)
     with target.open(vectors=False) as store:
         found = store.documents.list(namespace, prefix=prefix)
         if not found:
@@ -122,7 +120,7 @@ def sync(
     as_json: JsonOption = False,
 ) -> None:
     """Read again what was added: new, changed, moved and deleted files."""
-    namespace = target.namespace(DEFAULT)
+    namespace = target.namespace(NAMESPACE)
     with target.open() as store, _progress("Reading") as progress:
         done = store.documents.refresh(
             namespace, most_bytes=most_bytes, progress=progress, dry_run=dry_run
@@ -144,7 +142,7 @@ def remove(
 ) -> None:
     """Take documents out; a folder is then not read again."""
     with target.open(vectors=False) as store:
-        done = store.documents.remove(path, target.namespace(DEFAULT), dry_run=dry_run)
+        done = store.documents.remove(path, target.namespace(NAMESPACE), dry_run=dry_run)
     _report(done, as_json=as_json, dry_run=dry_run)
 
 
@@ -155,7 +153,7 @@ def watch(target: OnFile, most_bytes: MostBytesOption = MOST_BYTES) -> None:
     stop = threading.Event()
     signal.signal(signal.SIGTERM, lambda *_: stop.set())
     with target.open() as store:
-        found = store.documents.watch(target.namespace(DEFAULT), stop=stop, most_bytes=most_bytes)
+        found = store.documents.watch(target.namespace(NAMESPACE), stop=stop, most_bytes=most_bytes)
         for number, done in enumerate(found):
             _print(done, dry_run=False)
             if not number:

@@ -16,20 +16,20 @@ from typing import TYPE_CHECKING, Final
 from langgraph.store.base import SearchItem
 
 from langmemory.documents import files
-from langmemory.documents.files import MOST_BYTES, Content, Stamp
+from langmemory.documents.files import Content, Stamp
 from langmemory.documents.records import Document, Known, Source, Synced, known_of
 from langmemory.documents.storing import Storing
 from langmemory.documents.writing import Writer
 from langmemory.errors import ConfigError, ImportFormatError, with_extra
 from langmemory.namespaces import check_namespace
-from langmemory.resources import KEYS
+from langmemory.resources import KEYS, MOST_BYTES, NAMESPACE
 from langmemory.twins import twin
 from langmemory.types import Namespace
 
 if TYPE_CHECKING:
     import threading
 
-DEFAULT_NAMESPACE: Final[Namespace] = ("documents",)
+DEFAULT_NAMESPACE: Final[Namespace] = (NAMESPACE,)
 EVERY: Final = 1_000_000_000
 
 Progress = Callable[[int, int, str], None]
@@ -85,8 +85,7 @@ class Documents:
                     "Pass one text or one file's bytes, and name=… under which it is known."
                 )
             data = source if isinstance(source, bytes) else _encoded(str(text))
-            known = self._known(namespace).get(("", name))
-            writer.take("", name, Content.of(data), known)
+            writer.take("", name, Content.of(data), self._known_as(namespace, "", name))
             return writer.done
         if source is None or name is not None:
             raise ConfigError("Pass a path, a folder or a glob; or text=… or bytes, with name=….")
@@ -255,9 +254,9 @@ class Documents:
 
     # What is known.
 
-    def _items(self, namespace: Namespace, record: str) -> Sequence[SearchItem]:
+    def _items(self, namespace: Namespace, record: str, **named: str) -> Sequence[SearchItem]:
         found = self._store.search(
-            namespace, filter={"record": record}, limit=EVERY, refresh_ttl=False
+            namespace, filter={"record": record, **named}, limit=EVERY, refresh_ttl=False
         )
         return [one for one in found if tuple(one.namespace) == namespace]
 
@@ -265,6 +264,11 @@ class Documents:
         """Return the documents of a namespace by root and path."""
         found = (known_of(item) for item in self._items(namespace, "document"))
         return {(one.document.root, one.document.path): one for one in found}
+
+    def _known_as(self, namespace: Namespace, root: str, path: str) -> Known | None:
+        """Return one document, without looking at the others."""
+        found = self._items(namespace, "document", root=root, path=path)
+        return known_of(found[0]) if found else None
 
     def _remember(self, source: Source) -> None:
         item = self._store.get(source.namespace, source.key)
@@ -323,7 +327,7 @@ class Documents:
             content = files.read(whole, most_bytes=most_bytes)
         except OSError as error:
             raise ImportFormatError(f"{path} cannot be read: {files.why(error)}.") from error
-        writer.take(str(root), name, content, self._known(namespace).get((str(root), name)))
+        writer.take(str(root), name, content, self._known_as(namespace, str(root), name))
 
 
 def _read_file_again(root: Path, name: str, known: Known, writer: Writer, most_bytes: int) -> None:

@@ -13,12 +13,11 @@ from typing import TYPE_CHECKING, Final
 
 from langmemory.documents.converting import readable
 from langmemory.errors import ImportFormatError, with_extra
+from langmemory.resources import MOST_BYTES
 
 if TYPE_CHECKING:
     from pathspec import GitIgnoreSpec
 
-MOST_BYTES: Final = 20_000_000
-"""Of one file, unless told otherwise."""
 ATTEMPTS: Final = 3
 """How often a file is read that changes meanwhile."""
 UNREAD: Final = (

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from datetime import datetime
 from typing import Any, Protocol
 
-from langgraph.store.base import Item, PutOp, SearchItem
+from langgraph.store.base import Item, Op, PutOp, Result, SearchItem
 
 from langmemory.redaction import Redactor
 from langmemory.types import Namespace
@@ -17,6 +17,8 @@ class Storing(Protocol):
 
     @property
     def redactor(self) -> Redactor | None: ...
+
+    def batch(self, ops: Iterable[Op]) -> list[Result]: ...
 
     def get(self, namespace: Namespace, key: str) -> Item | None: ...
 

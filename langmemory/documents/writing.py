@@ -8,7 +8,7 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Any, Final
 
-from langgraph.store.base import PutOp
+from langgraph.store.base import GetOp, Item, PutOp
 
 from langmemory.documents.converting import Converted, convert
 from langmemory.documents.files import Content
@@ -119,12 +119,10 @@ class Writer:
         )
 
     def _stored(self, known: Known) -> dict[str, Any]:
-        """Return the values of a document's chunks."""
-        found = (
-            (part, self._store.get(self._namespace, f"{known.document.key}/{part}"))
-            for part in known.keys
-        )
-        return {part: item.value for part, item in found if item is not None}
+        """Return the values of a document's chunks, all of one moment."""
+        asked = [GetOp(self._namespace, f"{known.document.key}/{part}") for part in known.keys]
+        found = zip(known.keys, self._store.batch(asked), strict=True)
+        return {part: item.value for part, item in found if isinstance(item, Item)}
 
     def _chunks(
         self, document: Document, converted: Converted

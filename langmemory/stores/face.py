@@ -10,14 +10,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from datetime import datetime
-from typing import Any, NoReturn, Protocol, TypeVar, Unpack, runtime_checkable
+from typing import TYPE_CHECKING, Any, NoReturn, Protocol, TypeVar, Unpack, runtime_checkable
 
 from langchain_core.embeddings import Embeddings
 from langgraph.store.base import BaseStore, Op, PutOp, Result, TTLConfig
 
 from langmemory.arguments import check_time
 from langmemory.config import Config
-from langmemory.documents import Documents
 from langmemory.errors import OwnershipError
 from langmemory.messages import Message
 from langmemory.namespaces import check_namespace
@@ -45,6 +44,9 @@ from langmemory.stores.rooms import (
 )
 from langmemory.twins import aled, led, twin
 from langmemory.types import Forgotten, Namespace, Privacy, Recall, Remembered
+
+if TYPE_CHECKING:
+    from langmemory.documents import Documents
 
 
 class StoreFace(BaseStore):
@@ -130,6 +132,8 @@ class StoreFace(BaseStore):
     @property
     def documents(self) -> Documents:
         """Files and texts that are searched beside what was said, and cited by path and line."""
+        from langmemory.documents import Documents  # few need it, and all would wait for it
+
         return Documents(self)
 
     def bus(self, namespace: Namespace = (), *, agent: str | None = None) -> Bus:
