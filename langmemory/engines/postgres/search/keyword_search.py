@@ -17,11 +17,18 @@ from langmemory.engines.sql.copies.bm25 import K1, B, idf
 from langmemory.engines.sql.copies.words import Current
 from langmemory.engines.sql.scope.scopes import CompiledScope
 from langmemory.engines.sql.search.scope_plan import CardinalityCache, ScopePlan
+from langmemory.engines.sql.search.word_search import (
+    EVERY,
+    HEADROOM,
+    Found,
+    TokenizedTexts,
+    best_copied,
+    in_scope,
+)
 from langmemory.engines.sql.tables.namespaces import find
 from langmemory.ids import are_in
 from langmemory.languages.writing import as_indexed, is_single, split_words
 from langmemory.ports.candidates import NOTHING, Floats, Ids, KeywordQuery
-from langmemory.types import Namespace
 
 SCORED_ROWS: Final = 1_000
 """Rows worth scoring in one search; in a larger scope only rows with one of the query's rarest words are
@@ -33,9 +40,6 @@ MOST_ROWS: Final = 20_000
 hold two of its words."""
 COUNTED_ROWS: Final = 20_000
 """Rows that are read to count those with some words side by side."""
-HEADROOM: Final = 2
-"""Ranked rows looked at for each wanted one when predicates decide afterwards."""
-EVERY: Final = 1 << 40
 
 
 @dataclass(frozen=True, slots=True)
@@ -307,61 +311,34 @@ def _copied(
 ) -> tuple[Ids, Floats]:
     """As `search`, by the copy in memory, and by the index for what was written since."""
     namespace = scope.scope.namespace
-    pool = limit
-    if plan.items is None and not scope.trivial:
-        pool = limit * HEADROOM if scope.residual is None else EVERY
-    while True:
-        ids, scores = _best_copied(connection, namespace, query, parts, pool, plan, complete, copy)
-        if plan.items is not None or scope.trivial:
-            return ids, scores
-        kept = _kept(connection, scope, ids)
-        found = ids[kept][:limit], scores[kept][:limit]
-        if len(found[0]) >= limit or len(ids) < pool:
-            if len(found[0]) or not len(ids) or complete:
-                return found
-            complete = True  # what the rare words bring is all out of reach
-            continue
-        if plan.after(int(kept.sum()), len(ids)) is not None:
-            pool = limit
-            continue
-        pool = max(pool * 8, 1)
-
-
-def _best_copied(
-    connection: Connection,
-    namespace: Namespace,
-    query: KeywordQuery,
-    parts: Sequence[Part],
-    limit: int,
-    plan: ScopePlan,
-    complete: bool,
-    copy: Current,
-) -> tuple[Ids, Floats]:
-    words, changed, gone, _ = copy
-    tokens = [part.tokens[0] for part in parts]
-    items = plan.items
-    scope = words.below(connection, namespace) if items is None else words.of(items)
     weights = (query.body_weight, query.context_weight)
-    ids, scores, frequent = words.best(
-        tokens, weights, limit, scope=scope, gone=gone, complete=complete
-    )
-    if items is not None and len(changed):
-        changed = changed[np.isin(changed, items)]
-    rare = [part for part in parts if part.tokens[0] not in frequent]
-    if not len(changed) or not rare:
-        return ids, scores
-    within = ""
-    if items is None and namespace:
-        namespace_id = find(connection, namespace)
-        within = "" if namespace_id is None else f" & {quoted(of_namespace(namespace_id))}"
-    # What brought no rows of the copy brings none of these.
-    later = _candidates(connection, _any_of(rare, within), items=changed)
-    idfs = [idf(len(words.ids), max(words.count(token), 1)) for token in tokens]
-    mean = total(connection)[1]
-    found = _scored(connection, later, parts, idfs, mean, query)
-    ids, scores = np.concatenate((ids, found[0])), np.concatenate((scores, found[1]))
-    order = np.lexsort((ids, -scores))[:limit]
-    return ids[order], scores[order]
+    tokens = [part.tokens[0] for part in parts]
+
+    def best(limit: int, complete: bool, items: Ids | None) -> Found:
+        def score_changed(changed: Ids, frequent: frozenset[str]) -> Found:
+            rare = [part for part in parts if part.tokens[0] not in frequent]
+            if not rare:
+                return NOTHING
+            within = ""
+            if items is None and namespace:
+                namespace_id = find(connection, namespace)
+                within = "" if namespace_id is None else f" & {quoted(of_namespace(namespace_id))}"
+            later = _candidates(connection, _any_of(rare, within), items=changed)
+            words = copy.words
+            idfs = [idf(len(words.ids), max(words.count(token), 1)) for token in tokens]
+            return _scored(connection, later, parts, idfs, total(connection)[1], query)
+
+        rows = copy.words.below(connection, namespace) if items is None else None
+        return best_copied(
+            copy, tokens, weights, limit, items=items, rows=rows, complete=complete,
+            score_changed=score_changed,
+        )  # fmt: skip
+
+    if plan.items is not None or scope.trivial:
+        return best(limit, complete, plan.items)
+    pool = limit * HEADROOM if scope.residual is None else EVERY
+    kept = partial(_kept, connection, scope)
+    return in_scope(best, kept, plan, limit, pool=pool, complete=complete)
 
 
 def _kept(connection: Connection, scope: CompiledScope, ids: Ids) -> NDArray[np.bool_]:
@@ -414,32 +391,16 @@ class Texts:
     def __init__(self, connection: Connection, counts: Counts, bodies: Sequence[str]) -> None:
         """``bodies``: as the index would be given them."""
         self._connection, self._counts = connection, counts
-        self._tokens = [tokenized(body) for body in bodies]
-        self._mean = max(sum(map(len, self._tokens)) / max(len(bodies), 1), 1.0)
+        self._texts = TokenizedTexts([tokenized(body) for body in bodies])
 
     def scores(self, query: KeywordQuery) -> Floats:
         """float32[n]: BM25 of each text, 0 where it does not match. How rare a word is, the index
-        tells; how long a text is, it is beside the others here."""
+        tells."""
         rows, _ = total(self._connection)
-        found = np.zeros(len(self._tokens), np.float32)
-        lengths = [K1 * (1 - B + B * len(tokens) / self._mean) for tokens in self._tokens]
         parts = parts_of(query)
         held = self._counts.holding(self._connection, parts, rows)
-        for part in parts:
-            often = [self._often(tokens, part) for tokens in self._tokens]
-            if not any(often):
-                continue
-            rare = idf(rows, max(held[part], 1))
-            for n, count in enumerate(often):
-                weighed = count * query.body_weight
-                found[n] += rare * weighed * (K1 + 1) / (weighed + lengths[n])
-        return found
-
-    @staticmethod
-    def _often(tokens: list[str], part: Part) -> int:
-        if part.begins:
-            return sum(token.startswith(part.tokens[0]) for token in tokens)
-        wanted, length = list(part.tokens), len(part.tokens)
-        if length == 1:
-            return tokens.count(wanted[0])
-        return sum(tokens[n : n + length] == wanted for n in range(len(tokens)))
+        return self._texts.scores(
+            [(part.tokens, part.begins) for part in parts],
+            query.body_weight,
+            lambda place: idf(rows, max(held[parts[place]], 1)),
+        )

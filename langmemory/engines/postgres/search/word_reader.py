@@ -9,14 +9,15 @@ from numpy.typing import NDArray
 
 from langmemory.engines.postgres.connection import Connection
 from langmemory.engines.postgres.keywords import hashed
-from langmemory.engines.sql.copies.bm25 import K1, B
 from langmemory.engines.sql.copies.words import (
     BYTES_A_ROW,
     BYTES_A_TOKEN,
     BYTES_A_WORD,
-    MOST_OFTEN,
     Words,
+    by_namespace_of,
     newest,
+    norms_of,
+    often_of,
 )
 from langmemory.engines.sql.tables import connection as port
 
@@ -45,28 +46,23 @@ def read(connection: port.Connection, budget_bytes: int) -> Words | None:
     if len(begin):
         context = np.add.reduceat((keys & np.uint64(1)).astype(np.int64), begin)
         body = np.diff(begin, append=len(keys)) - context
-        often = np.minimum(body, MOST_OFTEN) << 4 | np.minimum(context, MOST_OFTEN)
+        often = often_of(body, context)
     else:
-        often = np.empty(0, np.int64)
+        often = np.empty(0, np.uint8)
     token = token[begin]
     first = (
         np.flatnonzero(np.concatenate(([True], token[1:] != token[:-1]))) if len(token) else begin
     )
-    mean = lengths.mean() if len(ids) else 1.0
-    by_namespace = np.argsort(namespaces, kind="stable")
     return Words(
         seq=seq,
         ids=ids,
-        norms=(K1 * (1 - B) + K1 * B / mean * lengths).astype(np.float32),
+        norms=norms_of(lengths),
         hashes=token[first].astype(np.int64),
         starts=first.astype(np.int64),
         ends=np.concatenate((first[1:], [len(token)]))[: len(first)].astype(np.int64),
         rows=row[begin],
-        often=often.astype(np.uint8),
-        by_namespace=(
-            namespaces[by_namespace].astype(np.int32),
-            by_namespace.astype(np.int32),
-        ),
+        often=often,
+        by_namespace=by_namespace_of(namespaces),
         hash_of=hashed,
     )
 

@@ -17,7 +17,7 @@ from typing import Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from langmemory.engines.sql.copies.bm25 import K1, idf
+from langmemory.engines.sql.copies.bm25 import K1, B, idf
 from langmemory.engines.sql.copies.vectors import highest
 from langmemory.engines.sql.tables.connection import Connection
 from langmemory.engines.sql.tables.namespaces import ids_below
@@ -241,6 +241,24 @@ def _counted(body: float, context: float) -> Floats:
     values = np.arange(256)
     counted: Floats = ((values >> 4) * body + (values & 15) * context).astype(np.float32)
     return counted
+
+
+def norms_of(lengths: NDArray[np.int64]) -> Floats:
+    """Return `Words.norms` of rows of these lengths, in tokens."""
+    mean = lengths.mean() if len(lengths) else 1.0
+    return (K1 * (1 - B) + K1 * B / mean * lengths).astype(np.float32)
+
+
+def often_of(body: NDArray[np.int64], context: NDArray[np.int64]) -> NDArray[np.uint8]:
+    """Return `Words.often` of these counts."""
+    often = np.minimum(body, MOST_OFTEN) << 4 | np.minimum(context, MOST_OFTEN)
+    return often.astype(np.uint8)
+
+
+def by_namespace_of(namespaces: NDArray[np.int64]) -> tuple[NDArray[np.int32], Rows]:
+    """Return `Words.by_namespace` of rows of these namespaces."""
+    order = np.argsort(namespaces, kind="stable")
+    return namespaces[order].astype(np.int32), order.astype(np.int32)
 
 
 def _without(rows: Rows, gone: NDArray[np.bool_] | None) -> Rows:

@@ -9,14 +9,15 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from langmemory.engines.sql.copies.bm25 import K1, B
 from langmemory.engines.sql.copies.words import (
     BYTES_A_ROW,
     BYTES_A_TOKEN,
     BYTES_A_WORD,
-    MOST_OFTEN,
     Words,
+    by_namespace_of,
     newest,
+    norms_of,
+    often_of,
 )
 from langmemory.engines.sql.tables.connection import Connection
 
@@ -84,26 +85,21 @@ def read(connection: Connection, budget_bytes: int) -> Words | None:
         body = np.diff(begin, append=len(row)) - context
         held = slice(end, end + len(begin))
         rows[held] = row[begin]
-        often[held] = np.minimum(body, MOST_OFTEN) << 4 | np.minimum(context, MOST_OFTEN)
+        often[held] = often_of(body, context)
         ends.append(end + np.cumsum(new)[last - 1])
         end = held.stop
     edges = np.concatenate(ends)
     order = np.argsort(np.array(hashes, np.int64))
-    by_namespace = np.argsort(namespaces, kind="stable")
-    mean = lengths.mean() if len(ids) else 1.0
     return Words(
         seq=seq,
         ids=ids.copy(),
-        norms=(K1 * (1 - B) + K1 * B / mean * lengths).astype(np.float32),
+        norms=norms_of(lengths),
         hashes=np.array(hashes, np.int64)[order],
         starts=np.concatenate(([0], edges[:-1]))[: len(edges)][order],
         ends=edges[order],
         rows=rows[:end],
         often=often[:end],
-        by_namespace=(
-            namespaces[by_namespace].astype(np.int32),
-            by_namespace.astype(np.int32),
-        ),
+        by_namespace=by_namespace_of(namespaces),
         hash_of=_hash,
     )
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -17,6 +16,15 @@ from langmemory.engines.sql.copies.bm25 import K1, B, idf
 from langmemory.engines.sql.copies.words import FEWEST_WORDS, Current, Rows
 from langmemory.engines.sql.scope.scopes import CompiledScope
 from langmemory.engines.sql.search.scope_plan import CardinalityCache, ScopePlan
+from langmemory.engines.sql.search.word_search import (
+    EVERY,
+    HEADROOM,
+    Found,
+    TokenizedTexts,
+    Weights,
+    best_copied,
+    in_scope,
+)
 from langmemory.engines.sql.tables.namespaces import Bindings, find, holds_everything, inside
 from langmemory.engines.sqlite.file.connection import Connection
 from langmemory.ids import are_in
@@ -34,24 +42,15 @@ RESCORED_ROWS: Final = 350
 thirds of the time that all words of all these rows take."""
 SMALL_ROWS: Final = 250
 """Rows of a namespace up to which `_bm25` scores them."""
-HEADROOM: Final = 2
-"""Ranked rows looked at for each wanted one when predicates decide afterwards."""
-
-EVERY: Final = 1 << 40
-
 _QUOTED = re.compile(r'"(?:[^"]|"")*"\*?')
 _LIKE_NAMESPACE = re.compile(r"n\d+", re.IGNORECASE)
 
 _Part = tuple[str, Sequence[str]]
 """A quoted string of an expression, and its tokens."""
-Weights = tuple[float, float]
-"""Of the columns body and context."""
 DEFAULT_WEIGHTS: Final = (1.0, 0.5)
 """Of the file's ``rank``, see `set_default_rank`."""
 Hits = list[tuple[int, float]]
 """(item id, score), best first."""
-Found = tuple[Ids, Floats]
-"""Item ids and scores, int64[n] and float32[n], best first."""
 
 
 def rows_with(
@@ -114,38 +113,30 @@ def search(
         match = " OR ".join(text for text, _ in parts)
     size = cardinalities.size(connection)
     look_up = _LookUp(connection, cardinalities, size, match, weights, selected, complete, size)
-    best: Callable[[int], Found] = look_up.best
-    copied = False
+    copied: Callable[[int], Found] | None = None
     single = all(len(tokens) == 1 and not part.endswith("*") for part, tokens in parts)
     if copy is not None and single:
         tokens = [tokens[0] for _, tokens in parts]
         rows = copy.words.below(connection, namespace) if selected is None else None
-        best, copied = partial(_best_copied, look_up, copy, tokens, rows), True
+        copied = partial(look_up.best_copied, copy, tokens, rows)
+
+    def best(limit: int, complete: bool, items: Ids | None) -> Found:
+        look_up.complete, look_up.selected = complete, items
+        return look_up.best(limit) if copied is None else copied(limit)
+
     where, bindings = scope.where, scope.bindings
     if namespace_id is not None:
         token = f'ns : "n{namespace_id}"'
-        held = rows_with(connection, cardinalities, token, EVERY, size) if not copied else 0
+        held = rows_with(connection, cardinalities, token, EVERY, size) if copied is None else 0
         if held <= size * WIDE_SHARE:
             look_up.within, look_up.reach = f"{token} AND ", held
         elif selected is None and not holds_everything(connection, namespace):
             within, labels = inside("i.namespace", namespace)
             where, bindings = f"{within} AND ({where})", (*labels, *bindings)
     if selected is not None or where == "TRUE":
-        return best(limit)
-    pool = limit * HEADROOM
-    while True:
-        ids, scores = best(pool)
-        kept = _kept(connection, ids, where, bindings)
-        found = ids[kept][:limit], scores[kept][:limit]
-        if len(found[0]) >= limit or len(ids) < pool:
-            if len(found[0]) or not len(ids) or look_up.complete:
-                return found
-            look_up.complete = True  # what the rare words bring is all out of reach
-            continue
-        look_up.selected = plan.after(int(kept.sum()), len(ids))
-        if look_up.selected is not None:
-            return best(limit) if len(look_up.selected) else NOTHING
-        pool = max(pool * 8, 1)
+        return best(limit, complete, selected)
+    kept = partial(_kept, connection, where=where, bindings=bindings)
+    return in_scope(best, kept, plan, limit, pool=limit * HEADROOM, complete=complete)
 
 
 def _kept(connection: Connection, ids: Ids, where: str, bindings: Bindings) -> NDArray[np.bool_]:
@@ -204,39 +195,22 @@ class Texts:
     ) -> None:
         """``bodies``: as the index would be given them."""
         self._connection, self._cardinalities = connection, cardinalities
-        self._tokens = [tokenized(connection, body) for body in bodies]
-        self._counts = [Counter(tokens) for tokens in self._tokens]
-        self._mean = max(sum(map(len, self._tokens)) / max(len(bodies), 1), 1.0)
+        self._texts = TokenizedTexts([tokenized(connection, body) for body in bodies])
 
     def scores(self, query: KeywordQuery) -> Floats:
         """float32[n]: BM25 of each text, 0 where it does not match. How rare a word is, the index
-        tells; how long a text is, it is beside the others here."""
-        connection, cardinalities, weight = self._connection, self._cardinalities, query.body_weight
+        tells."""
+        connection, cardinalities = self._connection, self._cardinalities
         parts = _taken_apart(connection, match_expression(query.terms, query.phrases))
         parts += _other_forms(connection, parts, query.forms)
         size = cardinalities.size(connection)
-        found = np.zeros(len(self._tokens), np.float32)
-        lengths = [K1 * (1 - B + B * len(tokens) / self._mean) for tokens in self._tokens]
-        for text, tokens in parts:
-            counts = [self._count(n, tokens, begins=text.endswith("*")) for n in range(len(found))]
-            if not any(counts):
-                continue
-            rare = idf(
-                size, max(rows_with(connection, cardinalities, _texts(text), EVERY, size), 1)
-            )
-            for n, count in enumerate(counts):
-                often = count * weight
-                found[n] += rare * often * (K1 + 1) / (often + lengths[n])
-        return found
 
-    def _count(self, text: int, wanted: Sequence[str], *, begins: bool) -> int:
-        """Return how often a word stands in a text, or some one after the other, or what begins so."""
-        if not begins and len(wanted) == 1:
-            return self._counts[text][wanted[0]]
-        tokens, length = self._tokens[text], len(wanted)
-        if begins:
-            return sum(tokens[n].startswith(wanted[0]) for n in range(len(tokens) if wanted else 0))
-        return sum(tokens[n : n + length] == wanted for n in range(len(tokens))) if wanted else 0
+        def rarity(place: int) -> float:
+            text = _texts(parts[place][0])
+            return idf(size, max(rows_with(connection, cardinalities, text, EVERY, size), 1))
+
+        asked = [(tokens, text.endswith("*")) for text, tokens in parts]
+        return self._texts.scores(asked, query.body_weight, rarity)
 
 
 @dataclass(slots=True)
@@ -260,6 +234,25 @@ class _LookUp:
     def best(self, limit: int) -> Found:
         """Return the rows with the highest BM25."""
         return _arrays(self._best(limit))
+
+    def best_copied(
+        self, copy: Current, tokens: Sequence[str], rows: Rows | None, limit: int
+    ) -> Found:
+        """As `best`, by the copy in memory, and by FTS5 for what was written since; ``rows`` are those of
+        the namespace, None: all."""
+
+        def score_changed(changed: Ids, frequent: frozenset[str]) -> Found:
+            counts = [max(copy.words.count(token), 1) for token in tokens]
+            among = ""
+            if frequent:
+                parts = zip(_QUOTED.findall(self.match), tokens, strict=True)
+                among = " OR ".join(part for part, token in parts if token not in frequent)
+            return _arrays(self.scored(self.match, EVERY, among=among, ids=changed, counts=counts))
+
+        return best_copied(
+            copy, tokens, self.weights, limit, items=self.selected, rows=rows,
+            complete=self.complete, score_changed=score_changed,
+        )  # fmt: skip
 
     def _best(self, limit: int) -> Hits:
         rows = self.reach if self.selected is None else min(self.reach, len(self.selected))
@@ -365,40 +358,6 @@ class _LookUp:
         ).fetchall()
         found.sort(key=lambda hit: (-hit[1], hit[0]))
         return found[:limit]
-
-
-def _best_copied(
-    look_up: _LookUp, copy: Current, tokens: list[str], rows: Rows | None, limit: int
-) -> Found:
-    """As `_LookUp.best`, by the copy in memory, and by FTS5 for what was written since; ``rows`` are
-    those of the namespace, None: all."""
-    words, changed, gone, _ = copy
-    selected = look_up.selected
-    ids, scores, frequent = words.best(
-        tokens,
-        look_up.weights,
-        limit,
-        scope=rows if selected is None else words.of(selected),
-        gone=gone,
-        complete=look_up.complete,
-    )
-    if selected is not None and len(changed):
-        changed = changed[np.isin(changed, selected)]
-    if not len(changed):
-        return ids, scores
-    counts = [max(words.count(token), 1) for token in tokens]
-    # What brought no rows of the copy brings none of these: to walk through the rows with a
-    # frequent word, and to score those that changed, takes longer than all of a search.
-    among = ""
-    if frequent:
-        parts = zip(_QUOTED.findall(look_up.match), tokens, strict=True)
-        among = " OR ".join(part for part, token in parts if token not in frequent)
-    hits = look_up.scored(look_up.match, EVERY, among=among, ids=changed, counts=counts)
-    later = _arrays(hits)
-    ids = np.concatenate((ids, later[0]))
-    scores = np.concatenate((scores, later[1]))
-    order = np.lexsort((ids, -scores))[:limit]
-    return ids[order], scores[order]
 
 
 def _arrays(hits: Hits) -> Found:
