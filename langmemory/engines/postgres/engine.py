@@ -6,7 +6,7 @@ import copy
 import logging
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Final
 
@@ -35,14 +35,14 @@ from langmemory.engines.sql.copies.binary import (
 )
 from langmemory.engines.sql.copies.copies import Copies
 from langmemory.engines.sql.copies.words import Current
-from langmemory.engines.sql.scope.scopes import CompiledScope, compile_scope
+from langmemory.engines.sql.scope.scopes import CompiledScope
 from langmemory.engines.sql.search import vector_search
 from langmemory.engines.sql.search.scope_plan import CardinalityCache, ScopePlan
+from langmemory.engines.sql.search.scoped_snapshot import ScopedSnapshot
 from langmemory.engines.sql.tables.settings import ModelSetting, read_model, remaining
 from langmemory.errors import ClosedStoreError, DatabaseError, SchemaVersionError
 from langmemory.ports.candidates import NOTHING, Floats, Ids, KeywordQuery
-from langmemory.types import Namespace, Scope, Stats
-from langmemory.values import from_json
+from langmemory.types import Namespace, Stats
 
 logger = logging.getLogger("langmemory.engines.postgres")
 
@@ -389,13 +389,13 @@ class Engine:
         self.database.close()
 
 
-class Snapshot:
+class Snapshot(ScopedSnapshot):
     """Reads of one moment, see `langmemory.engines.sql.engine.Snapshot`."""
 
     def __init__(self, engine: Engine, connection: Connection) -> None:
+        super().__init__(connection, engine.cardinalities)
         self.engine = engine
         self.connection = connection
-        self._selected: tuple[CompiledScope, ScopePlan] | None = None
 
     @cached_property
     def _seen(self) -> Seen:
@@ -431,20 +431,6 @@ class Snapshot:
             history=history, by_kind=dict(kinds), file_bytes=int(size), model=model.model,
             dims=model.dims,
         )  # fmt: skip
-
-    def scoped(self, scope: Scope, *, alive_at_us: int | None = None) -> CompiledScope:
-        if scope.statuses == ("active",) and scope.known_at is None:
-            inactive = "SELECT 1 FROM item WHERE status <> 'active' LIMIT 1"
-            if self.connection.execute(inactive).fetchone() is None:
-                scope = replace(scope, statuses=None)
-        return compile_scope(scope, alive_at_us=alive_at_us)
-
-    def plan(self, scope: CompiledScope) -> ScopePlan:
-        """One for both arms of a search, or for a listing."""
-        if self._selected is None or self._selected[0] is not scope:
-            plan = ScopePlan(self.connection, self.engine.cardinalities, scope)
-            self._selected = (scope, plan)
-        return self._selected[1]
 
     def nearest(
         self,
@@ -539,8 +525,3 @@ class Snapshot:
 
     def without_vectors(self, scope: CompiledScope, known: Ids, limit: int) -> Ids:
         return vector_search.without_vectors(self.connection, scope, self.plan(scope), known, limit)
-
-    def value(self, item: int) -> dict[str, Any]:
-        row = self.connection.execute("SELECT value FROM item WHERE id = ?", (item,)).fetchone()
-        value: dict[str, Any] = from_json(row[0])
-        return value

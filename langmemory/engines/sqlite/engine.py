@@ -7,9 +7,8 @@ import os
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, suppress
-from dataclasses import replace
 from itertools import islice
-from typing import Any, Final, TypeVar
+from typing import Final, TypeVar
 
 import apsw
 import sqlite_vec
@@ -18,9 +17,10 @@ from langmemory.config import DEFAULT_DATABASE, MIB, DatabaseConfig, EngineConfi
 from langmemory.engines.sql.copies import binary
 from langmemory.engines.sql.copies.copies import Copies
 from langmemory.engines.sql.records.history import newest
-from langmemory.engines.sql.scope.scopes import CompiledScope, compile_scope
+from langmemory.engines.sql.scope.scopes import CompiledScope
 from langmemory.engines.sql.search import vector_search
 from langmemory.engines.sql.search.scope_plan import CardinalityCache, ScopePlan
+from langmemory.engines.sql.search.scoped_snapshot import ScopedSnapshot
 from langmemory.engines.sql.tables.settings import ModelSetting, read_model, remaining
 from langmemory.engines.sql.writing.indexing import Indexing
 from langmemory.engines.sqlite import leftovers, schema
@@ -37,8 +37,7 @@ from langmemory.engines.sqlite.index.indexed import IndexedConnection
 from langmemory.engines.sqlite.search import keyword_search, known_words
 from langmemory.errors import ConfigError, DatabaseError
 from langmemory.ports.candidates import NOTHING, Floats, Ids, KeywordQuery
-from langmemory.types import Namespace, Scope, Stats
-from langmemory.values import from_json
+from langmemory.types import Namespace, Stats
 
 logger = logging.getLogger("langmemory.engines.sqlite")
 
@@ -317,36 +316,21 @@ class Engine:
             time.sleep(time.monotonic() - began)
 
 
-class Snapshot:
+class Snapshot(ScopedSnapshot):
     """Reads of one moment, see `langmemory.engines.sql.engine.Snapshot`."""
 
     def __init__(self, engine: Engine, connection: Connection) -> None:
+        super().__init__(connection, engine.cardinalities)
         self.engine = engine
         self.connection = connection
-        self._selected: tuple[CompiledScope, ScopePlan] | None = None
         self._setting: ModelSetting | None = None
         self._index: binary.BinaryQuantizedIndex | None = None
-
-    def plan(self, scope: CompiledScope) -> ScopePlan:
-        """One for both arms of a search, or for a listing."""
-        if self._selected is None or self._selected[0] is not scope:
-            plan = ScopePlan(self.connection, self.engine.cardinalities, scope)
-            self._selected = (scope, plan)
-        return self._selected[1]
 
     def _signs(self) -> binary.BinaryQuantizedIndex | None:
         """Return the sign index as of this snapshot."""
         if self._setting is None:
             self._setting, self._index = self.engine.up_to_date_index(self.connection)
         return self._index
-
-    def scoped(self, scope: Scope, *, alive_at_us: int | None = None) -> CompiledScope:
-        """See `scopes.compile_scope`; without a condition that every item of the file meets."""
-        if scope.statuses == ("active",) and scope.known_at is None:
-            inactive = "SELECT 1 FROM item WHERE status <> 'active' LIMIT 1"
-            if self.connection.execute(inactive).fetchone() is None:
-                scope = replace(scope, statuses=None)
-        return compile_scope(scope, alive_at_us=alive_at_us)
 
     def nearest(
         self,
@@ -405,12 +389,6 @@ class Snapshot:
         passing = (n for n, item in enumerate(ids.tolist()) if residual(self.value(item)))
         best = list(islice(passing, limit))
         return ids[best], scores[best]
-
-    def value(self, item: int) -> dict[str, Any]:
-        """Return the value of an item that exists."""
-        row = self.connection.execute("SELECT value FROM item WHERE id = ?", (item,)).fetchone()
-        value: dict[str, Any] = from_json(row[0])
-        return value
 
     def cosines(self, query: Floats, ids: Ids) -> Floats:
         return vector_search.cosines(self.connection, query, ids)

@@ -1,1 +1,1 @@
-"""What the searches of SQL engines share: the items of a scope, and the nearest vectors."""
+"""What searches of SQL engines share: snapshots, plans of scopes, the nearest vectors, the copied words."""
