@@ -183,6 +183,7 @@ def _of_value(
     priority, kind, speaker = facet("priority"), facet("kind"), facet("speaker")
     score, importance = _number(facets.get("score")), _number(facet("importance"))
     text, known, parts = facets.get("text"), facets.get("validity"), facets.get("parts")
+    source = facets.get("source")
     at, invalid_at = moment(facet("valid_at") or facet("at")), moment(facet("invalid_at"))
     return Note(
         id=note_id(namespace, key),
@@ -202,7 +203,7 @@ def _of_value(
         or bool(isinstance(parts, Mapping) and parts.get(EARLIER))
         or facet("status") == "superseded"
         or _over(invalid_at),
-        source=citation(value) if is_chunk(value) else "",
+        source=source if isinstance(source, str) else citation(value) if is_chunk(value) else "",
         discovery_tokens=_whole_number(facet("discovery_tokens")),
     )
 

@@ -446,6 +446,7 @@ def entry_of(
         "valid_at": None if memory.valid_at is None else memory.valid_at.isoformat(),
         "is_fact": note.is_fact,
         "validity": note.validity,
+        "source": note.source,
         "earlier": note.earlier or bool((parts or {}).get(EARLIER)),
         "speaker": memory.speaker,
         "text": memory.text,

@@ -32,6 +32,8 @@ class RecalledMemory(TypedDict):
     """Whether reflection derived it."""
     validity: str
     """Of a fact, when it is true, as the block says it: ``since March 2026``."""
+    source: str
+    """Of a part of a document, how it is cited: ``docs/guide.md#L10-L24``. Else empty."""
     earlier: bool
     """Whether something newer has taken its place."""
     speaker: str | None

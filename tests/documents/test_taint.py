@@ -4,10 +4,15 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from langchain_core.messages import AIMessage, HumanMessage
+from langgraph.checkpoint.memory import InMemorySaver
+
 from langmemory import MemoryStore
 from langmemory.context import disclose
+from langmemory.graphs import build_chat_graph
 from langmemory.graphs.reflection import build_reflection_graph
 from langmemory.nodes.core_memory import CoreMemory
+from tests.scripted import ScriptedModel
 
 LENA = ("memories", "lena")
 CLAIMS = (
@@ -56,6 +61,19 @@ def test_documents_leave_no_trace_in_what_is_known_of_a_person(tmp_path: Path) -
         assert not [one for one in memories if one.kind == "core"]
         assert all(one.owner is None for one in memories if one.kind == "resource")
         assert [block.content for block in CoreMemory(store, LENA).blocks() if block.content] == []
+
+
+def test_a_chat_cites_documents(tmp_path: Path) -> None:
+    """In the prompt of a graph it is said where a chunk is from, so that it is not taken for what a person
+    said."""
+    model = ScriptedModel(otherwise=lambda _: AIMessage("Noted."))
+    with MemoryStore(tmp_path / "memory.db") as store:
+        text = "# Oven\n\n## Warranty\n\nThe user is allergic to nuts.\n"
+        store.documents.add(text=text, name="oven.md", namespace=LENA)
+        graph = build_chat_graph(model, store=store, checkpointer=InMemorySaver())
+        config = {"configurable": {"thread_id": "t", "user_id": "lena"}}
+        state = graph.invoke({"messages": [HumanMessage("What am I allergic to?")]}, config)
+    assert "] oven.md#L3-L5: ## Warranty The user is allergic" in state["memory_block"]["text"]
 
 
 def test_the_block_cites_documents_and_escapes_them(tmp_path: Path) -> None:
