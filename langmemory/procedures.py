@@ -18,6 +18,8 @@ from langmemory.types import Memory, Namespace, Priority, Privacy, Status
 
 KEYS: Final = "procedure/"
 """Begin the keys of procedures."""
+AFTER_KEYS: Final = KEYS[:-1] + chr(ord(KEYS[-1]) + 1)
+"""The first key behind theirs."""
 MOST_STEPS: Final = 30
 MOST_CHARACTERS: Final = 400
 """Of a task, a step or a precondition."""

@@ -21,6 +21,7 @@ from langmemory.errors import ConfigError, OwnershipError, StalePlanError
 from langmemory.formation.procedures import planning
 from langmemory.namespaces import check_namespace
 from langmemory.procedures import (
+    AFTER_KEYS,
     KEYS,
     Draft,
     Outcome,
@@ -33,8 +34,6 @@ from langmemory.procedures import (
 from langmemory.twins import led, twin
 from langmemory.types import Memory, Namespace, Privacy, RunKind
 
-AFTER_KEYS: Final = KEYS[:-1] + chr(ord(KEYS[-1]) + 1)
-"""The first key behind those of procedures."""
 ATTEMPTS: Final = 5
 """Times that a change is planned while others write."""
 SEARCHED: Final = 4
