@@ -33,6 +33,7 @@ from langmemory.stores.rooms import (
     Graph,
     IndexConfig,
     Pages,
+    Procedures,
     RecallOptions,
     ViewerAdmin,
     ViewerChanges,
@@ -141,6 +142,11 @@ class StoreFace(BaseStore):
         from langmemory.documents import Documents  # few need it, and all would wait for it
 
         return Documents(self)
+
+    @property
+    def procedures(self) -> Procedures:
+        """How things are done, step by step, and how it went."""
+        return Procedures(self._core, self._viewer)
 
     def bus(self, namespace: Namespace = (), *, agent: str | None = None) -> Bus:
         """Return the bus over which agents share context, as one of them sends and receives.

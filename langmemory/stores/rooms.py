@@ -35,6 +35,7 @@ from langmemory.engines.sql.rooms.journal import StoredJournal
 from langmemory.engines.sql.rooms.lifecycle import Lifecycle, MaintenanceNight
 from langmemory.engines.sql.rooms.maintaining import Maintaining
 from langmemory.engines.sql.rooms.paging import FilePages, Pages
+from langmemory.engines.sql.rooms.procedures import FoundProcedure, Procedures
 from langmemory.engines.sql.rooms.recalling import (
     RecallOptions,
     as_expander,
@@ -69,6 +70,7 @@ __all__ = [
     "Engine",
     "Feed",
     "FilePages",
+    "FoundProcedure",
     "Gathering",
     "Graph",
     "IndexConfig",
@@ -80,6 +82,7 @@ __all__ = [
     "MessageOptions",
     "ModelSetting",
     "Pages",
+    "Procedures",
     "Progress",
     "RecallOptions",
     "Stretch",
