@@ -37,6 +37,7 @@ from langmemory.stores.rooms import (
     RecallOptions,
     ViewerAdmin,
     ViewerChanges,
+    ViewerVault,
     batching,
     forget_for_good,
     recalling,
@@ -129,6 +130,11 @@ class StoreFace(BaseStore):
     def feed(self) -> Feed:
         """What happened, in order, as far as the viewer may know of it."""
         return Feed(self._core.engine, self._viewer)
+
+    @property
+    def vault(self) -> ViewerVault:
+        """The viewer's secrets: encrypted, and in no search, recall, export in clear or prompt."""
+        return ViewerVault(self._core, self._viewer)
 
     @property
     def documents(self) -> Documents:

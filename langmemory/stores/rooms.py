@@ -44,6 +44,7 @@ from langmemory.engines.sql.rooms.recalling import (
     check_min_score,
 )
 from langmemory.engines.sql.rooms.tokens import Tokens
+from langmemory.engines.sql.rooms.vault import Vault, ViewerVault
 from langmemory.engines.sql.tables.foreign import Contents, ForeignItem
 from langmemory.engines.sql.tables.settings import ModelSetting
 from langmemory.engines.sql.writing.indexing import IndexConfig, Indexing, resolve_indexing
@@ -87,8 +88,10 @@ __all__ = [
     "Stretch",
     "Tokens",
     "UnreadThread",
+    "Vault",
     "ViewerAdmin",
     "ViewerChanges",
+    "ViewerVault",
     "archived",
     "as_expander",
     "as_reranker",
