@@ -33,6 +33,7 @@ from langmemory.cli.list import list_memories
 from langmemory.cli.maintain import health, maintain
 from langmemory.cli.mcp import mcp
 from langmemory.cli.oneline import Command, CommandLine
+from langmemory.cli.projects import projects
 from langmemory.cli.reembed import reembed
 from langmemory.cli.reflect import reflect
 from langmemory.cli.restore import restore
@@ -82,6 +83,7 @@ COMMANDS: dict[str, dict[str, Callable[..., None] | typer.Typer]] = {
     "What was said": {
         "import": import_file,
         "documents": documents,
+        "projects": projects,
         "search": search,
         "list": list_memories,
         "get": get,

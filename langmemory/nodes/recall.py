@@ -19,6 +19,7 @@ from langmemory.context.disclosure import DisclosureBudget, disclose
 from langmemory.context.notes import EARLIER, note_of
 from langmemory.context.tokens import DEFAULT_COUNTER, TokenCounter
 from langmemory.context.turns import is_human
+from langmemory.documents.project import BLOCK, BLOCK_PURPOSE, namespace_of
 from langmemory.messages import turn_key
 from langmemory.nodes.access import (
     RECALLED_KINDS,
@@ -27,7 +28,7 @@ from langmemory.nodes.access import (
 )
 from langmemory.nodes.core_memory import BLOCKS, CoreBlock, CoreMemory, check_labels, render_core
 from langmemory.nodes.messages import messages_of
-from langmemory.nodes.namespaces import NamespaceTemplate, RunScope, viewer_of
+from langmemory.nodes.namespaces import NamespaceTemplate, RunScope, fill, viewer_of
 from langmemory.nodes.node import MemoryNode
 from langmemory.nodes.repeats import latest_of, may_repeat, stored_keys
 from langmemory.nodes.speakers import Voice, heard, speaker_of
@@ -156,6 +157,8 @@ class RecallNode(MemoryNode):
             or shared; None is the application itself, which sees everything in the namespace.
         budget: tokens of the memory block, in all or by tier; None is 400 in all.
         core: labels of the core blocks and what belongs in each; empty for none.
+        project: template of the project at hand (`MemoryStore.projects`), whose core block stands with the
+            others; None for none.
         topic_shift: cosine distance, 0..2, see `TOPIC_SHIFT_DISTANCE`.
         messages_key: state key of the messages.
         visible_key: state key of what the model saw of them last time, where that is not the same.
@@ -185,6 +188,7 @@ class RecallNode(MemoryNode):
         viewer: str | None = "{user_id|}",
         budget: DisclosureBudget | int | None = None,
         core: Mapping[str, str] = BLOCKS,
+        project: str | None = "{project|}",
         topic_shift: float = TOPIC_SHIFT_DISTANCE,
         messages_key: str = "messages",
         visible_key: str | None = None,
@@ -203,6 +207,7 @@ class RecallNode(MemoryNode):
         self.viewer = viewer
         self.budget = budget
         self.core = check_labels(core)
+        self.project = project
         self.topic_shift = topic_shift
         self.messages_key = messages_key
         self.visible_key = visible_key
@@ -227,18 +232,19 @@ class RecallNode(MemoryNode):
             question = question.leaving(fork, left)
         request = question.request
         # Together: a store or an embedder behind a network is waited for once, not four times.
-        (recall, distance), mandates, requests, blocks, standing = yield together(
+        (recall, distance), mandates, requests, blocks, of_project, standing = yield together(
             self._compared(access, store, question),
             access.mandates(place, request.viewer),
             access.requests(place),
             self._blocks(CoreMemory(store, place, labels=self.core)),
+            self._project_blocks(store, scope),
             access.standing(question.earlier, request.viewer),
         )
         answer = _Answer(
             recall=recall,
             mandates=mandates,
             requests=requests,
-            blocks=blocks,
+            blocks=[*blocks, *of_project],
             topic_distance=distance,
             standing=standing,
         )
@@ -261,6 +267,19 @@ class RecallNode(MemoryNode):
 
     def _blocks(self, core: CoreMemory) -> Steps[list[CoreBlock]]:
         blocks: list[CoreBlock] = yield call(core, "blocks")
+        return blocks
+
+    def _project_blocks(self, store: BaseStore, scope: RunScope) -> Steps[list[CoreBlock]]:
+        """Return the core block of the project that the run names, if it names one."""
+        name = fill(self.project, scope).strip() if self.project else ""
+        if not name:
+            return []
+        core = CoreMemory(store, namespace_of(name), labels={BLOCK: BLOCK_PURPOSE})
+        blocks = yield from self._blocks(core)
+        if not any(block.content for block in blocks):
+            log.warning(
+                "project_unknown"
+            )  # or not read yet; it may be a variable of something else
         return blocks
 
     def _prepare(self, state: Any, scope: RunScope) -> _Question:
@@ -360,7 +379,7 @@ class RecallNode(MemoryNode):
         }
         return {
             "memory_block": block.as_state(),
-            "core_memory": render_core(answer.blocks, self.core),
+            "core_memory": render_core(answer.blocks, {BLOCK: BLOCK_PURPOSE, **self.core}),
             "recalled": recalled,
             "recall_trace": trace,
             INTERNAL: {
