@@ -23,7 +23,7 @@ LAYERS: tuple[frozenset[str], ...] = (
     frozenset({"config", "changes", "namespaces"}),
     frozenset({"ports", "embeddings", "chat_models", "schemas", "subgraph", "wire"}),
     frozenset({"recall", "formation", "lifecycle", "context"}),
-    frozenset({"messages", "projections", "documents"}),
+    frozenset({"messages", "projections", "documents", "core_files"}),
     frozenset({"engines"}),
     frozenset({"stores"}),
     frozenset({"reflection", "maintenance", "nodes", "tools", "middleware", "importers", "remote"}),
