@@ -69,7 +69,8 @@ def reviews(
 def _show(console: Console, store: MemoryStore, review: Review) -> None:
     from rich.text import Text
 
-    asked, *difference = review.question.split("\n")
+    shows = "\n--- " in review.question
+    asked, *difference = review.question.split("\n") if shows else [review.question]
     console.print(Text.assemble((asked, "bold"), (f"  {review.about}", "dim")))
     for line in difference:
         console.print(Text(f"    {line}", _STYLES.get(line[:1], "")), soft_wrap=True)

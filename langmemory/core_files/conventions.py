@@ -133,14 +133,13 @@ def _named(path: Path, place: Path, house: Path) -> FoundFile:
         if path.parent.name in (".claude", ".deepagents", ".codex")
         else path.parent
     )
-    if above != place:
-        root = _project(place)
-        if above == house and path.parent != above:
-            label += "-user"
-        elif root is not None and above.is_relative_to(root) and above != root:
-            label += "-" + _NO_LABEL.sub("-", above.relative_to(root).as_posix())
-        elif above != root:
-            label += "-" + (_NO_LABEL.sub("-", above.name) or "root")
+    root = _project(place) or place
+    if above == house and path.parent != above:
+        label += "-user"
+    elif above != root:
+        inside = above.is_relative_to(root)
+        name = above.relative_to(root).as_posix() if inside else above.name
+        label += "-" + (_NO_LABEL.sub("-", name).strip("-") or "root")
     return FoundFile(path=path, label=label, purpose=purpose_of(label, str(path)))
 
 

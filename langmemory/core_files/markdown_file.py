@@ -198,7 +198,7 @@ def _rendered(raw: str, text: str) -> str:
     if not inner:
         return f"{mark}{text}\n" if text else raw
     lead, tail = body[: body.index(inner)], body[body.index(inner) + len(inner) :]
-    ends = _END.findall(body) or ["\n"]
+    ends = _END.findall(inner) or _END.findall(body) or ["\n"]
     usual = max(dict.fromkeys(ends), key=ends.count)
     old = [one for one in _LINE.findall(inner) if one]
     bare = [_END.sub("", one) for one in old]

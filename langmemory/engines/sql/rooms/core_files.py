@@ -9,6 +9,7 @@ everything where both changed: until it is decided, both keep what they say.
 from __future__ import annotations
 
 import os
+import re
 import secrets
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
@@ -46,6 +47,8 @@ ATTEMPTS: Final = 5
 """How often block and file are looked at again where somebody changes one of them meanwhile."""
 MODELS: Final = ("assistant", "summarizer")
 """Editors whose change of a bound block a person approves."""
+
+_LABEL: Final = re.compile(r"[\w-]{1,100}")
 
 _syncing = RLock()
 """Block and file are compared and brought together by one thread of a process at a time."""
@@ -88,6 +91,11 @@ class CoreFiles:
         namespace = check_namespace(namespace)
         whole = Path(path).expanduser().absolute()
         label = label or conventions.label_for(whole)
+        if not _LABEL.fullmatch(label):
+            raise CoreFileError(
+                f"The label is {label!r}; it must be of letters, digits, '_' and '-'. Pass another (label=…, "
+                "--block)."
+            )
         if limit is not None and (not isinstance(limit, int) or limit < 1):
             raise CoreFileError(f"limit is {limit!r}; it must be a number of characters above 0.")
         there = self._blocks.block((*namespace, "core"), label)
@@ -98,6 +106,10 @@ class CoreFiles:
                     "file yourself, and bind it without create."
                 )
             markdown_file.create(str(whole), there.text)
+        if not whole.exists():
+            raise CoreFileError(
+                f"There is no file {whole}. Write it, or have it written from the block (create=True, --create)."
+            )
         file = markdown_file.read(str(whole))
         if is_memory_page(file.text):
             raise CoreFileError(

@@ -60,10 +60,19 @@ def conflict(
 def decided(
     blocks: BoundBlocks, binding: Binding, block: StoredBlock, file: MarkdownFile
 ) -> str | None:
-    """Return what was decided of a conflict of just these texts: ``open`` while nothing is."""
-    states = f"{CONFLICT}{binding.label}/{_states(binding, block, file)}/"
-    found = [one for one in blocks.reviews(binding, open_only=False) if one.id.startswith(states)]
-    return (found[-1].decision or "open") if found else None
+    """Return what was decided of a conflict that left these texts: ``block`` where the file is to get what
+    the block says, ``open`` while nothing is."""
+    states = _states(binding, block, file)
+    of_file = states[states.index("-") :]
+    for one in reversed(blocks.reviews(binding, open_only=False)):
+        if not one.id.startswith(f"{CONFLICT}{binding.label}/"):
+            continue
+        asked = one.id.split("/")[-2]
+        if asked == states:
+            return one.decision or "open"
+        if one.decision == "both" and asked.endswith(of_file):
+            return "block" if blocks.text_of(one, "both") == block.text else None
+    return None
 
 
 def proposal(
