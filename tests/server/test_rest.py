@@ -218,8 +218,8 @@ async def test_core_memory_is_read_and_written(store: MemoryStore) -> None:
 async def test_a_bound_block_tells_its_file_and_an_assistant_proposes(
     store: MemoryStore, tmp_path: Path
 ) -> None:
-    """The view says to which file a block is bound; what an assistant writes is a review, what a person writes
-    is in the file at once. No request binds."""
+    """The view says to which file a block is bound; what an assistant writes is a review, what a person
+    writes is in the file at once."""
     file = tmp_path / "AGENTS.md"
     file.write_text("Be kind.\n", "utf-8")
     store.core_files.bind(file, PLACE)

@@ -108,7 +108,8 @@ class CoreFiles:
             markdown_file.create(str(whole), there.text)
         if not whole.exists():
             raise CoreFileError(
-                f"There is no file {whole}. Write it, or have it written from the block (create=True, --create)."
+                f"There is no file {whole}. Write it, or have it written from the block (create=True, "
+                "--create)."
             )
         file = markdown_file.read(str(whole))
         if is_memory_page(file.text):
