@@ -63,6 +63,9 @@ QUERY_MESSAGES = 3
 ASKED_FOR = "asked_for"
 """Part of the score of how the viewer asked to be answered, which applies to every answer."""
 
+TASK_NAMED = "task_named"
+"""Part of the score of a procedure whose task the query names."""
+
 NOTHING_SAID = Recall(query="", results=(), trace=Trace())
 """The empty recall of a run without a query: a picture without words, a run nobody speaks in."""
 
@@ -125,6 +128,8 @@ class _Answer:
     mandates: list[Memory]
     requests: list[Memory]
     """How the viewer has asked to be answered."""
+    procedures: list[Memory]
+    """Those whose task the query names."""
     core: str
     """The core blocks as text."""
     topic_distance: float | None
@@ -229,10 +234,11 @@ class RecallNode(MemoryNode):
             question = question.leaving(fork, left)
         request = question.request
         # Together: a store or an embedder behind a network is waited for once, not four times.
-        (recall, distance), mandates, requests, core, standing = yield together(
+        (recall, distance), mandates, requests, procedures, core, standing = yield together(
             self._compared(access, store, question),
             access.mandates(place, request.viewer),
             access.requests(place),
+            access.procedures(request),
             self._blocks(CoreMemory(store, place, labels=self.core)),
             access.standing(question.earlier, request.viewer),
         )
@@ -240,6 +246,7 @@ class RecallNode(MemoryNode):
             recall=recall,
             mandates=mandates,
             requests=requests,
+            procedures=procedures,
             core=core,
             topic_distance=distance,
             standing=standing,
@@ -334,6 +341,7 @@ class RecallNode(MemoryNode):
                     entry_of(replace(memory, priority="guardrail"), 1.0, {ASKED_FOR: 1.0})
                     for memory in answer.requests
                 ),
+                *(entry_of(memory, 1.0, {TASK_NAMED: 1.0}) for memory in answer.procedures),
             ]
         )
         results = answer.recall.results
@@ -452,6 +460,8 @@ def entry_of(
         "is_fact": note.is_fact,
         "validity": note.validity,
         "source": note.source,
+        "is_procedure": note.is_procedure,
+        "record": note.record,
         "earlier": note.earlier or bool((parts or {}).get(EARLIER)),
         "speaker": memory.speaker,
         "text": memory.text,
