@@ -28,7 +28,7 @@ class Writer:
     def __init__(self, store: Storing, namespace: Namespace, *, dry_run: bool) -> None:
         self._store = store
         self._namespace = namespace
-        self._dry_run = dry_run
+        self.dry_run = dry_run
         self.done = Synced()
 
     def take(self, root: str, path: str, content: Content, known: Known | None) -> None:
@@ -100,7 +100,7 @@ class Writer:
 
     def _put(self, puts: list[PutOp], document: Document, known: Known | None) -> bool:
         """Write in one transaction; false where somebody else wrote the document meanwhile."""
-        if self._dry_run:
+        if self.dry_run:
             return True
         place = (self._namespace, document.key)
         try:
