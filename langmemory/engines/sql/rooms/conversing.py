@@ -6,6 +6,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Iterable
+from typing import Final
 
 import numpy as np
 from langgraph.store.base import BaseStore
@@ -21,10 +22,14 @@ from langmemory.engines.sql.writing.naming import Names, unnumbered
 from langmemory.errors import EmbeddingError
 from langmemory.formation.relations.vocabulary import TO_ASSISTANT
 from langmemory.namespaces import check_namespace
+from langmemory.procedures import Procedure, is_procedure, names_task
 from langmemory.twins import Steps, Wait, awaiting, blocking
 from langmemory.types import Memory, Namespace
 
 logger = logging.getLogger("langmemory.store")
+
+MOST_PROCEDURES: Final = 500
+"""Procedures whose tasks are compared with a text; more than anybody told."""
 
 Place = tuple[Namespace, str]
 """Namespace and key of a memory."""
@@ -89,6 +94,33 @@ class Conversing:
                 limit=whole_number("limit", limit),
             )
             return shown(snapshot.connection, ids, self._viewer)
+
+    def procedures(self, namespace: Namespace, task: str, *, limit: int = 3) -> list[Memory]:
+        """Return procedures in force whose task a text names, the longest task first; those that failed more
+        often than they succeeded behind the others.
+
+        Args:
+            namespace: Prefix by whole labels; ``()`` is the whole store.
+            task: What is to be done, in words.
+            limit: At most so many.
+        """
+        prefix = check_namespace(namespace, may_be_empty=True)
+        with self._core.engine.read() as snapshot:
+            ids = standing.procedures(
+                snapshot.connection,
+                prefix,
+                viewer=self._viewer,
+                alive_at_us=self._core.searching.alive_at_us(),
+                limit=MOST_PROCEDURES,
+            )
+            known = shown(snapshot.connection, ids, self._viewer) if ids else []
+        found = [
+            (Procedure.of(one), one)
+            for one in known
+            if is_procedure(one.value) and names_task(task, one.value["task"])
+        ]
+        found.sort(key=lambda each: (each[0].outcomes.fails_more, -len(each[0].task)))
+        return [one for _, one in found[:limit]]
 
     def said_after(self, namespace: Namespace, key: str) -> list[str]:
         """Return keys of the turns that stand after a turn in its thread; none where it is not
