@@ -21,9 +21,11 @@ LAYERS: tuple[frozenset[str], ...] = (
     ),
     frozenset({"types", "languages", "redaction", "values", "arguments", "addresses", "resources"}),
     frozenset({"config", "changes", "namespaces"}),
-    frozenset({"ports", "embeddings", "chat_models", "procedures", "schemas", "subgraph", "wire"}),
+    frozenset(
+        {"ports", "embeddings", "chat_models", "procedures", "schemas", "subgraph", "vault", "wire"}
+    ),
     frozenset({"recall", "formation", "lifecycle", "context"}),
-    frozenset({"messages", "projections", "documents"}),
+    frozenset({"messages", "projections", "documents", "core_files"}),
     frozenset({"engines"}),
     frozenset({"stores"}),
     frozenset({"reflection", "maintenance", "nodes", "tools", "middleware", "importers", "remote"}),

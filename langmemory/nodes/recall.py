@@ -25,6 +25,7 @@ from langmemory.nodes.access import (
     RECALLED_KINDS,
     RecallRequest,
     StoreAccess,
+    core_files_of,
 )
 from langmemory.nodes.core_memory import BLOCKS, CoreBlock, CoreMemory, check_labels, render_core
 from langmemory.nodes.messages import messages_of
@@ -43,7 +44,7 @@ from langmemory.nodes.state import (
 from langmemory.recall.contentless import ENDS_AS_QUESTION, goes_on, is_idle
 from langmemory.recall.question_extraction import extract_question
 from langmemory.stores.rooms import check_kinds, check_min_score, conversing_of
-from langmemory.twins import Steps, call, together
+from langmemory.twins import Steps, call, threaded, together
 from langmemory.types import Kind, Memory, MinScore, Recall, Trace
 
 log = logging.getLogger(__name__)
@@ -62,6 +63,9 @@ QUERY_MESSAGES = 3
 
 ASKED_FOR = "asked_for"
 """Part of the score of how the viewer asked to be answered, which applies to every answer."""
+
+TASK_NAMED = "task_named"
+"""Part of the score of a procedure whose task the query names."""
 
 NOTHING_SAID = Recall(query="", results=(), trace=Trace())
 """The empty recall of a run without a query: a picture without words, a run nobody speaks in."""
@@ -125,7 +129,10 @@ class _Answer:
     mandates: list[Memory]
     requests: list[Memory]
     """How the viewer has asked to be answered."""
-    blocks: list[CoreBlock]
+    procedures: list[Memory]
+    """Those whose task the query names."""
+    core: str
+    """The core blocks as text."""
     topic_distance: float | None
     standing: list[Item]
     """The memories recalled earlier that may still be shown."""
@@ -232,19 +239,20 @@ class RecallNode(MemoryNode):
             question = question.leaving(fork, left)
         request = question.request
         # Together: a store or an embedder behind a network is waited for once, not four times.
-        (recall, distance), mandates, requests, blocks, of_project, standing = yield together(
+        (recall, distance), mandates, requests, procedures, core, standing = yield together(
             self._compared(access, store, question),
             access.mandates(place, request.viewer),
             access.requests(place),
-            self._blocks(CoreMemory(store, place, labels=self.core)),
-            self._project_blocks(store, scope),
+            access.procedures(request),
+            self._core(CoreMemory(store, place, labels=self.core), scope),
             access.standing(question.earlier, request.viewer),
         )
         answer = _Answer(
             recall=recall,
             mandates=mandates,
             requests=requests,
-            blocks=[*blocks, *of_project],
+            procedures=procedures,
+            core=core,
             topic_distance=distance,
             standing=standing,
         )
@@ -265,22 +273,22 @@ class RecallNode(MemoryNode):
         # In turn: recalling, the store keeps the query's vector, and it has the topic's.
         return (yield from recall), (yield from distance)
 
-    def _blocks(self, core: CoreMemory) -> Steps[list[CoreBlock]]:
+    def _core(self, core: CoreMemory, scope: RunScope) -> Steps[str]:
+        """Return the core blocks as text, those that are bound to files as these are now, and that of the
+        project at hand."""
+        if self.core and core_files_of(core.store) is not None:
+            core = yield threaded(core.with_files)
         blocks: list[CoreBlock] = yield call(core, "blocks")
-        return blocks
-
-    def _project_blocks(self, store: BaseStore, scope: RunScope) -> Steps[list[CoreBlock]]:
-        """Return the core block of the project that the run names, if it names one."""
         name = fill(self.project, scope).strip() if self.project else ""
         if not name:
-            return []
-        core = CoreMemory(store, namespace_of(name), labels={BLOCK: BLOCK_PURPOSE})
-        blocks = yield from self._blocks(core)
-        if not any(block.content for block in blocks):
-            log.warning(
-                "project_unknown"
-            )  # or not read yet; it may be a variable of something else
-        return blocks
+            return render_core(blocks, core.labels)
+        place = namespace_of(name)
+        project: list[CoreBlock] = yield call(
+            CoreMemory(core.store, place, labels={BLOCK: BLOCK_PURPOSE}), "blocks"
+        )
+        if not any(block.content for block in project):  # or "project" means something else here
+            log.warning("project_unknown")
+        return render_core([*blocks, *project], {BLOCK: BLOCK_PURPOSE, **core.labels})
 
     def _prepare(self, state: Any, scope: RunScope) -> _Question:
         messages = messages_of(state, self.messages_key)
@@ -348,6 +356,7 @@ class RecallNode(MemoryNode):
                     entry_of(replace(memory, priority="guardrail"), 1.0, {ASKED_FOR: 1.0})
                     for memory in answer.requests
                 ),
+                *(entry_of(memory, 1.0, {TASK_NAMED: 1.0}) for memory in answer.procedures),
             ]
         )
         results = answer.recall.results
@@ -379,7 +388,7 @@ class RecallNode(MemoryNode):
         }
         return {
             "memory_block": block.as_state(),
-            "core_memory": render_core(answer.blocks, {BLOCK: BLOCK_PURPOSE, **self.core}),
+            "core_memory": answer.core,
             "recalled": recalled,
             "recall_trace": trace,
             INTERNAL: {

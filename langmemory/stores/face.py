@@ -29,6 +29,7 @@ from langmemory.stores.rooms import (
     Bus,
     Conversing,
     Core,
+    CoreFiles,
     Feed,
     Graph,
     IndexConfig,
@@ -37,6 +38,7 @@ from langmemory.stores.rooms import (
     RecallOptions,
     ViewerAdmin,
     ViewerChanges,
+    ViewerVault,
     batching,
     forget_for_good,
     recalling,
@@ -100,6 +102,11 @@ class StoreFace(BaseStore):
         """For nodes and tools, see `conversing_of`."""
         return Conversing(self._core, self._viewer)
 
+    @property
+    def _core_files(self) -> CoreFiles:
+        """For nodes and tools, see `langmemory.nodes.access.core_files_of`."""
+        return CoreFiles(self._core)
+
     def for_viewer(self, viewer: str) -> ViewerStore:
         """Return the same memory as this person may see it."""
         raise NotImplementedError
@@ -129,6 +136,11 @@ class StoreFace(BaseStore):
     def feed(self) -> Feed:
         """What happened, in order, as far as the viewer may know of it."""
         return Feed(self._core.engine, self._viewer)
+
+    @property
+    def vault(self) -> ViewerVault:
+        """The viewer's secrets: encrypted, and in no search, recall, export in clear or prompt."""
+        return ViewerVault(self._core, self._viewer)
 
     @property
     def documents(self) -> Documents:

@@ -23,6 +23,7 @@ from langmemory.engines.sql.rooms.copying import (
     refuse_unfinished,
 )
 from langmemory.engines.sql.rooms.core import Core
+from langmemory.engines.sql.rooms.core_files import MODELS, CoreFiles, follow_blocks
 from langmemory.engines.sql.rooms.drafts import MessageOptions
 from langmemory.engines.sql.rooms.events import FORGET, RECALL, REMEMBER
 from langmemory.engines.sql.rooms.feed import Feed
@@ -33,7 +34,7 @@ from langmemory.engines.sql.rooms.graph import Graph
 from langmemory.engines.sql.rooms.jobs import Jobs
 from langmemory.engines.sql.rooms.journal import StoredJournal
 from langmemory.engines.sql.rooms.lifecycle import Lifecycle, MaintenanceNight
-from langmemory.engines.sql.rooms.maintaining import Maintaining
+from langmemory.engines.sql.rooms.maintaining import Maintaining, this_process
 from langmemory.engines.sql.rooms.paging import FilePages, Pages
 from langmemory.engines.sql.rooms.procedures import FoundProcedure, Procedures
 from langmemory.engines.sql.rooms.recalling import (
@@ -44,6 +45,7 @@ from langmemory.engines.sql.rooms.recalling import (
     check_min_score,
 )
 from langmemory.engines.sql.rooms.tokens import Tokens
+from langmemory.engines.sql.rooms.vault import Vault, ViewerVault
 from langmemory.engines.sql.tables.foreign import Contents, ForeignItem
 from langmemory.engines.sql.tables.settings import ModelSetting
 from langmemory.engines.sql.writing.indexing import IndexConfig, Indexing, resolve_indexing
@@ -56,6 +58,7 @@ from langmemory.projections.journal import Journal
 __all__ = [
     "FORGET",
     "MIN_SIMILARITY",
+    "MODELS",
     "MOST_EDGES",
     "RECALL",
     "REMEMBER",
@@ -66,6 +69,7 @@ __all__ = [
     "Conversing",
     "Copied",
     "Core",
+    "CoreFiles",
     "Engine",
     "Feed",
     "FilePages",
@@ -87,8 +91,10 @@ __all__ = [
     "Stretch",
     "Tokens",
     "UnreadThread",
+    "Vault",
     "ViewerAdmin",
     "ViewerChanges",
+    "ViewerVault",
     "archived",
     "as_expander",
     "as_reranker",
@@ -100,6 +106,7 @@ __all__ = [
     "conversing_of",
     "copy_items",
     "copy_memory",
+    "follow_blocks",
     "follow_up",
     "foreign_items",
     "forget_for_good",
@@ -112,6 +119,7 @@ __all__ = [
     "remembering",
     "resolve_indexing",
     "take_apart",
+    "this_process",
 ]  # fmt: skip
 
 
