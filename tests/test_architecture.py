@@ -20,7 +20,7 @@ LAYERS: tuple[frozenset[str], ...] = (
         {"errors", "events", "files", "ids", "labels", "timestamps", "pacing", "pluralize", "twins"}
     ),
     frozenset({"types", "languages", "redaction", "values", "arguments", "addresses", "resources"}),
-    frozenset({"config", "changes", "namespaces"}),
+    frozenset({"config", "changes", "namespaces", "links"}),
     frozenset({"ports", "embeddings", "chat_models", "schemas", "subgraph", "wire"}),
     frozenset({"recall", "formation", "lifecycle", "context"}),
     frozenset({"messages", "projections", "documents"}),

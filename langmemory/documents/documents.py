@@ -17,6 +17,7 @@ from langgraph.store.base import SearchItem
 
 from langmemory.documents import files
 from langmemory.documents.files import Content, Stamp
+from langmemory.documents.front_matter import ends_of
 from langmemory.documents.records import Document, Known, Source, Synced, known_of
 from langmemory.documents.storing import Storing
 from langmemory.documents.writing import Writer
@@ -86,7 +87,7 @@ class Documents:
                 )
             data = source if isinstance(source, bytes) else _encoded(str(text))
             writer.take("", name, Content.of(data), self._known_as(namespace, "", name))
-            return writer.done
+            return self._linked(writer, namespace)
         if source is None or name is not None:
             raise ConfigError("Pass a path, a folder or a glob; or text=… or bytes, with name=….")
         path = Path(source).expanduser()
@@ -94,7 +95,7 @@ class Documents:
             root, pattern = str(path.resolve()), ""
         elif path.exists():
             self._add_file(namespace, path, writer, most_bytes)
-            return writer.done
+            return self._linked(writer, namespace)
         elif glob.has_magic(str(path)):
             root, pattern = _divided(path)
         else:
@@ -104,7 +105,7 @@ class Documents:
             raise ConfigError(f"There is no file in {str(path)!r} that can be read.")
         if not dry_run:
             self._remember(found)
-        return writer.done
+        return self._linked(writer, namespace)
 
     aadd = twin(add)
 
@@ -144,7 +145,7 @@ class Documents:
         for (where, name), known in self._known(namespace).items():
             if where and where not in roots and only in (None, where):
                 _read_file_again(Path(where), name, known, writer, most_bytes)
-        return writer.done
+        return self._linked(writer, namespace)
 
     arefresh = twin(refresh)
 
@@ -269,6 +270,21 @@ class Documents:
         """Return one document, without looking at the others."""
         found = self._items(namespace, "document", root=root, path=path)
         return known_of(found[0]) if found else None
+
+    def _linked(self, writer: Writer, namespace: Namespace) -> Synced:
+        """Make the links of documents those that their front matter names, now that all are there: of those
+        that changed, and of others that may name one which is new, elsewhere or gone."""
+        done = writer.done
+        if writer.dry_run or not (writer.linked or done.added or done.moved or done.removed):
+            return done
+        known = self._known(namespace)
+        elsewhere = bool(done.added or done.moved or done.removed)
+        for one in known.values():
+            if one.document.key in writer.linked or (elsewhere and one.links):
+                refused = self._store._relink(namespace, one.document.key, ends_of(one, known))
+                if refused:
+                    done.unlinked[one.document.path] = "; ".join(refused)
+        return done
 
     def _remember(self, source: Source) -> None:
         item = self._store.get(source.namespace, source.key)

@@ -38,6 +38,11 @@ class Storing(Protocol):
         refresh_ttl: bool | None = None,
     ) -> list[SearchItem]: ...
 
+    def _relink(
+        self, namespace: Namespace, source: str, wanted: Iterable[tuple[str, Iterable[str]]]
+    ) -> list[str]:
+        """Make the links of a document those that its front matter names; return what could not be linked."""
+
     def put_all_if(
         self, puts: Iterable[PutOp], *, expected: Mapping[tuple[Namespace, str], datetime | None]
     ) -> None: ...

@@ -12,6 +12,7 @@ from langgraph.store.base import GetOp, Item, PutOp
 
 from langmemory.documents.converting import Converted, convert
 from langmemory.documents.files import Content
+from langmemory.documents.front_matter import FrontMatterError, Links, links_in
 from langmemory.documents.records import DIGITS, Document, Known, Synced, digest, known_of, record
 from langmemory.documents.splitting import CHUNK_CHARACTERS, split
 from langmemory.documents.storing import Storing
@@ -28,8 +29,10 @@ class Writer:
     def __init__(self, store: Storing, namespace: Namespace, *, dry_run: bool) -> None:
         self._store = store
         self._namespace = namespace
-        self._dry_run = dry_run
+        self.dry_run = dry_run
         self.done = Synced()
+        self.linked: set[str] = set()
+        """Keys of the documents that name links, or did before."""
 
     def take(self, root: str, path: str, content: Content, known: Known | None) -> None:
         """Write a document that is new, or may be otherwise than before.
@@ -79,6 +82,9 @@ class Writer:
     ) -> None:
         """Write a document. ``converted`` None leaves its chunks as they are."""
         new = None if converted is None else dict(self._chunks(document, converted))
+        links = self._links(document, converted, known)
+        if links or (known is not None and known.links):
+            self.linked.add(document.key)
         for _ in self._attempts():
             before = {} if new is None or known is None else self._stored(known)
             keys = (known.keys if known is not None else ()) if new is None else tuple(new)
@@ -90,7 +96,7 @@ class Writer:
                 PutOp(self._namespace, f"{document.key}/{part}", value)
                 for part, value in {**chunks, **gone}.items()
             ]
-            value = record(document, content, keys, converted, known)
+            value = record(document, content, keys, converted, known, links)
             puts.append(PutOp(self._namespace, document.key, value, index=False))
             if self._put(puts, document, known):
                 self.done.chunks += len(chunks)
@@ -98,9 +104,21 @@ class Writer:
             found = self._store.get(self._namespace, document.key)
             known = None if found is None else known_of(found)
 
+    def _links(self, document: Document, converted: Converted | None, known: Known | None) -> Links:
+        """Return what the front matter of a document names."""
+        if converted is None:
+            return {} if known is None else known.links
+        if converted.layout != "markdown" or converted.unit != "L":
+            return {}
+        try:
+            return links_in(converted.text)
+        except FrontMatterError as error:
+            self.done.unlinked[document.path] = f"its front matter: {error}"
+            return {}
+
     def _put(self, puts: list[PutOp], document: Document, known: Known | None) -> bool:
         """Write in one transaction; false where somebody else wrote the document meanwhile."""
-        if self._dry_run:
+        if self.dry_run:
             return True
         place = (self._namespace, document.key)
         try:
