@@ -21,7 +21,9 @@ LAYERS: tuple[frozenset[str], ...] = (
     ),
     frozenset({"types", "languages", "redaction", "values", "arguments", "addresses", "resources"}),
     frozenset({"config", "changes", "namespaces", "links"}),
-    frozenset({"ports", "embeddings", "chat_models", "schemas", "subgraph", "wire"}),
+    frozenset(
+        {"ports", "embeddings", "chat_models", "procedures", "schemas", "subgraph", "vault", "wire"}
+    ),
     frozenset({"recall", "formation", "lifecycle", "context"}),
     frozenset({"messages", "projections", "documents"}),
     frozenset({"engines"}),

@@ -53,6 +53,17 @@ class Source:
     pattern: str
     """Of a glob: which files of the folder. Empty: all that can be read."""
     ignore: tuple[str, ...]
+    failed: Mapping[str, str] = field(default_factory=dict)
+    """What could not be read of it last time, and why."""
+
+    @classmethod
+    def of(cls, item: Item) -> Source:
+        """Return what such an item says."""
+        value: Mapping[str, Any] = item.value
+        return cls(
+            namespace=tuple(item.namespace), root=str(value["root"]), pattern=str(value["pattern"]),
+            ignore=tuple(value["ignore"]), failed=dict(value.get("failed") or {}),
+        )  # fmt: skip
 
     @property
     def key(self) -> str:
@@ -64,12 +75,31 @@ class Source:
         """Of its item."""
         return {
             "kind": "resource", "record": "source", "root": self.root, "pattern": self.pattern,
-            "ignore": list(self.ignore),
+            "ignore": list(self.ignore), "failed": dict(self.failed),
         }  # fmt: skip
 
     def holds(self, path: str) -> bool:
         """Return whether a file of the folder is one of them."""
         return not self.pattern or matches(self.pattern, path)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Chunk:
+    """A part of a document, as it is found and cited."""
+
+    key: str
+    heading: str
+    """The headings above it."""
+    place: str
+    """As in `citation`: ``L10-L24``, ``page=3``; empty where the format has none."""
+    text: str
+
+    @classmethod
+    def of(cls, item: Item) -> Chunk:
+        """Return what such an item says."""
+        value: Mapping[str, Any] = item.value
+        heading, place = str(value.get("heading") or ""), str(value.get("place") or "")
+        return cls(key=item.key, heading=heading, place=place, text=str(value["text"]))
 
 
 @dataclass(kw_only=True, slots=True)
@@ -129,7 +159,7 @@ def record(
     """Return the value of the item that says what was read."""
     title = known.document.title if known is not None else ""
     if converted is not None:
-        lines = (line.strip("# \t") for line in converted.text.splitlines())
+        lines = (line.strip('#" \t') for line in converted.text.splitlines())
         title = next((line for line in lines if line.strip("=-")), "")
     named = {"links": {relation: list(ends) for relation, ends in links.items()}} if links else {}
     return {

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from datetime import datetime
 from typing import Any, Final
@@ -12,10 +12,10 @@ from langgraph.store.base import GetOp, Item, PutOp
 
 from langmemory.documents.converting import Converted, convert
 from langmemory.documents.files import Content
-from langmemory.documents.front_matter import FrontMatterError, Links, links_in
+from langmemory.documents.front_matter import FrontMatterError, Links, ends_of, links_in
 from langmemory.documents.records import DIGITS, Document, Known, Synced, digest, known_of, record
 from langmemory.documents.splitting import CHUNK_CHARACTERS, split
-from langmemory.documents.storing import Storing
+from langmemory.documents.storing import Documents, Storing
 from langmemory.errors import ChangedMeanwhileError
 from langmemory.types import Namespace
 
@@ -72,6 +72,26 @@ class Writer:
                 return
             known = known_of(found)
         self.done.removed.append(document.path)
+
+    def link(self, documents: Callable[[], Documents], *, every: bool = False) -> None:
+        """Make the links of documents those that their front matter names: of those that were written, and of
+        others that may name one which is new, elsewhere or gone.
+
+        Args:
+            documents: What is known of all, now that they are there.
+            every: Of all of them.
+        """
+        elsewhere = every or bool(self.done.added or self.done.moved or self.done.removed)
+        if not (elsewhere or self.linked):
+            return
+        known = documents()
+        for one in known.values():
+            if one.document.key in self.linked or (elsewhere and one.links):
+                refused = self._store._relink(
+                    self._namespace, one.document.key, ends_of(one, known)
+                )
+                if refused:
+                    self.done.unlinked[one.document.path] = "; ".join(refused)
 
     def _write(
         self,

@@ -447,6 +447,8 @@ def entry_of(
         "is_fact": note.is_fact,
         "validity": note.validity,
         "source": note.source,
+        "is_procedure": note.is_procedure,
+        "record": note.record,
         "earlier": note.earlier or bool((parts or {}).get(EARLIER)),
         "speaker": memory.speaker,
         "text": memory.text,

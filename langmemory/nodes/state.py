@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Annotated, Any, Final, cast
+from typing import Annotated, Any, Final, NotRequired, cast
 
 from langchain_core.messages import AnyMessage
 from langgraph.graph import MessagesState
@@ -34,6 +34,10 @@ class RecalledMemory(TypedDict):
     """Of a fact, when it is true, as the block says it: ``since March 2026``."""
     source: str
     """Of a part of a document, how it is cited: ``docs/guide.md#L10-L24``. Else empty."""
+    is_procedure: NotRequired[bool]
+    """Whether it is a procedure with steps."""
+    record: NotRequired[str]
+    """Of a procedure, how it went: ``worked 3 of 4 times``. Else empty."""
     earlier: bool
     """Whether something newer has taken its place."""
     speaker: str | None

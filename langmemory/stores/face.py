@@ -33,9 +33,11 @@ from langmemory.stores.rooms import (
     Graph,
     IndexConfig,
     Pages,
+    Procedures,
     RecallOptions,
     ViewerAdmin,
     ViewerChanges,
+    ViewerVault,
     batching,
     forget_for_good,
     recalling,
@@ -130,6 +132,11 @@ class StoreFace(BaseStore):
         return Feed(self._core.engine, self._viewer)
 
     @property
+    def vault(self) -> ViewerVault:
+        """The viewer's secrets: encrypted, and in no search, recall, export in clear or prompt."""
+        return ViewerVault(self._core, self._viewer)
+
+    @property
     def documents(self) -> Documents:
         """Files and texts that are searched beside what was said, and cited by path and line."""
         from langmemory.documents import Documents  # few need it, and all would wait for it
@@ -141,6 +148,11 @@ class StoreFace(BaseStore):
     ) -> list[str]:
         """See `Graph._relink`."""
         return self.graph(namespace)._relink(source, wanted)
+
+    @property
+    def procedures(self) -> Procedures:
+        """How things are done, step by step, and how it went."""
+        return Procedures(self._core, self._viewer)
 
     def bus(self, namespace: Namespace = (), *, agent: str | None = None) -> Bus:
         """Return the bus over which agents share context, as one of them sends and receives.

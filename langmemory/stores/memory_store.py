@@ -30,6 +30,7 @@ from langmemory.stores.rooms import (
     Jobs,
     Lifecycle,
     Tokens,
+    Vault,
     as_expander,
     as_reranker,
     complete_forgetting,
@@ -42,6 +43,7 @@ from langmemory.stores.rooms import (
 from langmemory.stores.sweeping import Count, Done, Sweeper, SweeperHandle
 from langmemory.twins import twin
 from langmemory.types import Forgotten, Namespace, Stats
+from langmemory.vault import Passphrase, VaultKey
 
 if TYPE_CHECKING:
     from langchain_core.documents import BaseDocumentCompressor
@@ -84,6 +86,7 @@ class MemoryStore(StoreFace):
         expander: BaseChatModel | Expander | None = None,
         reranker: BaseDocumentCompressor | BaseChatModel | Reranker | None = None,
         redact: Redactor | bool | None = None,
+        vault_key: VaultKey | Passphrase | Iterable[VaultKey | Passphrase] | None = None,
         schema: str | None = None,
     ) -> None:
         """Open a memory, creating it if there is none.
@@ -107,6 +110,9 @@ class MemoryStore(StoreFace):
             redact: What replaces credentials in what is remembered: a function that takes the text of
                 a turn and returns it as it may be stored; True is `langmemory.redaction`'s own, False
                 none. None: as configured, which is True.
+            vault_key: The key of the vault, or several, the newest first. None: those that the environment
+                variables ``LANGMEMORY_VAULT_KEY``, ``…_KEY_FILE`` or ``LANGMEMORY_VAULT_KEYRING`` give, read
+                when one is needed.
             schema: The schema on the server, instead of that of the address; its default is
                 ``langmemory``.
 
@@ -128,6 +134,7 @@ class MemoryStore(StoreFace):
             expander=as_expander(expander or _configured(config.models, "expand")),
             reranker=as_reranker(reranker or _configured(config.models, "rerank")),
             redactor=redactor_of(config.privacy.redact if redact is None else redact),
+            vault_keys=vault_key,
         )
         try:
             refuse_unfinished(core.engine)
@@ -248,6 +255,11 @@ class MemoryStore(StoreFace):
     def tokens(self) -> Tokens:
         """The tokens of those who reach the file through the server."""
         return Tokens(self._core.engine)
+
+    @property
+    def vault(self) -> Vault:
+        """Secrets: encrypted, and in no search, recall, export in clear or prompt; and the keys."""
+        return Vault(self._core, None)
 
     @property
     def journal(self) -> Journal:

@@ -35,6 +35,7 @@ from langmemory.engines.sql.rooms.journal import StoredJournal
 from langmemory.engines.sql.rooms.lifecycle import Lifecycle, MaintenanceNight
 from langmemory.engines.sql.rooms.maintaining import Maintaining
 from langmemory.engines.sql.rooms.paging import FilePages, Pages
+from langmemory.engines.sql.rooms.procedures import FoundProcedure, Procedures
 from langmemory.engines.sql.rooms.recalling import (
     RecallOptions,
     as_expander,
@@ -43,6 +44,7 @@ from langmemory.engines.sql.rooms.recalling import (
     check_min_score,
 )
 from langmemory.engines.sql.rooms.tokens import Tokens
+from langmemory.engines.sql.rooms.vault import Vault, ViewerVault
 from langmemory.engines.sql.tables.foreign import Contents, ForeignItem
 from langmemory.engines.sql.tables.settings import ModelSetting
 from langmemory.engines.sql.writing.indexing import IndexConfig, Indexing, resolve_indexing
@@ -68,6 +70,7 @@ __all__ = [
     "Engine",
     "Feed",
     "FilePages",
+    "FoundProcedure",
     "Gathering",
     "Graph",
     "IndexConfig",
@@ -79,13 +82,16 @@ __all__ = [
     "MessageOptions",
     "ModelSetting",
     "Pages",
+    "Procedures",
     "Progress",
     "RecallOptions",
     "Stretch",
     "Tokens",
     "UnreadThread",
+    "Vault",
     "ViewerAdmin",
     "ViewerChanges",
+    "ViewerVault",
     "archived",
     "as_expander",
     "as_reranker",

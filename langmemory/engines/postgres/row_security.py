@@ -110,8 +110,11 @@ CLOSED: Final = {
     "job": "conversations that are to be reflected on, whoever's they are",
     "lease": "only who writes needs it",
     "progress": "only who writes needs it",
+    "secret": "the vault; even a ciphertext is for the application alone",
     "stale_page": "only who writes needs it",
     "token": "who may reach the server",
+    "vault_event": "who used which secret, whoever's it is",
+    "vault_key": "as secret",
     "word_change": "ids for copies in memory, which a reader has none of",
     READERS: "which role is bound to whom",
 }

@@ -13,7 +13,7 @@ from langmemory.context.citations import Usage
 from langmemory.engines.sql.background import reflected
 from langmemory.engines.sql.reading.health import health
 from langmemory.engines.sql.reading.searching import now_us
-from langmemory.engines.sql.records import items, removal, runs, usage
+from langmemory.engines.sql.records import items, removal, runs, secrets, usage
 from langmemory.engines.sql.rooms.changes import dry_run_savepoint
 from langmemory.engines.sql.rooms.conversing import shown
 from langmemory.engines.sql.rooms.core import Core, pages_telling_of
@@ -124,7 +124,8 @@ class ViewerAdmin:
     ausage = twin(usage)
 
     def delete_namespace(self, prefix: Namespace) -> int:
-        """Delete every item in a namespace and below it, also in the archive file; how many.
+        """Delete every item in a namespace and below it, also in the archive file; how many. Secrets of the
+        vault there are deleted, too.
 
         The history keeps what they were; the pages of the journal follow. ``()`` is refused: delete
         the file instead. Private memories of others than the ``viewer`` stay; None is the
@@ -135,6 +136,8 @@ class ViewerAdmin:
             raise ConfigError("delete_namespace(()) would empty the store; name a namespace.")
         prefix = check_namespace(prefix)
         self._core.archive.return_all(lambda connection: moving.moved_under(connection, prefix))
+        with self._core.engine.write() as connection:
+            secrets.delete_namespace(connection, prefix, self._viewer, self._core.now_us())
         return self._core.remove_all(
             items.under(prefix, viewer=self._viewer), "delete", reason=removal.WHOLE_NAMESPACE
         )

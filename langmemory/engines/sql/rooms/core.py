@@ -40,6 +40,8 @@ from langmemory.recall.presets import find_preset
 from langmemory.redaction import Redactor
 from langmemory.twins import Steps, Wait, call
 from langmemory.types import Applied, Namespace
+from langmemory.vault.keys import GivenKey
+from langmemory.vault.sources import VaultKeys
 
 logger = logging.getLogger("langmemory.store")
 
@@ -77,6 +79,7 @@ class Core:
         "reranker",
         "searching",
         "ttl_config",
+        "vault_keys",
         "workers",
     )  # fmt: skip
 
@@ -92,6 +95,7 @@ class Core:
         expander: Expander | None,
         reranker: Reranker | None,
         redactor: Redactor | None,
+        vault_keys: Iterable[GivenKey] | GivenKey | None = None,
     ) -> None:
         """Open the file; see `MemoryStore`.
 
@@ -104,6 +108,7 @@ class Core:
             )
         self.config = config or load_config()
         settings = self.config.database
+        self.vault_keys = VaultKeys(vault_keys)
         indexing = resolve_indexing(index, self.config)
         self.ttl_config = resolve_ttl(ttl, self.config)
         find_preset(None, self.config)  # a wrong name is told at once, not by the first recall

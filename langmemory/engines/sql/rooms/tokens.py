@@ -41,6 +41,7 @@ class Tokens:
         scope: TokenScope = "read",
         expires_at: datetime | None = None,
         agent: str | None = None,
+        unlocks: bool = False,
     ) -> tuple[AccessToken, str]:
         """Make a token; return what is stored of it, and the token itself, which nobody can read again.
 
@@ -51,6 +52,7 @@ class Tokens:
             expires_at: From when on it is refused; None is never.
             agent: As which agent it sends and receives on the bus; None is none. A token of the
                 application may name one with each request.
+            unlocks: Whether it may also unlock secrets of the vault, with a reason, into the audit log.
 
         Raises:
             ConfigError: An argument is wrong.
@@ -72,6 +74,7 @@ class Tokens:
             created_at=now,
             expires_at=expires_at,
             agent=None if agent is None else check_agent("agent", agent),
+            unlocks=unlocks,
         )
         secret = secrets.token_urlsafe(32)
         with self._engine.write() as connection:
@@ -97,7 +100,7 @@ class Tokens:
         if found is None:
             return None
         row = self._engine.first(tokens.FIND, (found[1],))
-        digest = bytes(32) if row is None else row[7]
+        digest = bytes(32) if row is None else row[8]
         if not hmac.compare_digest(digest, _digest(found[2])) or row is None:
             return None
         token = tokens.token_of(row)
