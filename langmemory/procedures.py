@@ -18,6 +18,8 @@ from langmemory.types import Memory, Namespace, Priority, Privacy, Status
 
 KEYS: Final = "procedure/"
 """Begin the keys of procedures."""
+AFTER_KEYS: Final = KEYS[:-1] + chr(ord(KEYS[-1]) + 1)
+"""The first key behind theirs."""
 MOST_STEPS: Final = 30
 MOST_CHARACTERS: Final = 400
 """Of a task, a step or a precondition."""
@@ -27,7 +29,7 @@ Source = Literal["person", "run", "agent"]
 ended well, or an agent noted it."""
 Outcome = Literal["succeeded", "failed"]
 
-_ENDINGS: Final = frozenset({"", "e", "s", "es", "ed", "ing", "en"})
+_ENDINGS: Final = frozenset({"", "e", "s", "es", "ed", "ing", "en", "n", "t", "st"})
 """By which two forms of a word may differ."""
 _SHORTEST: Final = 3
 """Letters that two forms of a word share."""
@@ -257,8 +259,14 @@ def same_words(text: str, other: str) -> bool:
     """Return whether two texts have the same telling words, endings and order aside."""
     words, others = _telling(text), _telling(other)
     return len(words) == len(others) and all(
-        any(_same_word(word, one) for one in others) for word in words
+        any(same_word(word, one) for one in others) for word in words
     )
+
+
+def names_task(text: str, task: str) -> bool:
+    """Return whether a text has all telling words of a task, endings and order aside."""
+    words = split_words(text)
+    return all(any(same_word(one, word) for word in words) for one in _telling(task))
 
 
 def same_steps(steps: Sequence[Step], others: Sequence[Step]) -> bool:
@@ -275,14 +283,15 @@ def names_tool(step: Step, tool: str) -> bool:
         return step.tool == tool
     words = split_words(step.text)
     named = split_words(tool.replace("_", " "))
-    return bool(named) and all(any(_same_word(one, word) for word in words) for one in named)
+    return bool(named) and all(any(same_word(one, word) for word in words) for one in named)
 
 
 def _telling(text: str) -> tuple[str, ...]:
     return keyword_terms(text) or tuple(split_words(text))
 
 
-def _same_word(word: str, other: str) -> bool:
+def same_word(word: str, other: str) -> bool:
+    """Return whether two words are forms of one."""
     if word == other:
         return True
     shared = next(

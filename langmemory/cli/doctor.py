@@ -257,15 +257,14 @@ def _file(config: Config) -> Iterator[Check]:
         yield Check(state="warn", what="forgetting", found=found, advice=advice)
     yield from _given_up(dead)
     yield from _circles(rings)
-    for rule in rules:
-        found, _, advice = rule.partition(". ")
-        yield Check(state="warn", what="lifecycle", found=found, advice=advice)
+    yield from _rules(rules)
 
 
 def _server(config: Config) -> Iterator[Check]:
     from langmemory.engines.sql.background.jobs import counts
-    from langmemory.engines.sql.reading.health import circles
+    from langmemory.engines.sql.reading.health import circles, unreachable
     from langmemory.errors import with_extra
+    from langmemory.lifecycle.policies import PolicyOptions
     from langmemory.stores.rooms import is_there
 
     path, what = config.database.path, "memory server"
@@ -284,6 +283,7 @@ def _server(config: Config) -> Iterator[Check]:
             with engine.read() as snapshot:
                 stats, dead = snapshot.stats(), counts(snapshot.connection).get("dead", 0)
                 rings = circles(snapshot.connection)
+                rules = unreachable(snapshot, PolicyOptions.of(config.lifecycle))
             problems = engine.check()
             findings = engine.findings()
             unfinished = engine.remaining is not None
@@ -301,6 +301,7 @@ def _server(config: Config) -> Iterator[Check]:
         yield Check(state="warn", what="forgetting", found=found, advice=advice)
     yield from _given_up(dead)
     yield from _circles(rings)
+    yield from _rules(rules)
     for one in findings:
         yield Check(state=one.state, what=one.what, found=one.found, advice=one.advice)
 
@@ -326,6 +327,12 @@ def _circles(found: Sequence[Sequence[str]]) -> Iterator[Check]:
         ways = " requires ".join(circle)
         advice = "`langmemory graph NAME --unlink requires --to TARGET` ends one of these links."
         yield Check(state="warn", what="links", found=f"in a circle: {ways}", advice=advice)
+
+
+def _rules(unreachable: Sequence[str]) -> Iterator[Check]:
+    for rule in unreachable:
+        found, _, advice = rule.partition(". ")
+        yield Check(state="warn", what="lifecycle", found=found, advice=advice)
 
 
 def _damages(path: str) -> list[str] | None:

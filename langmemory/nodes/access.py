@@ -197,6 +197,14 @@ class StoreAccess:
         """Return how the viewer has asked to be answered; a plain store cannot tell."""
         return self._told("requests", namespace)
 
+    def procedures(self, request: RecallRequest) -> Steps[list[Memory]]:
+        """Return procedures whose task the query names, which recall may think unlikely: an order is no
+        question. A plain store cannot tell."""
+        if not request.query or request.filter is not None or "procedural" not in request.kinds:
+            return []
+        found = yield from self._told("procedures", request.namespace, request.query)
+        return [one for one in found if one.key not in request.exclude]
+
     def said_since(self, namespace: Namespace, thread_id: str, key: str | None) -> Steps[list[str]]:
         """Return the keys of the turns of a thread after one of them, of all without one."""
         if key is not None:

@@ -62,6 +62,9 @@ QUERY_MESSAGES = 3
 ASKED_FOR = "asked_for"
 """Part of the score of how the viewer asked to be answered, which applies to every answer."""
 
+TASK_NAMED = "task_named"
+"""Part of the score of a procedure whose task the query names."""
+
 NOTHING_SAID = Recall(query="", results=(), trace=Trace())
 """The empty recall of a run without a query: a picture without words, a run nobody speaks in."""
 
@@ -124,6 +127,8 @@ class _Answer:
     mandates: list[Memory]
     requests: list[Memory]
     """How the viewer has asked to be answered."""
+    procedures: list[Memory]
+    """Those whose task the query names."""
     blocks: list[CoreBlock]
     topic_distance: float | None
     standing: list[Item]
@@ -227,10 +232,11 @@ class RecallNode(MemoryNode):
             question = question.leaving(fork, left)
         request = question.request
         # Together: a store or an embedder behind a network is waited for once, not four times.
-        (recall, distance), mandates, requests, blocks, standing = yield together(
+        (recall, distance), mandates, requests, procedures, blocks, standing = yield together(
             self._compared(access, store, question),
             access.mandates(place, request.viewer),
             access.requests(place),
+            access.procedures(request),
             self._blocks(CoreMemory(store, place, labels=self.core)),
             access.standing(question.earlier, request.viewer),
         )
@@ -238,6 +244,7 @@ class RecallNode(MemoryNode):
             recall=recall,
             mandates=mandates,
             requests=requests,
+            procedures=procedures,
             blocks=blocks,
             topic_distance=distance,
             standing=standing,
@@ -329,6 +336,7 @@ class RecallNode(MemoryNode):
                     entry_of(replace(memory, priority="guardrail"), 1.0, {ASKED_FOR: 1.0})
                     for memory in answer.requests
                 ),
+                *(entry_of(memory, 1.0, {TASK_NAMED: 1.0}) for memory in answer.procedures),
             ]
         )
         results = answer.recall.results

@@ -33,7 +33,7 @@ from langmemory.engines.sql.rooms.graph import Graph
 from langmemory.engines.sql.rooms.jobs import Jobs
 from langmemory.engines.sql.rooms.journal import StoredJournal
 from langmemory.engines.sql.rooms.lifecycle import Lifecycle, MaintenanceNight
-from langmemory.engines.sql.rooms.maintaining import Maintaining
+from langmemory.engines.sql.rooms.maintaining import Maintaining, this_process
 from langmemory.engines.sql.rooms.paging import FilePages, Pages
 from langmemory.engines.sql.rooms.procedures import FoundProcedure, Procedures
 from langmemory.engines.sql.rooms.recalling import (
@@ -115,6 +115,7 @@ __all__ = [
     "remembering",
     "resolve_indexing",
     "take_apart",
+    "this_process",
 ]  # fmt: skip
 
 

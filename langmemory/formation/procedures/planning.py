@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Final
 
-from langmemory.changes import AddMemory, Change, Facets, Supersede, UpdateMemory
-from langmemory.ports.facts import digest
+from langmemory.changes import AddMemory, Change, ChangeSet, Facets, Supersede, UpdateMemory
+from langmemory.ports.facts import KnownFact, digest
 from langmemory.procedures import (
     KEYS,
     Draft,
@@ -16,6 +16,7 @@ from langmemory.procedures import (
     Outcomes,
     Procedure,
     Step,
+    is_procedure,
     same_steps,
     same_words,
     standing,
@@ -87,6 +88,42 @@ def plan(
     return replace(added, changes=(*added.changes, gone), replaced=before)
 
 
+def told(
+    drafts: Iterable[Draft],
+    known: Iterable[KnownFact],
+    change_set: ChangeSet,
+    now: datetime,
+) -> ChangeSet:
+    """Return a plan with the procedures that its turns tell, too. What is another's stays as it is, and so
+    does what the plan changes already, because a turn it rests on was edited.
+
+    Args:
+        drafts: As `instructed` reads them.
+        known: All procedures, the latest first.
+        change_set: The plan.
+        now: When.
+    """
+    touched = {getattr(one, "key", None) for one in change_set.changes}
+    held, sources = list[Procedure](), dict[str, tuple[str, ...]]()
+    for each in known:
+        if is_procedure(each.memory.value):
+            one = Procedure.of(each.memory)
+            held.append(replace(one, status="archived") if one.key in touched else one)
+            sources[one.key] = each.evidence
+    changes: list[Change] = []
+    for draft in drafts:
+        before = find(draft, [one for one in held if one.status == "active"])
+        if before is not None and before.owner not in (None, draft.owner):
+            continue
+        if before is not None and sources.get(before.key) == draft.evidence:
+            draft = _said_otherwise(draft, before, held)
+        made = plan(draft, held, change_set.namespace, now)
+        changes += made.changes
+        gone = {made.procedure.key, made.replaced.key if made.replaced else None}
+        held = [made.procedure, *(one for one in held if one.key not in gone)]
+    return change_set.model_copy(update={"changes": (*change_set.changes, *changes)})
+
+
 def outcome(
     before: Procedure,
     came: Outcome,
@@ -136,6 +173,14 @@ def find(draft: Draft, known: Sequence[Procedure]) -> Procedure | None:
     last = draft.steps[-1].text
     having = (one for one in circle if any(same_words(step.text, last) for step in one.steps))
     return next(having, None)
+
+
+def _said_otherwise(draft: Draft, before: Procedure, known: Sequence[Procedure]) -> Draft:
+    """Return a draft of the turn that the known procedure was made of, which says something else by now: its
+    steps count instead of the earlier ones, among those of the version before."""
+    replaced = next((one for one in known if one.superseded_by == before.key), None)
+    steps = draft.steps if replaced is None else _merged(replaced.steps, draft.steps)
+    return replace(draft, steps=steps, in_order=False, same_as=before.key)
 
 
 def _whose(one: Draft | Procedure) -> tuple[str | None, bool]:

@@ -32,6 +32,7 @@ from langmemory.engines.sql.changes import applying
 from langmemory.engines.sql.changes.applying import Prepared
 from langmemory.engines.sql.changes.reviews import unanswered
 from langmemory.engines.sql.changes.undoing import Undoing
+from langmemory.engines.sql.engine import written
 from langmemory.engines.sql.graph import graph_rows
 from langmemory.engines.sql.reading.knowledge import came_after
 from langmemory.engines.sql.records import follow_ups, history, items, reviews, runs, standing
@@ -278,8 +279,7 @@ class Changes(ViewerChanges):
             with core.engine.write() as connection, dry_run_savepoint(connection):
                 return replace(write(connection)[0], dry_run=True)
         core.complete(list(drafted.writes.values()))
-        with core.engine.write() as connection:
-            applied, pages = write(connection)
+        applied, pages = written(core.engine, write)
         core.follow(pages)
         return _together(applied, follow_up(core))
 
@@ -311,7 +311,7 @@ class Changes(ViewerChanges):
                 connection,
                 change_set,
                 drafted.prepared,
-                writes=drafted.writes,
+                writes={n: replace(one) for n, one in drafted.writes.items()},  # they are filled in
                 follows=follows,
             )
             if links is not None and not applied.repeated:
@@ -354,8 +354,9 @@ class Changes(ViewerChanges):
         with core.engine.read() as snapshot:
             undoing = self._undoing(snapshot.connection, run_id)
         core.complete([write for one in undoing for write in one.drafts.values()])
-        with core.engine.write() as connection:
-            applied, pages = self._undo(connection, undoing)
+        applied, pages = written(
+            core.engine, lambda there: self._undo(there, [one.fresh() for one in undoing])
+        )
         core.follow(pages)
         applied = replace(applied, lines=(*_returned(returned), *applied.lines))
         return _together(applied, follow_up(core))

@@ -21,6 +21,7 @@ from langmemory.errors import ConfigError, OwnershipError, StalePlanError
 from langmemory.formation.procedures import planning
 from langmemory.namespaces import check_namespace
 from langmemory.procedures import (
+    AFTER_KEYS,
     KEYS,
     Draft,
     Outcome,
@@ -33,8 +34,6 @@ from langmemory.procedures import (
 from langmemory.twins import led, twin
 from langmemory.types import Memory, Namespace, Privacy, RunKind
 
-AFTER_KEYS: Final = KEYS[:-1] + chr(ord(KEYS[-1]) + 1)
-"""The first key behind those of procedures."""
 ATTEMPTS: Final = 5
 """Times that a change is planned while others write."""
 SEARCHED: Final = 4
@@ -128,10 +127,11 @@ class Procedures:
         kind: RunKind = "correction",
         note: dict[str, Any] | None = None,
     ) -> list[Procedure]:
-        """Keep several procedures in one run; see `add`. Return those that hold now.
+        """Keep several procedures in one run; see `add`. Return those that hold now. Of a draft from a run of
+        tools, what is another's stays as it is, and what a person deleted does not come back.
 
         Raises:
-            OwnershipError: One of them is another's.
+            OwnershipError: Another draft is about what is another's.
         """
         namespace = check_namespace(namespace, written=True)
 
@@ -143,7 +143,13 @@ class Procedures:
                 made = planning.plan(
                     draft, known, namespace, self._now(), is_free=_any if learned else is_free
                 )
-                self._check_owner(made.replaced or made.procedure, draft)
+                if self._is_anothers(made.replaced or made.procedure):
+                    if learned:
+                        continue
+                    raise OwnershipError(
+                        f"How to {draft.task!r} is another's to change. Ask them, or use the "
+                        "application's store."
+                    )
                 holds.append(made.procedure)
                 changes += made.changes
                 gone = {made.procedure.key, made.replaced.key if made.replaced else None}
@@ -318,11 +324,8 @@ class Procedures:
         item = items.find(connection, namespace, key, viewer=self._viewer)
         return None if item is None else next(iter(shown(connection, [item], self._viewer)), None)
 
-    def _check_owner(self, known: Procedure, draft: Draft) -> None:
-        if self._viewer is not None and known.owner not in (None, self._viewer):
-            raise OwnershipError(
-                f"How to {draft.task!r} is another's to change. Ask them, or use the application's store."
-            )
+    def _is_anothers(self, known: Procedure) -> bool:
+        return self._viewer is not None and known.owner not in (None, self._viewer)
 
     def _now(self) -> datetime:
         return datetime.fromtimestamp(self._core.now_us() / 1_000_000, UTC)
