@@ -25,7 +25,7 @@ LAYERS: tuple[frozenset[str], ...] = (
         {"ports", "embeddings", "chat_models", "procedures", "schemas", "subgraph", "vault", "wire"}
     ),
     frozenset({"recall", "formation", "lifecycle", "context"}),
-    frozenset({"messages", "projections", "documents"}),
+    frozenset({"messages", "projections", "documents", "core_files"}),
     frozenset({"engines"}),
     frozenset({"stores"}),
     frozenset({"reflection", "maintenance", "nodes", "tools", "middleware", "importers", "remote"}),

@@ -29,6 +29,7 @@ from langmemory.stores.rooms import (
     Bus,
     Conversing,
     Core,
+    CoreFiles,
     Feed,
     Graph,
     IndexConfig,
@@ -100,6 +101,11 @@ class StoreFace(BaseStore):
     def _conversing(self) -> Conversing:
         """For nodes and tools, see `conversing_of`."""
         return Conversing(self._core, self._viewer)
+
+    @property
+    def _core_files(self) -> CoreFiles:
+        """For nodes and tools, see `langmemory.nodes.access.core_files_of`."""
+        return CoreFiles(self._core)
 
     def for_viewer(self, viewer: str) -> ViewerStore:
         """Return the same memory as this person may see it."""
