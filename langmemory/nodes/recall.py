@@ -24,6 +24,7 @@ from langmemory.nodes.access import (
     RECALLED_KINDS,
     RecallRequest,
     StoreAccess,
+    core_files_of,
 )
 from langmemory.nodes.core_memory import BLOCKS, CoreBlock, CoreMemory, check_labels, render_core
 from langmemory.nodes.messages import messages_of
@@ -42,7 +43,7 @@ from langmemory.nodes.state import (
 from langmemory.recall.contentless import ENDS_AS_QUESTION, goes_on, is_idle
 from langmemory.recall.question_extraction import extract_question
 from langmemory.stores.rooms import check_kinds, check_min_score, conversing_of
-from langmemory.twins import Steps, call, together
+from langmemory.twins import Steps, call, threaded, together
 from langmemory.types import Kind, Memory, MinScore, Recall, Trace
 
 log = logging.getLogger(__name__)
@@ -129,7 +130,8 @@ class _Answer:
     """How the viewer has asked to be answered."""
     procedures: list[Memory]
     """Those whose task the query names."""
-    blocks: list[CoreBlock]
+    core: str
+    """The core blocks as text."""
     topic_distance: float | None
     standing: list[Item]
     """The memories recalled earlier that may still be shown."""
@@ -232,7 +234,7 @@ class RecallNode(MemoryNode):
             question = question.leaving(fork, left)
         request = question.request
         # Together: a store or an embedder behind a network is waited for once, not four times.
-        (recall, distance), mandates, requests, procedures, blocks, standing = yield together(
+        (recall, distance), mandates, requests, procedures, core, standing = yield together(
             self._compared(access, store, question),
             access.mandates(place, request.viewer),
             access.requests(place),
@@ -245,7 +247,7 @@ class RecallNode(MemoryNode):
             mandates=mandates,
             requests=requests,
             procedures=procedures,
-            blocks=blocks,
+            core=core,
             topic_distance=distance,
             standing=standing,
         )
@@ -266,9 +268,12 @@ class RecallNode(MemoryNode):
         # In turn: recalling, the store keeps the query's vector, and it has the topic's.
         return (yield from recall), (yield from distance)
 
-    def _blocks(self, core: CoreMemory) -> Steps[list[CoreBlock]]:
+    def _blocks(self, core: CoreMemory) -> Steps[str]:
+        """Return the core blocks as text, those that are bound to files as these are now."""
+        if self.core and core_files_of(core.store) is not None:
+            core = yield threaded(core.with_files)
         blocks: list[CoreBlock] = yield call(core, "blocks")
-        return blocks
+        return render_core(blocks, core.labels)
 
     def _prepare(self, state: Any, scope: RunScope) -> _Question:
         messages = messages_of(state, self.messages_key)
@@ -368,7 +373,7 @@ class RecallNode(MemoryNode):
         }
         return {
             "memory_block": block.as_state(),
-            "core_memory": render_core(answer.blocks, self.core),
+            "core_memory": answer.core,
             "recalled": recalled,
             "recall_trace": trace,
             INTERNAL: {

@@ -41,6 +41,13 @@ BODIES: Final[dict[str, dict[str, Any]]] = {
         "pattern": "(a:person)-[lives_in]->(city {name: $where})",
         "values": {"where": "Lisbon"}, "namespace": _PLACE,
     },
+    "link": {
+        "namespace": _TEAM, "source": "Ship the checkout", "relation": "requires",
+        "target": "docs/prices.md", "reason": "Prices stand on every page of it.",
+    },
+    "unlink": {
+        "namespace": _TEAM, "source": "agent:writer", "relation": "works_on", "target": "Ship the checkout",
+    },
     "undo": {"run_id": "remove/0123456789abcdef", "dry_run": True},
     "decide_review": {"option": "keep", "by": "maria"},
     "retry_jobs": {"ids": [17]},

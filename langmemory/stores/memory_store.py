@@ -25,6 +25,7 @@ from langmemory.stores.rooms import (
     Admin,
     Changes,
     Core,
+    CoreFiles,
     FilePages,
     IndexConfig,
     Jobs,
@@ -34,6 +35,7 @@ from langmemory.stores.rooms import (
     as_expander,
     as_reranker,
     complete_forgetting,
+    follow_blocks,
     follow_up,
     forget_for_good,
     journal_of,
@@ -141,6 +143,7 @@ class MemoryStore(StoreFace):
         except BaseException:
             core.close()
             raise
+        core.follow_blocks = follow_blocks
         super().__init__(core, None)
         self._sweeper: Sweeper | None = None
         self._guarded_loop: asyncio.AbstractEventLoop | None = None
@@ -230,6 +233,11 @@ class MemoryStore(StoreFace):
     def changes(self) -> Changes:
         """Change sets, runs, history, undo and reviews."""
         return Changes(self._core, None)
+
+    @property
+    def core_files(self) -> CoreFiles:
+        """Core blocks that are bound to Markdown files, such as ``AGENTS.md``, in both directions."""
+        return CoreFiles(self._core)
 
     @property
     def jobs(self) -> Jobs:
