@@ -46,6 +46,7 @@ from langmemory.cli.target import DbOption, NamespaceOption, Target, with_target
 from langmemory.cli.terminal import say
 from langmemory.cli.token import token
 from langmemory.cli.usage import usage
+from langmemory.cli.vault import vault
 from langmemory.cli.worker import worker
 
 app = typer.Typer(
@@ -88,6 +89,7 @@ COMMANDS: dict[str, dict[str, Callable[..., None] | typer.Typer]] = {
         "list": list_memories,
         "get": get,
         "core": core,
+        "vault": vault,
         "export": export,
         "copy": copy,
         "forget": forget,

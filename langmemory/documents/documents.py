@@ -97,7 +97,7 @@ class Documents:
                 )
             data = source if isinstance(source, bytes) else _encoded(str(text))
             writer.take("", name, Content.of(data), self.known(namespace, "", name))
-            return writer.done
+            return self._linked(writer, namespace)
         if source is None or name is not None:
             raise ConfigError("Pass a path, a folder or a glob; or text=… or bytes, with name=….")
         path = Path(source).expanduser()
@@ -105,7 +105,7 @@ class Documents:
             root, pattern = str(path.resolve()), ""
         elif path.exists():
             self._add_file(namespace, path, writer, most_bytes)
-            return writer.done
+            return self._linked(writer, namespace)
         elif glob.has_magic(str(path)):
             root, pattern = _divided(path)
         else:
@@ -113,7 +113,7 @@ class Documents:
         found = Source(namespace=namespace, root=root, pattern=pattern, ignore=tuple(ignore))
         if not self._read(found, writer, most_bytes, progress):
             raise ConfigError(f"There is no file in {str(path)!r} that can be read.")
-        return writer.done
+        return self._linked(writer, namespace)
 
     aadd = twin(add)
 
@@ -155,7 +155,7 @@ class Documents:
         for (where, name), known in self._known(namespace).items():
             if where and where not in roots and only in (None, where):
                 _read_file_again(Path(where), name, known, writer, most_bytes)
-        return writer.done
+        return self._linked(writer, namespace)
 
     arefresh = twin(refresh)
 
@@ -360,6 +360,21 @@ class Documents:
         """Return what is known of one document, without looking at the others."""
         found = self._items(namespace, "document", root=root, path=path)
         return known_of(found[0]) if found else None
+
+    def _linked(self, writer: Taking, namespace: Namespace) -> Synced:
+        """Make the links of documents those that their front matter names, now that all are there."""
+        if not writer.dry_run:
+            writer.link(lambda: self._known(namespace))
+        return writer.done
+
+    def link(self, namespace: Namespace = DEFAULT_NAMESPACE) -> Synced:
+        """Make the links of all documents those that their front matter names."""
+        namespace = check_namespace(namespace)
+        writer = self._writing(namespace, dry_run=False)
+        writer.link(lambda: self._known(namespace), every=True)
+        return writer.done
+
+    alink = twin(link)
 
     def _remember(self, source: Source) -> None:
         item = self._store.get(source.namespace, source.key)
