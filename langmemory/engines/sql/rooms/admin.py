@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
+from functools import partial
 from typing import Any
 
 from langmemory.arguments import whole_number
 from langmemory.context.citations import Usage
 from langmemory.engines.sql.background import reflected
+from langmemory.engines.sql.engine import written
 from langmemory.engines.sql.reading.health import health
 from langmemory.engines.sql.reading.searching import now_us
 from langmemory.engines.sql.records import items, removal, runs, secrets, usage
+from langmemory.engines.sql.records.items import Write
 from langmemory.engines.sql.rooms.changes import dry_run_savepoint
 from langmemory.engines.sql.rooms.conversing import shown
 from langmemory.engines.sql.rooms.core import Core, pages_telling_of
@@ -26,6 +29,7 @@ from langmemory.lifecycle.health import Health
 from langmemory.lifecycle.policies import PolicyOptions
 from langmemory.namespaces import check_namespace
 from langmemory.pluralize import counted
+from langmemory.ports.journal import Pages
 from langmemory.twins import twin
 from langmemory.types import Kind, Memory, MemoryUsage, Namespace, Status
 
@@ -225,15 +229,27 @@ class Admin(ViewerAdmin):
                     changed += transfer.write_rows(connection, batch, drafts, now_us(), since)
                 continue
             writes = self._core.complete(drafts)
-            with self._core.engine.write() as connection:
-                self._core.claim_model(connection, writes)
-                places = {(one.namespace, one.key) for one in writes}
-                self._core.archive.bring_back_named(connection, places)
-                pages = pages_telling_of(connection, places)
-                changed += transfer.write_rows(connection, batch, writes, now_us(), since)
-                pages |= pages_telling_of(connection, places)
+            restore = partial(self._restored, batch, writes, since)
+            restored, pages = written(self._core.engine, restore)
+            changed += restored
             self._core.follow(pages)
         return changed
+
+    def _restored(
+        self,
+        batch: Sequence[Mapping[str, Any]],
+        writes: Sequence[Write],
+        since: Any,
+        connection: Connection,
+    ) -> tuple[int, Pages]:
+        """Restore a batch of rows; return how many were new or different, and the pages that tell of them."""
+        writes = [replace(one) for one in writes]  # they are filled in, and it may be called again
+        self._core.claim_model(connection, writes)
+        places = {(one.namespace, one.key) for one in writes}
+        self._core.archive.bring_back_named(connection, places)
+        pages = pages_telling_of(connection, places)
+        changed = transfer.write_rows(connection, batch, writes, now_us(), since)
+        return changed, pages | pages_telling_of(connection, places)
 
     def health(self, prefix: Namespace = (), *, now: datetime | None = None) -> Health:
         """Return figures of a namespace and what is below it, which `Health.findings` reads.

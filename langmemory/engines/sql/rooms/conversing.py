@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike
 
 from langmemory.arguments import whole_number
 from langmemory.context.notes import ID_CHARS, digest
+from langmemory.engines.sql.engine import written
 from langmemory.engines.sql.records import items, short_ids, standing
 from langmemory.engines.sql.rooms.core import Core
 from langmemory.engines.sql.tables.connection import Connection
@@ -151,8 +152,7 @@ class Conversing:
                 if ids is not None:
                     found = shown(snapshot.connection, ids, self._viewer)
                     break
-            with self._core.engine.write() as connection:
-                short_ids.add(connection, _hash)
+            written(self._core.engine, lambda connection: short_ids.add(connection, _hash))
         return [one for one in found if digest(one.namespace, one.key).startswith(id.lower())]
 
     def _distance(self, one: str, other: str) -> Steps[float | None]:

@@ -12,7 +12,7 @@ from datetime import UTC, datetime
 from typing import Final, get_args
 
 from langmemory.arguments import check_agent
-from langmemory.engines.sql.engine import Engine
+from langmemory.engines.sql.engine import Engine, written
 from langmemory.engines.sql.records import tokens
 from langmemory.errors import ConfigError
 from langmemory.namespaces import check_namespace
@@ -77,8 +77,8 @@ class Tokens:
             unlocks=unlocks,
         )
         secret = secrets.token_urlsafe(32)
-        with self._engine.write() as connection:
-            tokens.insert(connection, token, json.dumps(token.namespaces), _digest(secret))
+        spaces, digest = json.dumps(token.namespaces), _digest(secret)
+        written(self._engine, lambda there: tokens.insert(there, token, spaces, digest))
         return token, f"{PREFIX}_{token.id}_{secret}"
 
     def listed(self) -> list[AccessToken]:
@@ -88,8 +88,7 @@ class Tokens:
 
     def revoke(self, id: str) -> bool:
         """Delete a token: it is refused from now on. Return whether it was there."""
-        with self._engine.write() as connection:
-            return tokens.delete(connection, id)
+        return written(self._engine, lambda connection: tokens.delete(connection, id))
 
     def verified(self, text: str) -> AccessToken | None:
         """Return the token that a text is; None for what is none, revoked, forged or expired.
