@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Annotated, Any, Final, cast
+from typing import Annotated, Any, Final, NotRequired, cast
 
 from langchain_core.messages import AnyMessage
 from langgraph.graph import MessagesState
@@ -63,6 +63,8 @@ class RecallTrace(TypedDict):
     milliseconds: dict[str, float]
     degraded: list[str]
     """The failures, and what was done instead."""
+    questions: NotRequired[dict[str, float]]
+    """Where documents were asked too: each question looked up, and how likely documents answer it, 0..1."""
 
 
 class Condensing(TypedDict, total=False):

@@ -17,7 +17,7 @@ from langmemory.chat_models import named_chat_model
 from langmemory.config import Config, ModelsConfig, load_config
 from langmemory.errors import ClosedStoreError, ConfigError, DatabaseError
 from langmemory.projections.journal import Journal
-from langmemory.recall.models import Expander, Reranker
+from langmemory.recall.models import Expander, Planner, Reranker
 from langmemory.redaction import Redactor, redactor_of
 from langmemory.stores.face import StoreFace, ViewerStore
 from langmemory.stores.rooms import (
@@ -31,6 +31,7 @@ from langmemory.stores.rooms import (
     Lifecycle,
     Tokens,
     as_expander,
+    as_planner,
     as_reranker,
     complete_forgetting,
     follow_up,
@@ -83,6 +84,7 @@ class MemoryStore(StoreFace):
         config: Config | None = None,
         expander: BaseChatModel | Expander | None = None,
         reranker: BaseDocumentCompressor | BaseChatModel | Reranker | None = None,
+        planner: BaseChatModel | Planner | None = None,
         redact: Redactor | bool | None = None,
         schema: str | None = None,
     ) -> None:
@@ -104,6 +106,9 @@ class MemoryStore(StoreFace):
             reranker: A LangChain document compressor or chat model that has the last word on the
                 order of a recall; None takes the configured one. When it fails, the order before
                 it stands and the trace says so.
+            planner: A LangChain chat model, or a function, that takes a query apart into its questions
+                where documents are asked as well; None does it by rules. When it fails, the rules do
+                it and the trace says so.
             redact: What replaces credentials in what is remembered: a function that takes the text of
                 a turn and returns it as it may be stored; True is `langmemory.redaction`'s own, False
                 none. None: as configured, which is True.
@@ -127,6 +132,7 @@ class MemoryStore(StoreFace):
             config=config,
             expander=as_expander(expander or _configured(config.models, "expand")),
             reranker=as_reranker(reranker or _configured(config.models, "rerank")),
+            planner=as_planner(planner),
             redactor=redactor_of(config.privacy.redact if redact is None else redact),
         )
         try:

@@ -38,6 +38,7 @@ from langmemory.engines.sql.rooms.paging import FilePages, Pages
 from langmemory.engines.sql.rooms.recalling import (
     RecallOptions,
     as_expander,
+    as_planner,
     as_reranker,
     check_kinds,
     check_min_score,
@@ -88,6 +89,7 @@ __all__ = [
     "ViewerChanges",
     "archived",
     "as_expander",
+    "as_planner",
     "as_reranker",
     "batching",
     "check_kinds",
