@@ -18,6 +18,7 @@ from langmemory.config import Config, ModelsConfig, load_config
 from langmemory.errors import ClosedStoreError, ConfigError, DatabaseError
 from langmemory.projections.journal import Journal
 from langmemory.recall.models import Expander, Planner, Reranker
+from langmemory.recall.rerankers import is_reranker
 from langmemory.redaction import Redactor, redactor_of
 from langmemory.stores.face import StoreFace, ViewerStore
 from langmemory.stores.rooms import (
@@ -83,7 +84,7 @@ class MemoryStore(StoreFace):
         ttl: TTLConfig | None = None,
         config: Config | None = None,
         expander: BaseChatModel | Expander | None = None,
-        reranker: BaseDocumentCompressor | BaseChatModel | Reranker | None = None,
+        reranker: BaseDocumentCompressor | BaseChatModel | Reranker | str | None = None,
         planner: BaseChatModel | Planner | None = None,
         redact: Redactor | bool | None = None,
         schema: str | None = None,
@@ -104,7 +105,8 @@ class MemoryStore(StoreFace):
                 recall found little; None takes the configured one. When it fails, the trace says
                 so.
             reranker: A LangChain document compressor or chat model that has the last word on the
-                order of a recall; None takes the configured one. When it fails, the order before
+                order of a recall, or a name as ``"bge"`` (`langmemory.recall.rerankers`, extra
+                ``rerank``); None takes the configured one. When it fails, the order before
                 it stands and the trace says so.
             planner: A LangChain chat model, or a function, that takes a query apart into its questions
                 where documents are asked as well; None does it by rules. When it fails, the rules do
@@ -131,7 +133,7 @@ class MemoryStore(StoreFace):
             ttl=ttl,
             config=config,
             expander=as_expander(expander or _configured(config.models, "expand")),
-            reranker=as_reranker(reranker or _configured(config.models, "rerank")),
+            reranker=as_reranker(reranker or _configured_reranker(config.models)),
             planner=as_planner(planner),
             redactor=redactor_of(config.privacy.redact if redact is None else redact),
         )
@@ -420,3 +422,10 @@ def _configured(models: ModelsConfig, role: Literal["expand", "rerank"]) -> Base
     """Return the chat model that the configuration names for a part of recall."""
     name: str | None = getattr(models, role)
     return None if name is None else named_chat_model(name, models)
+
+
+def _configured_reranker(models: ModelsConfig) -> BaseChatModel | str | None:
+    """Return the chat model that the configuration names as a reranker, or the name of one that is none."""
+    if models.rerank is not None and is_reranker(models.rerank):
+        return models.rerank
+    return _configured(models, "rerank")

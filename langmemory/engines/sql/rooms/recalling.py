@@ -42,6 +42,7 @@ from langmemory.recall.models import (
 )
 from langmemory.recall.presets import Preset, find_preset
 from langmemory.recall.question_extraction import extract_question
+from langmemory.recall.rerankers import named_reranker
 from langmemory.recall.vocabulary import default_vocabulary
 from langmemory.twins import Steps, call
 from langmemory.types import (
@@ -509,10 +510,14 @@ def as_planner(model: BaseChatModel | Planner | None) -> Planner | None:
     return chat_model_planner(model) if isinstance(model, BaseChatModel) else model
 
 
-def as_reranker(model: BaseDocumentCompressor | BaseChatModel | Reranker | None) -> Reranker | None:
-    """Return a reranker from a LangChain compressor or chat model, or the function itself."""
+def as_reranker(
+    model: BaseDocumentCompressor | BaseChatModel | Reranker | str | None,
+) -> Reranker | None:
+    """Return a reranker from a name, a LangChain compressor or chat model, or the function itself."""
     if model is None:
         return None
+    if isinstance(model, str):
+        return named_reranker(model)
     from langchain_core.documents import BaseDocumentCompressor
     from langchain_core.language_models import BaseChatModel
 
