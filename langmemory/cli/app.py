@@ -14,7 +14,7 @@ import typer
 from langmemory import __version__
 from langmemory.cli.chat import chat
 from langmemory.cli.copy import copy
-from langmemory.cli.core import core
+from langmemory.cli.core_files import core
 from langmemory.cli.demo import demo
 from langmemory.cli.doctor import doctor
 from langmemory.cli.documents import documents

@@ -195,11 +195,12 @@ def _print(done: Synced, *, dry_run: bool) -> None:
             say(printable(f"{sign} {path}"))
         if len(paths) > FEW:
             say(f"{sign} and {len(paths) - FEW:,} more")
-    for path, why in list(done.failed.items())[:FEW]:
+    for path, why in [*list(done.failed.items())[:FEW], *list(done.unlinked.items())[:FEW]]:
         say(printable(f"! {path}: {why}"), err=True)
     counts = {
         "added": len(done.added), "changed": len(done.changed), "moved": len(done.moved),
         "removed": len(done.removed), "unchanged": done.unchanged, "not read": len(done.failed),
+        "not linked": len(done.unlinked),
     }  # fmt: skip
     said = ", ".join(f"{number:,} {name}" for name, number in counts.items() if number)
     chunks = f"; {counted(done.chunks, 'chunk')} written" if done.chunks and not dry_run else ""

@@ -23,6 +23,7 @@ from langmemory.nodes.state import RecalledMemory
 from langmemory.redaction import Redactor, redact_credentials
 from langmemory.stores.face import AwareStore, bound
 from langmemory.stores.rooms import (
+    CoreFiles,
     RecallOptions,
     ViewerChanges,
     archived,
@@ -113,6 +114,12 @@ def changes_of(store: BaseStore) -> ViewerChanges | None:
     """Return the room of a store in which a change can be undone, which may be on another machine; None of
     a plain store."""
     return store.changes if isinstance(store, AwareStore) else None
+
+
+def core_files_of(store: BaseStore) -> CoreFiles | None:
+    """Return the room of a store that binds core blocks to files; None of a store without one, such as one on
+    another machine, whose server looks at its files itself."""
+    return getattr(store, "_core_files", None)
 
 
 def answers_locally(store: BaseStore) -> bool:
@@ -209,6 +216,14 @@ class StoreAccess:
     def requests(self, namespace: Namespace) -> Steps[list[Memory]]:
         """Return how the viewer has asked to be answered; a plain store cannot tell."""
         return self._told("requests", namespace)
+
+    def procedures(self, request: RecallRequest) -> Steps[list[Memory]]:
+        """Return procedures whose task the query names, which recall may think unlikely: an order is no
+        question. A plain store cannot tell."""
+        if not request.query or request.filter is not None or "procedural" not in request.kinds:
+            return []
+        found = yield from self._told("procedures", request.namespace, request.query)
+        return [one for one in found if one.key not in request.exclude]
 
     def said_since(self, namespace: Namespace, thread_id: str, key: str | None) -> Steps[list[str]]:
         """Return the keys of the turns of a thread after one of them, of all without one."""

@@ -25,6 +25,7 @@ from langmemory.nodes.access import (
     RECALLED_KINDS,
     RecallRequest,
     StoreAccess,
+    core_files_of,
 )
 from langmemory.nodes.core_memory import BLOCKS, CoreBlock, CoreMemory, check_labels, render_core
 from langmemory.nodes.messages import messages_of
@@ -44,7 +45,7 @@ from langmemory.recall.contentless import ENDS_AS_QUESTION, goes_on, is_idle
 from langmemory.recall.question_extraction import extract_question
 from langmemory.resources import NAMESPACE
 from langmemory.stores.rooms import check_kinds, check_min_score, conversing_of
-from langmemory.twins import Steps, call, together
+from langmemory.twins import Steps, call, threaded, together
 from langmemory.types import Kind, Memory, MinScore, Namespace, Recall, Trace
 
 log = logging.getLogger(__name__)
@@ -66,6 +67,9 @@ ASKED_FOR = "asked_for"
 
 Documents = tuple[str, ...] | Literal["auto"] | None
 """Which documents a node asks beside what was said, see `RecallNode`."""
+
+TASK_NAMED = "task_named"
+"""Part of the score of a procedure whose task the query names."""
 
 NOTHING_SAID = Recall(query="", results=(), trace=Trace())
 """The empty recall of a run without a query: a picture without words, a run nobody speaks in."""
@@ -129,7 +133,10 @@ class _Answer:
     mandates: list[Memory]
     requests: list[Memory]
     """How the viewer has asked to be answered."""
-    blocks: list[CoreBlock]
+    procedures: list[Memory]
+    """Those whose task the query names."""
+    core: str
+    """The core blocks as text."""
     topic_distance: float | None
     standing: list[Item]
     """The memories recalled earlier that may still be shown."""
@@ -237,10 +244,11 @@ class RecallNode(MemoryNode):
             question = question.leaving(fork, left)
         request = question.request
         # Together: a store or an embedder behind a network is waited for once, not four times.
-        (recall, distance), mandates, requests, blocks, standing = yield together(
+        (recall, distance), mandates, requests, procedures, core, standing = yield together(
             self._compared(access, store, question),
             access.mandates(place, request.viewer),
             access.requests(place),
+            access.procedures(request),
             self._blocks(CoreMemory(store, place, labels=self.core)),
             access.standing(question.earlier, request.viewer),
         )
@@ -248,7 +256,8 @@ class RecallNode(MemoryNode):
             recall=recall,
             mandates=mandates,
             requests=requests,
-            blocks=blocks,
+            procedures=procedures,
+            core=core,
             topic_distance=distance,
             standing=standing,
         )
@@ -269,9 +278,12 @@ class RecallNode(MemoryNode):
         # In turn: recalling, the store keeps the query's vector, and it has the topic's.
         return (yield from recall), (yield from distance)
 
-    def _blocks(self, core: CoreMemory) -> Steps[list[CoreBlock]]:
+    def _blocks(self, core: CoreMemory) -> Steps[str]:
+        """Return the core blocks as text, those that are bound to files as these are now."""
+        if self.core and core_files_of(core.store) is not None:
+            core = yield threaded(core.with_files)
         blocks: list[CoreBlock] = yield call(core, "blocks")
-        return blocks
+        return render_core(blocks, core.labels)
 
     def _documents(self, store: BaseStore, scope: RunScope) -> Namespace | None:
         """Return where the documents are that are asked in this run."""
@@ -347,6 +359,7 @@ class RecallNode(MemoryNode):
                     entry_of(replace(memory, priority="guardrail"), 1.0, {ASKED_FOR: 1.0})
                     for memory in answer.requests
                 ),
+                *(entry_of(memory, 1.0, {TASK_NAMED: 1.0}) for memory in answer.procedures),
             ]
         )
         results = answer.recall.results
@@ -379,7 +392,7 @@ class RecallNode(MemoryNode):
         }
         return {
             "memory_block": block.as_state(),
-            "core_memory": render_core(answer.blocks, self.core),
+            "core_memory": answer.core,
             "recalled": recalled,
             "recall_trace": trace,
             INTERNAL: {
@@ -481,6 +494,8 @@ def entry_of(
         "is_fact": note.is_fact,
         "validity": note.validity,
         "source": note.source,
+        "is_procedure": note.is_procedure,
+        "record": note.record,
         "earlier": note.earlier or bool((parts or {}).get(EARLIER)),
         "speaker": memory.speaker,
         "text": memory.text,

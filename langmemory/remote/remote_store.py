@@ -6,7 +6,7 @@ import math
 import ssl
 from collections.abc import Iterable, Mapping
 from datetime import datetime
-from typing import Any, Final, Self, Unpack, cast
+from typing import TYPE_CHECKING, Any, Final, Self, Unpack, cast
 
 from langgraph.store.base import (
     NOT_PROVIDED,
@@ -34,6 +34,9 @@ from langmemory.twins import Steps, aled, awaiting, blocking, led
 from langmemory.types import Forgotten, Namespace, Privacy, Recall, Remembered, Stats
 from langmemory.values import check_keys, from_json
 from langmemory.wire import adapter
+
+if TYPE_CHECKING:
+    from langmemory.remote.documents import RemoteDocuments
 
 AS_THE_SERVER: Final = cast(TTLConfig, {"refresh_on_read": None, "default_ttl": NOT_PROVIDED})
 """Makes `get`, `search` and `put` leave to the server what a call does not say of the TTL."""
@@ -157,6 +160,13 @@ class RemoteMemoryStore(BaseStore):
     def admin(self) -> RemoteAdmin:
         """Listing, export, import, usage and health."""
         return RemoteAdmin(self._connection, self._viewer)
+
+    @property
+    def documents(self) -> RemoteDocuments:
+        """Files of this machine, and texts, in the memory of the server."""
+        from langmemory.remote.documents import RemoteDocuments  # few need it
+
+        return RemoteDocuments(self, self._connection, self._viewer)
 
     @property
     def jobs(self) -> RemoteJobs:

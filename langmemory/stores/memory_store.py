@@ -26,15 +26,18 @@ from langmemory.stores.rooms import (
     Admin,
     Changes,
     Core,
+    CoreFiles,
     FilePages,
     IndexConfig,
     Jobs,
     Lifecycle,
     Tokens,
+    Vault,
     as_expander,
     as_planner,
     as_reranker,
     complete_forgetting,
+    follow_blocks,
     follow_up,
     forget_for_good,
     journal_of,
@@ -44,6 +47,7 @@ from langmemory.stores.rooms import (
 from langmemory.stores.sweeping import Count, Done, Sweeper, SweeperHandle
 from langmemory.twins import twin
 from langmemory.types import Forgotten, Namespace, Stats
+from langmemory.vault import Passphrase, VaultKey
 
 if TYPE_CHECKING:
     from langchain_core.documents import BaseDocumentCompressor
@@ -87,6 +91,7 @@ class MemoryStore(StoreFace):
         reranker: BaseDocumentCompressor | BaseChatModel | Reranker | str | None = None,
         planner: BaseChatModel | Planner | None = None,
         redact: Redactor | bool | None = None,
+        vault_key: VaultKey | Passphrase | Iterable[VaultKey | Passphrase] | None = None,
         schema: str | None = None,
     ) -> None:
         """Open a memory, creating it if there is none.
@@ -114,6 +119,9 @@ class MemoryStore(StoreFace):
             redact: What replaces credentials in what is remembered: a function that takes the text of
                 a turn and returns it as it may be stored; True is `langmemory.redaction`'s own, False
                 none. None: as configured, which is True.
+            vault_key: The key of the vault, or several, the newest first. None: those that the environment
+                variables ``LANGMEMORY_VAULT_KEY``, ``…_KEY_FILE`` or ``LANGMEMORY_VAULT_KEYRING`` give, read
+                when one is needed.
             schema: The schema on the server, instead of that of the address; its default is
                 ``langmemory``.
 
@@ -136,12 +144,14 @@ class MemoryStore(StoreFace):
             reranker=as_reranker(reranker or _configured_reranker(config.models)),
             planner=as_planner(planner),
             redactor=redactor_of(config.privacy.redact if redact is None else redact),
+            vault_keys=vault_key,
         )
         try:
             refuse_unfinished(core.engine)
         except BaseException:
             core.close()
             raise
+        core.follow_blocks = follow_blocks
         super().__init__(core, None)
         self._sweeper: Sweeper | None = None
         self._guarded_loop: asyncio.AbstractEventLoop | None = None
@@ -233,6 +243,11 @@ class MemoryStore(StoreFace):
         return Changes(self._core, None)
 
     @property
+    def core_files(self) -> CoreFiles:
+        """Core blocks that are bound to Markdown files, such as ``AGENTS.md``, in both directions."""
+        return CoreFiles(self._core)
+
+    @property
     def jobs(self) -> Jobs:
         """The queue of reflections in this file."""
         return Jobs(self._core.engine, self._core.workers)
@@ -256,6 +271,11 @@ class MemoryStore(StoreFace):
     def tokens(self) -> Tokens:
         """The tokens of those who reach the file through the server."""
         return Tokens(self._core.engine)
+
+    @property
+    def vault(self) -> Vault:
+        """Secrets: encrypted, and in no search, recall, export in clear or prompt; and the keys."""
+        return Vault(self._core, None)
 
     @property
     def journal(self) -> Journal:

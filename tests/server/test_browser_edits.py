@@ -12,6 +12,7 @@ from tests.server.browsing import Tabs, fits
 from tests.server.story import PLACE
 
 from langmemory.changes import AddMemory, ChangeSet, Facets  # isort: skip
+from langmemory.nodes.core_memory import CoreMemory, labels_in  # isort: skip
 from langmemory.stores import MemoryStore  # isort: skip
 
 pytestmark = [pytest.mark.integration, pytest.mark.xdist_group("browser")]
@@ -50,6 +51,26 @@ def test_a_core_block_is_written(tabs: Tabs, filled: MemoryStore) -> None:
     block.get_by_text("Versions").click()
     block.locator("del", has_text="baker").wait_for()
     tabs.said[:] = [one for one in tabs.said if "412" not in one]  # the browser logs the refusal
+
+
+def test_a_proposal_for_a_file_is_approved(tabs: Tabs, filled: MemoryStore, tmp_path: Path) -> None:
+    """The page of core memory names the file of a block; a review shows what a model would change in it, and
+    approving writes it."""
+    file = tmp_path / "AGENTS.md"
+    file.write_text("# Rules\nBe kind.\n", "utf-8")
+    filled.core_files.bind(file, PLACE)
+    labels = labels_in(filled, PLACE)
+    CoreMemory(filled, PLACE, labels=labels, editor="assistant").append("agents", "Ask first.")
+    page = tabs.open("#/core", width=1280)
+    page.get_by_label("Namespace").select_option(label="/".join(PLACE))
+    page.get_by_text(str(file)).wait_for()
+    page = tabs.open("#/reviews")
+    card = page.locator(".review", has_text="proposes to change AGENTS.md")
+    card.locator("ins", has_text="+Ask first.").wait_for()
+    assert fits(page)
+    card.get_by_role("button", name="approve").click()
+    page.get_by_text("Decided: approve").wait_for()
+    assert file.read_text("utf-8") == "# Rules\nBe kind.\nAsk first.\n"
 
 
 def test_memory_md_is_edited(tabs: Tabs, filled: MemoryStore) -> None:

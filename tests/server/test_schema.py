@@ -83,6 +83,12 @@ async def test_an_example_can_be_sent(store: MemoryStore, name: str) -> None:
     }
     if name != "add_semantic":
         store.put(place, "sister", value)
+    if name in ("link", "unlink"):
+        team = ("team", "shop")
+        store.put(team, "task", {"record": "task", "title": "Ship the checkout"})
+        store.put(team, "prices", {"record": "document", "path": "docs/prices.md"})
+        if name == "unlink":
+            store.graph(team).link("agent:writer", "works_on", "task")
     if name == "restore_memory":
         store.changes.archive(place, "sister", reason="test")
     [route] = [one for part in ROUTES for one in part.declared if one.name == name]

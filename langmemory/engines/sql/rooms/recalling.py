@@ -20,8 +20,9 @@ from langmemory.engines.sql.reading.source import SnapshotSource
 from langmemory.engines.sql.rooms.core import Core
 from langmemory.engines.sql.tables.namespaces import to_path
 from langmemory.engines.sql.tables.times import to_us
+from langmemory.engines.sql.writing.indexing import VAULT
 from langmemory.engines.sql.writing.naming import Names, unnumbered
-from langmemory.errors import ConfigError, DatabaseError
+from langmemory.errors import ConfigError, DatabaseError, VaultError
 from langmemory.lifecycle.policies import PolicyOptions
 from langmemory.namespaces import check_namespace
 from langmemory.ports.candidates import CandidateSource, Floats
@@ -138,6 +139,10 @@ def check_kinds(kinds: Iterable[Kind] | None) -> tuple[Kind, ...] | None:
     if kinds is None:
         return None
     listed = _listed("kinds", kinds)
+    if VAULT in listed:
+        raise VaultError(
+            "Secrets are not recalled: store.vault.list and store.vault.get find them."
+        )
     if unknown := sorted(map(str, set(listed) - set(get_args(Kind)))):
         raise ConfigError(f"kinds holds {unknown[0]!r}; allowed are {', '.join(get_args(Kind))}.")
     return listed
