@@ -39,7 +39,9 @@ def test_a_name_that_is_none_and_a_missing_package_are_told(
     """The error names what is known, or the extra to install; the configuration takes the same names."""
     for name in ("sentence_transformers", "torch"):
         monkeypatch.setitem(sys.modules, name, None)
-    with pytest.raises(ConfigError, match=r"no reranker 'best'\. Known: cross-encoder, bge, colbert"):
+    with pytest.raises(
+        ConfigError, match=r"no reranker 'best'\. Known: cross-encoder, bge, colbert"
+    ):
         MemoryStore(tmp_path / "memory.db", reranker="best")
     for name in ("bge", "cross-encoder:some/model", "colbert"):
         with pytest.raises(ConfigError, match=r'The reranker .* needs .*the extra "rerank"'):
