@@ -19,6 +19,7 @@ from langmemory.context.disclosure import DisclosureBudget, disclose
 from langmemory.context.notes import EARLIER, note_of
 from langmemory.context.tokens import DEFAULT_COUNTER, TokenCounter
 from langmemory.context.turns import is_human
+from langmemory.documents.project import BLOCK, BLOCK_PURPOSE, namespace_of
 from langmemory.errors import ConfigError
 from langmemory.messages import turn_key
 from langmemory.nodes.access import (
@@ -29,7 +30,7 @@ from langmemory.nodes.access import (
 )
 from langmemory.nodes.core_memory import BLOCKS, CoreBlock, CoreMemory, check_labels, render_core
 from langmemory.nodes.messages import messages_of
-from langmemory.nodes.namespaces import NamespaceTemplate, RunScope, viewer_of
+from langmemory.nodes.namespaces import NamespaceTemplate, RunScope, fill, viewer_of
 from langmemory.nodes.node import MemoryNode
 from langmemory.nodes.repeats import latest_of, may_repeat, stored_keys
 from langmemory.nodes.speakers import Voice, heard, speaker_of
@@ -167,10 +168,12 @@ class RecallNode(MemoryNode):
         viewer: template of the person whose private memories may be shown, besides what is public
             or shared; None is the application itself, which sees everything in the namespace.
         documents: namespace of documents that are asked as well, exactly this one; its labels may have
-            variables. "auto" is ``("documents",)``, where `MemoryStore.documents` puts them, unless the store
-            is a plain one or on another machine; None asks none. See `RecallOptions`.
+            variables. "auto" is where those of the project at hand are, else ``("documents",)``, unless the
+            store is a plain one or on another machine; None asks none. See `RecallOptions`.
         budget: tokens of the memory block, in all or by tier; None is 400 in all.
         core: labels of the core blocks and what belongs in each; empty for none.
+        project: template of the project at hand (`MemoryStore.projects`), whose core block stands with the
+            others; None for none.
         topic_shift: cosine distance, 0..2, see `TOPIC_SHIFT_DISTANCE`.
         messages_key: state key of the messages.
         visible_key: state key of what the model saw of them last time, where that is not the same.
@@ -201,6 +204,7 @@ class RecallNode(MemoryNode):
         documents: Documents = "auto",
         budget: DisclosureBudget | int | None = None,
         core: Mapping[str, str] = BLOCKS,
+        project: str | None = "{project|}",
         topic_shift: float = TOPIC_SHIFT_DISTANCE,
         messages_key: str = "messages",
         visible_key: str | None = None,
@@ -220,6 +224,7 @@ class RecallNode(MemoryNode):
         self.documents = _checked(documents)
         self.budget = budget
         self.core = check_labels(core)
+        self.project = project
         self.topic_shift = topic_shift
         self.messages_key = messages_key
         self.visible_key = visible_key
@@ -249,7 +254,7 @@ class RecallNode(MemoryNode):
             access.mandates(place, request.viewer),
             access.requests(place),
             access.procedures(request),
-            self._blocks(CoreMemory(store, place, labels=self.core)),
+            self._core(CoreMemory(store, place, labels=self.core), scope),
             access.standing(question.earlier, request.viewer),
         )
         answer = _Answer(
@@ -278,17 +283,30 @@ class RecallNode(MemoryNode):
         # In turn: recalling, the store keeps the query's vector, and it has the topic's.
         return (yield from recall), (yield from distance)
 
-    def _blocks(self, core: CoreMemory) -> Steps[str]:
-        """Return the core blocks as text, those that are bound to files as these are now."""
+    def _core(self, core: CoreMemory, scope: RunScope) -> Steps[str]:
+        """Return the core blocks as text, those that are bound to files as these are now, and that of the
+        project at hand."""
         if self.core and core_files_of(core.store) is not None:
             core = yield threaded(core.with_files)
         blocks: list[CoreBlock] = yield call(core, "blocks")
-        return render_core(blocks, core.labels)
+        name = fill(self.project, scope).strip() if self.project else ""
+        if not name:
+            return render_core(blocks, core.labels)
+        place = namespace_of(name)
+        project: list[CoreBlock] = yield call(
+            CoreMemory(core.store, place, labels={BLOCK: BLOCK_PURPOSE}), "blocks"
+        )
+        if not any(block.content for block in project):  # or "project" means something else here
+            log.warning("project_unknown")
+        return render_core([*blocks, *project], {BLOCK: BLOCK_PURPOSE, **core.labels})
 
     def _documents(self, store: BaseStore, scope: RunScope) -> Namespace | None:
         """Return where the documents are that are asked in this run."""
         if self.documents == "auto":
-            return None if conversing_of(store) is None else (NAMESPACE,)
+            if conversing_of(store) is None:
+                return None
+            project = fill(self.project, scope).strip() if self.project else ""
+            return namespace_of(project) if project else (NAMESPACE,)
         return None if self.documents is None else self.documents.resolve(scope)
 
     def _prepare(self, state: Any, scope: RunScope, documents: Namespace | None) -> _Question:

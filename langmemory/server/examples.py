@@ -70,6 +70,7 @@ BODIES: Final[dict[str, dict[str, Any]]] = {
         "namespace": _TEAM, "id": "1a2b3c4d5e6f7a8b", "reason": "Prices are in dollars, too.",
     },
     "subscribe_context": {"namespace": _TEAM, "query": "failing tests and broken builds"},
+    "unlock_secret": {"namespace": _PLACE, "label": "GitHub token", "reason": "Deploy of 2 May"},
     "forget": {"namespace": _PLACE, "keys": ["sister"]},
     "store_batch": {
         "ops": [

@@ -53,6 +53,8 @@ if TYPE_CHECKING:
     from langchain_core.documents import BaseDocumentCompressor
     from langchain_core.language_models import BaseChatModel
 
+    from langmemory.documents.projects import Projects
+
 logger = logging.getLogger("langmemory.store")
 
 DEFAULT_SWEEP_MINUTES: Final = 5.0
@@ -266,6 +268,13 @@ class MemoryStore(StoreFace):
     def pages(self) -> FilePages:
         """The lists of the file, one page after the other."""
         return FilePages(self._core, None)
+
+    @property
+    def projects(self) -> Projects:
+        """Folders that belong together, their documents, and what of these may be out of date."""
+        from langmemory.documents.projects import Projects  # few need it, and all would wait for it
+
+        return Projects(self)
 
     @property
     def tokens(self) -> Tokens:
