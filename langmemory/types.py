@@ -406,6 +406,7 @@ class Review:
     about: str
     """contradiction, duplicate, dependant, approval, core, entity …"""
     question: str
+    """The first line asks. Further lines show what differs, as a unified diff."""
     memories: tuple[str, ...]
     """Keys of the memories it is about."""
     options: tuple[str, ...]

@@ -22,6 +22,7 @@ from langmemory.nodes.state import RecalledMemory
 from langmemory.redaction import Redactor, redact_credentials
 from langmemory.stores.face import AwareStore, bound
 from langmemory.stores.rooms import (
+    CoreFiles,
     RecallOptions,
     ViewerChanges,
     archived,
@@ -110,6 +111,12 @@ def changes_of(store: BaseStore) -> ViewerChanges | None:
     """Return the room of a store in which a change can be undone, which may be on another machine; None of
     a plain store."""
     return store.changes if isinstance(store, AwareStore) else None
+
+
+def core_files_of(store: BaseStore) -> CoreFiles | None:
+    """Return the room of a store that binds core blocks to files; None of a store without one, such as one on
+    another machine, whose server looks at its files itself."""
+    return getattr(store, "_core_files", None)
 
 
 def answers_locally(store: BaseStore) -> bool:

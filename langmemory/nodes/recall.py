@@ -19,15 +19,17 @@ from langmemory.context.disclosure import DisclosureBudget, disclose
 from langmemory.context.notes import EARLIER, note_of
 from langmemory.context.tokens import DEFAULT_COUNTER, TokenCounter
 from langmemory.context.turns import is_human
+from langmemory.documents.project import BLOCK, BLOCK_PURPOSE, namespace_of
 from langmemory.messages import turn_key
 from langmemory.nodes.access import (
     RECALLED_KINDS,
     RecallRequest,
     StoreAccess,
+    core_files_of,
 )
 from langmemory.nodes.core_memory import BLOCKS, CoreBlock, CoreMemory, check_labels, render_core
 from langmemory.nodes.messages import messages_of
-from langmemory.nodes.namespaces import NamespaceTemplate, RunScope, viewer_of
+from langmemory.nodes.namespaces import NamespaceTemplate, RunScope, fill, viewer_of
 from langmemory.nodes.node import MemoryNode
 from langmemory.nodes.repeats import latest_of, may_repeat, stored_keys
 from langmemory.nodes.speakers import Voice, heard, speaker_of
@@ -42,7 +44,7 @@ from langmemory.nodes.state import (
 from langmemory.recall.contentless import ENDS_AS_QUESTION, goes_on, is_idle
 from langmemory.recall.question_extraction import extract_question
 from langmemory.stores.rooms import check_kinds, check_min_score, conversing_of
-from langmemory.twins import Steps, call, together
+from langmemory.twins import Steps, call, threaded, together
 from langmemory.types import Kind, Memory, MinScore, Recall, Trace
 
 log = logging.getLogger(__name__)
@@ -129,7 +131,8 @@ class _Answer:
     """How the viewer has asked to be answered."""
     procedures: list[Memory]
     """Those whose task the query names."""
-    blocks: list[CoreBlock]
+    core: str
+    """The core blocks as text."""
     topic_distance: float | None
     standing: list[Item]
     """The memories recalled earlier that may still be shown."""
@@ -161,6 +164,8 @@ class RecallNode(MemoryNode):
             or shared; None is the application itself, which sees everything in the namespace.
         budget: tokens of the memory block, in all or by tier; None is 400 in all.
         core: labels of the core blocks and what belongs in each; empty for none.
+        project: template of the project at hand (`MemoryStore.projects`), whose core block stands with the
+            others; None for none.
         topic_shift: cosine distance, 0..2, see `TOPIC_SHIFT_DISTANCE`.
         messages_key: state key of the messages.
         visible_key: state key of what the model saw of them last time, where that is not the same.
@@ -190,6 +195,7 @@ class RecallNode(MemoryNode):
         viewer: str | None = "{user_id|}",
         budget: DisclosureBudget | int | None = None,
         core: Mapping[str, str] = BLOCKS,
+        project: str | None = "{project|}",
         topic_shift: float = TOPIC_SHIFT_DISTANCE,
         messages_key: str = "messages",
         visible_key: str | None = None,
@@ -208,6 +214,7 @@ class RecallNode(MemoryNode):
         self.viewer = viewer
         self.budget = budget
         self.core = check_labels(core)
+        self.project = project
         self.topic_shift = topic_shift
         self.messages_key = messages_key
         self.visible_key = visible_key
@@ -232,12 +239,12 @@ class RecallNode(MemoryNode):
             question = question.leaving(fork, left)
         request = question.request
         # Together: a store or an embedder behind a network is waited for once, not four times.
-        (recall, distance), mandates, requests, procedures, blocks, standing = yield together(
+        (recall, distance), mandates, requests, procedures, core, standing = yield together(
             self._compared(access, store, question),
             access.mandates(place, request.viewer),
             access.requests(place),
             access.procedures(request),
-            self._blocks(CoreMemory(store, place, labels=self.core)),
+            self._core(CoreMemory(store, place, labels=self.core), scope),
             access.standing(question.earlier, request.viewer),
         )
         answer = _Answer(
@@ -245,7 +252,7 @@ class RecallNode(MemoryNode):
             mandates=mandates,
             requests=requests,
             procedures=procedures,
-            blocks=blocks,
+            core=core,
             topic_distance=distance,
             standing=standing,
         )
@@ -266,9 +273,22 @@ class RecallNode(MemoryNode):
         # In turn: recalling, the store keeps the query's vector, and it has the topic's.
         return (yield from recall), (yield from distance)
 
-    def _blocks(self, core: CoreMemory) -> Steps[list[CoreBlock]]:
+    def _core(self, core: CoreMemory, scope: RunScope) -> Steps[str]:
+        """Return the core blocks as text, those that are bound to files as these are now, and that of the
+        project at hand."""
+        if self.core and core_files_of(core.store) is not None:
+            core = yield threaded(core.with_files)
         blocks: list[CoreBlock] = yield call(core, "blocks")
-        return blocks
+        name = fill(self.project, scope).strip() if self.project else ""
+        if not name:
+            return render_core(blocks, core.labels)
+        place = namespace_of(name)
+        project: list[CoreBlock] = yield call(
+            CoreMemory(core.store, place, labels={BLOCK: BLOCK_PURPOSE}), "blocks"
+        )
+        if not any(block.content for block in project):  # or "project" means something else here
+            log.warning("project_unknown")
+        return render_core([*blocks, *project], {BLOCK: BLOCK_PURPOSE, **core.labels})
 
     def _prepare(self, state: Any, scope: RunScope) -> _Question:
         messages = messages_of(state, self.messages_key)
@@ -368,7 +388,7 @@ class RecallNode(MemoryNode):
         }
         return {
             "memory_block": block.as_state(),
-            "core_memory": render_core(answer.blocks, self.core),
+            "core_memory": answer.core,
             "recalled": recalled,
             "recall_trace": trace,
             INTERNAL: {

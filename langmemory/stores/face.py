@@ -29,6 +29,7 @@ from langmemory.stores.rooms import (
     Bus,
     Conversing,
     Core,
+    CoreFiles,
     Feed,
     Graph,
     IndexConfig,
@@ -101,6 +102,11 @@ class StoreFace(BaseStore):
         """For nodes and tools, see `conversing_of`."""
         return Conversing(self._core, self._viewer)
 
+    @property
+    def _core_files(self) -> CoreFiles:
+        """For nodes and tools, see `langmemory.nodes.access.core_files_of`."""
+        return CoreFiles(self._core)
+
     def for_viewer(self, viewer: str) -> ViewerStore:
         """Return the same memory as this person may see it."""
         raise NotImplementedError
@@ -142,6 +148,12 @@ class StoreFace(BaseStore):
         from langmemory.documents import Documents  # few need it, and all would wait for it
 
         return Documents(self)
+
+    def _relink(
+        self, namespace: Namespace, source: str, wanted: Iterable[tuple[str, Iterable[str]]]
+    ) -> list[str]:
+        """See `Graph._relink`."""
+        return self.graph(namespace)._relink(source, wanted)
 
     @property
     def procedures(self) -> Procedures:
@@ -306,12 +318,11 @@ class StoreFace(BaseStore):
         check_time("as_of", as_of)
         check_time("known_at", known_at)
         return Graph(
-            self._core.engine,
+            self._core,
             check_namespace(namespace),
             viewer=self._viewer,
             as_of=as_of,
             known_at=known_at,
-            alive_at_us=self._core.searching.alive_at_us(),
         )
 
 

@@ -25,6 +25,7 @@ from langmemory.stores.rooms import (
     Admin,
     Changes,
     Core,
+    CoreFiles,
     FilePages,
     IndexConfig,
     Jobs,
@@ -34,6 +35,7 @@ from langmemory.stores.rooms import (
     as_expander,
     as_reranker,
     complete_forgetting,
+    follow_blocks,
     follow_up,
     forget_for_good,
     journal_of,
@@ -48,6 +50,8 @@ from langmemory.vault import Passphrase, VaultKey
 if TYPE_CHECKING:
     from langchain_core.documents import BaseDocumentCompressor
     from langchain_core.language_models import BaseChatModel
+
+    from langmemory.documents.projects import Projects
 
 logger = logging.getLogger("langmemory.store")
 
@@ -141,6 +145,7 @@ class MemoryStore(StoreFace):
         except BaseException:
             core.close()
             raise
+        core.follow_blocks = follow_blocks
         super().__init__(core, None)
         self._sweeper: Sweeper | None = None
         self._guarded_loop: asyncio.AbstractEventLoop | None = None
@@ -232,6 +237,11 @@ class MemoryStore(StoreFace):
         return Changes(self._core, None)
 
     @property
+    def core_files(self) -> CoreFiles:
+        """Core blocks that are bound to Markdown files, such as ``AGENTS.md``, in both directions."""
+        return CoreFiles(self._core)
+
+    @property
     def jobs(self) -> Jobs:
         """The queue of reflections in this file."""
         return Jobs(self._core.engine, self._core.workers)
@@ -250,6 +260,13 @@ class MemoryStore(StoreFace):
     def pages(self) -> FilePages:
         """The lists of the file, one page after the other."""
         return FilePages(self._core, None)
+
+    @property
+    def projects(self) -> Projects:
+        """Folders that belong together, their documents, and what of these may be out of date."""
+        from langmemory.documents.projects import Projects  # few need it, and all would wait for it
+
+        return Projects(self)
 
     @property
     def tokens(self) -> Tokens:

@@ -23,6 +23,7 @@ from langmemory.engines.sql.rooms.copying import (
     refuse_unfinished,
 )
 from langmemory.engines.sql.rooms.core import Core
+from langmemory.engines.sql.rooms.core_files import MODELS, CoreFiles, follow_blocks
 from langmemory.engines.sql.rooms.drafts import MessageOptions
 from langmemory.engines.sql.rooms.events import FORGET, RECALL, REMEMBER
 from langmemory.engines.sql.rooms.feed import Feed
@@ -57,6 +58,7 @@ from langmemory.projections.journal import Journal
 __all__ = [
     "FORGET",
     "MIN_SIMILARITY",
+    "MODELS",
     "MOST_EDGES",
     "RECALL",
     "REMEMBER",
@@ -67,6 +69,7 @@ __all__ = [
     "Conversing",
     "Copied",
     "Core",
+    "CoreFiles",
     "Engine",
     "Feed",
     "FilePages",
@@ -103,6 +106,7 @@ __all__ = [
     "conversing_of",
     "copy_items",
     "copy_memory",
+    "follow_blocks",
     "follow_up",
     "foreign_items",
     "forget_for_good",

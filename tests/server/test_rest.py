@@ -215,6 +215,30 @@ async def test_core_memory_is_read_and_written(store: MemoryStore) -> None:
         assert (await client.get(url)).headers["etag"] == put.headers["etag"]
 
 
+async def test_a_bound_block_tells_its_file_and_an_assistant_proposes(
+    store: MemoryStore, tmp_path: Path
+) -> None:
+    """The view says to which file a block is bound; what an assistant writes is a review, what a person
+    writes is in the file at once."""
+    file = tmp_path / "AGENTS.md"
+    file.write_text("Be kind.\n", "utf-8")
+    store.core_files.bind(file, PLACE)
+    async with serving(store) as client:
+        url = f"{API}/core/{PLACE[-1]}"
+        blocks = {one["label"]: one for one in (await client.get(url)).json()["blocks"]}
+        assert (blocks["agents"]["file"], blocks["agents"]["file_state"]) == (str(file), "agrees")
+        assert blocks["human"]["file"] is None
+        body = {"blocks": {"agents": "Be brief."}}
+        answer = (await client.patch(url, json={**body, "by": "assistant"})).json()
+        [proposed] = [one for one in answer["blocks"] if one["proposed"]]
+        assert proposed["content"] == "Be kind."
+        review = (await client.get(f"{API}/reviews/{proposed['proposed']}")).json()
+        assert "-Be kind.\n+Be brief." in review["question"]
+        assert file.read_text("utf-8") == "Be kind.\n"
+        await client.patch(url, json=body)
+        assert file.read_text("utf-8") == "Be brief.\n"
+
+
 async def test_context_for_a_prompt(store: MemoryStore) -> None:
     """`inject` is the block a graph would put into a prompt, within its budget; `compress` makes a
     conversation shorter and says nothing that was not said."""

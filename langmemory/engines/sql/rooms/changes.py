@@ -257,9 +257,15 @@ class Changes(ViewerChanges):
             ChangeError: It names something there never was, or contradicts itself.
             EmbeddingError: The embedder failed. In every case nothing was written.
         """
-        return planned_again(lambda: self._apply_once(change_set, dry_run))
+        applied = planned_again(lambda: self._apply_once(change_set, dry_run))
+        return applied if dry_run else self._with_files(applied, change_set.namespace)
 
     aapply = twin(apply)
+
+    def _with_files(self, applied: Applied, namespace: Namespace) -> Applied:
+        """Let files follow that core blocks of a namespace are bound to; say what became of them."""
+        lines = self._core.follow_blocks(self._core, namespace)
+        return replace(applied, lines=(*applied.lines, *lines)) if lines else applied
 
     def _apply_once(self, change_set: ChangeSet, dry_run: bool) -> Applied:
         core = self._core
@@ -339,7 +345,9 @@ class Changes(ViewerChanges):
             ChangeError: There is no such run.
             EmbeddingError: The embedder failed. In every case nothing was written.
         """
-        return planned_again(lambda: self._undo_once(run_id, dry_run))
+        applied = planned_again(lambda: self._undo_once(run_id, dry_run))
+        run = None if dry_run else self.run(run_id)
+        return applied if run is None else self._with_files(applied, run.namespace)
 
     aundo = twin(undo)
 
@@ -521,6 +529,10 @@ class Changes(ViewerChanges):
                     f"{name} is {given!r:.80}; it must be a string. `reviews()` lists the ids and "
                     "options. Nothing was decided."
                 )
+        with self._core.engine.read() as snapshot:
+            review = reviews.find(snapshot.connection, review_id)
+        if review is not None:  # a file that a person edited meanwhile is read first
+            self._core.follow_blocks(self._core, review.namespace)
         with self._core.engine.read() as snapshot:
             review = reviews.find(snapshot.connection, review_id)
             if review is None:

@@ -74,6 +74,7 @@ class Core:
         "counts",
         "engine",
         "expander",
+        "follow_blocks",
         "indexing",
         "journal",
         "redactor",
@@ -136,6 +137,9 @@ class Core:
         )
         self.journal = journal(self.engine)
         self.workers = Workers(self.engine)
+        self.follow_blocks: Callable[[Core, Namespace], tuple[str, ...]] = _nothing_follows
+        """Brings core blocks of a namespace and the files that they are bound to together; one line for
+        each. `MemoryStore` sets it."""
         try:
             self.indexing.check_model(self.engine.model, self.engine.path)
             self.engine.mend(self.indexing)
@@ -309,6 +313,10 @@ class Core:
             removed += count
             self.follow(pages)
         return removed
+
+
+def _nothing_follows(core: Core, namespace: Namespace) -> tuple[str, ...]:
+    return ()
 
 
 def remove(
