@@ -48,13 +48,14 @@ def import_conversations(
     stream: BinaryIO,
     format: Format,
     advance: Callable[[], None] = lambda: None,
+    named: Callable[[str], str] = str,
 ) -> ImportReport:
-    """Remember every spoken message of the file, thread by thread."""
+    """Remember every spoken message of the file, thread by thread; ``named`` says what a thread is called."""
     report = ImportReport(format=format)
     threads: set[str] = set()
     for thread, batch in _batches(read_messages(stream, format)):
         spoken = [message for message in batch if message.spoken]
-        added = store.remember(namespace, [_turn(m) for m in spoken], thread_id=thread)
+        added = store.remember(namespace, [_turn(m) for m in spoken], thread_id=named(thread))
         for kind, count in added.redacted.items():
             report.redacted[kind] = report.redacted.get(kind, 0) + count
         threads.add(thread)
