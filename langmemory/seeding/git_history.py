@@ -57,7 +57,6 @@ class _Work:
     """What one person did in an area."""
 
     commits: int = 0
-    first: datetime | None = None
     last: datetime | None = None
     newest: str = ""
 
@@ -65,8 +64,6 @@ class _Work:
         self.commits += 1
         if self.last is None or commit.at > self.last:
             self.last, self.newest = commit.at, commit.id
-        if self.first is None or commit.at < self.first:
-            self.first = commit.at
 
 
 @dataclass(kw_only=True, slots=True)
@@ -267,19 +264,28 @@ def keys(history: GitHistory) -> list[str]:
 
 def _work_facts(history: GitHistory) -> Iterator[tuple[str, str, _Work]]:
     for area, by in sorted(history.areas.items()):
-        ranked = sorted(by.items(), key=lambda one: (-one[1].commits, one[0]))
-        named = ", ".join(f"{who} ({_told(work)})" for who, work in ranked[:MOST_PEOPLE])
-        more = len(ranked) - MOST_PEOPLE
-        others = f" and {counted(more, 'other')}" if more > 0 else ""
-        newest = max((work for _, work in ranked), key=lambda one: one.last or datetime.min)
-        text = f"In {history.name}, {area} is worked on by {named}{others}."
+        (who, most), *others = sorted(by.items(), key=lambda one: (-one[1].commits, one[0]))
+        named = [f"{name} ({work.commits:,})" for name, work in others[: MOST_PEOPLE - 1]]
+        if len(others) > len(named):
+            named.append(counted(len(others) - len(named), "other"))
+        so = f" So {'does' if len(others) == 1 else 'do'} {', '.join(named)}." if named else ""
+        # A short statement that begins as the question does: of five wordings the one found best.
+        text = f"{who} works on the {_called(area)}: {_told(most)} in {area} of {history.name}.{so}"
+        newest = max(by.values(), key=lambda one: one.last or most.last or datetime.max)
         yield f"{history.thread}/area/{area}", text, newest
     for who, work in sorted(history.people.items()):
-        most = Counter({area: by[who].commits for area, by in history.areas.items() if who in by})
-        places = ", ".join(_apart(area for area, _ in most.most_common()))
-        where = f", mostly on {places}" if places else ""
-        text = f"{who} works on {history.name}{where} ({_told(work)})."
+        places = Counter({area: by[who].commits for area, by in history.areas.items() if who in by})
+        named = [
+            f"the {_called(area)}" for area in _apart(area for area, _ in places.most_common())
+        ]
+        where = f", mostly on {', '.join(named)}" if named else ""
+        text = f"{who} works on {history.name}{where}: {_told(work).rstrip(',')}."
         yield f"{history.thread}/person/{digest(who)}", text, work
+
+
+def _called(area: str) -> str:
+    """Return what a folder is called in a sentence."""
+    return area.rsplit("/", 1)[-1].replace("_", " ").replace("-", " ").strip(". ")
 
 
 def _apart(areas: Iterable[str], most: int = 5) -> list[str]:
@@ -294,10 +300,8 @@ def _apart(areas: Iterable[str], most: int = 5) -> list[str]:
 
 
 def _told(work: _Work) -> str:
-    first, last = work.first, work.last
-    assert first is not None
-    assert last is not None
-    return f"{counted(work.commits, 'commit')}, {first:%Y-%m-%d} to {last:%Y-%m-%d}"
+    assert work.last is not None
+    return f"{counted(work.commits, 'commit')}, the last on {work.last:%Y-%m-%d},"
 
 
 def _value(text: str, kind: str, source: str, at: datetime) -> dict[str, Any]:

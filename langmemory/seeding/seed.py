@@ -147,7 +147,7 @@ def _seed_git(
                 *some,
                 MarkReflected(keys=read),
             )  # by these rules; there is no model to read them
-        applied = store.changes.apply(
+        store.changes.apply(
             ChangeSet(
                 namespace=namespace,
                 run_id=f"{report.run_id}/{secrets.token_hex(8)}",
@@ -156,7 +156,7 @@ def _seed_git(
                 changes=some,
             )
         )
-        report.facts += len(applied.changed)
+        report.facts += sum(one.op in ("add", "update") for one in some)
 
 
 def _values(

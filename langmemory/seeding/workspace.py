@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import zipfile
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
@@ -19,8 +20,10 @@ from langmemory.seeding.notes import is_note, notes_of
 SourceKind = Literal["documents", "notes", "conversations", "git"]
 
 MARKDOWN: Final = (".md", ".markdown", ".rst")
-EXPORTS: Final = (".json", ".jsonl", ".txt", ".mbox", ".mbx")
+EXPORTS: Final = (".json", ".jsonl", ".txt", ".mbox", ".mbx", ".zip")
 """Endings of files that may be an export of a chat, or mail; ``mbox`` without one may be, too."""
+PACKED: Final = frozenset({"conversations.json", "users.json", "_chat.txt"})
+"""Names of files by which an archive is known for an export."""
 REPOSITORY_DEPTH: Final = 3
 """So deep in the workspace repositories are looked for."""
 
@@ -97,6 +100,10 @@ def plan_seed(
         if PurePosixPath(name).suffix.casefold() in MARKDOWN:
             (notes if is_note(name) else documents).append(name)
             continue
+        if path.suffix.casefold() == ".zip":
+            if _is_packed(path):
+                plan.left_out[name] = "a packed export: unpack it, and seed again"
+            continue
         format = _format(path)
         if format is None:
             continue
@@ -136,6 +143,14 @@ def _may_be_read(name: str) -> bool:
     return suffix in MARKDOWN or suffix in EXPORTS or name.casefold() == "mbox"
 
 
+def _is_packed(path: Path) -> bool:
+    try:
+        with zipfile.ZipFile(path) as archive:
+            return not PACKED.isdisjoint(PurePosixPath(one).name for one in archive.namelist())
+    except (OSError, zipfile.BadZipFile, ValueError):
+        return False
+
+
 def _format(path: Path) -> Format | None:
     """Return the format of an export; None of a file that is none."""
     try:
@@ -157,7 +172,9 @@ def _add_conversation(plan: SeedPlan, name: str, format: Format, paths: tuple[st
             with (plan.root / path).open("rb") as file:
                 said = sum(one.spoken for one in read_messages(file, format))
         except (ImportFormatError, OSError) as error:
-            plan.failed[path] = files.why(error)
+            # Many a program's file has messages, and is no conversation.
+            told = plan.left_out if format in ("langgraph", "messages") else plan.failed
+            told[path] = files.why(error)
             continue
         count += said
         good.append(path)
