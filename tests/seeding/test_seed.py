@@ -37,7 +37,7 @@ def work(tmp_path: Path) -> Path:
     root = tmp_path / "work"
     texts = {
         "shop/docs/install.md": "# Shop\n\n## Install\n\nThe shop is installed by shopctl setup.\n",
-        "notes/people.md": "# People\n\n## Bo\n\nMy brother Bo lives in Graz.\n\n- I am allergic to peanuts.\n",
+        "notes/people.md": "# All\n\n## Bo\n\nMy brother Bo lives in Graz.\n\n- I am allergic to nuts.\n",
         "family/chat.txt": "03.01.26, 21:42 - Ana: Grüße\n14.01.26, 21:43 - Ana: Tofu heißt die Katze\n",
         "team/chat.txt": "03.01.26, 21:42 - Cem: Ins Café Central\n14.01.26, 09:00 - Cem: Gut\n",
         "package.json": '{"name": "shop"}',
@@ -139,7 +139,7 @@ def test_what_was_there_before_stays(tmp_path: Path, work: Path) -> None:
         assert [one.key for one in store.search(PLACE, limit=100)] == ["t/1"]
 
 
-@pytest.mark.integration
+@pytest.mark.thorough
 def test_a_killed_run_goes_on(tmp_path: Path, work: Path) -> None:
     """A process that ends in the middle leaves whole transactions; the next one completes them in the same
     run, which is undone as one."""
@@ -185,7 +185,7 @@ def test_a_slack_export_is_one_source(tmp_path: Path) -> None:
 
 
 def test_notes_keep_their_lines(tmp_path: Path) -> None:
-    """Items and paragraphs are notes of their own, with who they are about; code, tables and comments none."""
+    """Items and paragraphs are notes of their own, with whom they are about; code and tables are none."""
     path = tmp_path / "2026-02-03.md"
     path.write_text(
         "---\ntitle: x\n---\n# Day\n\n## Maria\n- prefers email\n  over phone\n- [ ] Maria is back in May\n\n"
