@@ -27,7 +27,7 @@ _RST_UNDERLINE: Final = re.compile(r"([=\-`:.'\"~^_*+#])\1{2,}\s*$")
 _DEFINITION: Final = re.compile(r"^[A-Za-z_@#<].*$", re.MULTILINE)
 """A line of code that is not indented, and begins something."""
 _PARAGRAPH_END: Final = re.compile(r"\n[ \t]*\n\s*")
-_FRONT_MATTER: Final = re.compile(
+FRONT_MATTER: Final = re.compile(
     r"\A---[ \t]*\n.*?^(?:---|\.\.\.)[ \t]*(?:\n|\Z)", re.MULTILINE | re.DOTALL
 )
 
@@ -129,7 +129,7 @@ def _markdown_headings(text: str, lines: Sequence[int]) -> Iterator[tuple[int, i
     """Yield the headings of CommonMark; front matter is none."""
     from markdown_it import MarkdownIt
 
-    front = _FRONT_MATTER.match(text)
+    front = FRONT_MATTER.match(text)
     begins = front.end() if front else 0
     skipped = bisect_right(lines, begins) - 1
     tokens = MarkdownIt("commonmark").disable("inline").parse(text[begins:])

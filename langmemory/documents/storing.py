@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from datetime import datetime
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeAlias
 
 from langgraph.store.base import Item, Op, PutOp, Result, SearchItem
 
@@ -12,6 +12,9 @@ from langmemory.documents.files import Content
 from langmemory.documents.records import Known, Synced
 from langmemory.redaction import Redactor
 from langmemory.types import Namespace
+
+Documents: TypeAlias = Mapping[tuple[str, str], Known]
+"""What is known of the documents of a namespace, by root and path."""
 
 
 class Looking(Protocol):
@@ -45,6 +48,11 @@ class Storing(Looking, Protocol):
     @property
     def redactor(self) -> Redactor | None: ...
 
+    def _relink(
+        self, namespace: Namespace, source: str, wanted: Iterable[tuple[str, Iterable[str]]]
+    ) -> list[str]:
+        """Make the links of a document those that its front matter names; return what could not be linked."""
+
     def put_all_if(
         self, puts: Iterable[PutOp], *, expected: Mapping[tuple[Namespace, str], datetime | None]
     ) -> None: ...
@@ -61,3 +69,5 @@ class Taking(Protocol):
     def move(self, known: Known, path: str, content: Content) -> None: ...
 
     def remove(self, known: Known) -> None: ...
+
+    def link(self, documents: Callable[[], Documents], *, every: bool = False) -> None: ...

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -64,6 +64,14 @@ class Sender:
     def remove(self, known: Known) -> None:
         """Take a document out."""
         self._ask("DELETE", f"/documents/{known.document.id}", {}, None)
+
+    def link(
+        self, documents: Callable[[], Mapping[tuple[str, str], Known]], *, every: bool = False
+    ) -> None:
+        """Have the server make the links that front matter names, after documents were sent."""
+        done = self.done
+        if every or done.added or done.changed or done.moved or done.removed:
+            self._ask("POST", "/documents/links", {}, None)
 
     def _put(self, root: str, path: str, content: Content, more: Mapping[str, Any]) -> None:
         query = {"root": root, "path": path, "modified_ns": content.stamp.modified_ns, **more}

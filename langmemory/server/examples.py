@@ -41,6 +41,13 @@ BODIES: Final[dict[str, dict[str, Any]]] = {
         "pattern": "(a:person)-[lives_in]->(city {name: $where})",
         "values": {"where": "Lisbon"}, "namespace": _PLACE,
     },
+    "link": {
+        "namespace": _TEAM, "source": "Ship the checkout", "relation": "requires",
+        "target": "docs/prices.md", "reason": "Prices stand on every page of it.",
+    },
+    "unlink": {
+        "namespace": _TEAM, "source": "agent:writer", "relation": "works_on", "target": "Ship the checkout",
+    },
     "undo": {"run_id": "remove/0123456789abcdef", "dry_run": True},
     "decide_review": {"option": "keep", "by": "maria"},
     "retry_jobs": {"ids": [17]},
@@ -63,6 +70,7 @@ BODIES: Final[dict[str, dict[str, Any]]] = {
         "namespace": _TEAM, "id": "1a2b3c4d5e6f7a8b", "reason": "Prices are in dollars, too.",
     },
     "subscribe_context": {"namespace": _TEAM, "query": "failing tests and broken builds"},
+    "unlock_secret": {"namespace": _PLACE, "label": "GitHub token", "reason": "Deploy of 2 May"},
     "forget": {"namespace": _PLACE, "keys": ["sister"]},
     "store_batch": {
         "ops": [

@@ -149,6 +149,12 @@ class StoreFace(BaseStore):
 
         return Documents(self)
 
+    def _relink(
+        self, namespace: Namespace, source: str, wanted: Iterable[tuple[str, Iterable[str]]]
+    ) -> list[str]:
+        """See `Graph._relink`."""
+        return self.graph(namespace)._relink(source, wanted)
+
     @property
     def procedures(self) -> Procedures:
         """How things are done, step by step, and how it went."""
@@ -312,12 +318,11 @@ class StoreFace(BaseStore):
         check_time("as_of", as_of)
         check_time("known_at", known_at)
         return Graph(
-            self._core.engine,
+            self._core,
             check_namespace(namespace),
             viewer=self._viewer,
             as_of=as_of,
             known_at=known_at,
-            alive_at_us=self._core.searching.alive_at_us(),
         )
 
 

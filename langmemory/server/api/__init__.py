@@ -15,6 +15,7 @@ from langmemory.server.api import (
     recalling,
     rights,
     store,
+    vault,
     why_not,
 )
 
@@ -33,6 +34,7 @@ ROUTES = (
     nights.routes,
     admin.routes,
     store.routes,
+    vault.routes,
     rights.routes,
 )
 """In the order in which the documentation lists them."""

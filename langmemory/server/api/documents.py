@@ -13,7 +13,7 @@ from langmemory.documents.files import Content, Stamp
 from langmemory.documents.writing import Writer
 from langmemory.resources import KEYS, NAMESPACE
 from langmemory.server.access import Access
-from langmemory.server.api.requests import Fields, Listing, Place
+from langmemory.server.api.requests import Fields, Listing, Place, QueryLabels
 from langmemory.server.problems import Problem
 from langmemory.server.routes import Routes, UploadedFile
 from langmemory.types import Namespace, Page
@@ -170,7 +170,25 @@ def put_document(access: Access, *, query: DocumentSent, body: UploadedFile) -> 
             writer.move(old, query.path, content)
             return writer.done
     writer.take(query.root, query.path, content, documents.known(place, query.root, query.path))
+    if writer.linked and not query.dry_run:  # what it names may come later: see link_documents
+        found = documents.known(place, query.root, query.path)
+        if found is not None and not found.links:
+            writer.link(lambda: {(query.root, query.path): found})
     return writer.done
+
+
+class LinkingPlace(Fields):
+    """Whose documents."""
+
+    namespace: QueryLabels | None = None
+    dry_run: bool = False
+
+
+@routes("POST", "/documents/links", scope="write")
+def link_documents(access: Access, *, query: LinkingPlace) -> Synced:
+    """Make the links of documents those that their front matter names, once all of them were sent."""
+    place = _place(access, query.namespace)
+    return Synced() if query.dry_run else access.store.documents.link(place)
 
 
 @routes("DELETE", "/documents/{id}", scope="write")

@@ -9,6 +9,7 @@ from itertools import chain, takewhile
 from typing import Any, Final
 
 from langmemory.engines.sql.background.jobs import BROUGHT
+from langmemory.engines.sql.graph import anchors
 from langmemory.engines.sql.records.secrets import Row, of_namespace
 from langmemory.engines.sql.tables.connection import Connection
 from langmemory.engines.sql.tables.namespaces import Bindings, below, from_path, ids_below
@@ -198,7 +199,8 @@ class ErasureScope:
 
     def add_derived(self, connection: Connection) -> None:
         """Add what was made of all this alone: facts without other evidence, and summaries with any of
-        it, because they retell all their sources. Removed ones, which could be brought back, too."""
+        it, because they retell all their sources, and links with it. Removed ones, which could be brought
+        back, too."""
         self.gone -= self.alive
         derived = every = self.alive | self.gone
         while derived:
@@ -214,9 +216,11 @@ class ErasureScope:
                 (connection.array(every),),
             )
             every = every | derived
+        every |= anchors.links_of(connection, every)
         self.alive |= _there(connection, every - self.gone)
         self.gone = every - self.alive
         self.inherited -= every
+        self.entities |= anchors.of_items(connection, every)
 
     def texts(self, connection: Connection) -> list[str]:
         """Return every text that is to go, as the tables have it: values, now and before, and names."""

@@ -28,6 +28,7 @@ from langmemory.engines.sql.tables.times import by_clock, to_us
 from langmemory.engines.sql.tables.values import leaves
 from langmemory.errors import ConfigError, EmbeddingModelMismatchError, VaultError
 from langmemory.languages import index_text, passages
+from langmemory.links import is_link
 from langmemory.ports.candidates import Floats
 from langmemory.ports.facts import fingerprint
 from langmemory.recall import vocabulary
@@ -111,7 +112,7 @@ class Indexing:
             check_keys(plain)  # what an object became may nest deeper
         text = readable_text(plain)
         fact = is_fact(plain)
-        if index is None and is_node(key, plain):
+        if index is None and (is_node(key, plain) or is_link(key, plain)):
             index = False
         if body_of is not None:
             texts = self._parts((text,)) if self.embedder is not None else ()
