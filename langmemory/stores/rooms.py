@@ -40,6 +40,7 @@ from langmemory.engines.sql.rooms.procedures import FoundProcedure, Procedures
 from langmemory.engines.sql.rooms.recalling import (
     RecallOptions,
     as_expander,
+    as_planner,
     as_reranker,
     check_kinds,
     check_min_score,
@@ -97,6 +98,7 @@ __all__ = [
     "ViewerVault",
     "archived",
     "as_expander",
+    "as_planner",
     "as_reranker",
     "batching",
     "check_kinds",
