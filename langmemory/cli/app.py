@@ -40,6 +40,7 @@ from langmemory.cli.restore import restore
 from langmemory.cli.reviews import reviews
 from langmemory.cli.runs import runs, undo
 from langmemory.cli.search import search
+from langmemory.cli.seed import seed
 from langmemory.cli.serve import serve
 from langmemory.cli.stats import stats
 from langmemory.cli.target import DbOption, NamespaceOption, Target, with_target
@@ -82,6 +83,7 @@ def start(
 COMMANDS: dict[str, dict[str, Callable[..., None] | typer.Typer]] = {
     "Try it": {"demo": demo, "init": init, "chat": chat},
     "What was said": {
+        "seed": seed,
         "import": import_file,
         "documents": documents,
         "projects": projects,
