@@ -13,6 +13,7 @@ import * as memories from "./memories.js";
 import * as memory from "./memory.js";
 import * as nights from "./nights.js";
 import * as projects from "./projects.js";
+import * as procedures from "./procedures.js";
 import * as reviews from "./reviews.js";
 import { learn, may, told } from "./rights.js";
 import * as runs from "./runs.js";
@@ -21,9 +22,9 @@ import * as timeline from "./timeline.js";
 import * as transfer from "./transfer.js";
 import * as vault from "./vault.js";
 
-const PAGES = { search, memories, documents, projects, memory, timeline, graph, core, reviews, runs, run: runs.one, nights, bus, vault, health, jobs, "import/export": transfer };
+const PAGES = { search, memories, documents, projects, procedures, memory, timeline, graph, core, reviews, runs, run: runs.one, nights, bus, vault, health, jobs, "import/export": transfer };
 const GROUPS = [
-  ["Ask", ["search", "memories", "documents", "projects", "timeline", "graph"]],
+  ["Ask", ["search", "memories", "documents", "projects", "procedures", "timeline", "graph"]],
   ["Change", ["core", "reviews", "runs", "nights"]],
   ["Care", ["bus", "vault", "health", "jobs", "import/export"]],
 ];
