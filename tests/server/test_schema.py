@@ -83,7 +83,7 @@ async def test_an_example_can_be_sent(store: MemoryStore, name: str) -> None:
     }
     if name != "add_semantic":
         store.put(place, "sister", value)
-    if name in ("link", "unlink"):
+    if name in ("link", "unlink", "update_task"):
         team = ("team", "shop")
         store.put(team, "task", {"record": "task", "title": "Ship the checkout"})
         store.put(team, "prices", {"record": "document", "path": "docs/prices.md"})

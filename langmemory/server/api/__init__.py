@@ -15,6 +15,7 @@ from langmemory.server.api import (
     recalling,
     rights,
     store,
+    swarm,
     why_not,
 )
 
@@ -30,6 +31,7 @@ ROUTES = (
     graph.routes,
     changes.routes,
     bus.routes,
+    swarm.routes,
     nights.routes,
     admin.routes,
     store.routes,
