@@ -41,7 +41,7 @@ class Task:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Decision:
+class RecordedDecision:
     """Something that was decided, and why."""
 
     key: str
@@ -88,7 +88,7 @@ class Board:
 
     tasks: tuple[Task, ...]
     """The open ones first, those that changed last first."""
-    decisions: tuple[Decision, ...]
+    decisions: tuple[RecordedDecision, ...]
     """That hold, the newest first."""
     sessions: tuple[Session, ...]
     """The newest first."""
@@ -112,9 +112,9 @@ def task_value(
         said.append(f"{agent} {'worked' if status in CLOSED else 'works'} on it")
     if blockers:
         said.append(f"it waits for {'; '.join(blockers)}")
-    said += [one for one in (details, note) if one]
+    text = "\n".join(filter(None, ("; ".join(said), details, note)))
     return {
-        "kind": "semantic", "record": TASK, "text": ". ".join(said), "title": title, "status": status,
+        "kind": "semantic", "record": TASK, "text": text, "title": title, "status": status,
         "details": details, "blockers": list(blockers), "agent": agent, "made_by": made_by, "note": note,
     }  # fmt: skip
 
@@ -144,7 +144,8 @@ def session_value(
         f"{SESSION_PARTS[name]}: {'; '.join(parts[name])}" for name in SESSION_PARTS if parts[name]
     ]
     return {
-        "kind": "semantic", "record": SESSION, "text": "\n".join(said), "agent": agent,
+        "kind": "semantic", "record": SESSION, "text": "\n".join(said), "title": said[0],
+        "agent": agent,
         "started_at": started_at.isoformat(), "ended_at": ended_at.isoformat(),
         **{name: list(parts[name]) for name in SESSION_PARTS},
     }  # fmt: skip
@@ -169,10 +170,10 @@ def task_of(memory: Memory) -> Task:
     )  # fmt: skip
 
 
-def decision_of(memory: Memory) -> Decision:
+def decision_of(memory: Memory) -> RecordedDecision:
     """Return the decision that a memory is."""
     value = memory.value
-    return Decision(
+    return RecordedDecision(
         key=memory.key, what=str(value.get("what", "")), why=str(value.get("why") or ""),
         alternatives=_texts(value, "alternatives"), made_by=_name(value, "made_by"),
         created_at=memory.created_at, holds=memory.status == "active", privacy=memory.privacy,

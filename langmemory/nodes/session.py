@@ -29,7 +29,7 @@ from langmemory.formation.asking.json_answers import BadAnswerError, json_object
 from langmemory.nodes.inbox import MOST, AgentNode, taken_up
 from langmemory.nodes.namespaces import NamespaceTemplate, RunScope, fill
 from langmemory.nodes.state import value_of
-from langmemory.swarm import CLOSED, SESSION_PARTS, Decision, Session, Task
+from langmemory.swarm import CLOSED, SESSION_PARTS, RecordedDecision, Session, Task
 from langmemory.twins import Steps, call
 from langmemory.types import Namespace, Privacy
 
@@ -164,7 +164,7 @@ def _task_line(task: Task) -> str:
     return said
 
 
-def _told_decisions(decisions: Sequence[Decision]) -> Iterable[str]:
+def _told_decisions(decisions: Sequence[RecordedDecision]) -> Iterable[str]:
     if decisions:
         yield "Decisions that hold, the newest first:"
     for one in decisions:

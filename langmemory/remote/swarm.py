@@ -10,7 +10,7 @@ from langmemory.arguments import check_agent
 from langmemory.errors import EntityNameError, ServerError
 from langmemory.namespaces import check_namespace
 from langmemory.remote.connection import Connection, place
-from langmemory.swarm import Board, Decision, Session, Task, TaskStatus
+from langmemory.swarm import Board, RecordedDecision, Session, Task, TaskStatus
 from langmemory.twins import Steps, awaiting, blocking
 from langmemory.types import Namespace, Privacy
 
@@ -113,9 +113,9 @@ class RemoteSwarm:
 
     def _decisions(
         self, *, holding: bool = True, limit: int = 1_000
-    ) -> Steps[tuple[Decision, ...]]:
+    ) -> Steps[tuple[RecordedDecision, ...]]:
         """Return decisions, the newest first."""
-        return self._listed("decisions", Decision, holding=holding, limit=limit)
+        return self._listed("decisions", RecordedDecision, holding=holding, limit=limit)
 
     decisions, adecisions = blocking(_decisions), awaiting(_decisions)
 
@@ -129,10 +129,10 @@ class RemoteSwarm:
         regarding: str | None = None,
         supersedes: str | None = None,
         privacy: Privacy = "shared",
-    ) -> Steps[Decision]:
+    ) -> Steps[RecordedDecision]:
         """Record what was decided."""
         return self._post(
-            "decisions", Decision, what=what, why=why, alternatives=tuple(alternatives),
+            "decisions", RecordedDecision, what=what, why=why, alternatives=tuple(alternatives),
             affects=tuple(affects), regarding=regarding, supersedes=supersedes, privacy=privacy,
         )  # fmt: skip
 

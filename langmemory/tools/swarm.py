@@ -22,7 +22,7 @@ from langmemory.nodes.namespaces import NamespaceTemplate, RunScope, fill, viewe
 from langmemory.nodes.node import run_of
 from langmemory.nodes.session import swarm_of
 from langmemory.pluralize import counted
-from langmemory.swarm import CLOSED, Decision, Task, TaskStatus
+from langmemory.swarm import CLOSED, RecordedDecision, Task, TaskStatus
 from langmemory.tools.answering import memory_tool, refuse
 from langmemory.tools.memories import find
 from langmemory.twins import Steps, call, threaded
@@ -344,7 +344,7 @@ class _Swarm:
     ) -> Steps[str]:
         """Record."""
         _, source, scope = self._run(config, "record_decision")
-        found: Decision = yield call(
+        found: RecordedDecision = yield call(
             self._team(source, scope), "record_decision", what, why=why, alternatives=alternatives,
             affects=affects, regarding=task, supersedes=supersedes, privacy=self._privacy,
         )  # fmt: skip

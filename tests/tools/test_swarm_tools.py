@@ -285,8 +285,8 @@ async def test_an_orchestrator_and_two_workers_pass_work_on(
 
 
 async def test_tasks_and_decisions_are_kept_by_tools(store: MemoryStore) -> None:
-    """A model sets tasks, says where they stand, hands them on and records what is decided; what is wrong it is
-    told, and the run goes on."""
+    """A model sets tasks, says where they stand, hands them on and records what is decided; it is told what
+    is wrong, and the run goes on."""
     tools = tools_of(store, "a", agents={"b": "writes"})
     set_ = tools["update_task"].invoke({"title": "Ship", "assign_to": "a", "blockers": ["legal"]})
     assert "Ship: blocked, a works on it, waits for legal." in set_

@@ -14,7 +14,7 @@ from langmemory.server.access import Access
 from langmemory.server.api.bus import Agent, Several, Summary
 from langmemory.server.api.requests import Fields, Labels, QueryLabels
 from langmemory.server.routes import Routes
-from langmemory.swarm import Board, Decision, Session, Task, TaskStatus
+from langmemory.swarm import Board, RecordedDecision, Session, Task, TaskStatus
 from langmemory.types import Privacy
 from langmemory.wire import Deferred
 
@@ -126,7 +126,7 @@ class DecisionListing(Team):
 class Decisions(Deferred):
     """Decisions, the newest first."""
 
-    items: list[Decision]
+    items: list[RecordedDecision]
 
 
 @routes("GET", "/swarm/decisions", scope="read")
@@ -154,10 +154,10 @@ class NewDecision(Fields):
 
 
 @routes("POST", "/swarm/decisions", scope="write")
-def record_decision(access: Access, *, body: NewDecision) -> Decision:
+def record_decision(access: Access, *, body: NewDecision) -> RecordedDecision:
     """Record what was decided, in a run that can be undone."""
     given = body.model_dump(exclude={"namespace", "what"})
-    found: Decision = _swarm(access, body.namespace).record_decision(body.what, **given)
+    found: RecordedDecision = _swarm(access, body.namespace).record_decision(body.what, **given)
     return found
 
 

@@ -44,7 +44,7 @@ from langmemory.swarm import (
     TASK,
     AgentState,
     Board,
-    Decision,
+    RecordedDecision,
     Session,
     Task,
     TaskStatus,
@@ -257,7 +257,7 @@ class Swarm:
         regarding: str | None = None,
         supersedes: str | None = None,
         privacy: Privacy = "shared",
-    ) -> Decision:
+    ) -> RecordedDecision:
         """Record what was decided.
 
         Args:
@@ -313,7 +313,9 @@ class Swarm:
 
     arecord_decision = twin(record_decision)
 
-    def decisions(self, *, holding: bool = True, limit: int = 1_000) -> tuple[Decision, ...]:
+    def decisions(
+        self, *, holding: bool = True, limit: int = 1_000
+    ) -> tuple[RecordedDecision, ...]:
         """Return decisions, the newest first.
 
         Args:
