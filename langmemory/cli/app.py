@@ -33,12 +33,14 @@ from langmemory.cli.list import list_memories
 from langmemory.cli.maintain import health, maintain
 from langmemory.cli.mcp import mcp
 from langmemory.cli.oneline import Command, CommandLine
+from langmemory.cli.projects import projects
 from langmemory.cli.reembed import reembed
 from langmemory.cli.reflect import reflect
 from langmemory.cli.restore import restore
 from langmemory.cli.reviews import reviews
 from langmemory.cli.runs import runs, undo
 from langmemory.cli.search import search
+from langmemory.cli.seed import seed
 from langmemory.cli.serve import serve
 from langmemory.cli.stats import stats
 from langmemory.cli.swarm import decisions, tasks
@@ -46,6 +48,7 @@ from langmemory.cli.target import DbOption, NamespaceOption, Target, with_target
 from langmemory.cli.terminal import say
 from langmemory.cli.token import token
 from langmemory.cli.usage import usage
+from langmemory.cli.vault import vault
 from langmemory.cli.worker import worker
 
 app = typer.Typer(
@@ -81,12 +84,15 @@ def start(
 COMMANDS: dict[str, dict[str, Callable[..., None] | typer.Typer]] = {
     "Try it": {"demo": demo, "init": init, "chat": chat},
     "What was said": {
+        "seed": seed,
         "import": import_file,
         "documents": documents,
+        "projects": projects,
         "search": search,
         "list": list_memories,
         "get": get,
         "core": core,
+        "vault": vault,
         "export": export,
         "copy": copy,
         "forget": forget,

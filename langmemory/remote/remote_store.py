@@ -28,7 +28,7 @@ from langmemory.messages import Message, as_sent
 from langmemory.namespaces import check_namespace
 from langmemory.remote.bus import RemoteBus
 from langmemory.remote.connection import Backoff, Connection, Request
-from langmemory.remote.rooms import RemoteAdmin, RemoteChanges, RemoteGraph, RemoteJobs
+from langmemory.remote.rooms import RemoteAdmin, RemoteChanges, RemoteGraph, RemoteJobs, RemoteVault
 from langmemory.remote.swarm import RemoteSwarm
 from langmemory.stores.rooms import RecallOptions, take_apart
 from langmemory.twins import Steps, aled, awaiting, blocking, led
@@ -173,6 +173,11 @@ class RemoteMemoryStore(BaseStore):
     def jobs(self) -> RemoteJobs:
         """The queue of reflections."""
         return RemoteJobs(self._connection, self._viewer)
+
+    @property
+    def vault(self) -> RemoteVault:
+        """Secrets, by their labels; with a token that may, unlocked."""
+        return RemoteVault(self._connection, self._viewer)
 
     def graph(
         self,

@@ -29,7 +29,10 @@ from langmemory.types import (
     Privacy,
     Review,
     Run,
+    SecretInfo,
+    VaultEvent,
 )
+from langmemory.vault import Secret
 from langmemory.wire import adapter
 
 
@@ -248,6 +251,71 @@ class RemoteJobs(Room):
             path, dict[str, list[int]], ids=list(ids)
         )
         return answer["ids"]
+
+
+class RemoteVault(Room):
+    """Secrets: their labels, who unlocked them, and unlocking one with a token that may."""
+
+    __slots__ = ()
+
+    def _secrets(
+        self,
+        namespace: Namespace = (),
+        *,
+        label: str | None = None,
+        owner: str | None = None,
+        deleted: bool = False,
+    ) -> Steps[tuple[SecretInfo, ...]]:
+        """Return the secrets of a namespace and below it, without their texts."""
+        answer: dict[str, tuple[SecretInfo, ...]] = yield from self._get(
+            "/vault", dict[str, tuple[SecretInfo, ...]], label=label, owner=owner, deleted=deleted,
+            namespace=place(namespace),
+        )  # fmt: skip
+        return answer["secrets"]
+
+    list, alist = blocking(_secrets), awaiting(_secrets)
+
+    def _unlocked(
+        self,
+        namespace: Namespace,
+        label: str,
+        *,
+        reason: str,
+        owner: str | None = None,
+        version: int | None = None,
+    ) -> Steps[Secret]:
+        """Unlock a secret. The server's audit log has the reason and the token before this returns.
+
+        Raises:
+            AccessError: The token may not.
+            SecretNotFoundError: There is none, or it was deleted.
+        """
+        where = check_namespace(namespace)
+        body = {
+            "namespace": where,
+            "label": label,
+            "reason": reason,
+            "owner": owner,
+            "version": version,
+        }
+        answer: dict[str, str] = yield from self._connection.ask(
+            "POST", "/vault/unlock", dict[str, str], viewer=self._viewer, body=body
+        )
+        return Secret(answer["secret"])
+
+    get, aget = blocking(_unlocked), awaiting(_unlocked)
+
+    def _events(
+        self, namespace: Namespace = (), *, limit: int = 100, before: int | None = None
+    ) -> Steps[tuple[VaultEvent, ...]]:
+        """Return who did what with secrets, the newest first; at most 200 at a time."""
+        answer: dict[str, tuple[VaultEvent, ...]] = yield from self._get(
+            "/vault/audit", dict[str, tuple[VaultEvent, ...]], limit=limit, before=before,
+            namespace=place(namespace),
+        )  # fmt: skip
+        return answer["events"]
+
+    audit, aaudit = blocking(_events), awaiting(_events)
 
 
 class RemoteGraph(Room):

@@ -85,6 +85,7 @@ BODIES: Final[dict[str, dict[str, Any]]] = {
         "namespace": _TEAM, "session_id": "2026-11-27-writer", "started_at": "2026-11-27T09:00:00Z",
         "work_done": ["The prices page is written."], "next_steps": ["Show it to legal."],
     },
+    "unlock_secret": {"namespace": _PLACE, "label": "GitHub token", "reason": "Deploy of 2 May"},
     "forget": {"namespace": _PLACE, "keys": ["sister"]},
     "store_batch": {
         "ops": [

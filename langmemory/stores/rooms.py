@@ -40,10 +40,12 @@ from langmemory.engines.sql.rooms.procedures import FoundProcedure, Procedures
 from langmemory.engines.sql.rooms.recalling import (
     RecallOptions,
     as_expander,
+    as_planner,
     as_reranker,
     check_kinds,
     check_min_score,
 )
+from langmemory.engines.sql.rooms.seeding import seeding
 from langmemory.engines.sql.rooms.swarm import Swarm
 from langmemory.engines.sql.rooms.tokens import Tokens
 from langmemory.engines.sql.rooms.vault import Vault, ViewerVault
@@ -99,6 +101,7 @@ __all__ = [
     "ViewerVault",
     "archived",
     "as_expander",
+    "as_planner",
     "as_reranker",
     "batching",
     "check_kinds",
@@ -120,6 +123,7 @@ __all__ = [
     "refuse_unfinished",
     "remembering",
     "resolve_indexing",
+    "seeding",
     "take_apart",
     "this_process",
 ]  # fmt: skip

@@ -163,3 +163,23 @@ def test_what_an_agent_said_is_taken_back(tabs: Tabs, filled: MemoryStore) -> No
     page.get_by_role("button", name="Take back (reply)").click()
     page.get_by_text("taken back", exact=True).wait_for()
     assert [one.state for one in cook.messages(reply_to=asked.id).items] == ["invalidated"]
+
+
+def test_a_secret_is_shown_for_a_reason_and_some_seconds(
+    tabs: Tabs, filled: MemoryStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Labels are locked; with a token that may, one is unlocked, and hiding it shows the entry of the log."""
+    monkeypatch.setenv("LANGMEMORY_VAULT_KEY", "00" * 32)
+    filled.vault.put(PLACE, "wifi", "hunter2")
+    locked = tabs.open("#/vault")
+    locked.get_by_text("Your token shows labels alone").wait_for()
+    assert locked.get_by_role("button", name="Unlock…").count() == 0
+    page = tabs.open("#/vault", token=filled.tokens.create(scope="admin", unlocks=True)[1])
+    page.get_by_role("button", name="Unlock…").click()
+    page.get_by_label("Why").fill("the printer")
+    page.get_by_role("button", name="Unlock", exact=True).click()
+    page.get_by_text("hunter2").wait_for()
+    assert fits(page)
+    page.get_by_role("button", name="Hide").click()
+    page.get_by_text("wifi (version 1): the printer").wait_for()
+    assert "hunter2" not in page.content()

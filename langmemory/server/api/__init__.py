@@ -16,6 +16,7 @@ from langmemory.server.api import (
     rights,
     store,
     swarm,
+    vault,
     why_not,
 )
 
@@ -35,6 +36,7 @@ ROUTES = (
     nights.routes,
     admin.routes,
     store.routes,
+    vault.routes,
     rights.routes,
 )
 """In the order in which the documentation lists them."""

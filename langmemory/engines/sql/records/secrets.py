@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any, Final, NamedTuple
 
+from langmemory.engines.sql.records.history import SEAL
 from langmemory.engines.sql.records.history import sealed as sealed_name
 from langmemory.engines.sql.tables.connection import Connection
 from langmemory.engines.sql.tables.namespaces import below, find, from_path, intern
@@ -223,7 +224,8 @@ def logged(
     )
     return [
         VaultEvent(
-            seq=seq, at=from_us(at), action=action, owner=whose or None, label=label, version=version,
+            seq=seq, at=from_us(at), action=action, owner=whose or None,
+            label=None if (label or "").startswith(SEAL) else label, version=version,
             namespace=None if path is None else from_path(path), viewer=viewer, by=by, reason=reason,
         )
         for seq, at, action, path, whose, label, version, viewer, by, reason in rows.fetchall()
