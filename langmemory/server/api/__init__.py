@@ -17,6 +17,7 @@ from langmemory.server.api import (
     recalling,
     rights,
     store,
+    swarm,
     vault,
     why_not,
 )
@@ -35,6 +36,7 @@ ROUTES = (
     graph.routes,
     changes.routes,
     bus.routes,
+    swarm.routes,
     nights.routes,
     admin.routes,
     store.routes,
