@@ -33,6 +33,7 @@ from langmemory.cli.list import list_memories
 from langmemory.cli.maintain import health, maintain
 from langmemory.cli.mcp import mcp
 from langmemory.cli.oneline import Command, CommandLine
+from langmemory.cli.procedures import procedures
 from langmemory.cli.projects import projects
 from langmemory.cli.reembed import reembed
 from langmemory.cli.reflect import reflect
@@ -99,6 +100,7 @@ COMMANDS: dict[str, dict[str, Callable[..., None] | typer.Typer]] = {
     "What follows from it": {
         "reflect": reflect,
         "graph": graph,
+        "procedures": procedures,
         "journal": journal,
         "reviews": reviews,
         "inbox": inbox,
