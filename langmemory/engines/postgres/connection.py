@@ -83,6 +83,8 @@ class Connection:
         self.raw, self._pipeline = raw, pipeline
         self.told: Any = None
         """What `Database.read` was asked ``also``."""
+        self.answers: dict[str, tuple[Any, ...] | None] = {}
+        """The only rows of statements without values, which were asked with others."""
         self._changed = self._changed_in_all = 0
         self._uncounted: list[Any] = []
 
@@ -95,6 +97,8 @@ class Connection:
         )
 
     def execute(self, statements: str, bindings: Any = (), /) -> Any:
+        if not bindings and statements in self.answers:
+            return Answered(self.answers[statements])
         cursor: Any = None
         for statement in _parts(statements):
             one = translated(statement)
@@ -249,6 +253,16 @@ class Connection:
 
     def erase_vectors(self, items: Sequence[int]) -> None:
         vectors.erase(self, items)
+
+
+class Answered:
+    """The row of a statement that was asked before, or none."""
+
+    def __init__(self, row: tuple[Any, ...] | None) -> None:
+        self._row = row
+
+    def fetchone(self) -> tuple[Any, ...] | None:
+        return self._row
 
 
 _SEMICOLON: Final = re.compile(r"'(?:[^']|'')*'|(;)")

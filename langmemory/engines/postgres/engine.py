@@ -25,6 +25,7 @@ from langmemory.engines.postgres import (
 from langmemory.engines.postgres.connection import Connection
 from langmemory.engines.postgres.consistency import check
 from langmemory.engines.postgres.database import OLDEST_PGVECTOR, Database
+from langmemory.engines.postgres.namespace_ids import NamespaceIds
 from langmemory.engines.postgres.search import keyword_search, known_words, word_reader
 from langmemory.engines.postgres.search import vector_search as server_search
 from langmemory.engines.sql.copies.binary import (
@@ -35,10 +36,17 @@ from langmemory.engines.sql.copies.binary import (
 )
 from langmemory.engines.sql.copies.copies import Copies
 from langmemory.engines.sql.copies.words import Current
+from langmemory.engines.sql.graph.graph import NOBODY
+from langmemory.engines.sql.graph.hops import NO_STEPS
 from langmemory.engines.sql.scope.scopes import CompiledScope
 from langmemory.engines.sql.search import vector_search
-from langmemory.engines.sql.search.scope_plan import CardinalityCache, ScopePlan
-from langmemory.engines.sql.search.scoped_snapshot import ScopedSnapshot
+from langmemory.engines.sql.search.scope_plan import (
+    HIGHEST_ITEM,
+    HIGHEST_NAMESPACE,
+    CardinalityCache,
+    ScopePlan,
+)
+from langmemory.engines.sql.search.scoped_snapshot import INACTIVE, ScopedSnapshot
 from langmemory.engines.sql.tables.settings import ModelSetting, read_model, remaining
 from langmemory.errors import ClosedStoreError, DatabaseError, SchemaVersionError
 from langmemory.ports.candidates import NOTHING, Floats, Ids, KeywordQuery
@@ -53,6 +61,8 @@ _SEEN: Final = (
     "(SELECT coalesce(max(seq), 0) FROM word_change), "
     "(SELECT coalesce(max(seq), 0) FROM history), "
 )
+_ASKED_TOO: Final = (HIGHEST_ITEM, HIGHEST_NAMESPACE, INACTIVE, NOBODY, NO_STEPS)
+"""What most searches ask besides: one way to the server answers all."""
 _VECTOR_ENDS: Final = (
     "(SELECT coalesce(max(seq), 0) FROM code), "
     "(SELECT coalesce(max(last_seq), 0) FROM code_segment)"
@@ -73,6 +83,8 @@ class Seen:
     """The last change of words."""
     change: int
     """The newest change of the history."""
+    namespaces: int
+    """The highest id of a namespace."""
 
 
 class Engine:
@@ -120,6 +132,7 @@ class Engine:
         self.check_usable = database.check_usable
         self.counts = keyword_search.Counts()
         self.cardinalities = CardinalityCache()
+        self.namespaces = NamespaceIds()
 
     def _set_up(self) -> None:
         """Bring the schema up to date, unless it is; of several processes at once, one does it."""
@@ -245,19 +258,24 @@ class Engine:
 
     def _ends(self) -> str:
         """Return the query for what `seen` returns."""
-        return _SEEN + (_VECTOR_ENDS if self.database.vectors_in else _NO_VECTORS)
+        vector_ends = _VECTOR_ENDS if self.database.vectors_in else _NO_VECTORS
+        return _SEEN + ", ".join([vector_ends, *(f"({one})" for one in _ASKED_TOO)])
 
     def seen(self, connection: Connection) -> Seen:
         """Return what this connection's snapshot has, for the copies in memory."""
         told: Any = connection.told
         if told is None:
             told = connection.raw.execute(self._ends().encode()).fetchone()
-        model, dims, generation, words, change, newest, packed = told
+        model, dims, generation, words, change, newest, packed, *answers = told
+        connection.answers = {
+            asked: None if answer is None else (answer,)
+            for asked, answer in zip(_ASKED_TOO, answers, strict=True)
+        }
         setting = ModelSetting(
             model=model, dims=None if dims is None else int(dims), generation=int(generation)
         )
         setting, index = self.copies.adopt(setting)
-        return Seen(setting, index, (max(newest, packed), packed), words, change)
+        return Seen(setting, index, (max(newest, packed), packed), words, change, answers[1])
 
     def for_viewer(self, viewer: str) -> Engine:
         """Return this engine; where its role is a reader, one whose transactions name the viewer."""
@@ -396,6 +414,7 @@ class Snapshot(ScopedSnapshot):
         super().__init__(connection, engine.cardinalities)
         self.engine = engine
         self.connection = connection
+        self._compared = server_search.Compared()
 
     @cached_property
     def _seen(self) -> Seen:
@@ -452,7 +471,9 @@ class Snapshot(ScopedSnapshot):
             plan = ScopePlan(connection, engine.cardinalities, scope, items=among)
         if exact or not self._copied(scope, plan):
             items = None if exact and among is None else plan.items
-            return server_search.nearest(connection, scope, query, limit, among=items)
+            ids, cosines = server_search.nearest(connection, scope, query, limit, among=items)
+            self._compared.add(query, ids, cosines)
+            return ids[:limit], cosines[:limit]
         engine.copies.searched(self.model(), index)
         return vector_search.nearest(
             connection, index, scope, query, limit, overfetch=overfetch, plan=plan, rough=rough
@@ -486,7 +507,12 @@ class Snapshot(ScopedSnapshot):
             plan=self.plan(scope),
             complete=complete,
             copy=self._words,
+            namespace_id=self._namespace_id(scope.scope.namespace),
         )
+
+    def _namespace_id(self, namespace: Namespace) -> int | None:
+        seen = self._seen.namespaces
+        return self.engine.namespaces.find(self.connection, namespace, seen) if namespace else None
 
     def ranking(self, bodies: Sequence[str]) -> keyword_search.Texts:
         return keyword_search.Texts(self.connection, self.engine.counts, bodies)
@@ -502,7 +528,7 @@ class Snapshot(ScopedSnapshot):
     def cosines(self, query: Floats, ids: Ids) -> Floats:
         index = self._index()
         found = None if index is None or not index.whole else index.cosines(query, ids)
-        return vector_search.cosines(self.connection, query, ids) if found is None else found
+        return self._compared.cosines(self.connection, query, ids) if found is None else found
 
     def rough_cosines(self, query: Floats, ids: Ids) -> Floats:
         index = self._index()

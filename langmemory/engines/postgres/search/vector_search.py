@@ -18,6 +18,9 @@ EXACT_UP_TO: Final = 5_000
 copies of all."""
 SPARE: Final = 32
 """Vectors looked at beyond the wanted items, since an item may have several."""
+FETCHED: Final = 256
+"""Vectors whose cosines are fetched however few are wanted: what words find in a small scope is mostly
+among them, so that it need not be compared again."""
 
 
 class Sizes:
@@ -58,8 +61,9 @@ def nearest(
     *,
     among: Ids | None = None,
 ) -> tuple[Ids, Floats]:
-    """Return the items in scope with the best cosine: (int64[n], float32[n]), best first, ties by id.
-    Every vector in scope is compared, and an item with several vectors counts with its best one.
+    """Return the items in scope with the best cosine: (int64[n], float32[n]), best first, ties by id;
+    ``limit`` of them, or a few more. Every vector in scope is compared, and an item with several vectors
+    counts with its best one.
 
     Args:
         query: float32[dims], L2-normalised.
@@ -67,7 +71,7 @@ def nearest(
     """
     if limit <= 0 or (among is not None and not len(among)):
         return NOTHING
-    wanted = limit + SPARE
+    wanted = max(limit + SPARE, FETCHED)
     while True:
         rows = _rows(connection, scope, query, wanted, among)
         ids = np.array([row[0] for row in rows], np.int64)
@@ -78,7 +82,7 @@ def nearest(
             first = np.sort(np.unique(ids, return_index=True)[1])
             ids, cosines = ids[first], cosines[first]
         if len(ids) >= limit or len(rows) < wanted:
-            return ids[:limit], cosines[:limit]
+            return ids, cosines
         wanted *= 4  # items with many vectors left too few
 
 
@@ -101,3 +105,34 @@ def _rows(
         (sent(query), *bindings, sent(query), *(() if value else (limit,))),
     )
     return scope.passing(rows)[:limit] if value else rows.fetchall()
+
+
+class Compared:
+    """The exact cosines of items to one query, as far as a snapshot has asked for them."""
+
+    def __init__(self) -> None:
+        self._query: Floats | None = None
+        self._known: dict[int, float] = {}
+
+    def add(self, query: Floats, ids: Ids, cosines: Floats) -> None:
+        """Keep what was compared; what is known of another query goes."""
+        if query is not self._query:
+            self._query, self._known = query, {}
+        self._known.update(zip(ids.tolist(), cosines.tolist(), strict=True))
+
+    def cosines(self, connection: Connection, query: Floats, items: Ids) -> Floats:
+        """Return the cosine of each item (its best vector) to the query, float32[n]; NaN without a
+        vector."""
+        wanted = items.tolist()
+        known = self._known if query is self._query else {}
+        missing = [item for item in wanted if item not in known]
+        if missing:
+            found = dict.fromkeys(missing, np.nan)
+            found |= connection.execute(
+                "SELECT v.item, max(-(v.e <#> ?::vector)) FROM embedding v WHERE v.item IN "
+                "(SELECT value FROM carray(?)) GROUP BY v.item",
+                (sent(query), connection.array(missing)),
+            ).fetchall()
+            self.add(query, np.array(list(found)), np.array(list(found.values())))
+            known = self._known
+        return np.array([known[item] for item in wanted], np.float32)

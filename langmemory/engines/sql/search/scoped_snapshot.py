@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
+from typing import Any, Final
 
 from langmemory.engines.sql.scope.scopes import CompiledScope, compile_scope
 from langmemory.engines.sql.search.scope_plan import CardinalityCache, ScopePlan
 from langmemory.engines.sql.tables.connection import Connection
 from langmemory.types import Scope
 from langmemory.values import from_json
+
+INACTIVE: Final = "SELECT 1 FROM item WHERE status <> 'active' LIMIT 1"
 
 
 class ScopedSnapshot:
@@ -22,8 +24,7 @@ class ScopedSnapshot:
     def scoped(self, scope: Scope, *, alive_at_us: int | None = None) -> CompiledScope:
         """See `scopes.compile_scope`; without a condition that every item of the database meets."""
         if scope.statuses == ("active",) and scope.known_at is None:
-            inactive = "SELECT 1 FROM item WHERE status <> 'active' LIMIT 1"
-            if self._reader.execute(inactive).fetchone() is None:
+            if self._reader.execute(INACTIVE).fetchone() is None:
                 scope = replace(scope, statuses=None)
         return compile_scope(scope, alive_at_us=alive_at_us)
 
