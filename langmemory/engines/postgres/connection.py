@@ -8,7 +8,7 @@ from typing import Any, Final
 
 import numpy as np
 import psycopg
-from psycopg.adapt import Loader
+from psycopg.adapt import Dumper, Loader
 from psycopg.pq import TransactionStatus
 from psycopg.types.numeric import FloatDumper, Int8Dumper
 from psycopg.types.string import StrDumper
@@ -49,6 +49,19 @@ class Array(list[Any]):
     """A value of ``carray(?)``; any other list is no value."""
 
 
+class Numbers(Array):
+    """One of whole numbers."""
+
+
+class _NumbersDumper(Dumper):
+    """Writes them all at once, as they may be thousands."""
+
+    oid = 1016  # of bigint[], the same on every server
+
+    def dump(self, obj: Any) -> bytes:
+        return b"{%s}" % ",".join(map(str, obj)).encode()
+
+
 def adapt(raw: psycopg.Connection[Any]) -> None:
     """Let values go to and fro as they do with SQLite."""
     whole: tuple[type, ...] = (int, bool, np.int64, np.int32, np.bool_)
@@ -59,6 +72,7 @@ def adapt(raw: psycopg.Connection[Any]) -> None:
         raw.adapters.register_dumper(kind, FloatDumper)
     raw.adapters.register_dumper(str, StrDumper)  # as text, not as of no type
     raw.adapters.register_loader("numeric", _Number)
+    raw.adapters.register_dumper(Numbers, _NumbersDumper)
     raw.adapters.register_dumper(vectors.Sent, vectors.SentDumper)
 
 
@@ -103,7 +117,8 @@ class Connection:
         for statement in _parts(statements):
             one = translated(statement)
             cursor = self.raw.execute(one.sql.encode(), _bound(one, bindings))
-            self._uncounted.append(cursor)
+            if not one.returns:
+                self._uncounted.append(cursor)
             if one.returns or self._pipeline is None or len(self._uncounted) >= MOST_SENT:
                 self.flush()
             if not isinstance(bindings, Mapping):
@@ -152,7 +167,7 @@ class Connection:
     @staticmethod
     def array(ids: Iterable[int], /) -> Any:
         found = ids.tolist() if isinstance(ids, np.ndarray) else [int(one) for one in ids]
-        return Array(found or [0])
+        return Numbers(found or [0])
 
     @staticmethod
     def text_array(texts: Sequence[str], /) -> Any:

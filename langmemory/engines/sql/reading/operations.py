@@ -224,7 +224,7 @@ def _rows_by_id(connection: Connection, ids: Ids) -> list[Any]:
         f"SELECT {_COLUMNS} FROM carray(?) c CROSS JOIN item i ON i.id = c.value "
         "CROSS JOIN namespace n ON n.id = i.namespace",
         (connection.array(ids),),
-    )
+    ).fetchall()
     found = {row[0]: row for row in rows}
     return [found.get(item) for item in ids.tolist()]
 

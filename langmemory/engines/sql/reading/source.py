@@ -119,7 +119,7 @@ class SnapshotSource:
             connection.execute(
                 f"SELECT {ROW_COLUMNS} FROM carray(?) c CROSS JOIN item i ON i.id = c.value",
                 (connection.array(ids),),
-            )
+            ).fetchall()
         )
 
     def uses(self, ids: Ids) -> Uses:
