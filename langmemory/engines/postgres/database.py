@@ -401,7 +401,10 @@ class Database:
         """
         mode = "REPEATABLE READ" if snapshot else "READ COMMITTED"
         begin = self._begin(f"{mode} READ ONLY")
-        with clear_errors(self.path), self._begun(begin, *([also] if also else [])) as (raw, row, _):
+        with (
+            clear_errors(self.path),
+            self._begun(begin, *([also] if also else [])) as (raw, row, _),
+        ):
             connection = Connection(raw)
             connection.told = row if also else None
             yield connection

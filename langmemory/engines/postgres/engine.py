@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Final
 
+import numpy as np
 import psycopg
 from psycopg import sql as quoting
 
@@ -471,7 +472,14 @@ class Snapshot(ScopedSnapshot):
             plan = ScopePlan(connection, engine.cardinalities, scope, items=among)
         if exact or not self._copied(scope, plan):
             items = None if exact and among is None else plan.items
-            ids, cosines = server_search.nearest(connection, scope, query, limit, among=items)
+            ids, cosines = server_search.nearest(
+                connection,
+                scope,
+                query,
+                limit,
+                among=items,
+                facets=self._compared.facets if rough else None,
+            )
             self._compared.add(query, ids, cosines)
             return ids[:limit], cosines[:limit]
         engine.copies.searched(self.model(), index)
@@ -529,6 +537,23 @@ class Snapshot(ScopedSnapshot):
         index = self._index()
         found = None if index is None or not index.whole else index.cosines(query, ids)
         return self._compared.cosines(self.connection, query, ids) if found is None else found
+
+    def cosines_to_show(self, query: Floats, ids: Ids) -> Floats:
+        index = self._index()
+        if index is not None and index.whole:
+            return self.cosines(query, ids)
+        return self._compared.cosines(self.connection, query, ids, show=True)
+
+    def facets(self, ids: Ids) -> list[Any]:
+        known, wanted = self._compared.facets, ids.tolist()
+        missing = [item for item in wanted if item not in known]
+        if missing:
+            known |= {row[0]: row for row in super().facets(np.array(missing, np.int64))}
+        return [known[item] for item in wanted if item in known]
+
+    def shown(self, ids: Ids) -> Mapping[int, Any]:
+        known = self._compared.shown
+        return known if known.keys() >= set(ids.tolist()) else super().shown(ids)
 
     def rough_cosines(self, query: Floats, ids: Ids) -> Floats:
         index = self._index()

@@ -44,7 +44,9 @@ class Pool:
         self._address, self._shown = address, address.shown()
         self._places = threading.Semaphore(address.pool_size)
         self._idle: list[tuple[psycopg.Connection[Any], float]] = []
-        self._prepared: WeakKeyDictionary[psycopg.Connection[Any], dict[str, str]] = WeakKeyDictionary()
+        self._prepared: WeakKeyDictionary[psycopg.Connection[Any], dict[str, str]] = (
+            WeakKeyDictionary()
+        )
         self._lock = threading.Lock()
         self.users = 0
         self.prepares = True
@@ -106,7 +108,7 @@ class Pool:
     def give_back(self, raw: psycopg.Connection[Any]) -> None:
         """Take a connection back, and roll back what is left open on it; a broken one is closed. What
         becomes of the rollback is read when the connection is taken the next time."""
-        if not raw.info.transaction_status == TransactionStatus.IDLE and not self.closed:
+        if raw.info.transaction_status != TransactionStatus.IDLE and not self.closed:
             with suppress(psycopg.Error):
                 raw.pgconn.send_query(b"ROLLBACK")
                 raw.pgconn.flush()
@@ -135,7 +137,11 @@ class Pool:
             return self._begun(raw, start, questions, known)
 
     def _begun(
-        self, raw: psycopg.Connection[Any], start: str, questions: Sequence[str], known: dict[str, str]
+        self,
+        raw: psycopg.Connection[Any],
+        start: str,
+        questions: Sequence[str],
+        known: dict[str, str],
     ) -> tuple[Any, ...] | None:
         message = [start]
         for one in questions:

@@ -393,6 +393,8 @@ class Snapshot(ScopedSnapshot):
     def cosines(self, query: Floats, ids: Ids) -> Floats:
         return vector_search.cosines(self.connection, query, ids)
 
+    cosines_to_show = cosines
+
     def rough_cosines(self, query: Floats, ids: Ids) -> Floats:
         index = self._signs()
         found = None if index is None else index.cosines(query, ids)

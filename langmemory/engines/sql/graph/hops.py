@@ -41,7 +41,9 @@ _NO_IDS: Final = np.empty(0, np.int64)
 NOTHING: Final = Steps(_NO_IDS, _NO_IDS, np.empty(0, np.float32), (), np.empty(0, np.bool_))
 
 
-NO_STEPS: Final = "SELECT NOT EXISTS (SELECT 1 FROM mention) AND NOT EXISTS (SELECT 1 FROM evidence)"
+NO_STEPS: Final = (
+    "SELECT NOT EXISTS (SELECT 1 FROM mention) AND NOT EXISTS (SELECT 1 FROM evidence)"
+)
 
 
 def is_empty(connection: Connection) -> bool:
