@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import deque
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
@@ -43,6 +44,9 @@ MANY: Final = 8
 """Rows from which on one statement for all of them saves more than a way to the server and back."""
 MOST_SENT: Final = 200
 """Statements that are sent without waiting for what became of them."""
+
+
+_LAST_ITEM: Final = "SELECT last_value FROM last_item"
 
 
 class Array(list[Any]):
@@ -101,6 +105,7 @@ class Connection:
         """The only rows of statements without values, which were asked with others."""
         self._changed = self._changed_in_all = 0
         self._uncounted: list[Any] = []
+        self._asked: deque[tuple[str, tuple[Any, ...], Any]] = deque()
 
     @property
     def in_transaction(self) -> bool:
@@ -113,6 +118,8 @@ class Connection:
     def execute(self, statements: str, bindings: Any = (), /) -> Any:
         if not bindings and statements in self.answers:
             return Answered(self.answers[statements])
+        if self._asked and (answer := self._answer(statements, bindings)) is not None:
+            return answer
         cursor: Any = None
         for statement in _parts(statements):
             one = translated(statement)
@@ -135,6 +142,7 @@ class Connection:
 
     def send_many(self, statement: bytes, rows: Sequence[Sequence[Any]]) -> Any:
         """Run a statement of PostgreSQL that returns no rows for each of the rows."""
+        self._asked.clear()
         cursor = self.raw.cursor()
         if self._pipeline is not None and len(rows) < MANY:
             for row in rows:
@@ -169,12 +177,32 @@ class Connection:
         found = ids.tolist() if isinstance(ids, np.ndarray) else [int(one) for one in ids]
         return Numbers(found or [0])
 
+    def ahead(self, questions: Iterable[tuple[str, tuple[Any, ...]]], /) -> None:
+        if self._pipeline is None:
+            return
+        self._asked.clear()
+        for statement, bindings in (*questions, (_LAST_ITEM, ())):
+            one = translated(statement)
+            cursor = self.raw.execute(one.sql.encode(), _bound(one, bindings))
+            self._asked.append((statement, bindings, cursor))
+        self.flush()
+
+    def _answer(self, statement: str, bindings: Any) -> Any:
+        """Return the answer to a query that was asked ahead, or None."""
+        if not statement.startswith("SELECT"):
+            self._asked.clear()
+        for place, (asked, of, cursor) in enumerate(self._asked):
+            if asked == statement and of == bindings:
+                del self._asked[place]
+                return cursor
+        return None
+
     @staticmethod
     def text_array(texts: Sequence[str], /) -> Any:
         return Array(texts)
 
     def last_item(self) -> int:
-        return int(self.execute("SELECT last_value FROM last_item").fetchone()[0])
+        return int(self.execute(_LAST_ITEM).fetchone()[0])
 
     def skip_item(self) -> int:
         return int(
