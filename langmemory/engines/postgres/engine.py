@@ -91,6 +91,8 @@ class Seen:
 class Engine:
     """See `langmemory.engines.sql.engine.Engine`. Thread-safe."""
 
+    shares_commits = True
+
     def __init__(self, url: str, *, settings: DatabaseConfig = DEFAULT_DATABASE) -> None:
         """Connect, and bring the schema up to date; several processes may do so at once.
 

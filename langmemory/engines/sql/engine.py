@@ -130,6 +130,8 @@ class Snapshot(Protocol):
 class Engine(Protocol):
     """A database as the portable modules need it."""
 
+    shares_commits: bool
+    """Whether writes of several threads had better share a transaction, as each takes long."""
     remaining: Remaining | None
     """The rest of an earlier forgetting when the database was opened."""
 

@@ -53,6 +53,8 @@ VACUUM_FROM_BYTES: Final = 64 * MIB
 class Engine:
     """The memory file below any framework: no LangGraph, no model. Thread-safe."""
 
+    shares_commits = False
+
     def __init__(
         self,
         path: str | os.PathLike[str],
