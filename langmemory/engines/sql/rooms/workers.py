@@ -13,7 +13,7 @@ from typing import Any, Final, TypeVar
 
 from langmemory.engines.sql.engine import Engine
 from langmemory.engines.sql.tables.connection import Connection
-from langmemory.errors import ClosedStoreError, DatabaseError
+from langmemory.errors import ClosedStoreError
 
 T = TypeVar("T")
 
@@ -162,16 +162,23 @@ class Workers:
         """Run the writes of a group as one, since to tell the errors of one from those of others takes two
         ways to the server each; return whether there were none. Else nothing was written."""
 
+        committing: bool
+
         def write() -> None:
+            nonlocal committing
+            committing = False
             done.clear()
             with self._engine.write() as connection:
                 for apply, _ in group:
                     done.append((apply(connection), None))
+                if len(group) > 1:
+                    connection.changes()  # what is wrong with a statement is told by now
+                committing = True
 
         try:
             self._engine.retried(write)
-        except Exception as error:
-            if len(group) == 1 or isinstance(error, DatabaseError):  # it may be written all the same
+        except Exception:
+            if len(group) == 1 or committing:  # then it may be written all the same
                 raise
             return False
         return True
