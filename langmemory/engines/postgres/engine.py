@@ -480,7 +480,7 @@ class Snapshot(ScopedSnapshot):
                 query,
                 limit,
                 among=items,
-                facets=self._compared.facets if rough else None,
+                told=self._compared if rough else None,
             )
             self._compared.add(query, ids, cosines)
             return ids[:limit], cosines[:limit]

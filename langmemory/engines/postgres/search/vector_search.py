@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Sequence
 from typing import Any, Final
 
 import numpy as np
@@ -19,6 +20,16 @@ EXACT_UP_TO: Final = 5_000
 copies of all."""
 SPARE: Final = 32
 """Vectors looked at beyond the wanted items, since an item may have several."""
+SHORT: Final = 500
+"""Bytes of a value that is fetched with the vectors, in case it is among the results."""
+_TOLD: Final = (
+    FACETS
+    + ", "
+    + SHOWN.replace("i.value", f"CASE WHEN octet_length(i.value) <= {SHORT} THEN i.value END")
+)
+"""The columns of `FACETS` and of `SHOWN`."""
+_SHOWN_FROM: Final = -len(SHOWN.split(","))
+_VALUE: Final = SHOWN.split(", ").index("i.value")
 FETCHED: Final = 128
 """Vectors whose cosines are fetched however few are wanted: what words find in a small scope is mostly
 among them, so that it need not be compared again."""
@@ -61,7 +72,7 @@ def nearest(
     limit: int,
     *,
     among: Ids | None = None,
-    facets: dict[int, tuple[Any, ...]] | None = None,
+    told: Compared | None = None,
 ) -> tuple[Ids, Floats]:
     """Return the items in scope with the best cosine: (int64[n], float32[n]), best first, ties by id;
     ``limit`` of them, or a few more. Every vector in scope is compared, and an item with several vectors
@@ -70,15 +81,15 @@ def nearest(
     Args:
         query: float32[dims], L2-normalised.
         among: Only these items, ascending; all in scope are then among them.
-        facets: Takes the rows of `FACETS` of the items, by id, where they can be told on the way.
+        told: Takes what else recall asks of the items, where it can be told on the way.
     """
     if limit <= 0 or (among is not None and not len(among)):
         return NOTHING
-    wanted = limit + SPARE if facets is None else max(limit + SPARE, FETCHED)
+    wanted = limit + SPARE if told is None else max(limit + SPARE, FETCHED)
     while True:
-        rows = _rows(connection, scope, query, wanted, among, FACETS if facets is not None else "")
-        if facets is not None:
-            facets |= {row[0]: row[2:] for row in rows if len(row) > 2}
+        rows = _rows(connection, scope, query, wanted, among, _TOLD if told is not None else "")
+        if told is not None:
+            told.tell(rows)
         ids = np.array([row[0] for row in rows], np.int64)
         cosines = np.array([row[1] for row in rows], np.float32)
         if len(ids):
@@ -121,7 +132,7 @@ def _rows(
     if columns:
         nearest = (
             f"SELECT s.item, s.cosine, {columns} FROM ({nearest}) s CROSS JOIN item i ON i.id = s.item "
-            "ORDER BY s.cosine DESC, s.item"
+            "CROSS JOIN namespace n ON n.id = i.namespace ORDER BY s.cosine DESC, s.item"
         )
     found: list[Any] = connection.execute(nearest, (*bindings, limit)).fetchall()
     return found
@@ -138,6 +149,14 @@ class Compared:
         """Rows of `FACETS`, by id."""
         self.shown: dict[int, tuple[Any, ...]] = {}
         """Rows of `SHOWN`, by id."""
+
+    def tell(self, rows: Sequence[Any]) -> None:
+        """Keep what rows with `_TOLD` say beside the cosines."""
+        for row in rows:
+            if len(row) > 2:
+                self.facets[row[0]], shown = row[2:_SHOWN_FROM], row[_SHOWN_FROM:]
+                if shown[_VALUE] is not None:
+                    self.shown[row[0]] = shown
 
     def add(self, query: Floats, ids: Ids, cosines: Floats) -> None:
         """Keep what was compared; what is known of another query goes."""
