@@ -19,6 +19,8 @@ POOL_SIZE: Final = 8
 MOST_CONNECTIONS: Final = 1_000
 POOL_TIMEOUT_SECONDS: Final = 30.0
 LONGEST_TIMEOUT_SECONDS: Final = 3_600.0
+WHERE: Final = ("host", "hostaddr", "port", "dbname", "service")
+"""Options of libpq that say where a database is."""
 
 _HOST: Final = r"(?:\[[^\]/@]*\]|[^/?@:,\[\]]*)(?::\d*)?"
 _URL: Final = re.compile(
@@ -106,15 +108,17 @@ class Address:
         )
         """How long a call waits for a connection, and for a server that is restarting."""
         self._url = url
-        hosts = [found["hosts"], *(one[5:] for one in options if one.startswith("host="))]
-        self._user, self._place = found["user"] or "", f"{''.join(hosts)}{found['database'] or ''}"
+        self._user, self._place = found["user"] or "", f"{found['hosts']}{found['database'] or ''}"
+        self._where = [one for one in options if one.partition("=")[0] in WHERE]
         self.url = url.partition("?")[0] + (f"?{'&'.join(options)}" if options else "")
         """As libpq reads it."""
 
     def shown(self, *, user: bool = False) -> str:
-        """Return it without password and options, and without the user's name unless it is asked for."""
+        """Return it without password and options, but for those that say where it is, and without the user's
+        name unless it is asked for. A store can be opened by it, where libpq finds the rest elsewhere."""
         name = f"{self._user}@" if user and self._user else ""
-        return f"postgresql://{name}{self._place}?schema={quote(self.schema)}"[:300]
+        options = "&".join([f"schema={quote(self.schema)}", *self._where])
+        return f"postgresql://{name}{self._place}?{options}"[:300]
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Address) and self._url == other._url

@@ -160,7 +160,10 @@ class UnlinkEntities(_Change):
 
 
 class AddEdge(_Change):
-    """A claim of a memory: subject -relation-> object, or a literal. Exactly one of the two."""
+    """A claim of a memory: subject -relation-> object, or a literal. Exactly one of the two.
+
+    An end may be an anchor, which needs no `AddEntity`: ``item:KEY`` stands for the memory of this key,
+    ``agent:NAME``, ``swarm:NAME`` and ``artifact:NAME`` for what is called so."""
 
     op: Literal["edge"] = "edge"
     fact: str

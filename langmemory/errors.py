@@ -82,6 +82,22 @@ class ImportFormatError(LangMemoryError, ValueError):
     """A file to import is not in a known format; the message names the line."""
 
 
+class VaultError(LangMemoryError, ValueError):
+    """A secret cannot be stored or used as asked; the message never quotes it."""
+
+
+class VaultKeyError(VaultError):
+    """The key of the vault is missing, is none, or is another one; nothing was changed."""
+
+
+class SecretNotFoundError(VaultError, LookupError):
+    """The vault has no secret of this label, or none that this viewer may know of."""
+
+
+class SecretDamagedError(VaultError):
+    """A secret does not open: its row is not as it was written."""
+
+
 class ChangeError(LangMemoryError, ValueError):
     """A change set cannot be applied as it stands; nothing of it was."""
 

@@ -99,6 +99,8 @@ class Scope:
 
     namespace: Namespace
     """Prefix by whole labels; ``()`` is the whole store."""
+    exact: bool = False
+    """This namespace alone, and none below it."""
     filter: Mapping[str, Any] | None = None
     """LangGraph filter over the item's value."""
     kinds: tuple[Kind, ...] | None = None
@@ -218,6 +220,9 @@ class Trace:
     """Whether the results are in the order of time, since an order of events was asked for."""
     removed: Mapping[str, str] = field(default_factory=dict)
     """Key of a candidate a stage removed, and which stage and why."""
+    questions: Mapping[str, float] = field(default_factory=dict)
+    """Where documents were asked too: each question that was looked up, and the probability, 0..1, that
+    documents answer it."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -377,6 +382,8 @@ class Forgotten:
     reviews: int
     notes: int
     """Records of runs, jobs and other names that told of it."""
+    secrets: int = 0
+    """Versions of secrets of the vault."""
     samples: tuple[str, ...] = ()
     """With ``dry_run``: how some of the memories begin."""
     words: int = 0
@@ -404,6 +411,7 @@ class Review:
     about: str
     """contradiction, duplicate, dependant, approval, core, entity …"""
     question: str
+    """The first line asks. Further lines show what differs, as a unified diff."""
     memories: tuple[str, ...]
     """Keys of the memories it is about."""
     options: tuple[str, ...]
@@ -546,6 +554,78 @@ class AccessToken:
     expires_at: datetime | None
     agent: str | None = None
     """As which agent it sends and receives on the bus; None is none."""
+    unlocks: bool = False
+    """Whether it may unlock secrets of the vault."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class SecretInfo:
+    """One version of a secret, as far as anybody may see it: its text is not here."""
+
+    namespace: Namespace
+    label: str
+    owner: str | None
+    """Whose it is; None is the application's."""
+    version: int
+    """From 1; the highest one counts."""
+    key: str
+    """The id of the key that it is encrypted with."""
+    stored_at: datetime
+    deleted_at: datetime | None = None
+
+
+VaultAction = Literal["put", "unlock", "refuse", "delete", "restore", "forget", "rotate"]
+"""What was done with a secret. ``refuse`` is an unlock that failed: by a wrong key, or a damaged row."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class VaultEvent:
+    """One entry of the vault's audit log."""
+
+    seq: int
+    at: datetime
+    action: VaultAction
+    namespace: Namespace | None
+    """None is the whole vault, or what was forgotten."""
+    owner: str | None
+    label: str | None
+    version: int | None
+    viewer: str | None
+    """On whose behalf; None is the application."""
+    by: str
+    """By which way: library, cli, a token of the server, a tool."""
+    reason: str
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class VaultStatus:
+    """The keys of a vault, by their ids."""
+
+    current: str | None
+    """With which secrets are encrypted; None before the first one."""
+    versions: Mapping[str, int]
+    """How many versions of secrets are encrypted with each key, deleted ones included."""
+    given: tuple[str, ...]
+    """Those of the vault's keys that this process has."""
+    source: str
+    """Where this process has its keys from."""
+
+    @property
+    def is_rotating(self) -> bool:
+        """Whether a rotation has begun and is not complete."""
+        return any(key != self.current for key in self.versions)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class VaultRotation:
+    """The result of a rotation."""
+
+    key: str
+    """With which all secrets are encrypted now."""
+    versions: int
+    """How many versions were encrypted anew; none, if they were before."""
+    retired: tuple[str, ...]
+    """Keys that nothing is encrypted with any more."""
 
 
 MessageType = Literal[

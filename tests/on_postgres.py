@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from typing import Any
+from urllib.parse import unquote
 
 import pytest
 
@@ -41,7 +42,11 @@ def _is_there(path: str) -> bool:
 def pytest_configure() -> None:
     """Have every store open a schema, also that of a fixture of a whole module. All processes of a
     session share one server."""
-    os.environ["MEMORY_POSTGRES_URL"] = postgres_server.url()
+    os.environ["MEMORY_POSTGRES_URL"] = url = postgres_server.url()
+    user, _, password = url.partition("//")[2].rpartition("@")[0].partition(":")
+    for name, value in ("PGUSER", user), ("PGPASSWORD", password):  # which `store.path` leaves out
+        if value:
+            os.environ[name] = unquote(value)
     memory_store.open_engine = rooms.open_engine = _open  # type: ignore[assignment]
     rooms.is_there = _is_there
 

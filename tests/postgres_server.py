@@ -8,6 +8,7 @@ import os
 import shutil
 import subprocess
 import tempfile
+from contextlib import suppress
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -67,10 +68,13 @@ def drop(address: str) -> None:
     from langmemory.addresses import Address
 
     where = Address(address)
+    statement = sql.SQL("DROP SCHEMA IF EXISTS {} CASCADE").format(sql.Identifier(where.schema))
     with psycopg.connect(where.url, autocommit=True) as connection:
-        connection.execute(
-            sql.SQL("DROP SCHEMA IF EXISTS {} CASCADE").format(sql.Identifier(where.schema))
-        )
+        for _ in range(10):
+            with suppress(psycopg.errors.DeadlockDetected):  # with a thread that still works
+                connection.execute(statement)
+                return
+        connection.execute(statement)
 
 
 class OwnServer:

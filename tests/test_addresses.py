@@ -30,6 +30,17 @@ def test_a_shown_address_has_no_password(url: str) -> None:
 
 
 @pytest.mark.parametrize("url", SECRETS)
+def test_what_is_shown_is_an_address_of_the_same_place(url: str) -> None:
+    """A store can be opened again by its path: by host or socket, port, database and schema."""
+    again, first = Address(shown(url)), Address(url)
+    conninfo = pytest.importorskip("psycopg.conninfo")
+    told, asked = (conninfo.conninfo_to_dict(one.url) for one in (again, first))
+    assert again.schema == first.schema
+    for name in ("host", "port", "dbname"):
+        assert told.get(name) == asked.get(name)
+
+
+@pytest.mark.parametrize("url", SECRETS)
 def test_the_schema_is_ours_and_the_rest_is_libpqs(url: str) -> None:
     """The option schema is taken out of an address; every other option is left as it is."""
     address = Address(url)

@@ -20,10 +20,12 @@ LAYERS: tuple[frozenset[str], ...] = (
         {"errors", "events", "files", "ids", "labels", "timestamps", "pacing", "pluralize", "twins"}
     ),
     frozenset({"types", "languages", "redaction", "values", "arguments", "addresses", "resources"}),
-    frozenset({"config", "changes", "namespaces"}),
-    frozenset({"ports", "embeddings", "chat_models", "schemas", "subgraph", "wire"}),
+    frozenset({"config", "changes", "namespaces", "links"}),
+    frozenset(
+        {"ports", "embeddings", "chat_models", "procedures", "schemas", "subgraph", "vault", "wire"}
+    ),
     frozenset({"recall", "formation", "lifecycle", "context"}),
-    frozenset({"messages", "projections", "documents"}),
+    frozenset({"messages", "projections", "documents", "core_files"}),
     frozenset({"engines"}),
     frozenset({"stores"}),
     frozenset({"reflection", "maintenance", "nodes", "tools", "middleware", "importers", "remote"}),

@@ -14,7 +14,7 @@ import typer
 from langmemory import __version__
 from langmemory.cli.chat import chat
 from langmemory.cli.copy import copy
-from langmemory.cli.core import core
+from langmemory.cli.core_files import core
 from langmemory.cli.demo import demo
 from langmemory.cli.doctor import doctor
 from langmemory.cli.documents import documents
@@ -33,6 +33,7 @@ from langmemory.cli.list import list_memories
 from langmemory.cli.maintain import health, maintain
 from langmemory.cli.mcp import mcp
 from langmemory.cli.oneline import Command, CommandLine
+from langmemory.cli.projects import projects
 from langmemory.cli.reembed import reembed
 from langmemory.cli.reflect import reflect
 from langmemory.cli.restore import restore
@@ -45,6 +46,7 @@ from langmemory.cli.target import DbOption, NamespaceOption, Target, with_target
 from langmemory.cli.terminal import say
 from langmemory.cli.token import token
 from langmemory.cli.usage import usage
+from langmemory.cli.vault import vault
 from langmemory.cli.worker import worker
 
 app = typer.Typer(
@@ -82,10 +84,12 @@ COMMANDS: dict[str, dict[str, Callable[..., None] | typer.Typer]] = {
     "What was said": {
         "import": import_file,
         "documents": documents,
+        "projects": projects,
         "search": search,
         "list": list_memories,
         "get": get,
         "core": core,
+        "vault": vault,
         "export": export,
         "copy": copy,
         "forget": forget,

@@ -40,24 +40,35 @@ def list_blocks(
 ) -> None:
     """List the blocks: how full, which version, how they begin."""
     from langmemory.cli.screen import RIGHT, WHOLE, Screen, plain_table
+    from langmemory.nodes.access import core_files_of
 
     with _core_memory(target) as memory:
-        blocks = memory.blocks()
+        blocks, files = memory.blocks(), core_files_of(memory.store)
+        bound = {one.label: one for one in files.bound(memory.namespace[:-1])} if files else {}
     if as_json:
-        say(json_text(plain(blocks)))
+        told = [{**plain(one), "file": plain(bound.get(one.label))} for one in blocks]
+        say(json_text(told))
         return
     columns = {
         "block": {**WHOLE, "min_width": 7},
         "full": {**RIGHT, "min_width": 4},
         "version": {**RIGHT, "min_width": 7},
+        **({"file": {"no_wrap": True}} if bound else {}),
         "text": {"no_wrap": True, "overflow": "ellipsis", "ratio": 1},
     }
     table = plain_table(columns, expand=True)
     for block in blocks:
         text = " ".join(block.content.split()) or memory.labels[block.label]
-        cells = block.label, f"{block.fill:.0%}", str(block.version), text
-        table.add_row(*cells, style=None if block.content else "dim")
+        cells = [block.label, f"{block.fill:.0%}", str(block.version)]
+        if bound:
+            file = bound.get(block.label)
+            state = "" if file is None or file.state == "agrees" else f" ({file.state})"
+            cells.append("" if file is None else file.name + state)
+        table.add_row(*cells, text, style=None if block.content else "dim")
     Screen().print(table)
+    for file in bound.values():
+        if file.problem:
+            say(printable(f"! {file.problem}"), err=True)
 
 
 @core.command(cls=Command)

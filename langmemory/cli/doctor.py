@@ -211,7 +211,7 @@ REBUILD = (
 
 def _file(config: Config) -> Iterator[Check]:
     from langmemory.engines.sql.background.jobs import counts
-    from langmemory.engines.sql.reading.health import unreachable
+    from langmemory.engines.sql.reading.health import circles, unreachable
     from langmemory.engines.sqlite import Engine
     from langmemory.engines.sqlite.consistency import DAMAGED, check
     from langmemory.engines.sqlite.file.connection import is_damage
@@ -236,6 +236,7 @@ def _file(config: Config) -> Iterator[Check]:
             problems = check(snapshot.connection)
             dead = counts(snapshot.connection).get("dead", 0)
             unfinished = engine.remaining is not None
+            rings = [] if problems else circles(snapshot.connection)
             rules = [] if problems else unreachable(snapshot, PolicyOptions.of(config.lifecycle))
     except LangMemoryError as error:
         damaged = is_damage(error)
@@ -255,14 +256,15 @@ def _file(config: Config) -> Iterator[Check]:
         advice = "Opening the file finishes it; run `langmemory doctor` once more."
         yield Check(state="warn", what="forgetting", found=found, advice=advice)
     yield from _given_up(dead)
-    for rule in rules:
-        found, _, advice = rule.partition(". ")
-        yield Check(state="warn", what="lifecycle", found=found, advice=advice)
+    yield from _circles(rings)
+    yield from _rules(rules)
 
 
 def _server(config: Config) -> Iterator[Check]:
     from langmemory.engines.sql.background.jobs import counts
+    from langmemory.engines.sql.reading.health import circles, unreachable
     from langmemory.errors import with_extra
+    from langmemory.lifecycle.policies import PolicyOptions
     from langmemory.stores.rooms import is_there
 
     path, what = config.database.path, "memory server"
@@ -280,6 +282,8 @@ def _server(config: Config) -> Iterator[Check]:
         with closing(Engine(path, settings=config.database)) as engine:
             with engine.read() as snapshot:
                 stats, dead = snapshot.stats(), counts(snapshot.connection).get("dead", 0)
+                rings = circles(snapshot.connection)
+                rules = unreachable(snapshot, PolicyOptions.of(config.lifecycle))
             problems = engine.check()
             findings = engine.findings()
             unfinished = engine.remaining is not None
@@ -296,6 +300,8 @@ def _server(config: Config) -> Iterator[Check]:
         advice = "Opening a store on it finishes it; run `langmemory doctor` once more."
         yield Check(state="warn", what="forgetting", found=found, advice=advice)
     yield from _given_up(dead)
+    yield from _circles(rings)
+    yield from _rules(rules)
     for one in findings:
         yield Check(state=one.state, what=one.what, found=one.found, advice=one.advice)
 
@@ -314,6 +320,19 @@ def _given_up(dead: int) -> Iterator[Check]:
     if dead:
         advice = "`langmemory jobs` says why, `langmemory jobs --retry all` tries again."
         yield Check(state="warn", what="reflection", found=f"{dead} given up", advice=advice)
+
+
+def _circles(found: Sequence[Sequence[str]]) -> Iterator[Check]:
+    for circle in found[:5]:
+        ways = " requires ".join(circle)
+        advice = "`langmemory graph NAME --unlink requires --to TARGET` ends one of these links."
+        yield Check(state="warn", what="links", found=f"in a circle: {ways}", advice=advice)
+
+
+def _rules(unreachable: Sequence[str]) -> Iterator[Check]:
+    for rule in unreachable:
+        found, _, advice = rule.partition(". ")
+        yield Check(state="warn", what="lifecycle", found=found, advice=advice)
 
 
 def _damages(path: str) -> list[str] | None:
@@ -395,13 +414,17 @@ def _embedder(config: Config, path: str) -> Check:
 def _chat_models(models: ModelsConfig) -> Iterator[Check]:
     """Whether those of other providers can be made here; whether they answer costs money to ask."""
     from langmemory.chat_models import named_chat_model
+    from langmemory.recall.rerankers import is_reranker, named_reranker
 
     for key in CHAT_MODELS:
         name: str | None = getattr(models, key)
         if name is None or name.startswith(OLLAMA):
             continue
         try:
-            named_chat_model(name, models)
+            if key == "rerank" and is_reranker(name):
+                named_reranker(name)
+            else:
+                named_chat_model(name, models)
         except Exception as error:  # any provider's: a package, a key or the provider is missing
             advice = "Correct it, or set what it asks for."
             yield Check(state="fail", what=f"models.{key}", found=_line(error), advice=advice)

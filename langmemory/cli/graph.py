@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, cast
 
 import typer
 
@@ -17,7 +17,7 @@ from langmemory.cli.target import (
     Target,
     ViewerOption,
 )
-from langmemory.cli.terminal import json_text, say
+from langmemory.cli.terminal import json_text, plain, say
 from langmemory.cli.values import count, picture
 from langmemory.errors import ConfigError, EntityNameError
 from langmemory.files import create_file
@@ -25,6 +25,7 @@ from langmemory.pluralize import counted
 
 if TYPE_CHECKING:
     from langmemory.cli.screen import Screen
+    from langmemory.links import Relation
     from langmemory.stores import MemoryStore
     from langmemory.stores.rooms import Graph
     from langmemory.subgraph.subgraph import Subgraph
@@ -62,12 +63,33 @@ def graph(
             "--depth", metavar="N", parser=count, help="Steps around it in pictures and exports."
         ),
     ] = 2,
+    link: Annotated[
+        str | None,
+        typer.Option("--link", metavar="RELATION", help="Link it: requires, affects, works_on …"),
+    ] = None,
+    unlink: Annotated[
+        str | None, typer.Option("--unlink", metavar="RELATION", help="End a link of it.")
+    ] = None,
+    to: Annotated[
+        str | None,
+        typer.Option(
+            "--to",
+            metavar="TARGET",
+            help="What it is linked with: a key, title or path, or agent:NAME, artifact:NAME.",
+        ),
+    ] = None,
+    depends: Annotated[
+        bool, typer.Option("--context", help="Show what it depends on, by its links.")
+    ] = False,
+    budget: Annotated[
+        int, typer.Option("--budget", metavar="TOKENS", parser=count, help="Of --context.")
+    ] = 2_000,
     as_of: AsOfOption = None,
     known_at: KnownAtOption = None,
     viewer: ViewerOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Show what is known of somebody, draw it, or find a connection."""
+    """Show what is known of somebody, draw it, find a connection, or link things."""
     from langmemory.cli.screen import Screen
     from langmemory.stores.face import bound
 
@@ -77,7 +99,19 @@ def graph(
     console = Screen()
     with target.open(vectors=False) as store, _hinting(target, store):
         found = bound(store, viewer).graph(where, as_of=as_of, known_at=known_at)
-        if path_to is not None:
+        linking = link or unlink
+        if linking or depends:
+            if name is None or (linking is not None) != (to is not None) or (link and unlink):
+                raise typer.BadParameter(
+                    "--context needs a NAME; --link RELATION, or --unlink RELATION, one and --to TARGET."
+                )
+            if linking:
+                work = found.link if link else found.unlink
+                _show_link(work(name, cast("Relation", linking), str(to)), as_json, ended=not link)
+            if depends:
+                told = found.context_for(name, budget_tokens=budget)
+                say(json_text(plain(told)) if as_json else told.text)
+        elif path_to is not None:
             if name is None:
                 raise typer.BadParameter("--path-to needs a NAME to start from.")
             _show_paths(console, found, name, path_to, as_json)
@@ -110,6 +144,14 @@ def _hinting(target: Target, store: MemoryStore) -> Iterator[None]:
         yield
     except EntityNameError as error:
         raise EntityNameError(f"{error}{target.elsewhere(store)}") from None
+
+
+def _show_link(edge: Edge, as_json: bool, *, ended: bool) -> None:
+    if as_json:
+        say(json_text(plain(edge)))
+        return
+    until = f" until {edge.invalid_at:%Y-%m-%d %H:%M} UTC" if ended and edge.invalid_at else ""
+    say(f"{edge.subject} -{edge.relation}-> {edge.object}{until}")
 
 
 def _nothing_to_write(target: Target, store: MemoryStore, where: Namespace) -> str:

@@ -17,6 +17,10 @@ if TYPE_CHECKING:
     from langmemory.types import Review
 
 
+_STYLES = {"+": "green", "-": "red", "@": "cyan"}
+"""Of the lines of a difference, by how they begin."""
+
+
 def reviews(
     target: Target,
     decide: Annotated[
@@ -65,8 +69,12 @@ def reviews(
 def _show(console: Console, store: MemoryStore, review: Review) -> None:
     from rich.text import Text
 
-    console.print(Text.assemble((review.question, "bold"), (f"  {review.about}", "dim")))
-    for key in review.memories:
+    shows = "\n--- " in review.question
+    asked, *difference = review.question.split("\n") if shows else [review.question]
+    console.print(Text.assemble((asked, "bold"), (f"  {review.about}", "dim")))
+    for line in difference:
+        console.print(Text(f"    {line}", _STYLES.get(line[:1], "")), soft_wrap=True)
+    for key in () if difference else review.memories:
         console.print(Text.assemble("  · ", text_of(store, review.namespace, key)))
     if review.decision is not None:
         console.print(f"  decided: {review.decision}\n", style="dim")

@@ -109,6 +109,13 @@ def serve(
             show_default=False,
         ),
     ] = None,
+    unlock_vault: Annotated[
+        bool,
+        typer.Option(
+            "--unlock-vault",
+            help="Without a token, too, secrets of the vault may be unlocked here.",
+        ),
+    ] = False,
     quiet: Annotated[bool, typer.Option("--quiet", help="Log no requests.")] = False,
     show: Annotated[bool, typer.Option("--open", help="Open the pages in a browser.")] = False,
 ) -> None:
@@ -159,7 +166,11 @@ def serve(
     )
     place = target.namespace()
     local = Grant(
-        id=LOCAL.id, viewer=viewer, namespaces=(place,) if place else (), scope=LOCAL.scope
+        id=LOCAL.id,
+        viewer=viewer,
+        namespaces=(place,) if place else (),
+        scope=LOCAL.scope,
+        unlocks=unlock_vault,
     )
     listening = listen(settings)
     log_to_stderr(quiet=quiet)

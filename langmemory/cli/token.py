@@ -65,6 +65,9 @@ def create(
             show_default=False,
         ),
     ] = None,
+    unlocks: Annotated[
+        bool, typer.Option("--vault", help="It may unlock secrets of the vault.")
+    ] = False,
     as_json: JsonOption = False,
 ) -> None:
     """Make a token, and show it this once."""
@@ -75,6 +78,7 @@ def create(
             scope=scope,  # type: ignore[arg-type]
             expires_at=expires,
             agent=agent,
+            unlocks=unlocks,
         )
     if as_json:
         say(json_text({**plain(made), "token": text}))
@@ -109,7 +113,7 @@ def list_tokens(target: OnFile, as_json: JsonOption = False) -> None:
         whose = one.viewer or "the application"
         if one.agent is not None:
             whose += f", agent {one.agent}"
-        cells = one.id, whose, where, one.scope, ends
+        cells = one.id, whose, where, one.scope + (", vault" if one.unlocks else ""), ends
         style = "dim strike" if expired else ""
         narrow = [Text(f"{one.id}\n  {' · '.join(cells[1:])}\n", style)]
         rows.append((tuple(map(Text, cells)), style, narrow))

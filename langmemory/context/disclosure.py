@@ -50,6 +50,9 @@ FIRST_SHARES = (0.27, 0.22, 0.16)
 lines leave is given to the best ones. On the dev conversations .74 of the evidence stands in a block of 150
 tokens so, .69 with equal shares."""
 
+MORE_STEPS = "; …and further steps"
+"""Ends a procedure of which not all steps fit."""
+
 WORTH_EXTENDING = 6
 """Tokens that must be left for a line to be made longer: looking for its best part takes a millisecond."""
 
@@ -236,6 +239,8 @@ def as_much(note: Note, fits: Callable[[str], bool], excerpts: Excerpts | None) 
     """A note's text on one line, escaped, as much of it as fits: the part that meets the query best,
     its beginning without one. None if hardly any would."""
     whole = one_line(note.text)
+    if note.is_procedure:
+        return _whole_steps(whole, fits)
     text = longest(whole, fits, minimum_chars=MINIMUM_TEXT_CHARS)
     if text is None or text == whole or excerpts is None:
         return text
@@ -246,6 +251,17 @@ def as_much(note: Note, fits: Callable[[str], bool], excerpts: Excerpts | None) 
     return longest(part, fits, minimum_chars=MINIMUM_TEXT_CHARS) or text
 
 
+def _whole_steps(text: str, fits: Callable[[str], bool]) -> str | None:
+    """Return a procedure up to the last step that fits whole; None where not even the first does. Half a
+    step ("delete the database") may say the opposite of all of it."""
+    while not fits(text):
+        text, found, _ = text.removesuffix(MORE_STEPS).rpartition("; ")
+        if not found:
+            return None
+        text += MORE_STEPS
+    return text
+
+
 def line_head(note: Note, *, ids: bool = True, tiers: bool = False) -> str:
     """Return a line up to its text; `tiers` says the tier where there is no id to say it."""
     mark = f"[{note.label}] " if ids else f"[{note.letter}] " if tiers else "- "
@@ -254,7 +270,10 @@ def line_head(note: Note, *, ids: bool = True, tiers: bool = False) -> str:
 
 
 def line_tail(note: Note) -> str:
-    """Return what stands behind the text: of a fact, when it is true. A rule holds whenever it was made."""
+    """Return what stands behind the text: of a fact, when it is true; of a procedure, how it went. A rule
+    holds whenever it was made."""
+    if note.record:
+        return f" ({one_line(note.record)})"
     said = note.validity.startswith("said ") and note.letter != "R"
     return f" ({note.validity})" if note.is_fact and note.validity and not said else ""
 

@@ -26,6 +26,8 @@ OPEN_TAG = "<recalled_memories>"
 CLOSE_TAG = "</recalled_memories>"
 OPEN_INBOX = "<inbox>"
 CLOSE_INBOX = "</inbox>"
+OPEN_LINKED = "<linked>"
+CLOSE_LINKED = "</linked>"
 
 NO_MODEL = (
     "No chat model is configured, so nobody thinks about your message; it is remembered all the "
@@ -71,13 +73,13 @@ def is_ours(message: BaseMessage) -> bool:
     """Whether langmemory wrote this message.
 
     A client that sends messages back through an API may lose ``additional_kwargs``; a message that
-    is one whole memory block, or inbox, is recognised by its tags then, and an answer without a model
-    by how it ends.
+    is one whole memory block, inbox or context of a task is recognised by its tags then, and an answer
+    without a model by how it ends.
     """
     if injected_details(message):
         return True
     text = text_of(message).strip()
     if isinstance(message, AIMessage) and text.endswith(NO_MODEL):
         return True
-    tags = (OPEN_TAG, CLOSE_TAG), (OPEN_INBOX, CLOSE_INBOX)
+    tags = (OPEN_TAG, CLOSE_TAG), (OPEN_INBOX, CLOSE_INBOX), (OPEN_LINKED, CLOSE_LINKED)
     return any(text.startswith(first) and text.endswith(last) for first, last in tags)

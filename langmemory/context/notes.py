@@ -18,6 +18,7 @@ from langgraph.store.base import Item
 
 from langmemory.context.escape import one_line
 from langmemory.context.tokens import ELLIPSIS
+from langmemory.procedures import is_procedure, record
 from langmemory.resources import citation, is_chunk
 from langmemory.timestamps import moment
 from langmemory.types import Kind, Memory, Namespace, Priority, RecallResult
@@ -79,6 +80,10 @@ class Note:
     """Whether something newer has taken its place."""
     source: str = ""
     """Of a part of a document: how it is cited, as ``docs/guide.md#L10-L24``."""
+    is_procedure: bool = False
+    """Whether it is a procedure: a part of its steps from the middle would mislead."""
+    record: str = ""
+    """Of a procedure, how it went: ``worked 3 of 4 times``."""
     discovery_tokens: int | None = None
     """Tokens it once took to find out, where the value's ``discovery_tokens`` says so."""
 
@@ -97,6 +102,8 @@ class Note:
         of a document where it stands."""
         if self.source:
             return one_line(self.source)
+        if self.is_procedure:
+            return ""
         speaker = one_line(self.speaker or "")
         if len(speaker) > SPEAKER_CHARS:
             speaker = speaker[:SPEAKER_CHARS].rstrip() + ELLIPSIS
@@ -167,6 +174,8 @@ def _of_memory(memory: Memory, score: float | None) -> Note:
         validity=validity(memory.value, memory.valid_at, memory.invalid_at),
         earlier=memory.status == "superseded" or _over(memory.invalid_at),
         source=citation(memory.value) if is_chunk(memory.value) else "",
+        is_procedure=is_procedure(memory.value),
+        record=record(memory.value),
         discovery_tokens=_whole_number(memory.value.get("discovery_tokens")),
     )
 
@@ -183,7 +192,7 @@ def _of_value(
     priority, kind, speaker = facet("priority"), facet("kind"), facet("speaker")
     score, importance = _number(facets.get("score")), _number(facet("importance"))
     text, known, parts = facets.get("text"), facets.get("validity"), facets.get("parts")
-    source = facets.get("source")
+    source, outcomes = facets.get("source"), facets.get("record")
     at, invalid_at = moment(facet("valid_at") or facet("at")), moment(facet("invalid_at"))
     return Note(
         id=note_id(namespace, key),
@@ -204,6 +213,8 @@ def _of_value(
         or facet("status") == "superseded"
         or _over(invalid_at),
         source=source if isinstance(source, str) else citation(value) if is_chunk(value) else "",
+        is_procedure=bool(facets.get("is_procedure")) or is_procedure(value),
+        record=outcomes if isinstance(outcomes, str) else record(value),
         discovery_tokens=_whole_number(facet("discovery_tokens")),
     )
 

@@ -25,9 +25,10 @@ def repeats(note: Note, shown: Note) -> bool:
     """Whether a note says nothing that one already shown does not say.
 
     A fact and the turn it was made from, a turn that was said again, the same in nearly the same words.
+    Of two procedures with the same words the steps may be in another order, so only the same text is one.
     What differs in a number, a date, a name or a negation is not the same, nor is what two people say.
     """
-    if max(len(note.text), len(shown.text)) > LONGEST:
+    if note.is_procedure or shown.is_procedure or max(len(note.text), len(shown.text)) > LONGEST:
         return note.text.strip() == shown.text.strip() and note.speaker == shown.speaker
     if not (note.is_fact or shown.is_fact) and (note.speaker or "") != (shown.speaker or ""):
         return False

@@ -10,15 +10,18 @@ from __future__ import annotations
 import glob
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, TypeAlias
 
-from langgraph.store.base import SearchItem
+from langgraph.store.base import GetOp, Item, SearchItem
 
 from langmemory.documents import files
 from langmemory.documents.files import Content, Stamp
-from langmemory.documents.records import Document, Known, Source, Synced, known_of
-from langmemory.documents.storing import Storing
+from langmemory.documents.project import REGISTRY, checked_name, is_project, namespace_of
+from langmemory.documents.records import Chunk, Document, Known, Source, Synced, known_of
+from langmemory.documents.storing import Looking, Storing, Taking
 from langmemory.documents.writing import Writer
 from langmemory.errors import ConfigError, ImportFormatError, with_extra
 from langmemory.namespaces import check_namespace
@@ -30,7 +33,12 @@ if TYPE_CHECKING:
     import threading
 
 DEFAULT_NAMESPACE: Final[Namespace] = (NAMESPACE,)
-EVERY: Final = 1_000_000_000
+PAGE: Final = 10_000
+"""Items that are read at a time."""
+MOST_FAILED: Final = 200
+"""Files of a folder that are kept as unread, with the reason."""
+
+Items: TypeAlias = list[SearchItem]
 
 Progress = Callable[[int, int, str], None]
 """Takes how many files are done, of how many, and the path of the next."""
@@ -39,10 +47,11 @@ Progress = Callable[[int, int, str], None]
 class Documents:
     """Files and texts in a store. Reading them asks no model; what changed is embedded, and nothing else."""
 
-    __slots__ = ("_store",)
+    __slots__ = ("_store", "_writing")
 
     def __init__(self, store: Storing) -> None:
-        self._store = store
+        self._store: Looking = store
+        self._writing: Callable[..., Taking] = partial(Writer, store)
 
     def add(
         self,
@@ -50,7 +59,8 @@ class Documents:
         *,
         text: str | None = None,
         name: str | None = None,
-        namespace: Namespace = DEFAULT_NAMESPACE,
+        namespace: Namespace | None = None,
+        project: str | None = None,
         ignore: Iterable[str] = (),
         most_bytes: int = MOST_BYTES,
         progress: Progress | None = None,
@@ -63,7 +73,8 @@ class Documents:
             text: A text, in place of a source.
             name: Of a text or of bytes: under what it is known and cited. Its end says the format, as of a
                 file. The same name again replaces what it held.
-            namespace: Whose documents they are.
+            namespace: Whose documents they are; None is ``("documents",)``.
+            project: The project that they are of, in place of a namespace.
             ignore: Patterns, as in ``.gitignore``, of files in a folder that are left out.
             most_bytes: Of one file; a larger one is refused.
             progress: Is told of each file.
@@ -77,16 +88,16 @@ class Documents:
             ImportFormatError: A single file cannot be read; nothing was written.
             ConfigError: Nothing is there, or the arguments do not fit together.
         """
-        namespace = check_namespace(namespace)
-        writer = Writer(self._store, namespace, dry_run=dry_run)
+        namespace = self._place(namespace, project)
+        writer = self._writing(namespace, dry_run=dry_run)
         if text is not None or isinstance(source, bytes):
             if not name or (text is not None and source is not None):
                 raise ConfigError(
                     "Pass one text or one file's bytes, and name=… under which it is known."
                 )
             data = source if isinstance(source, bytes) else _encoded(str(text))
-            writer.take("", name, Content.of(data), self._known_as(namespace, "", name))
-            return writer.done
+            writer.take("", name, Content.of(data), self.known(namespace, "", name))
+            return self._linked(writer, namespace)
         if source is None or name is not None:
             raise ConfigError("Pass a path, a folder or a glob; or text=… or bytes, with name=….")
         path = Path(source).expanduser()
@@ -94,7 +105,7 @@ class Documents:
             root, pattern = str(path.resolve()), ""
         elif path.exists():
             self._add_file(namespace, path, writer, most_bytes)
-            return writer.done
+            return self._linked(writer, namespace)
         elif glob.has_magic(str(path)):
             root, pattern = _divided(path)
         else:
@@ -102,16 +113,15 @@ class Documents:
         found = Source(namespace=namespace, root=root, pattern=pattern, ignore=tuple(ignore))
         if not self._read(found, writer, most_bytes, progress):
             raise ConfigError(f"There is no file in {str(path)!r} that can be read.")
-        if not dry_run:
-            self._remember(found)
-        return writer.done
+        return self._linked(writer, namespace)
 
     aadd = twin(add)
 
     def refresh(
         self,
-        namespace: Namespace = DEFAULT_NAMESPACE,
+        namespace: Namespace | None = None,
         *,
+        project: str | None = None,
         root: str | os.PathLike[str] | None = None,
         most_bytes: int = MOST_BYTES,
         progress: Progress | None = None,
@@ -121,7 +131,8 @@ class Documents:
         are gone go, and those that moved keep what is known of them.
 
         Args:
-            namespace: Whose documents they are.
+            namespace: Whose documents they are; None is ``("documents",)``.
+            project: The project that they are of, in place of a namespace.
             root: Only those of this folder.
             most_bytes: Of one file.
             progress: Is told of each file.
@@ -131,8 +142,8 @@ class Documents:
             What was done. A folder that is not there, as on a disk that is not mounted, stands in
             `Synced.failed` and loses nothing.
         """
-        namespace = check_namespace(namespace)
-        writer = Writer(self._store, namespace, dry_run=dry_run)
+        namespace = self._place(namespace, project)
+        writer = self._writing(namespace, dry_run=dry_run)
         only = None if root is None else str(Path(root).expanduser().resolve())
         sources = [one for one in self.sources(namespace) if only in (None, one.root)]
         for source in sources:
@@ -144,34 +155,47 @@ class Documents:
         for (where, name), known in self._known(namespace).items():
             if where and where not in roots and only in (None, where):
                 _read_file_again(Path(where), name, known, writer, most_bytes)
-        return writer.done
+        return self._linked(writer, namespace)
 
     arefresh = twin(refresh)
 
     def sources(self, namespace: Namespace = DEFAULT_NAMESPACE) -> Sequence[Source]:
-        """Return the folders that `refresh` reads again."""
-        return [
-            Source(
-                namespace=tuple(item.namespace),
-                root=str(item.value["root"]),
-                pattern=str(item.value["pattern"]),
-                ignore=tuple(item.value["ignore"]),
-            )
-            for item in self._items(check_namespace(namespace), "source")
-        ]
+        """Return the folders that `refresh` reads again, and what of them could not be read."""
+        return [Source.of(item) for item in self._items(check_namespace(namespace), "source")]
 
     def list(
-        self, namespace: Namespace = DEFAULT_NAMESPACE, *, prefix: str = ""
+        self,
+        namespace: Namespace | None = None,
+        *,
+        project: str | None = None,
+        prefix: str = "",
     ) -> Sequence[Document]:
-        """Return the documents of a namespace whose path begins so, by path."""
-        known = sorted(self._known(check_namespace(namespace)).items(), key=_by_path)
+        """Return the documents of a namespace or project whose path begins so, by path."""
+        known = sorted(self._known(self._place(namespace, project)).items(), key=_by_path)
         return [one.document for (_, path), one in known if path.startswith(prefix)]
+
+    def get(self, key: str, namespace: Namespace = DEFAULT_NAMESPACE) -> Document | None:
+        """Return one document by its `Document.key`; None where there is none."""
+        item = self._store.get(check_namespace(namespace), key)
+        is_document = item is not None and item.value.get("record") == "document"
+        return known_of(item).document if item is not None and is_document else None
+
+    def chunks(self, key: str, namespace: Namespace = DEFAULT_NAMESPACE) -> Sequence[Chunk]:
+        """Return the parts of a document in order, by its `Document.key` or the key of one of them.
+
+        Raises:
+            ConfigError: There is no such document.
+        """
+        keys = self._keys(key, check_namespace(namespace))
+        found = self._store.batch([GetOp(namespace, one, refresh_ttl=False) for one in keys])
+        return [Chunk.of(item) for item in found if isinstance(item, Item)]
 
     def remove(
         self,
         path: str | os.PathLike[str],
-        namespace: Namespace = DEFAULT_NAMESPACE,
+        namespace: Namespace | None = None,
         *,
+        project: str | None = None,
         dry_run: bool = False,
     ) -> Synced:
         """Take documents out: one by its path or name, or all of a folder, which is then not read again.
@@ -179,8 +203,8 @@ class Documents:
         Raises:
             ConfigError: None of them is known by this.
         """
-        namespace = check_namespace(namespace)
-        writer = Writer(self._store, namespace, dry_run=dry_run)
+        namespace = self._place(namespace, project)
+        writer = self._writing(namespace, dry_run=dry_run)
         given, folder = os.fspath(path), str(Path(path).expanduser().resolve())
         for (root, name), known in sorted(self._known(namespace).items(), key=_by_path):
             inside = bool(root) and Path(root, name).is_relative_to(folder)
@@ -195,6 +219,45 @@ class Documents:
 
     aremove = twin(remove)
 
+    def follow(
+        self,
+        root: str,
+        pattern: str,
+        namespace: Namespace,
+        *,
+        ignore: tuple[str, ...],
+        progress: Progress | None = None,
+        dry_run: bool = False,
+    ) -> Synced:
+        """Read the files of a folder that match a glob, empty for all; `refresh` reads them again from then
+        on, also where there are none yet."""
+        writer = self._writing(check_namespace(namespace), dry_run=dry_run)
+        source = Source(namespace=namespace, root=root, pattern=pattern, ignore=ignore)
+        if not dry_run:
+            self._remember(source)
+        self._read(source, writer, MOST_BYTES, progress)
+        return writer.done
+
+    def unfollow(self, source: Source, *, dry_run: bool = False) -> Synced:
+        """Read a folder no longer, and take out the documents that no other one of them holds."""
+        writer = self._writing(source.namespace, dry_run=dry_run)
+        others = [one for one in self.sources(source.namespace) if one.key != source.key]
+        for (root, path), known in self._known(source.namespace).items():
+            held = any(one.root == root and one.holds(path) for one in others)
+            if root == source.root and source.holds(path) and not held:
+                writer.remove(known)
+        if not dry_run:
+            self._store.delete(source.namespace, source.key)
+        return writer.done
+
+    def take_out(self, document: Document, *, dry_run: bool = False) -> Synced:
+        """Take one document out, if it is there."""
+        writer = self._writing(document.namespace, dry_run=dry_run)
+        known = self.known(document.namespace, document.root, document.path)
+        if known is not None:
+            writer.remove(known)
+        return writer.done
+
     def around(
         self,
         key: str,
@@ -208,13 +271,11 @@ class Documents:
         Raises:
             ConfigError: There is no such chunk.
         """
-        document, _, part = key.removeprefix(KEYS).partition("/")
-        item = self._store.get(namespace, f"{KEYS}{document}")
-        keys = () if item is None else known_of(item).keys
-        if part not in keys:
+        keys = self._keys(key, check_namespace(namespace))
+        if key not in keys:
             raise ConfigError(f"There is no chunk {key!r} in {namespace}.")
-        at = keys.index(part)
-        return [f"{KEYS}{document}/{one}" for one in keys[max(at - before, 0) : at + after + 1]]
+        at = keys.index(key)
+        return keys[max(at - before, 0) : at + after + 1]
 
     def watch(
         self,
@@ -254,35 +315,80 @@ class Documents:
 
     # What is known.
 
+    def _place(self, namespace: Namespace | None, project: str | None) -> Namespace:
+        """Return the namespace that is meant by it, or by the name of a project.
+
+        Raises:
+            ConfigError: Both are given, or there is no such project.
+        """
+        if project is None:
+            return DEFAULT_NAMESPACE if namespace is None else check_namespace(namespace)
+        if namespace is not None:
+            raise ConfigError("Pass namespace=… or project=…, not both.")
+        item = self._store.get(REGISTRY, checked_name(project))
+        if item is None or not is_project(item.value):
+            raise ConfigError(
+                f"There is no project {project!r}: add it with `langmemory projects add FOLDER`."
+            )
+        return namespace_of(checked_name(project))
+
+    def _keys(self, key: str, namespace: Namespace) -> Sequence[str]:
+        """Return the keys of all chunks of the document that a key is of."""
+        document = key.removeprefix(KEYS).partition("/")[0]
+        item = self._store.get(namespace, f"{KEYS}{document}")
+        if item is None or not key.startswith(KEYS) or item.value.get("record") != "document":
+            raise ConfigError(f"There is no document of the key {key!r} in {namespace}.")
+        return [f"{item.key}/{part}" for part in known_of(item).keys]
+
     def _items(self, namespace: Namespace, record: str, **named: str) -> Sequence[SearchItem]:
-        found = self._store.search(
-            namespace, filter={"record": record, **named}, limit=EVERY, refresh_ttl=False
-        )
-        return [one for one in found if tuple(one.namespace) == namespace]
+        found: Items = []
+        while True:
+            page = self._store.search(
+                namespace, filter={"record": record, **named}, limit=PAGE, offset=len(found),
+                refresh_ttl=False,
+            )  # fmt: skip
+            found += page
+            if len(page) < PAGE:
+                return [one for one in found if tuple(one.namespace) == namespace]
 
     def _known(self, namespace: Namespace) -> dict[tuple[str, str], Known]:
         """Return the documents of a namespace by root and path."""
         found = (known_of(item) for item in self._items(namespace, "document"))
         return {(one.document.root, one.document.path): one for one in found}
 
-    def _known_as(self, namespace: Namespace, root: str, path: str) -> Known | None:
-        """Return one document, without looking at the others."""
+    def known(self, namespace: Namespace, root: str, path: str) -> Known | None:
+        """Return what is known of one document, without looking at the others."""
         found = self._items(namespace, "document", root=root, path=path)
         return known_of(found[0]) if found else None
 
+    def _linked(self, writer: Taking, namespace: Namespace) -> Synced:
+        """Make the links of documents those that their front matter names, now that all are there."""
+        if not writer.dry_run:
+            writer.link(lambda: self._known(namespace))
+        return writer.done
+
+    def link(self, namespace: Namespace = DEFAULT_NAMESPACE) -> Synced:
+        """Make the links of all documents those that their front matter names."""
+        namespace = check_namespace(namespace)
+        writer = self._writing(namespace, dry_run=False)
+        writer.link(lambda: self._known(namespace), every=True)
+        return writer.done
+
+    alink = twin(link)
+
     def _remember(self, source: Source) -> None:
         item = self._store.get(source.namespace, source.key)
-        if item is None or item.value != source.value:
+        if item is None or Source.of(item) != source:
             self._store.put(source.namespace, source.key, source.value, index=False)
 
     # Files.
 
     def _read(
-        self, source: Source, writer: Writer, most_bytes: int, progress: Progress | None
+        self, source: Source, writer: Taking, most_bytes: int, progress: Progress | None
     ) -> int:
         """Read a folder; how many files it has that can be read."""
-        done, unreadable = writer.done, dict[str, str]()
-        found = files.walk(Path(source.root), source.ignore, unreadable=unreadable)
+        failed = dict[str, str]()
+        found = files.walk(Path(source.root), source.ignore, unreadable=failed)
         there = [(name, path) for name, path in found if source.holds(name)]
         names = {name for name, _ in there}
         known = {
@@ -293,7 +399,7 @@ class Documents:
         gone = {
             name: one
             for name, one in known.items()
-            if name not in names and not name.startswith(tuple(unreadable))
+            if name not in names and not name.startswith(tuple(failed))
         }
         moved_from = {one.document.sha256: name for name, one in gone.items()}
         for number, (name, path) in enumerate(there):
@@ -302,7 +408,7 @@ class Documents:
             try:
                 before = known.get(name)
                 if before is not None and Stamp.of(path.stat()) == before.stamp:
-                    done.unchanged += 1
+                    writer.done.unchanged += 1
                     continue
                 content = files.read(path, most_bytes=most_bytes)
                 old = None if before is not None else moved_from.pop(content.sha256, None)
@@ -311,13 +417,16 @@ class Documents:
                 else:
                     writer.take(source.root, name, content, before)
             except (ImportFormatError, OSError) as error:
-                done.failed[name] = files.why(error)
-        done.failed.update(unreadable)
+                failed[name] = files.why(error)
         for one in gone.values():
             writer.remove(one)
+        writer.done.failed.update(failed)
+        if not writer.dry_run and (there or known or source.failed):
+            kept = dict(sorted(failed.items())[:MOST_FAILED])
+            self._remember(replace(source, failed=kept))
         return len(there)
 
-    def _add_file(self, namespace: Namespace, path: Path, writer: Writer, most_bytes: int) -> None:
+    def _add_file(self, namespace: Namespace, path: Path, writer: Taking, most_bytes: int) -> None:
         """Read one file, as one of the folder that was added if there is one, else of its own."""
         whole = path.absolute()
         roots = [one.root for one in self.sources(namespace) if whole.is_relative_to(one.root)]
@@ -327,10 +436,10 @@ class Documents:
             content = files.read(whole, most_bytes=most_bytes)
         except OSError as error:
             raise ImportFormatError(f"{path} cannot be read: {files.why(error)}.") from error
-        writer.take(str(root), name, content, self._known_as(namespace, str(root), name))
+        writer.take(str(root), name, content, self.known(namespace, str(root), name))
 
 
-def _read_file_again(root: Path, name: str, known: Known, writer: Writer, most_bytes: int) -> None:
+def _read_file_again(root: Path, name: str, known: Known, writer: Taking, most_bytes: int) -> None:
     """Read a file again that was added by itself."""
     path = root / name
     try:

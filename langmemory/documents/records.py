@@ -53,6 +53,17 @@ class Source:
     pattern: str
     """Of a glob: which files of the folder. Empty: all that can be read."""
     ignore: tuple[str, ...]
+    failed: Mapping[str, str] = field(default_factory=dict)
+    """What could not be read of it last time, and why."""
+
+    @classmethod
+    def of(cls, item: Item) -> Source:
+        """Return what such an item says."""
+        value: Mapping[str, Any] = item.value
+        return cls(
+            namespace=tuple(item.namespace), root=str(value["root"]), pattern=str(value["pattern"]),
+            ignore=tuple(value["ignore"]), failed=dict(value.get("failed") or {}),
+        )  # fmt: skip
 
     @property
     def key(self) -> str:
@@ -64,12 +75,31 @@ class Source:
         """Of its item."""
         return {
             "kind": "resource", "record": "source", "root": self.root, "pattern": self.pattern,
-            "ignore": list(self.ignore),
+            "ignore": list(self.ignore), "failed": dict(self.failed),
         }  # fmt: skip
 
     def holds(self, path: str) -> bool:
         """Return whether a file of the folder is one of them."""
         return not self.pattern or matches(self.pattern, path)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Chunk:
+    """A part of a document, as it is found and cited."""
+
+    key: str
+    heading: str
+    """The headings above it."""
+    place: str
+    """As in `citation`: ``L10-L24``, ``page=3``; empty where the format has none."""
+    text: str
+
+    @classmethod
+    def of(cls, item: Item) -> Chunk:
+        """Return what such an item says."""
+        value: Mapping[str, Any] = item.value
+        heading, place = str(value.get("heading") or ""), str(value.get("place") or "")
+        return cls(key=item.key, heading=heading, place=place, text=str(value["text"]))
 
 
 @dataclass(kw_only=True, slots=True)
@@ -84,6 +114,8 @@ class Synced:
     unchanged: int = 0
     failed: dict[str, str] = field(default_factory=dict)
     """What could not be read, and why. What was known of it stays."""
+    unlinked: dict[str, str] = field(default_factory=dict)
+    """Documents whose front matter names links that could not be read or made, and why."""
     chunks: int = 0
     """That are new, or otherwise than before."""
 
@@ -93,6 +125,7 @@ class Synced:
             getattr(self, name).extend(getattr(other, name))
         self.moved |= other.moved
         self.failed |= other.failed
+        self.unlinked |= other.unlinked
         self.unchanged += other.unchanged
         self.chunks += other.chunks
         return self
@@ -111,6 +144,8 @@ class Known:
     keys: tuple[str, ...]
     """Of its chunks, in order, without what all of them begin with."""
     updated_at: datetime
+    links: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    """What its front matter names, by relation."""
 
 
 def record(
@@ -119,16 +154,19 @@ def record(
     keys: Sequence[str],
     converted: Converted | None,
     known: Known | None,
+    links: Mapping[str, Sequence[str]],
 ) -> dict[str, Any]:
     """Return the value of the item that says what was read."""
     title = known.document.title if known is not None else ""
     if converted is not None:
-        lines = (line.strip("# \t") for line in converted.text.splitlines())
+        lines = (line.strip('#" \t') for line in converted.text.splitlines())
         title = next((line for line in lines if line.strip("=-")), "")
+    named = {"links": {relation: list(ends) for relation, ends in links.items()}} if links else {}
     return {
         "kind": "resource", "record": "document", "document": document.id, "path": document.path,
         "root": document.root, "title": title[:200], "sha256": content.sha256, "bytes": len(content.data),
         "size": content.stamp.size, "modified_ns": content.stamp.modified_ns, "chunks": " ".join(keys),
+        **named,
     }  # fmt: skip
 
 
@@ -145,6 +183,7 @@ def known_of(item: Item) -> Known:
         stamp=Stamp(int(value["size"]), int(value["modified_ns"])),
         keys=keys,
         updated_at=item.updated_at,
+        links=dict(value.get("links") or {}),
     )  # fmt: skip
 
 

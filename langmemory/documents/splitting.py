@@ -10,7 +10,7 @@ import re
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import pairwise, takewhile
 from typing import Final, Literal
 
 from langmemory.languages.passages import sentence_starts
@@ -27,7 +27,7 @@ _RST_UNDERLINE: Final = re.compile(r"([=\-`:.'\"~^_*+#])\1{2,}\s*$")
 _DEFINITION: Final = re.compile(r"^[A-Za-z_@#<].*$", re.MULTILINE)
 """A line of code that is not indented, and begins something."""
 _PARAGRAPH_END: Final = re.compile(r"\n[ \t]*\n\s*")
-_FRONT_MATTER: Final = re.compile(
+FRONT_MATTER: Final = re.compile(
     r"\A---[ \t]*\n.*?^(?:---|\.\.\.)[ \t]*(?:\n|\Z)", re.MULTILINE | re.DOTALL
 )
 
@@ -40,6 +40,8 @@ class Section:
     end: int
     heading: tuple[str, ...]
     """The headings above it, outermost first."""
+    body: int
+    """Where its own heading ends."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +76,7 @@ def split(text: str, layout: Layout, *, characters: int = CHUNK_CHARACTERS) -> l
             last_line=bisect_right(lines, end - 1),
             heading=section.heading,
         )
-        for section in _sections(text, layout, lines)
+        for section in _joined(text, _sections(text, layout, lines))
         for start, end in _parts(text, section, layout, characters)
     ]
 
@@ -86,35 +88,59 @@ def _sections(text: str, layout: Layout, lines: Sequence[int]) -> Iterable[Secti
         return _between(text, _rst_headings(text))
     if layout == "python":
         return _python_sections(text, lines)
-    return [Section(0, len(text), ())]
+    return [Section(0, len(text), (), 0)]
 
 
-def _between(text: str, headings: Iterable[tuple[int, int, str]]) -> Iterator[Section]:
-    """Yield the sections that headings begin, each given as its place, its level and its words."""
+def _joined(text: str, sections: Iterable[Section]) -> Iterator[Section]:
+    """Yield the sections, a heading with nothing below it as a part of the section that follows. Headings of
+    which none is below the one before go under what is above all of them, as a list does."""
+    alone: Section | None = None
+    for section in sections:
+        if not text[section.start : section.end].strip():
+            continue
+        if alone is not None:
+            heading = section.heading
+            if heading[: len(alone.heading)] != alone.heading:
+                both = zip(alone.heading, heading, strict=False)
+                heading = tuple(one for one, _ in takewhile(lambda pair: pair[0] == pair[1], both))
+            section = Section(alone.start, section.end, heading, section.body)
+        alone = None
+        if text[section.body : section.end].strip():
+            yield section
+        else:
+            alone = section
+    if alone is not None:
+        yield alone
+
+
+def _between(text: str, headings: Iterable[tuple[int, int, int, str]]) -> Iterator[Section]:
+    """Yield the sections that headings begin, each given as its place, its end, its level and its words."""
     above: list[tuple[int, str]] = []
-    start = 0
-    for place, level, words in headings:
-        yield Section(start, place, tuple(one for _, one in above))
+    start = body = 0
+    for place, end, level, words in headings:
+        yield Section(start, place, tuple(one for _, one in above), body)
         above = [one for one in above if one[0] < level]
         above.append((level, " ".join(words.split())[:HEADING_CHARACTERS]))
-        start = place
-    yield Section(start, len(text), tuple(one for _, one in above))
+        start, body = place, end
+    yield Section(start, len(text), tuple(one for _, one in above), body)
 
 
-def _markdown_headings(text: str, lines: Sequence[int]) -> Iterator[tuple[int, int, str]]:
+def _markdown_headings(text: str, lines: Sequence[int]) -> Iterator[tuple[int, int, int, str]]:
     """Yield the headings of CommonMark; front matter is none."""
     from markdown_it import MarkdownIt
 
-    front = _FRONT_MATTER.match(text)
+    front = FRONT_MATTER.match(text)
     begins = front.end() if front else 0
     skipped = bisect_right(lines, begins) - 1
     tokens = MarkdownIt("commonmark").disable("inline").parse(text[begins:])
     for token, inner in pairwise(tokens):
         if token.type == "heading_open" and token.map is not None and token.level == 0:
-            yield lines[token.map[0] + skipped], int(token.tag[1:]), inner.content
+            first, last = (one + skipped for one in token.map)
+            end = lines[last] if last < len(lines) else len(text)
+            yield lines[first], end, int(token.tag[1:]), inner.content
 
 
-def _rst_headings(text: str) -> Iterator[tuple[int, int, str]]:
+def _rst_headings(text: str) -> Iterator[tuple[int, int, int, str]]:
     """Yield lines that are underlined; the order in which their marks first appear is their level."""
     levels: list[str] = []
     place, title, over = 0, "", ""
@@ -126,7 +152,7 @@ def _rst_headings(text: str) -> Iterator[tuple[int, int, str]]:
             kind = f"{over}{mark}"
             if kind not in levels:
                 levels.append(kind)
-            yield (begins, levels.index(kind) + 1, title.strip())
+            yield begins, place + len(line), levels.index(kind) + 1, title.strip()
             title = over = ""
         elif mark and not title.strip():
             over, begins = mark, place
@@ -150,30 +176,35 @@ def _python_sections(text: str, lines: Sequence[int]) -> Iterable[Section]:
         RecursionError,
         MemoryError,
     ):  # of another version, or no Python
-        return [Section(0, len(text), ())]
-    places: list[tuple[int, tuple[str, ...]]] = []
+        return [Section(0, len(text), (), 0)]
+    places: list[tuple[int, int, tuple[str, ...]]] = []
+
+    def begins(node: ast.stmt) -> int:
+        decorators: list[ast.expr] = getattr(node, "decorator_list", [])
+        return lines[min([node.lineno, *(one.lineno for one in decorators)]) - 1]
 
     def walk(nodes: Iterable[ast.stmt], above: tuple[str, ...]) -> None:
         for node in nodes:
             if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
-                first = min([node.lineno, *(one.lineno for one in node.decorator_list)])
-                places.append((lines[first - 1], (*above, node.name)))
-                if isinstance(node, ast.ClassDef):
+                is_class = isinstance(node, ast.ClassDef)
+                body = begins(node.body[0] if is_class else node)
+                places.append((begins(node), body, (*above, node.name)))
+                if is_class:
                     walk(node.body, (*above, node.name))
                 end = node.end_lineno or node.lineno
                 if end < len(lines):
-                    places.append((lines[end], above))
+                    places.append((lines[end], lines[end], above))
 
     walk(module.body, ())
     found: list[Section] = []
-    start = 0
+    start = body = 0
     heading: tuple[str, ...] = ()
-    for place, names in places:
+    for place, after, names in places:
         if place > start and text[start:place].strip():
-            found.append(Section(start, place, heading))
+            found.append(Section(start, place, heading, body))
             start = place
-        heading = names
-    return [*found, Section(start, len(text), heading)]
+        body, heading = after, names
+    return [*found, Section(start, len(text), heading, body)]
 
 
 def _parts(

@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from datetime import datetime
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeAlias
 
 from langgraph.store.base import Item, Op, PutOp, Result, SearchItem
 
+from langmemory.documents.files import Content
+from langmemory.documents.records import Known, Synced
 from langmemory.redaction import Redactor
 from langmemory.types import Namespace
 
+Documents: TypeAlias = Mapping[tuple[str, str], Known]
+"""What is known of the documents of a namespace, by root and path."""
 
-class Storing(Protocol):
-    """A `BaseStore` that writes several items together, if others still are as they were read."""
 
-    @property
-    def redactor(self) -> Redactor | None: ...
+class Looking(Protocol):
+    """A `BaseStore`."""
 
     def batch(self, ops: Iterable[Op]) -> list[Result]: ...
 
@@ -35,9 +37,37 @@ class Storing(Protocol):
         *,
         filter: dict[str, Any] | None = None,
         limit: int = 10,
+        offset: int = 0,
         refresh_ttl: bool | None = None,
     ) -> list[SearchItem]: ...
+
+
+class Storing(Looking, Protocol):
+    """A `BaseStore` that writes several items together, if others still are as they were read."""
+
+    @property
+    def redactor(self) -> Redactor | None: ...
+
+    def _relink(
+        self, namespace: Namespace, source: str, wanted: Iterable[tuple[str, Iterable[str]]]
+    ) -> list[str]:
+        """Make the links of a document those that its front matter names; return what could not be linked."""
 
     def put_all_if(
         self, puts: Iterable[PutOp], *, expected: Mapping[tuple[Namespace, str], datetime | None]
     ) -> None: ...
+
+
+class Taking(Protocol):
+    """Takes documents, and keeps account of what was done with them: into a store, or to a server."""
+
+    done: Synced
+    dry_run: bool
+
+    def take(self, root: str, path: str, content: Content, known: Known | None) -> None: ...
+
+    def move(self, known: Known, path: str, content: Content) -> None: ...
+
+    def remove(self, known: Known) -> None: ...
+
+    def link(self, documents: Callable[[], Documents], *, every: bool = False) -> None: ...

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from datetime import datetime
 from typing import Any, Final
@@ -12,9 +12,10 @@ from langgraph.store.base import GetOp, Item, PutOp
 
 from langmemory.documents.converting import Converted, convert
 from langmemory.documents.files import Content
+from langmemory.documents.front_matter import FrontMatterError, Links, ends_of, links_in
 from langmemory.documents.records import DIGITS, Document, Known, Synced, digest, known_of, record
 from langmemory.documents.splitting import CHUNK_CHARACTERS, split
-from langmemory.documents.storing import Storing
+from langmemory.documents.storing import Documents, Storing
 from langmemory.errors import ChangedMeanwhileError
 from langmemory.types import Namespace
 
@@ -28,8 +29,10 @@ class Writer:
     def __init__(self, store: Storing, namespace: Namespace, *, dry_run: bool) -> None:
         self._store = store
         self._namespace = namespace
-        self._dry_run = dry_run
+        self.dry_run = dry_run
         self.done = Synced()
+        self.linked: set[str] = set()
+        """Keys of the documents that name links, or did before."""
 
     def take(self, root: str, path: str, content: Content, known: Known | None) -> None:
         """Write a document that is new, or may be otherwise than before.
@@ -70,6 +73,26 @@ class Writer:
             known = known_of(found)
         self.done.removed.append(document.path)
 
+    def link(self, documents: Callable[[], Documents], *, every: bool = False) -> None:
+        """Make the links of documents those that their front matter names: of those that were written, and of
+        others that may name one which is new, elsewhere or gone.
+
+        Args:
+            documents: What is known of all, now that they are there.
+            every: Of all of them.
+        """
+        elsewhere = every or bool(self.done.added or self.done.moved or self.done.removed)
+        if not (elsewhere or self.linked):
+            return
+        known = documents()
+        for one in known.values():
+            if one.document.key in self.linked or (elsewhere and one.links):
+                refused = self._store._relink(
+                    self._namespace, one.document.key, ends_of(one, known)
+                )
+                if refused:
+                    self.done.unlinked[one.document.path] = "; ".join(refused)
+
     def _write(
         self,
         document: Document,
@@ -79,6 +102,9 @@ class Writer:
     ) -> None:
         """Write a document. ``converted`` None leaves its chunks as they are."""
         new = None if converted is None else dict(self._chunks(document, converted))
+        links = self._links(document, converted, known)
+        if links or (known is not None and known.links):
+            self.linked.add(document.key)
         for _ in self._attempts():
             before = {} if new is None or known is None else self._stored(known)
             keys = (known.keys if known is not None else ()) if new is None else tuple(new)
@@ -90,7 +116,7 @@ class Writer:
                 PutOp(self._namespace, f"{document.key}/{part}", value)
                 for part, value in {**chunks, **gone}.items()
             ]
-            value = record(document, content, keys, converted, known)
+            value = record(document, content, keys, converted, known, links)
             puts.append(PutOp(self._namespace, document.key, value, index=False))
             if self._put(puts, document, known):
                 self.done.chunks += len(chunks)
@@ -98,9 +124,21 @@ class Writer:
             found = self._store.get(self._namespace, document.key)
             known = None if found is None else known_of(found)
 
+    def _links(self, document: Document, converted: Converted | None, known: Known | None) -> Links:
+        """Return what the front matter of a document names."""
+        if converted is None:
+            return {} if known is None else known.links
+        if converted.layout != "markdown" or converted.unit != "L":
+            return {}
+        try:
+            return links_in(converted.text)
+        except FrontMatterError as error:
+            self.done.unlinked[document.path] = f"its front matter: {error}"
+            return {}
+
     def _put(self, puts: list[PutOp], document: Document, known: Known | None) -> bool:
         """Write in one transaction; false where somebody else wrote the document meanwhile."""
-        if self._dry_run:
+        if self.dry_run:
             return True
         place = (self._namespace, document.key)
         try:

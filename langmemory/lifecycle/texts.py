@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from datetime import date
 from typing import Final
 
 from langmemory.context.escape import one_line
+from langmemory.formation.orders import gives_orders
 from langmemory.formation.wording import Wording, capitalised, singular, wording
-from langmemory.languages import LANGUAGES, Topic, detect_language, is_unspaced, primary
+from langmemory.languages import LANGUAGES, detect_language, is_unspaced, primary
 from langmemory.languages.spelling import normalised_text
-from langmemory.languages.tables import NEVER
 
 MAX_CHARACTERS: Final = 400
 """Of an insight."""
@@ -22,17 +21,6 @@ _MARKUP: Final = re.compile(r"[<>{}\[\]|`]|https?:|www\.|\S@\S|\(unchanged|\.{3}
 _SENTENCES: Final = re.compile(r"(?<=[.!?。！？])\s*")
 _BEGINNING: Final = 3
 """Letters that an ending may have: "lives" and "lived" are one word."""
-
-
-@dataclass(frozen=True, kw_only=True, slots=True, eq=False)
-class OrderWords:
-    """Regular expressions, whatever the case."""
-
-    orders: re.Pattern[str] = NEVER
-    """Orders to a model that reads a memory, instead of words about somebody."""
-
-
-_ORDERS: Final = Topic(OrderWords, "orders")
 
 
 def harmful(text: str, sources: Iterable[str] = ()) -> str | None:
@@ -51,7 +39,7 @@ def harmful(text: str, sources: Iterable[str] = ()) -> str | None:
     said = "\n".join(sources)
     if any(found[0] not in said for found in _MARKUP.finditer(text)):
         return "markup or an address that no source has"
-    if _ORDERS.everywhere.orders.search(text):
+    if gives_orders(text):
         return "an order to the model"
     return None
 

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import logging
-import os
 import secrets
-import socket
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -25,7 +23,7 @@ from langmemory.pacing import in_steps
 from langmemory.pluralize import counted
 from langmemory.reflection.tokens import TokenCounter
 from langmemory.stores import MemoryStore
-from langmemory.stores.rooms import Maintaining
+from langmemory.stores.rooms import Maintaining, this_process
 from langmemory.types import Namespace
 
 logger = logging.getLogger("langmemory.maintenance")
@@ -60,7 +58,7 @@ class Night:
     dry_run: bool = False
     given_policies: PolicyOptions | None = None
     """None takes those of the store's configuration."""
-    holder: str = field(default_factory=lambda: f"{socket.gethostname()}:{os.getpid()}")
+    holder: str = field(default_factory=this_process)
     counter: TokenCounter = field(default_factory=TokenCounter)
     """Counts what models take while a task runs."""
     _deadline: float = field(default=0.0, init=False)

@@ -17,11 +17,13 @@ from langchain_core.messages import BaseMessage
 from langgraph.store.base import BaseStore, GetOp, Item, SearchItem
 
 from langmemory.context.notes import note_of
+from langmemory.errors import ConfigError
 from langmemory.messages import turn_value, turns_of
 from langmemory.nodes.state import RecalledMemory
 from langmemory.redaction import Redactor, redact_credentials
 from langmemory.stores.face import AwareStore, bound
 from langmemory.stores.rooms import (
+    CoreFiles,
     RecallOptions,
     ViewerChanges,
     archived,
@@ -93,6 +95,8 @@ class RecallRequest:
     """LangGraph filter over the values."""
     counted: bool = True
     """It counts as an access of what it finds."""
+    documents: Namespace | None = None
+    """Documents that are asked as well, of a `MemoryStore`."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -110,6 +114,12 @@ def changes_of(store: BaseStore) -> ViewerChanges | None:
     """Return the room of a store in which a change can be undone, which may be on another machine; None of
     a plain store."""
     return store.changes if isinstance(store, AwareStore) else None
+
+
+def core_files_of(store: BaseStore) -> CoreFiles | None:
+    """Return the room of a store that binds core blocks to files; None of a store without one, such as one on
+    another machine, whose server looks at its files itself."""
+    return getattr(store, "_core_files", None)
 
 
 def answers_locally(store: BaseStore) -> bool:
@@ -158,10 +168,20 @@ class StoreAccess:
         self._aware: Any = store if isinstance(store, AwareStore) else None
 
     def recall_steps(self, request: RecallRequest) -> Steps[Recall]:
+        """Return what a request finds.
+
+        Raises:
+            ConfigError: It asks for documents, and the store has none to ask.
+        """
         if self._aware is not None:
             store, options = bound(self._aware, request.viewer), _options(request)
             known: Recall = yield call(store, "recall", request.query, request.namespace, **options)
             return known
+        if request.documents is not None:
+            raise ConfigError(
+                f"documents={request.documents!r} are asked of a {type(self._store).__name__}, which "
+                "keeps none; use a MemoryStore, or leave documents out."
+            )
         # Mostly enough of so many are left after our own filter.
         wanted = 2 * request.limit + len(request.exclude) + 10
         place, filter = request.namespace, None if request.filter is None else dict(request.filter)
@@ -196,6 +216,14 @@ class StoreAccess:
     def requests(self, namespace: Namespace) -> Steps[list[Memory]]:
         """Return how the viewer has asked to be answered; a plain store cannot tell."""
         return self._told("requests", namespace)
+
+    def procedures(self, request: RecallRequest) -> Steps[list[Memory]]:
+        """Return procedures whose task the query names, which recall may think unlikely: an order is no
+        question. A plain store cannot tell."""
+        if not request.query or request.filter is not None or "procedural" not in request.kinds:
+            return []
+        found = yield from self._told("procedures", request.namespace, request.query)
+        return [one for one in found if one.key not in request.exclude]
 
     def said_since(self, namespace: Namespace, thread_id: str, key: str | None) -> Steps[list[str]]:
         """Return the keys of the turns of a thread after one of them, of all without one."""

@@ -17,8 +17,11 @@ from typing import Any, Literal, get_args
 from langgraph.store.base import BaseStore, Item
 
 from langmemory.context.escape import quoted_lines
+from langmemory.core_files import CORE_FILES, CoreFileError
+from langmemory.core_files.conventions import purpose_of
 from langmemory.errors import ConfigError, LangMemoryError
-from langmemory.nodes.access import changes_of
+from langmemory.nodes.access import changes_of, core_files_of
+from langmemory.stores.rooms import MODELS, CoreFiles
 from langmemory.types import Namespace
 
 Editor = Literal["application", "assistant", "person", "summarizer"]
@@ -57,6 +60,9 @@ class CoreBlock:
     """Grows by one with every edit; 0 is a block nobody wrote yet."""
     limit: int = LIMIT_CHARACTERS
     """Characters."""
+    proposed: str | None = None
+    """Id of the review that asks whether an edit is to be made: the block is bound to a file, and a model
+    wants to change it. The content is as it was."""
 
     @property
     def fill(self) -> float:
@@ -133,6 +139,26 @@ class CoreMemory:
         stored = self.store.search(self.namespace, limit=BLOCKS_LIMIT)
         times = {one.key: one.updated_at for one in stored if one.namespace == self.namespace}
         return [(one, times.get(one.label)) for one in self._blocks(stored)]
+
+    def with_files(self) -> CoreMemory:
+        """Return the core memory with the blocks that are bound to files as well, and these as their files
+        say by now. Without any this is one look into the store."""
+        files = core_files_of(self.store)
+        place = self.namespace[:-1]
+        if files is None or not (bound := files.bindings(place)):
+            return self
+        files.refresh(place)
+        labels = {one.label: purpose_of(one.label, one.path) for one in bound}
+        return CoreMemory(
+            self.store,
+            place,
+            labels={
+                **self.labels,
+                **{one: labels[one] for one in labels if one not in self.labels},
+            },
+            limits=self.limits,
+            editor=self.editor,
+        )
 
     def block(self, label: str) -> CoreBlock:
         """One block as it stands.
@@ -230,8 +256,16 @@ class CoreMemory:
             )
 
     def _edit(self, label: str, edit: Callable[[CoreBlock], str]) -> CoreBlock:
+        self._check(label)
         with _editing:
+            files = core_files_of(self.store)
+            place = self.namespace[:-1]
+            bound = files is not None and files.is_bound(place, label)
+            if files is not None and bound:
+                files.refresh(place)
             before = self.block(label)
+            if files is not None and bound and self.editor in MODELS:
+                return self._proposed(files, before, edit)
             content = edit(before)
             if len(content) > before.limit:
                 raise CoreMemoryError(
@@ -241,7 +275,24 @@ class CoreMemory:
                 )
             after = replace(before, content=content, version=before.version + 1)
             self.store.put(self.namespace, label, self.value_of(after), index=False)
+            if files is not None and bound:
+                files.refresh(place)
         return after
+
+    def _proposed(
+        self, files: CoreFiles, before: CoreBlock, edit: Callable[[CoreBlock], str]
+    ) -> CoreBlock:
+        """Ask whether a block that is bound to a file is to be edited, with what was proposed before."""
+        place = self.namespace[:-1]
+        earlier = files.proposed(place, before.label)
+        content = edit(before if earlier is None else replace(before, content=earlier))
+        if content == before.content:
+            return before
+        try:
+            review = files.propose(place, before.label, content, editor=self.editor)
+        except CoreFileError as error:
+            raise CoreMemoryError(str(error), before) from error
+        return replace(before, proposed=review)
 
     def value_of(self, block: CoreBlock) -> dict[str, Any]:
         """Return what is stored of a block."""
@@ -284,7 +335,9 @@ def labels_in(store: BaseStore, namespace: Namespace) -> Mapping[str, str]:
     written = (
         item.key for item in store.search(place, limit=BLOCKS_LIMIT) if item.namespace == place
     )
-    return {**BLOCKS, **{label: "" for label in sorted(written) if label not in BLOCKS}}
+    purposes = dict(CORE_FILES.values())
+    others = sorted(label for label in written if label not in BLOCKS)
+    return {**BLOCKS, **{label: purposes.get(label, "") for label in others}}
 
 
 def render_core(blocks: list[CoreBlock], labels: Mapping[str, str] = BLOCKS) -> str:

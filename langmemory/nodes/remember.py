@@ -30,6 +30,7 @@ from langmemory.nodes.access import (
 from langmemory.nodes.messages import messages_of, place_after, with_answer_of_tools
 from langmemory.nodes.namespaces import NamespaceTemplate, RunScope, viewer_of
 from langmemory.nodes.node import MemoryNode
+from langmemory.nodes.outcomes import Followed, record_outcomes
 from langmemory.nodes.repeats import (
     latest_of,
     may_repeat,
@@ -109,7 +110,8 @@ class RememberNode(MemoryNode):
             which of those were not corrected afterwards. A `MemoryStore` keeps the totals over all
             threads (`Admin.usage`).
         ``redacted``: how many passages of the turns stored last were replaced, by kind.
-        ``memory_internal``: what of the thread is safely stored, and what the last answer cited. A node
+        ``memory_internal``: what of the thread is safely stored, what the last answer cited, and which
+            procedures the run followed (`langmemory.nodes.outcomes`). A node
             for another namespace, as a graph within the graph may have, asks the store for it.
     """
 
@@ -264,7 +266,9 @@ class RememberNode(MemoryNode):
         seen = seen_by(store, said.viewer)
         if counts and isinstance(seen, StoreFace):
             seen.admin.count_usage(counts)
+        followed = self._followed(state, seen) if uncounted else []
         kept: dict[str, Any] = {
+            **({"followed": followed} if followed or internal_of(state).get("followed") else {}),
             "remembered_id": self._last(state, messages, turns),
             "remembered_words": words,
             "remembered_in": self._where,
@@ -275,6 +279,15 @@ class RememberNode(MemoryNode):
             kept["pending_messages"] = said.others
         usage_update = {} if cited is None else {"memory_usage": counts}
         return {**usage_update, **told, **with_internal(state, **kept)}
+
+    def _followed(self, state: Any, seen: BaseStore) -> list[Followed]:
+        """Record what came of the procedures in the block; return those that this run followed."""
+        room = getattr(seen, "procedures", None)
+        if room is None:
+            return []
+        messages = with_answer_of_tools(state, messages_of(state, self.messages_key))
+        before = internal_of(state).get("followed", [])
+        return record_outcomes(room, messages, value_of(state, "memory_block"), before)
 
     def _words(
         self,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Annotated, Any, Final, cast
+from typing import Annotated, Any, Final, NotRequired, cast
 
 from langchain_core.messages import AnyMessage
 from langgraph.graph import MessagesState
@@ -11,6 +11,7 @@ from typing_extensions import TypedDict  # typing's has no JSON schema before Py
 
 from langmemory.context.citations import Usage, tally
 from langmemory.context.disclosure import BlockState
+from langmemory.nodes.outcomes import Followed
 from langmemory.nodes.speakers import Voice
 from langmemory.types import Kind, Priority
 
@@ -34,6 +35,10 @@ class RecalledMemory(TypedDict):
     """Of a fact, when it is true, as the block says it: ``since March 2026``."""
     source: str
     """Of a part of a document, how it is cited: ``docs/guide.md#L10-L24``. Else empty."""
+    is_procedure: NotRequired[bool]
+    """Whether it is a procedure with steps."""
+    record: NotRequired[str]
+    """Of a procedure, how it went: ``worked 3 of 4 times``. Else empty."""
     earlier: bool
     """Whether something newer has taken its place."""
     speaker: str | None
@@ -63,6 +68,8 @@ class RecallTrace(TypedDict):
     milliseconds: dict[str, float]
     degraded: list[str]
     """The failures, and what was done instead."""
+    questions: NotRequired[dict[str, float]]
+    """Where documents were asked too: each question looked up, and how likely documents answer it, 0..1."""
 
 
 class Condensing(TypedDict, total=False):
@@ -113,6 +120,9 @@ class InternalState(EarlierState, total=False):
     message corrects it. ``condensed``: by label, what became of core blocks that were nearly full.
     """
 
+    followed: list[Followed]
+    """The procedures that the last run followed, with the outcomes recorded, which the person's next words
+    may revise."""
     said: list[AnyMessage]
     """Of `MemoryMiddleware`: what people said and nobody remembered yet, as the model was shown it. Other
     middleware may take it out of the messages, in a run of many steps before its end, or after one that

@@ -271,6 +271,9 @@ class SnapshotKnowledge(FullKnowledge, Protocol):
     def told_by(self, speaker: str, owner: str | None, limit: int) -> Sequence[KnownFact]:
         """Return facts of this speaker and owner that hold, the latest first."""
 
+    def procedures(self) -> Sequence[KnownFact]:
+        """Return all procedures of the namespace, whatever their status, the latest first."""
+
     def known(self, ids: Iterable[int]) -> Sequence[KnownFact]:
         """Return facts by their ids, in this order, whatever their status."""
 

@@ -19,6 +19,7 @@ RECORD_TYPES: Final = frozenset(
         "removed",
         "review",
         "run",
+        "secret",
         "usage",
     }
 )

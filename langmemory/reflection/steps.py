@@ -49,6 +49,8 @@ from langmemory.formation.extraction.junk import without_junk
 from langmemory.formation.judging import Judge, Verdicts
 from langmemory.formation.planning.plan import plan as planned
 from langmemory.formation.planning.questions import name_question
+from langmemory.formation.procedures.instructions import instructed
+from langmemory.formation.procedures.planning import told
 from langmemory.formation.rules import comparing
 from langmemory.languages import split_words
 from langmemory.languages.spelling import name_key
@@ -298,6 +300,7 @@ class ReflectionSteps:
         extraction = unpacked(Extraction, state["extraction"])
         failures = [one for one in extraction.dropped if one == EXTRACTION_FAILED]
         batch, division = _batch(state), unpacked(Division, state["division"])
+        drafts = instructed(batch)
         with self._knowledge(_namespace(state), config) as knowledge:
             change_set = planned(
                 batch,
@@ -310,6 +313,8 @@ class ReflectionSteps:
                 now=self.now(),
                 failures=failures,
             )
+            if drafts:
+                change_set = told(drafts, knowledge.procedures(), change_set, self.now())
         note = dict(change_set.note)
         if problem := state.get("problem"):
             note["problem"] = problem

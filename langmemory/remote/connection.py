@@ -259,10 +259,11 @@ class Request:
         body: Mapping[str, Any] | None = None,
         writes: bool = False,
         agent: str | None = None,
+        data: bytes | None = None,
     ) -> Request:
-        """See `Connection.ask`."""
+        """See `Connection.ask`. ``data`` is sent as it is."""
         headers = {}
-        content = None
+        content = data
         if viewer is not None:
             headers["Memory-Viewer"] = json.dumps(viewer)
         if agent is not None:
@@ -278,7 +279,7 @@ class Request:
         sent = {"method": method, "url": path, "headers": headers, "content": content}
         return cls(
             sent={**sent, "params": _parameters(query or {})},
-            repeatable=not writes or method == "POST",
+            repeatable=not writes or method == "POST" or data is not None,
         )
 
 

@@ -6,7 +6,7 @@ import math
 import ssl
 from collections.abc import Iterable, Mapping
 from datetime import datetime
-from typing import Any, Final, Self, Unpack, cast
+from typing import TYPE_CHECKING, Any, Final, Self, Unpack, cast
 
 from langgraph.store.base import (
     NOT_PROVIDED,
@@ -28,12 +28,15 @@ from langmemory.messages import Message, as_sent
 from langmemory.namespaces import check_namespace
 from langmemory.remote.bus import RemoteBus
 from langmemory.remote.connection import Backoff, Connection, Request
-from langmemory.remote.rooms import RemoteAdmin, RemoteChanges, RemoteGraph, RemoteJobs
+from langmemory.remote.rooms import RemoteAdmin, RemoteChanges, RemoteGraph, RemoteJobs, RemoteVault
 from langmemory.stores.rooms import RecallOptions, take_apart
 from langmemory.twins import Steps, aled, awaiting, blocking, led
 from langmemory.types import Forgotten, Namespace, Privacy, Recall, Remembered, Stats
 from langmemory.values import check_keys, from_json
 from langmemory.wire import adapter
+
+if TYPE_CHECKING:
+    from langmemory.remote.documents import RemoteDocuments
 
 AS_THE_SERVER: Final = cast(TTLConfig, {"refresh_on_read": None, "default_ttl": NOT_PROVIDED})
 """Makes `get`, `search` and `put` leave to the server what a call does not say of the TTL."""
@@ -159,9 +162,21 @@ class RemoteMemoryStore(BaseStore):
         return RemoteAdmin(self._connection, self._viewer)
 
     @property
+    def documents(self) -> RemoteDocuments:
+        """Files of this machine, and texts, in the memory of the server."""
+        from langmemory.remote.documents import RemoteDocuments  # few need it
+
+        return RemoteDocuments(self, self._connection, self._viewer)
+
+    @property
     def jobs(self) -> RemoteJobs:
         """The queue of reflections."""
         return RemoteJobs(self._connection, self._viewer)
+
+    @property
+    def vault(self) -> RemoteVault:
+        """Secrets, by their labels; with a token that may, unlocked."""
+        return RemoteVault(self._connection, self._viewer)
 
     def graph(
         self,

@@ -7,8 +7,10 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
-from langmemory.errors import DamagedFileError, EntityNameError, ServerError
+from langmemory.context.dependencies import BUDGET_TOKENS, TaskContext
+from langmemory.errors import ConfigError, DamagedFileError, EntityNameError, ServerError
 from langmemory.lifecycle.health import Health
+from langmemory.links import Relation
 from langmemory.namespaces import check_namespace
 from langmemory.remote.connection import Connection, part, place
 from langmemory.subgraph.subgraph import Path, Subgraph
@@ -24,9 +26,13 @@ from langmemory.types import (
     Memory,
     MemoryUsage,
     Namespace,
+    Privacy,
     Review,
     Run,
+    SecretInfo,
+    VaultEvent,
 )
+from langmemory.vault import Secret
 from langmemory.wire import adapter
 
 
@@ -247,10 +253,75 @@ class RemoteJobs(Room):
         return answer["ids"]
 
 
+class RemoteVault(Room):
+    """Secrets: their labels, who unlocked them, and unlocking one with a token that may."""
+
+    __slots__ = ()
+
+    def _secrets(
+        self,
+        namespace: Namespace = (),
+        *,
+        label: str | None = None,
+        owner: str | None = None,
+        deleted: bool = False,
+    ) -> Steps[tuple[SecretInfo, ...]]:
+        """Return the secrets of a namespace and below it, without their texts."""
+        answer: dict[str, tuple[SecretInfo, ...]] = yield from self._get(
+            "/vault", dict[str, tuple[SecretInfo, ...]], label=label, owner=owner, deleted=deleted,
+            namespace=place(namespace),
+        )  # fmt: skip
+        return answer["secrets"]
+
+    list, alist = blocking(_secrets), awaiting(_secrets)
+
+    def _unlocked(
+        self,
+        namespace: Namespace,
+        label: str,
+        *,
+        reason: str,
+        owner: str | None = None,
+        version: int | None = None,
+    ) -> Steps[Secret]:
+        """Unlock a secret. The server's audit log has the reason and the token before this returns.
+
+        Raises:
+            AccessError: The token may not.
+            SecretNotFoundError: There is none, or it was deleted.
+        """
+        where = check_namespace(namespace)
+        body = {
+            "namespace": where,
+            "label": label,
+            "reason": reason,
+            "owner": owner,
+            "version": version,
+        }
+        answer: dict[str, str] = yield from self._connection.ask(
+            "POST", "/vault/unlock", dict[str, str], viewer=self._viewer, body=body
+        )
+        return Secret(answer["secret"])
+
+    get, aget = blocking(_unlocked), awaiting(_unlocked)
+
+    def _events(
+        self, namespace: Namespace = (), *, limit: int = 100, before: int | None = None
+    ) -> Steps[tuple[VaultEvent, ...]]:
+        """Return who did what with secrets, the newest first; at most 200 at a time."""
+        answer: dict[str, tuple[VaultEvent, ...]] = yield from self._get(
+            "/vault/audit", dict[str, tuple[VaultEvent, ...]], limit=limit, before=before,
+            namespace=place(namespace),
+        )  # fmt: skip
+        return answer["events"]
+
+    audit, aaudit = blocking(_events), awaiting(_events)
+
+
 class RemoteGraph(Room):
     """The people and things of a namespace, and what its memories claim about them."""
 
-    __slots__ = ("_where",)
+    __slots__ = ("_namespace", "_where")
 
     def __init__(
         self,
@@ -262,7 +333,7 @@ class RemoteGraph(Room):
         known_at: datetime | None,
     ) -> None:
         super().__init__(connection, viewer)
-        where = place(check_namespace(namespace))
+        where, self._namespace = place(check_namespace(namespace)), namespace
         self._where: dict[str, Any] = {"namespace": where, "as_of": as_of, "known_at": known_at}
 
     def _entity(self, name: str, *, past: bool = False) -> Steps[Entity]:
@@ -319,6 +390,66 @@ class RemoteGraph(Room):
         )
 
     subgraph, asubgraph = blocking(_subgraph), awaiting(_subgraph)
+
+    def _link(
+        self,
+        source: str,
+        relation: Relation,
+        target: str,
+        *,
+        reason: str = "",
+        valid_at: datetime | None = None,
+        privacy: Privacy = "shared",
+    ) -> Steps[Edge]:
+        """Link two things; see `Graph.link`."""
+        return self._linking(
+            "link", source, relation, target, reason=reason, valid_at=valid_at, privacy=privacy
+        )
+
+    link, alink = blocking(_link), awaiting(_link)
+
+    def _unlink(
+        self,
+        source: str,
+        relation: Relation,
+        target: str,
+        *,
+        reason: str = "",
+        at: datetime | None = None,
+    ) -> Steps[Edge]:
+        """End a link; see `Graph.unlink`."""
+        return self._linking("unlink", source, relation, target, reason=reason, at=at)
+
+    unlink, aunlink = blocking(_unlink), awaiting(_unlink)
+
+    def _context_for(self, task: str, *, budget_tokens: int = BUDGET_TOKENS) -> Steps[TaskContext]:
+        """Return what a task depends on; see `Graph.context_for`."""
+        query = {**self._where, "task": task, "budget_tokens": budget_tokens}
+        found: TaskContext | None = yield from self._found("/graph/context", TaskContext, **query)
+        if found is None:
+            raise EntityNameError(f"There is no memory, task, decision or document {task!r}.")
+        return found
+
+    context_for, acontext_for = blocking(_context_for), awaiting(_context_for)
+
+    def _linking(
+        self, action: str, source: str, relation: str, target: str, **more: Any
+    ) -> Steps[Edge]:
+        if self._where["as_of"] is not None or self._where["known_at"] is not None:
+            raise ConfigError(
+                f"This graph is of another time; {action} in the graph of now: store.graph(namespace)."
+            )
+        body = {name: one for name, one in more.items() if one is not None}
+        try:
+            edge: Edge = yield from self._post(
+                f"/graph/{action}", Edge, source=source, relation=relation, target=target,
+                namespace=self._namespace, **body,
+            )  # fmt: skip
+        except ServerError as error:
+            if error.kind != "not-found":
+                raise
+            raise EntityNameError(str(error)) from None
+        return edge
 
 
 def _job(row: Mapping[str, Any]) -> Job:

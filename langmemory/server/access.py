@@ -36,6 +36,8 @@ class Grant:
     scope: TokenScope
     agent: str | None = None
     """As which agent they send and receive on the bus."""
+    unlocks: bool = False
+    """Whether they may unlock secrets of the vault; no scope includes it."""
     from_issuer: bool = False
     """Whether it is of an access token (OAuth), whose holder can ask the issuer for more."""
 
@@ -48,6 +50,7 @@ class Grant:
             namespaces=token.namespaces,
             scope=token.scope,
             agent=token.agent,
+            unlocks=token.unlocks,
         )
 
     def check_scope(self, needed: TokenScope) -> None:
@@ -58,6 +61,16 @@ class Grant:
                 "scope",
                 f"This needs a token of scope {needed}; yours has {self.scope}. Make one with `langmemory "
                 f"token create --scope {needed}`.",
+            )
+
+    def check_unlocks(self) -> None:
+        """Raises Problem where this may not unlock secrets."""
+        if not self.unlocks:
+            raise Problem(
+                403,
+                "locked",
+                "This unlocks a secret, which needs a token made by `langmemory token create --vault`; on "
+                "the server's own machine `langmemory serve --unlock-vault` allows it without one.",
             )
 
     def on_behalf_of(self, viewer: str | None) -> Grant:

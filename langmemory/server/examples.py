@@ -35,10 +35,18 @@ BODIES: Final[dict[str, dict[str, Any]]] = {
     "patch_core": {"blocks": {"persona": "You are brief and kind."}},
     "take_memory_page": {"namespace": _PLACE, "text": "# Memory\n\n<!-- written … -->", "dry_run": True},
     "inject_context": {"query": "Where does my sister live?", "namespace": _PLACE, "budget_tokens": 300},
+    "refresh_documents": {"namespace": ["documents"], "dry_run": True},
     "compress_context": {"messages": _TALK, "ratio": 0.7},
     "query_graph": {
         "pattern": "(a:person)-[lives_in]->(city {name: $where})",
         "values": {"where": "Lisbon"}, "namespace": _PLACE,
+    },
+    "link": {
+        "namespace": _TEAM, "source": "Ship the checkout", "relation": "requires",
+        "target": "docs/prices.md", "reason": "Prices stand on every page of it.",
+    },
+    "unlink": {
+        "namespace": _TEAM, "source": "agent:writer", "relation": "works_on", "target": "Ship the checkout",
     },
     "undo": {"run_id": "remove/0123456789abcdef", "dry_run": True},
     "decide_review": {"option": "keep", "by": "maria"},
@@ -62,6 +70,7 @@ BODIES: Final[dict[str, dict[str, Any]]] = {
         "namespace": _TEAM, "id": "1a2b3c4d5e6f7a8b", "reason": "Prices are in dollars, too.",
     },
     "subscribe_context": {"namespace": _TEAM, "query": "failing tests and broken builds"},
+    "unlock_secret": {"namespace": _PLACE, "label": "GitHub token", "reason": "Deploy of 2 May"},
     "forget": {"namespace": _PLACE, "keys": ["sister"]},
     "store_batch": {
         "ops": [

@@ -15,7 +15,7 @@ from pydantic.json_schema import JsonSchemaMode
 from langmemory import __version__
 from langmemory.server.examples import BODIES
 from langmemory.server.problems import MEDIA_TYPE, ProblemDetails
-from langmemory.server.routes import Route, Routes
+from langmemory.server.routes import Route, Routes, Upload
 from langmemory.wire import SchemaOfFields, adapter
 
 Json = dict[str, Any]
@@ -139,10 +139,11 @@ def _operation(tag: str, route: Route, schemas: dict[Wanted, Json]) -> Json:
             "required": True,
             "content": {"application/json": {"schema": schema, "example": BODIES[route.name]}},
         }
-    if route.uploads:
+    if route.uploads is not None:
+        media = "application/x-ndjson" if route.uploads is Upload else "application/octet-stream"
         operation["requestBody"] = {
             "required": True,
-            "content": {"application/x-ndjson": {"schema": {"type": "string"}}},
+            "content": {media: {"schema": {"type": "string"}}},
         }
     return operation
 

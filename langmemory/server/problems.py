@@ -78,6 +78,9 @@ class Problem(Exception):
 
 KINDS: Final[tuple[tuple[type[Exception], int, str], ...]] = (
     (errors.OwnershipError, 403, "ownership"),
+    (errors.SecretNotFoundError, 404, "not-found"),
+    (errors.VaultKeyError, 409, "conflict"),
+    (errors.SecretDamagedError, 409, "conflict"),
     (errors.EntityNameError, 404, "not-found"),
     (errors.MessageNotFoundError, 404, "not-found"),
     (errors.ChangedMeanwhileError, 412, "changed-meanwhile"),

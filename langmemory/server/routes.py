@@ -32,8 +32,15 @@ class Upload:
     """Marks a handler whose ``body`` is the path of a temporary file with what was sent, as JSON lines."""
 
 
+class UploadedFile:
+    """Marks a handler whose ``body`` is the path of a temporary file with what was sent, of any format."""
+
+
 class Rows(Iterator[Any]):
     """Marks a handler that returns JSON lines, as they come."""
+
+
+UPLOADS: Final = (Upload, UploadedFile)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -47,7 +54,7 @@ class Route:
     handler: Callable[..., Any]
     models: dict[str, type[BaseModel]]
     """``path``, ``query``, ``body``, as far as the handler takes them."""
-    uploads: bool
+    uploads: type[Upload | UploadedFile] | None
     answer: Any
     """The type of the answer; None for none."""
     conditional: bool
@@ -102,9 +109,9 @@ class Routes:
                     models={
                         name: hints[name]
                         for name in ("path", "query", "body")
-                        if name in taken and hints[name] is not Upload
+                        if name in taken and hints[name] not in UPLOADS
                     },
-                    uploads=body is Upload,
+                    uploads=body if body in UPLOADS else None,
                     answer=None if hints["return"] is type(None) else hints["return"],
                     conditional=conditional,
                     status=204 if hints["return"] is type(None) else status,

@@ -29,7 +29,7 @@ from langmemory.server.limits import FAILURES_PER_SECOND, RateLimit, pieces
 from langmemory.server.metrics import Metrics
 from langmemory.server.problems import Problem, invalid, problem_of
 from langmemory.server.replay import Replays
-from langmemory.server.routes import Route, takes_several
+from langmemory.server.routes import Route, Upload, takes_several
 from langmemory.server.settings import ServerSettings
 from langmemory.server.tags import is_known, tag_of, tags_in
 from langmemory.stores import MemoryStore
@@ -207,15 +207,17 @@ class Endpoint:
 
     async def _upload(self, request: Request, access: Access, given: dict[str, Any]) -> Response:
         kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
-        if kind != "application/x-ndjson":
+        lines = self._route.uploads is Upload
+        if lines and kind != "application/x-ndjson":
             raise Problem(415, "media-type", "Send the body as application/x-ndjson.")
         settings = self._service.settings
+        limit = settings.import_limit_bytes if lines else settings.document_limit_bytes
         with tempfile.TemporaryDirectory(prefix="langmemory-") as folder:
-            file = Path(folder) / "upload.jsonl"
+            file = Path(folder) / "upload"
             with file.open("wb") as stream:
                 async for piece in pieces(
                     request,
-                    limit_bytes=settings.import_limit_bytes,
+                    limit_bytes=limit,
                     timeout_seconds=settings.body_timeout_seconds,
                 ):
                     await run_in_threadpool(stream.write, piece)

@@ -6,6 +6,7 @@ import re
 from dataclasses import dataclass
 
 from langmemory.errors import ConfigError
+from langmemory.resources import MOST_BYTES
 from langmemory.server.oauth.settings import OAuthSettings
 
 MIB = 1024 * 1024
@@ -31,6 +32,8 @@ class ServerSettings:
     body_limit_bytes: int = MIB
     import_limit_bytes: int = 1_024 * MIB
     """Of a file that is imported."""
+    document_limit_bytes: int = MOST_BYTES
+    """Of a document that is sent."""
     body_timeout_seconds: float = 30
     """A client may take so long to send 64 KiB of a body."""
     event_heartbeat_seconds: float = 15

@@ -29,13 +29,16 @@ from langmemory.stores.rooms import (
     Bus,
     Conversing,
     Core,
+    CoreFiles,
     Feed,
     Graph,
     IndexConfig,
     Pages,
+    Procedures,
     RecallOptions,
     ViewerAdmin,
     ViewerChanges,
+    ViewerVault,
     batching,
     forget_for_good,
     recalling,
@@ -99,6 +102,11 @@ class StoreFace(BaseStore):
         """For nodes and tools, see `conversing_of`."""
         return Conversing(self._core, self._viewer)
 
+    @property
+    def _core_files(self) -> CoreFiles:
+        """For nodes and tools, see `langmemory.nodes.access.core_files_of`."""
+        return CoreFiles(self._core)
+
     def for_viewer(self, viewer: str) -> ViewerStore:
         """Return the same memory as this person may see it."""
         raise NotImplementedError
@@ -130,11 +138,27 @@ class StoreFace(BaseStore):
         return Feed(self._core.engine, self._viewer)
 
     @property
+    def vault(self) -> ViewerVault:
+        """The viewer's secrets: encrypted, and in no search, recall, export in clear or prompt."""
+        return ViewerVault(self._core, self._viewer)
+
+    @property
     def documents(self) -> Documents:
         """Files and texts that are searched beside what was said, and cited by path and line."""
         from langmemory.documents import Documents  # few need it, and all would wait for it
 
         return Documents(self)
+
+    def _relink(
+        self, namespace: Namespace, source: str, wanted: Iterable[tuple[str, Iterable[str]]]
+    ) -> list[str]:
+        """See `Graph._relink`."""
+        return self.graph(namespace)._relink(source, wanted)
+
+    @property
+    def procedures(self) -> Procedures:
+        """How things are done, step by step, and how it went."""
+        return Procedures(self._core, self._viewer)
 
     def bus(self, namespace: Namespace = (), *, agent: str | None = None) -> Bus:
         """Return the bus over which agents share context, as one of them sends and receives.
@@ -294,12 +318,11 @@ class StoreFace(BaseStore):
         check_time("as_of", as_of)
         check_time("known_at", known_at)
         return Graph(
-            self._core.engine,
+            self._core,
             check_namespace(namespace),
             viewer=self._viewer,
             as_of=as_of,
             known_at=known_at,
-            alive_at_us=self._core.searching.alive_at_us(),
         )
 
 

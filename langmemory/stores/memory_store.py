@@ -17,7 +17,8 @@ from langmemory.chat_models import named_chat_model
 from langmemory.config import Config, ModelsConfig, load_config
 from langmemory.errors import ClosedStoreError, ConfigError, DatabaseError
 from langmemory.projections.journal import Journal
-from langmemory.recall.models import Expander, Reranker
+from langmemory.recall.models import Expander, Planner, Reranker
+from langmemory.recall.rerankers import is_reranker
 from langmemory.redaction import Redactor, redactor_of
 from langmemory.stores.face import StoreFace, ViewerStore
 from langmemory.stores.rooms import (
@@ -25,14 +26,18 @@ from langmemory.stores.rooms import (
     Admin,
     Changes,
     Core,
+    CoreFiles,
     FilePages,
     IndexConfig,
     Jobs,
     Lifecycle,
     Tokens,
+    Vault,
     as_expander,
+    as_planner,
     as_reranker,
     complete_forgetting,
+    follow_blocks,
     follow_up,
     forget_for_good,
     journal_of,
@@ -42,10 +47,13 @@ from langmemory.stores.rooms import (
 from langmemory.stores.sweeping import Count, Done, Sweeper, SweeperHandle
 from langmemory.twins import twin
 from langmemory.types import Forgotten, Namespace, Stats
+from langmemory.vault import Passphrase, VaultKey
 
 if TYPE_CHECKING:
     from langchain_core.documents import BaseDocumentCompressor
     from langchain_core.language_models import BaseChatModel
+
+    from langmemory.documents.projects import Projects
 
 logger = logging.getLogger("langmemory.store")
 
@@ -82,8 +90,10 @@ class MemoryStore(StoreFace):
         ttl: TTLConfig | None = None,
         config: Config | None = None,
         expander: BaseChatModel | Expander | None = None,
-        reranker: BaseDocumentCompressor | BaseChatModel | Reranker | None = None,
+        reranker: BaseDocumentCompressor | BaseChatModel | Reranker | str | None = None,
+        planner: BaseChatModel | Planner | None = None,
         redact: Redactor | bool | None = None,
+        vault_key: VaultKey | Passphrase | Iterable[VaultKey | Passphrase] | None = None,
         schema: str | None = None,
     ) -> None:
         """Open a memory, creating it if there is none.
@@ -102,11 +112,18 @@ class MemoryStore(StoreFace):
                 recall found little; None takes the configured one. When it fails, the trace says
                 so.
             reranker: A LangChain document compressor or chat model that has the last word on the
-                order of a recall; None takes the configured one. When it fails, the order before
+                order of a recall, or a name as ``"bge"`` (`langmemory.recall.rerankers`, extra
+                ``rerank``); None takes the configured one. When it fails, the order before
                 it stands and the trace says so.
+            planner: A LangChain chat model, or a function, that takes a query apart into its questions
+                where documents are asked as well; None does it by rules. When it fails, the rules do
+                it and the trace says so.
             redact: What replaces credentials in what is remembered: a function that takes the text of
                 a turn and returns it as it may be stored; True is `langmemory.redaction`'s own, False
                 none. None: as configured, which is True.
+            vault_key: The key of the vault, or several, the newest first. None: those that the environment
+                variables ``LANGMEMORY_VAULT_KEY``, ``…_KEY_FILE`` or ``LANGMEMORY_VAULT_KEYRING`` give, read
+                when one is needed.
             schema: The schema on the server, instead of that of the address; its default is
                 ``langmemory``.
 
@@ -126,14 +143,17 @@ class MemoryStore(StoreFace):
             ttl=ttl,
             config=config,
             expander=as_expander(expander or _configured(config.models, "expand")),
-            reranker=as_reranker(reranker or _configured(config.models, "rerank")),
+            reranker=as_reranker(reranker or _configured_reranker(config.models)),
+            planner=as_planner(planner),
             redactor=redactor_of(config.privacy.redact if redact is None else redact),
+            vault_keys=vault_key,
         )
         try:
             refuse_unfinished(core.engine)
         except BaseException:
             core.close()
             raise
+        core.follow_blocks = follow_blocks
         super().__init__(core, None)
         self._sweeper: Sweeper | None = None
         self._guarded_loop: asyncio.AbstractEventLoop | None = None
@@ -225,6 +245,11 @@ class MemoryStore(StoreFace):
         return Changes(self._core, None)
 
     @property
+    def core_files(self) -> CoreFiles:
+        """Core blocks that are bound to Markdown files, such as ``AGENTS.md``, in both directions."""
+        return CoreFiles(self._core)
+
+    @property
     def jobs(self) -> Jobs:
         """The queue of reflections in this file."""
         return Jobs(self._core.engine, self._core.workers)
@@ -245,9 +270,21 @@ class MemoryStore(StoreFace):
         return FilePages(self._core, None)
 
     @property
+    def projects(self) -> Projects:
+        """Folders that belong together, their documents, and what of these may be out of date."""
+        from langmemory.documents.projects import Projects  # few need it, and all would wait for it
+
+        return Projects(self)
+
+    @property
     def tokens(self) -> Tokens:
         """The tokens of those who reach the file through the server."""
         return Tokens(self._core.engine)
+
+    @property
+    def vault(self) -> Vault:
+        """Secrets: encrypted, and in no search, recall, export in clear or prompt; and the keys."""
+        return Vault(self._core, None)
 
     @property
     def journal(self) -> Journal:
@@ -414,3 +451,10 @@ def _configured(models: ModelsConfig, role: Literal["expand", "rerank"]) -> Base
     """Return the chat model that the configuration names for a part of recall."""
     name: str | None = getattr(models, role)
     return None if name is None else named_chat_model(name, models)
+
+
+def _configured_reranker(models: ModelsConfig) -> BaseChatModel | str | None:
+    """Return the chat model that the configuration names as a reranker, or the name of one that is none."""
+    if models.rerank is not None and is_reranker(models.rerank):
+        return models.rerank
+    return _configured(models, "rerank")

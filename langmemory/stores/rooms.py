@@ -23,6 +23,7 @@ from langmemory.engines.sql.rooms.copying import (
     refuse_unfinished,
 )
 from langmemory.engines.sql.rooms.core import Core
+from langmemory.engines.sql.rooms.core_files import MODELS, CoreFiles, follow_blocks
 from langmemory.engines.sql.rooms.drafts import MessageOptions
 from langmemory.engines.sql.rooms.events import FORGET, RECALL, REMEMBER
 from langmemory.engines.sql.rooms.feed import Feed
@@ -33,16 +34,19 @@ from langmemory.engines.sql.rooms.graph import Graph
 from langmemory.engines.sql.rooms.jobs import Jobs
 from langmemory.engines.sql.rooms.journal import StoredJournal
 from langmemory.engines.sql.rooms.lifecycle import Lifecycle, MaintenanceNight
-from langmemory.engines.sql.rooms.maintaining import Maintaining
+from langmemory.engines.sql.rooms.maintaining import Maintaining, this_process
 from langmemory.engines.sql.rooms.paging import FilePages, Pages
+from langmemory.engines.sql.rooms.procedures import FoundProcedure, Procedures
 from langmemory.engines.sql.rooms.recalling import (
     RecallOptions,
     as_expander,
+    as_planner,
     as_reranker,
     check_kinds,
     check_min_score,
 )
 from langmemory.engines.sql.rooms.tokens import Tokens
+from langmemory.engines.sql.rooms.vault import Vault, ViewerVault
 from langmemory.engines.sql.tables.foreign import Contents, ForeignItem
 from langmemory.engines.sql.tables.settings import ModelSetting
 from langmemory.engines.sql.writing.indexing import IndexConfig, Indexing, resolve_indexing
@@ -55,6 +59,7 @@ from langmemory.projections.journal import Journal
 __all__ = [
     "FORGET",
     "MIN_SIMILARITY",
+    "MODELS",
     "MOST_EDGES",
     "RECALL",
     "REMEMBER",
@@ -65,9 +70,11 @@ __all__ = [
     "Conversing",
     "Copied",
     "Core",
+    "CoreFiles",
     "Engine",
     "Feed",
     "FilePages",
+    "FoundProcedure",
     "Gathering",
     "Graph",
     "IndexConfig",
@@ -79,15 +86,19 @@ __all__ = [
     "MessageOptions",
     "ModelSetting",
     "Pages",
+    "Procedures",
     "Progress",
     "RecallOptions",
     "Stretch",
     "Tokens",
     "UnreadThread",
+    "Vault",
     "ViewerAdmin",
     "ViewerChanges",
+    "ViewerVault",
     "archived",
     "as_expander",
+    "as_planner",
     "as_reranker",
     "batching",
     "check_kinds",
@@ -97,6 +108,7 @@ __all__ = [
     "conversing_of",
     "copy_items",
     "copy_memory",
+    "follow_blocks",
     "follow_up",
     "foreign_items",
     "forget_for_good",
@@ -109,6 +121,7 @@ __all__ = [
     "remembering",
     "resolve_indexing",
     "take_apart",
+    "this_process",
 ]  # fmt: skip
 
 

@@ -101,6 +101,11 @@ def create_core_memory_tools(
 
 
 def _standing(block: CoreBlock) -> str:
+    if block.proposed is not None:
+        return (
+            f"Block {block.label!r} is bound to a file, so a person decides on the change (review "
+            f"{block.proposed}). Until then it still reads:\n{_quoted(block)}"
+        )
     text = (
         f"Block {block.label!r} is saved (version {block.version}, {len(block.content)} of "
         f"{block.limit} characters)."

@@ -69,3 +69,29 @@ def test_a_refused_edit_is_one_line(run: Run, arguments: list[str], says: str) -
     assert result.stderr.count("\n") == 1
     assert says in result.stderr
     assert run("core", "show", "human").stdout == "\n"
+
+
+def test_files_are_bound_and_their_edits_taken(run: Run, tmp_path: Path) -> None:
+    """bind names each file of a folder, sync takes an edit and says how to take it back, list names the file,
+    and a proposal is shown as a difference and approved."""
+    for name, text in {"AGENTS.md": "Run the tests.\n", "SOUL.md": "Calm.\n"}.items():
+        (tmp_path / "work" / name).parent.mkdir(exist_ok=True)
+        (tmp_path / "work" / name).write_text(text, "utf-8")
+    bound = run("core", "bind", str(tmp_path / "work")).stdout
+    assert [line.split(":")[0] for line in bound.splitlines()] == ["agents", "persona"]
+    (tmp_path / "work" / "SOUL.md").write_text("Calm and brief.\n", "utf-8")
+    taken = run("core", "sync").stdout
+    assert "taken into memory" in taken
+    run("undo", taken.split()[-1])
+    assert (tmp_path / "work" / "SOUL.md").read_text("utf-8") == "Calm.\n"
+    assert "AGENTS.md" in run("core", "list").stdout
+    with MemoryStore(tmp_path / "memory.db") as store:
+        core = CoreMemory(store, ("memories", "me"), labels={"agents": ""}, editor="assistant")
+        review = core.append("agents", "Ask first.").proposed
+    assert review is not None
+    assert "    +Ask first.\n" in run("reviews").stdout
+    run("reviews", "--decide", review, "approve")
+    assert (tmp_path / "work" / "AGENTS.md").read_text("utf-8") == "Run the tests.\nAsk first.\n"
+    assert "is bound to no file" in run("core", "unbind", "agents").stdout
+    assert "1 file, nothing to do" in run("core", "sync").stdout
+    assert "There is no file" in run("core", "bind", str(tmp_path / "no.md")).stderr

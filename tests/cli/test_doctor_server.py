@@ -13,6 +13,7 @@ from typer.testing import CliRunner
 from langmemory.cli.app import app
 from langmemory.stores import MemoryStore
 from tests import postgres_server
+from tests.stores.change_sets import apply, fact
 
 pytestmark = pytest.mark.thorough
 
@@ -81,6 +82,15 @@ def test_a_role_with_few_rights(address: str) -> None:
             admin.execute(f"DROP OWNED BY {role}; DROP ROLE {role}".encode())
     assert found["role"]["found"] == f"{role} may only read, and sees what policies let it see"
     assert [one for one in found.values() if one["state"] == "fail"] == []
+
+
+def test_a_rule_of_the_lifecycle_that_cannot_fire_is_told(address: str) -> None:
+    """Where facts are there and nothing was ever cited, the doctor says that demotion cannot fire."""
+    with MemoryStore(address) as store:
+        apply(store, "r", fact("f", "Ada likes tea"))
+    found, _ = report(address)
+    assert found["lifecycle"]["state"] == "warn"
+    assert "count_usage" in found["lifecycle"]["advice"]
 
 
 def test_nothing_there(address: str) -> None:

@@ -7,6 +7,7 @@ import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from queue import Queue
+from typing import Any
 
 import pytest
 
@@ -16,6 +17,7 @@ import psycopg
 
 from langmemory import MemoryStore
 from langmemory.addresses import Address
+from langmemory.engines.sql.forgetting import erase
 from langmemory.engines.sql.records import items
 from langmemory.engines.sql.records.items import Write
 from langmemory.errors import MaintenanceBusyError
@@ -77,6 +79,34 @@ def test_leases_of_two_machines_are_compared_by_one_clock(
         monkeypatch.setattr(time, "time_ns", lambda: own() + HOUR_US * 1_000)
         with MemoryStore(address, index=False) as fast:
             assert fast.jobs.leases.claim("test", "v", lease_us=LEASE_US, max_attempts=3) is None
+
+
+def test_a_dry_run_and_a_write_elsewhere_take_turns(
+    address: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What one machine writes during another's dry run waits for it, and neither fails."""
+    spaces, erased = ("a",), erase.erase
+    with (
+        MemoryStore(address, index=False) as store,
+        MemoryStore(address, index=False) as other,
+        ThreadPoolExecutor(1) as thread,
+    ):
+        store.put(spaces, "k", {"text": "tea"})
+        writing = []
+
+        def meanwhile(*args: Any) -> Any:
+            writing.append(thread.submit(other.put, spaces, "k", {"text": "tea and cake"}))
+            waiting = "SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND NOT granted"
+            while not writing[0].done() and store.conn.execute(waiting).fetchone() == (0,):
+                time.sleep(0.01)
+            return erased(*args)
+
+        monkeypatch.setattr(erase, "erase", meanwhile)
+        assert store.forget(spaces, everything=True, dry_run=True).memories == 1
+        writing[0].result(30)
+        found = store.get(spaces, "k")
+        assert found is not None
+        assert found.value == {"text": "tea and cake"}
 
 
 def test_one_machine_maintains_at_a_time(address: str) -> None:

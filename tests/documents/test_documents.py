@@ -17,7 +17,10 @@ from langmemory.errors import ConfigError, ImportFormatError
 from langmemory.resources import citation, is_chunk
 
 PLACE = ("documents",)
-GUIDE = "# Guide\n\n## Install\n\nRun pip to install the heron.\n\n## Use\n\nThe heron stands in water.\n"
+GUIDE = (
+    "# Guide\nOf herons.\n## Install\n\nRun pip to install the heron.\n\n"
+    "## Use\n\nThe heron stands in water.\n"
+)
 PAPER = "# Paper\n\nA study of glaciers in the Alps.\n"
 
 
@@ -111,7 +114,7 @@ def test_what_did_not_change_costs_nothing(tmp_path: Path, folder: Path) -> None
     )
     done = store.documents.refresh()
     assert done.changed == ["docs/guide.md"]
-    assert embedder.texts == ["Guide\n# Guide\n\nNew at the top."]
+    assert embedder.texts == ["Guide\n# Guide\n\nNew at the top.\nOf herons."]
     after = chunks(store)
     moved = {key for key in before if key in after}
     assert len(moved) == 3

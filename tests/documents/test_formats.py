@@ -34,7 +34,7 @@ def test_html_is_read_as_markdown_without_scripts() -> None:
     """Headings, lists and links stay; it is cited by its heading."""
     page = (
         b"<html><head><title>T</title><style>p{}</style></head><body><h1>Guide</h1><script>evil()</script>"
-        b"<h2>Install</h2><p>Run <code>pip</code>.</p><ul><li>one</li></ul></body></html>"
+        b"<p>Hi.</p><h2>Install</h2><p>Run <code>pip</code>.</p><ul><li>one</li></ul></body></html>"
     )
     found = convert(page, "page.html")
     assert "evil" not in found.text

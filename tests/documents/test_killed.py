@@ -33,7 +33,7 @@ def test_ten_kills_leave_whole_documents(tmp_path: Path) -> None:
         parts = "".join(
             f"## Part {part}\n\nOf page {number}, part {part}.\n\n" for part in range(4)
         )
-        (folder / f"page-{number:04}.md").write_text(f"# Page {number}\n\n{parts}")
+        (folder / f"page-{number:04}.md").write_text(f"# Page {number}\n\nIt is a page.\n\n{parts}")
     MemoryStore(path).close()
     chance = random.Random(5)
     for _ in range(KILLS):

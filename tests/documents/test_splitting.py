@@ -81,6 +81,50 @@ def test_python_is_cut_at_functions_and_classes() -> None:
     assert found == [("", 1, 2), ("f", 5, 7), ("A", 10, 11), ("A.g", 13, 14)]
 
 
+@pytest.mark.parametrize(
+    ("layout", "text", "chunks"),
+    [
+        (
+            "markdown",
+            "# Oven\n\n## Warranty\n\nTwo years.\n\n## Parts\n",
+            [
+                (("Oven", "Warranty"), "# Oven\n\n## Warranty\n\nTwo years."),
+                (("Oven", "Parts"), "## Parts"),
+            ],
+        ),
+        (
+            "markdown",
+            "# Buy\n\n## Milk\n\n## Bread\n",
+            [(("Buy",), "# Buy\n\n## Milk\n\n## Bread")],
+        ),
+        (
+            "markdown",
+            "# One\n\nA.\n\n## Later\n\n# Two\n\nB.\n",
+            [(("One",), "# One\n\nA."), ((), "## Later\n\n# Two\n\nB.")],
+        ),
+        (
+            "rst",
+            "====\nOven\n====\n\nParts\n-----\n\nOne.\n",
+            [(("Oven", "Parts"), "====\nOven\n====\n\nParts\n-----\n\nOne.")],
+        ),
+        (
+            "python",
+            "class A:\n    @cached\n    def f(self):\n        pass\n\n    def g(self):\n        pass\n",
+            [
+                (("A", "f"), "class A:\n    @cached\n    def f(self):\n        pass"),
+                (("A", "g"), "    def g(self):\n        pass"),
+            ],
+        ),
+    ],
+)
+def test_a_heading_alone_stands_with_what_follows(
+    layout: Layout, text: str, chunks: list[tuple[tuple[str, ...], str]]
+) -> None:
+    """A chunk says something: a title, or the first line of a class, is no answer to a question."""
+    found = [(chunk.heading, text[chunk.start : chunk.end]) for chunk in split(text, layout)]
+    assert found == chunks
+
+
 def test_what_is_no_python_is_cut_all_the_same() -> None:
     """A file of another version of Python is code without names."""
     [chunk] = split("print 'hello'\n", "python")

@@ -73,7 +73,9 @@ def test_a_chat_cites_documents(tmp_path: Path) -> None:
         graph = build_chat_graph(model, store=store, checkpointer=InMemorySaver())
         config = {"configurable": {"thread_id": "t", "user_id": "lena"}}
         state = graph.invoke({"messages": [HumanMessage("What am I allergic to?")]}, config)
-    assert "] oven.md#L3-L5: ## Warranty The user is allergic" in state["memory_block"]["text"]
+    assert (
+        "] oven.md#L1-L5: # Oven ## Warranty The user is allergic" in state["memory_block"]["text"]
+    )
 
 
 def test_the_block_cites_documents_and_escapes_them(tmp_path: Path) -> None:

@@ -25,8 +25,8 @@ from tests.durability.archives import (
 )
 from tests.seeds import examples
 
-MOVES = int(os.environ.get("LANGMEMORY_KILLS", examples(60, first=4)))
-NIGHTS = int(os.environ.get("LANGMEMORY_KILLS", examples(20, first=3)))
+MOVES = int(os.environ.get("LANGMEMORY_KILLS", examples(30, first=4)))
+NIGHTS = int(os.environ.get("LANGMEMORY_KILLS", examples(10, first=3)))
 SECONDS = 1.2
 """Of work, within which a process that moves is killed: three rounds or so."""
 NIGHT_SECONDS = 3.0

@@ -20,7 +20,10 @@ from langmemory.files import create_folder
 from langmemory.projections.journal import JournalFiles
 
 NS = ("memories", "home")
-pytestmark = pytest.mark.skipif(os.name == "nt", reason="Windows has no such modes")
+pytestmark = [
+    pytest.mark.skipif(os.name == "nt", reason="Windows has no such modes"),
+    pytest.mark.sqlite("looks at files and their modes"),
+]
 
 
 @pytest.fixture(autouse=True)

@@ -29,20 +29,19 @@ from langmemory.changes import (
     Supersede,
     UpdateMemory,
 )
-from langmemory.config import load_config
+from langmemory.config import DEFAULT_DATABASE, load_config
 from langmemory.engines.sql.copies import binary
 from langmemory.engines.sql.copies.vectors import sign_bits
 from langmemory.engines.sql.forgetting import erase
 from langmemory.engines.sql.rooms import forgetting
 from langmemory.engines.sql.rooms.gathering import Gathering
-from langmemory.engines.sqlite import Engine
-from langmemory.engines.sqlite.file.connection import Database
 from langmemory.engines.sqlite.index import keywords
 from langmemory.errors import ConfigError, DatabaseError, ForgettingError, UndoRefusedError
 from langmemory.ports.jobs import NewJob
 from langmemory.projections.journal import JournalFiles
 from langmemory.reflection import LocalReflectionExecutor
-from langmemory.stores import MemoryStore
+from langmemory.stores import MemoryStore, rooms
+from tests.postgres_server import place
 from tests.privacy.household import START
 from tests.seeds import seeds
 from tests.stores.change_sets import NS, apply, known, problems
@@ -92,6 +91,12 @@ def in_files(store: MemoryStore, *words: str) -> list[str]:
     )
     assert image
     return [word for word in words if word[3:].lower().encode() in image]
+
+
+def remaining(path: Path) -> str | None:
+    """What an interrupted forgetting did not come to."""
+    with closing(rooms.open_engine(path, DEFAULT_DATABASE)) as engine:
+        return engine.remaining
 
 
 def test_no_byte_is_left(store: MemoryStore) -> None:
@@ -172,6 +177,7 @@ def test_no_byte_of_what_could_be_brought_back(store: MemoryStore, how: str) -> 
     assert [item.key for item in store.search(NS)] == ["g"]
 
 
+@pytest.mark.sqlite("looks into the bytes of the file and its tables of vectors")
 def test_vectors_and_their_signs_go(tmp_path: Path) -> None:
     """Neither a forgotten embedding nor its sign bits stay, packed or not, on disk or in memory, nor
     an embedding kept for the next time."""
@@ -505,9 +511,8 @@ def test_everything_in_a_namespace(tmp_path: Path) -> None:
         assert (done.memories, done.reviews, done.entities) == (4, 1, 1)
         assert [job.lock for job in store.jobs.listed()] == ["reflect.bob"]
         assert in_files(store, *words[:-1], "Zqxfaden") == []
-        assert b"said zqxida" not in Path(store.path).read_bytes()
+        assert in_files(store, "said zqxida", 'zqxida"') == []
         assert store.list_namespaces() == [idas]
-        assert b'zqxida"' not in Path(store.path).read_bytes()
         assert list((tmp_path / "journal").rglob("*zqxida*")) == []
         assert store.remember(ida, [message], thread_id="Zqxfaden") == []
         assert problems(store) == []
@@ -668,6 +673,7 @@ def test_a_journal_that_cannot_follow(tmp_path: Path, monkeypatch: pytest.Monkey
         assert list((tmp_path / "open").rglob("*.md")) == []
 
 
+@pytest.mark.sqlite("reads an older state of the file")
 def test_failure_to_prove_is_an_error(tmp_path: Path) -> None:
     """While another process reads an older state of the file, forgetting says that bytes may be left
     and why; done again afterwards it completes."""
@@ -704,12 +710,12 @@ def test_a_purge_that_failed_is_made_up_for(
     """If the file cannot be written anew, what is forgotten is out of reach and that is said; the
     next forgetting cleans up."""
 
-    def fail(self: Database) -> bool:
+    def fail(self: Any) -> tuple[bool, bool]:
         raise DatabaseError("The disk is full")
 
     said(store, "alice", "The word is Zqxlosung")
     with monkeypatch.context() as patch:
-        patch.setattr(Database, "purge", fail)
+        patch.setattr(type(store._core.engine), "purge_if_sound", fail)
         with pytest.raises(ForgettingError, match="disk is full"):
             store.forget(NS, owner="alice")
     assert store.search(NS) == []
@@ -722,20 +728,22 @@ def test_what_somebody_says_anew_meanwhile_is_no_remnant(
 ) -> None:
     """While the file is written anew another one may say the same words: they are theirs, and what is
     forgotten is gone all the same."""
-    purge = Database.purge
+    engine = type(store._core.engine)
+    purge = engine.purge_if_sound
 
-    def purged(self: Database) -> bool:
+    def purged(self: Any) -> tuple[bool, bool]:
         said(store, "bob", "The word is Zqxlosung")
         return purge(self)
 
     said(store, "alice", "The word is Zqxlosung", "and Qxzschloss")
-    monkeypatch.setattr(Database, "purge", purged)
+    monkeypatch.setattr(engine, "purge_if_sound", purged)
     store.forget(NS, owner="alice")
     assert [item.value["content"] for item in store.search(NS)] == ["The word is Zqxlosung"]
     assert in_files(store, "Qxzschloss") == []
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="sees open files in /proc")
+@pytest.mark.sqlite("looks where the copy of the file is")
 def test_the_file_is_written_anew_beside_itself(store: MemoryStore, tmp_path: Path) -> None:
     """The copy that forgetting takes of the file is in the folder of the file: the system's own for
     temporary files may be small, or not to be written to, as in a container."""
@@ -767,19 +775,17 @@ def test_who_chooses_to_purge_later_leaves_it_to_who_opens_the_file(tmp_path: Pa
         for number in range(50):
             said(store, "bob", f"It is number {number} " + "and so on " * number)
         said(store, "alice", "The word is Zqxlosung")
-        bytes_before = path.stat().st_size
+        bytes_before = store.stats().file_bytes
         done = store.forget(NS, owner="alice", purge="later")
         assert (done.memories, done.words, done.purged) == (1, 0, False)
-        assert path.stat().st_size >= bytes_before
+        assert store.stats().file_bytes >= bytes_before
         assert [
             item.key for item in store.search(NS, query="Zqxlosung") if "Zqx" in str(item)
         ] == []
-    with closing(Engine(path)) as engine:
-        assert engine.remaining == "file"
+    assert remaining(path) == "file"
     with MemoryStore(path):
         pass
-    with closing(Engine(path)) as engine:
-        assert engine.remaining is None
+    assert remaining(path) is None
     with MemoryStore(path) as store:
         assert in_files(store, "Zqxlosung") == []
         with pytest.raises(ConfigError, match="'now' or 'later'"):
@@ -825,6 +831,7 @@ def _varints(record: bytes) -> Iterator[int]:
         value = length = 0
 
 
+@pytest.mark.sqlite("looks into the parts of an FTS5 index")
 def test_words_of_a_merge_under_way_go(store: MemoryStore, monkeypatch: pytest.MonkeyPatch) -> None:
     """A part of the keyword index that was being written when a memory in it was forgotten is written
     once more."""
@@ -847,29 +854,28 @@ def test_another_forgetting_is_not_taken_for_done(
 ) -> None:
     """Each forgetting purges the file by itself: if one is interrupted while another one runs, the
     next store that opens the file finishes it."""
-    purge = Database.purge
-
-    def purged(self: Database) -> bool:
-        emptied = purge(self)
-        with monkeypatch.context() as patch:
-            patch.setattr(Database, "purge", lambda self: False)
-            with pytest.raises(ForgettingError):
-                second.forget(NS, owner="bob")
-        return emptied
-
     path = tmp_path / "memory.db"
     with MemoryStore(path) as store, MemoryStore(path) as second:
+        engine = type(store._core.engine)
+        purge = engine.purge_if_sound
+
+        def purged(self: Any) -> tuple[bool, bool]:
+            done = purge(self)
+            with monkeypatch.context() as patch:
+                patch.setattr(engine, "purge_if_sound", lambda self: (True, False))
+                with pytest.raises(ForgettingError):
+                    second.forget(NS, owner="bob")
+            return done
+
         said(store, "alice", "The word is Zqxlosung")
         said(store, "bob", "The word is Zqxriegel")
         with monkeypatch.context() as patch:
-            patch.setattr(Database, "purge", purged)
+            patch.setattr(engine, "purge_if_sound", purged)
             store.forget(NS, owner="alice")
-    with closing(Engine(path)) as engine:
-        assert engine.remaining == "file"
+    assert remaining(path) == "file"
     with MemoryStore(path):
         pass
-    with closing(Engine(path)) as engine:
-        assert engine.remaining is None
+    assert remaining(path) is None
     with MemoryStore(path) as store:
         assert in_files(store, "Zqxlosung", "Zqxriegel") == []
 
@@ -898,27 +904,29 @@ def test_what_others_say_meanwhile_is_theirs(
 
 KILLED = """
 import os, signal, sys
-from langmemory.engines.sqlite import leftovers
-from langmemory.engines.sqlite.file.connection import Database
 from langmemory.projections.journal import Journal
 from langmemory.stores import MemoryStore
 
 def die(*arguments):
     os.kill(os.getpid(), signal.SIGKILL)
 
-place, name = sys.argv[2].rsplit(".", 1)
-setattr({"database": Database, "leftovers": leftovers, "journal": Journal}[place], name, die)
-MemoryStore(sys.argv[1]).forget((), owner="alice")
+store, (place, name) = MemoryStore(sys.argv[1]), sys.argv[2].rsplit(".", 1)
+engine = type(store._core.engine)
+database = type(store._core.engine.database)
+setattr({"engine": engine, "database": database, "journal": Journal}[place], name, die)
+store.forget((), owner="alice")
 """
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="kills a process")
 @pytest.mark.parametrize(
     "killed_at",
-    seeds(
-        ["leftovers.found_in_bytes", "database.purge", "database.empty_wal", "journal.rebuild"],
-        first=1,
-    ),
+    [
+        *seeds(["engine.leftovers", "engine.purge_if_sound", "journal.rebuild"], first=1),
+        pytest.param(
+            "database.empty_wal", marks=(pytest.mark.thorough, pytest.mark.sqlite("of a file"))
+        ),
+    ],
 )
 def test_a_killed_forgetting_is_completed_by_who_opens_the_file(
     tmp_path: Path, killed_at: str
@@ -932,14 +940,13 @@ def test_a_killed_forgetting_is_completed_by_who_opens_the_file(
         apply(store, "r", fact("fact/1", "Alice has Zqxlosung", owner="alice"))
         JournalFiles(pages).write(store.journal, NS, ["fact/1"])
         assert list(pages.rglob("*.md"))
-    done = subprocess.run([sys.executable, "-c", KILLED, str(path), killed_at], check=False)
+    command = [sys.executable, "-c", KILLED, place(path), killed_at]
+    done = subprocess.run(command, check=False)
     assert done.returncode == -signal.SIGKILL
-    with closing(Engine(path)) as engine:
-        assert engine.remaining is not None
+    assert remaining(path) is not None
     with MemoryStore(path) as store:
         assert store.search(NS) == []
-    with closing(Engine(path)) as engine:
-        assert engine.remaining is None
+    assert remaining(path) is None
     with MemoryStore(path) as store:
         assert in_files(store, "Zqxkennwort", "Zqxlosung") == []
         assert list(pages.rglob("*.md")) == []
@@ -1017,6 +1024,7 @@ def test_an_undo_that_took_nothing_back_tells_of_nobody(store: MemoryStore) -> N
     assert store.forget(NS, keys=["other"]).notes == 0
 
 
+@pytest.mark.sqlite("works on a copy of the file; on a server others wait, see tests/contract")
 def test_a_dry_run_lets_others_write(
     store: MemoryStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -1024,7 +1032,7 @@ def test_a_dry_run_lets_others_write(
     stays, and of the dry run nothing does."""
     for number in range(5):
         store.put(NS, f"k{number}", {"text": f"the {WORDS[number]} of somebody"})
-    before = Path(store.path).stat().st_size
+    before = store.stats().file_bytes
     erased, written = erase.erase, []
 
     def meanwhile(*args: Any) -> object:
@@ -1040,5 +1048,5 @@ def test_a_dry_run_lets_others_write(
     preview = store.forget(NS, everything=True, dry_run=True)
     assert (preview.memories, len(written)) == (5, 1), "as it was when it began"
     assert len(store.search(NS, limit=99)) == 6
-    assert Path(store.path).stat().st_size >= before
+    assert store.stats().file_bytes >= before
     assert [run.kind for run in store.changes.runs()] == []

@@ -91,6 +91,7 @@ def test_every_table_has_a_rule_or_a_reason() -> None:
     assert told - tables == set()
 
 
+@pytest.mark.sqlite("is about a file")
 def test_a_file_has_no_roles(tmp_path: Path) -> None:
     """A memory file refuses row-level security and says why."""
     with MemoryStore(tmp_path / "memory.db") as store:

@@ -99,6 +99,7 @@ def test_a_quiet_conversation_is_reflected_and_an_endless_one_too(
     assert clock.us - 1_800_000_000_000_000 == (29 + 30 + 600) * 1_000_000
 
 
+@pytest.mark.sqlite("locks a file")
 def test_turns_that_could_not_be_queued_are_in_the_log(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:

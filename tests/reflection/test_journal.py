@@ -227,7 +227,7 @@ def test_a_process_killed_before_its_files_follow_leaves_no_page_behind(
     assert "Kiel" in "".join(files(folder).values())
     with MemoryStore(store.path) as other:
         assert "Kiel" not in "".join(files(folder).values())
-        assert other.conn.execute("SELECT count(*) FROM stale_page").get == 0
+        assert other.conn.execute("SELECT count(*) FROM stale_page").fetchone() == (0,)
 
 
 def test_what_expired_or_was_overwritten_leaves_it(store: MemoryStore, folder: Path) -> None:
@@ -319,6 +319,7 @@ def as_rebuilt(store: MemoryStore, folder: Path, *, but: Path) -> dict[str, str]
     return there
 
 
+@pytest.mark.sqlite("counts SQLite's instructions")
 def test_a_page_costs_what_stands_on_it(tmp_path: Path) -> None:
     """A day of the journal takes no longer, however much was said on other days."""
     took = []

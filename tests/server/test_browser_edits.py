@@ -12,6 +12,7 @@ from tests.server.browsing import Tabs, fits
 from tests.server.story import PLACE
 
 from langmemory.changes import AddMemory, ChangeSet, Facets  # isort: skip
+from langmemory.nodes.core_memory import CoreMemory, labels_in  # isort: skip
 from langmemory.stores import MemoryStore  # isort: skip
 
 pytestmark = [pytest.mark.integration, pytest.mark.xdist_group("browser")]
@@ -50,6 +51,26 @@ def test_a_core_block_is_written(tabs: Tabs, filled: MemoryStore) -> None:
     block.get_by_text("Versions").click()
     block.locator("del", has_text="baker").wait_for()
     tabs.said[:] = [one for one in tabs.said if "412" not in one]  # the browser logs the refusal
+
+
+def test_a_proposal_for_a_file_is_approved(tabs: Tabs, filled: MemoryStore, tmp_path: Path) -> None:
+    """The page of core memory names the file of a block; a review shows what a model would change in it, and
+    approving writes it."""
+    file = tmp_path / "AGENTS.md"
+    file.write_text("# Rules\nBe kind.\n", "utf-8")
+    filled.core_files.bind(file, PLACE)
+    labels = labels_in(filled, PLACE)
+    CoreMemory(filled, PLACE, labels=labels, editor="assistant").append("agents", "Ask first.")
+    page = tabs.open("#/core", width=1280)
+    page.get_by_label("Namespace").select_option(label="/".join(PLACE))
+    page.get_by_text(str(file)).wait_for()
+    page = tabs.open("#/reviews")
+    card = page.locator(".review", has_text="proposes to change AGENTS.md")
+    card.locator("ins", has_text="+Ask first.").wait_for()
+    assert fits(page)
+    card.get_by_role("button", name="approve").click()
+    page.get_by_text("Decided: approve").wait_for()
+    assert file.read_text("utf-8") == "# Rules\nBe kind.\nAsk first.\n"
 
 
 def test_memory_md_is_edited(tabs: Tabs, filled: MemoryStore) -> None:
@@ -142,3 +163,23 @@ def test_what_an_agent_said_is_taken_back(tabs: Tabs, filled: MemoryStore) -> No
     page.get_by_role("button", name="Take back (reply)").click()
     page.get_by_text("taken back", exact=True).wait_for()
     assert [one.state for one in cook.messages(reply_to=asked.id).items] == ["invalidated"]
+
+
+def test_a_secret_is_shown_for_a_reason_and_some_seconds(
+    tabs: Tabs, filled: MemoryStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Labels are locked; with a token that may, one is unlocked, and hiding it shows the entry of the log."""
+    monkeypatch.setenv("LANGMEMORY_VAULT_KEY", "00" * 32)
+    filled.vault.put(PLACE, "wifi", "hunter2")
+    locked = tabs.open("#/vault")
+    locked.get_by_text("Your token shows labels alone").wait_for()
+    assert locked.get_by_role("button", name="Unlock…").count() == 0
+    page = tabs.open("#/vault", token=filled.tokens.create(scope="admin", unlocks=True)[1])
+    page.get_by_role("button", name="Unlock…").click()
+    page.get_by_label("Why").fill("the printer")
+    page.get_by_role("button", name="Unlock", exact=True).click()
+    page.get_by_text("hunter2").wait_for()
+    assert fits(page)
+    page.get_by_role("button", name="Hide").click()
+    page.get_by_text("wifi (version 1): the printer").wait_for()
+    assert "hunter2" not in page.content()

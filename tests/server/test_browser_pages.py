@@ -22,6 +22,9 @@ pytestmark = [
 ]
 
 
+CHOIR = "# Choir\n\n## Rehearsals\n\nThe choir of the works council rehearses on Tuesdays.\n"
+
+
 @pytest.fixture(scope="module")
 def sample(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Tabs]:
     """Pages over the sample conversation, with what reflection made of it."""
@@ -31,6 +34,7 @@ def sample(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterat
     path = tmp_path_factory.mktemp("sample") / "memory.db"
     make(path)
     with MemoryStore(path) as store, serving(create_app(store)) as address:
+        store.documents.add(text=CHOIR, name="choir.md", namespace=("memories", "lena"))
         yield Tabs(browser, f"{address}/memory/")
 
 
@@ -78,6 +82,13 @@ def asked(page: Page) -> None:
     page.locator(".review .said").nth(1).wait_for()
 
 
+def read_through(page: Page) -> None:
+    """Open a document, and the part that answers."""
+    page.get_by_role("link", name="choir.md#L1-L5").click()
+    page.get_by_text("rehearses on Tuesdays").wait_for()
+    page.locator("li.part[aria-current]").wait_for()
+
+
 FACT = "#/memory?ns=memories&ns=lena&key=fact%2Fb686a973bb9a6b72"
 STATES: dict[str, tuple[str, Callable[[Page], None]]] = {
     "results": ("#/search?q=Who+sings+at+work%3F", searched),
@@ -88,6 +99,7 @@ STATES: dict[str, tuple[str, Callable[[Page], None]]] = {
     ),
     "correcting": (FACT, corrected),
     "forgetting": (FACT, forgotten),
+    "a document": ("#/documents?q=When+does+the+choir+rehearse%3F", read_through),
     "token": ("", asked_for_a_token),
     "a run": ("#/runs", previewed),
     "reviews": ("#/reviews", asked),

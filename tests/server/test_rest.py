@@ -215,6 +215,30 @@ async def test_core_memory_is_read_and_written(store: MemoryStore) -> None:
         assert (await client.get(url)).headers["etag"] == put.headers["etag"]
 
 
+async def test_a_bound_block_tells_its_file_and_an_assistant_proposes(
+    store: MemoryStore, tmp_path: Path
+) -> None:
+    """The view says to which file a block is bound; what an assistant writes is a review, what a person
+    writes is in the file at once."""
+    file = tmp_path / "AGENTS.md"
+    file.write_text("Be kind.\n", "utf-8")
+    store.core_files.bind(file, PLACE)
+    async with serving(store) as client:
+        url = f"{API}/core/{PLACE[-1]}"
+        blocks = {one["label"]: one for one in (await client.get(url)).json()["blocks"]}
+        assert (blocks["agents"]["file"], blocks["agents"]["file_state"]) == (str(file), "agrees")
+        assert blocks["human"]["file"] is None
+        body = {"blocks": {"agents": "Be brief."}}
+        answer = (await client.patch(url, json={**body, "by": "assistant"})).json()
+        [proposed] = [one for one in answer["blocks"] if one["proposed"]]
+        assert proposed["content"] == "Be kind."
+        review = (await client.get(f"{API}/reviews/{proposed['proposed']}")).json()
+        assert "-Be kind.\n+Be brief." in review["question"]
+        assert file.read_text("utf-8") == "Be kind.\n"
+        await client.patch(url, json=body)
+        assert file.read_text("utf-8") == "Be brief.\n"
+
+
 async def test_context_for_a_prompt(store: MemoryStore) -> None:
     """`inject` is the block a graph would put into a prompt, within its budget; `compress` makes a
     conversation shorter and says nothing that was not said."""
@@ -647,3 +671,24 @@ async def test_a_label_may_have_a_slash(store: MemoryStore) -> None:
         several = await client.get(f"{API}/memories/k", params={"namespace": ["a/b", "50%"]})
     assert said == {"a%2Fb/50%25": "one", "a%2Fb": "two", "a/b": "three"}
     assert several.json()["text"] == "one"
+
+
+async def test_documents_are_asked_where_the_token_reaches_them(store: MemoryStore) -> None:
+    """Recall and the block take documents of a namespace; a token that is bound elsewhere is refused, and
+    shows none by default."""
+    store.put(PLACE, "k", {"text": "Tofu the cat sleeps on the piano"})
+    store.documents.add(text="# Kennel\n\nThe kennel opens at seven.\n", name="kennel.md")
+    body = {"namespace": PLACE, "query": "When does the kennel open?"}
+    asked = {**body, "documents": ["documents"]}
+    async with serving(store) as client:
+        found = (await client.post(f"{API}/recall", json=asked)).json()
+        assert "seven" in found["results"][0]["memory"]["text"]
+        assert found["trace"]["questions"][body["query"]] > 0.5
+        block = (await client.post(f"{API}/context/inject", json=asked)).json()
+        assert "kennel.md#L1-L3" in block["text"]
+    async with serving(store, token=token_of(store, None, PLACE)) as client:
+        for path in ("recall", "context/inject"):
+            assert problem(await client.post(f"{API}/{path}", json=asked)) == "namespace"
+            plain = await client.post(f"{API}/{path}", json=body)
+            assert plain.status_code == 200
+            assert "seven" not in plain.text

@@ -74,7 +74,9 @@ ABOUT_NOTHING = {"take_memory_page": 422, "decide_review": 404, "undo": 404, "un
 
 
 @pytest.mark.parametrize("name", sorted(BODIES))
-async def test_an_example_can_be_sent(store: MemoryStore, name: str) -> None:
+async def test_an_example_can_be_sent(
+    store: MemoryStore, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Each example is taken by a server that remembers what it speaks of."""
     place = ("memories", "maria")
     value = {
@@ -83,6 +85,12 @@ async def test_an_example_can_be_sent(store: MemoryStore, name: str) -> None:
     }
     if name != "add_semantic":
         store.put(place, "sister", value)
+    if name in ("link", "unlink"):
+        team = ("team", "shop")
+        store.put(team, "task", {"record": "task", "title": "Ship the checkout"})
+        store.put(team, "prices", {"record": "document", "path": "docs/prices.md"})
+        if name == "unlink":
+            store.graph(team).link("agent:writer", "works_on", "task")
     if name == "restore_memory":
         store.changes.archive(place, "sister", reason="test")
     [route] = [one for part in ROUTES for one in part.declared if one.name == name]
@@ -94,7 +102,12 @@ async def test_an_example_can_be_sent(store: MemoryStore, name: str) -> None:
     if name == "invalidate_context":
         sent_as = store.bus(("team", "shop"), agent="planner")
         sent_as.share("Prices are in euros only.", id=BODIES[name]["id"])
-    async with serving(store) as client:
+    token = None
+    if name == "unlock_secret":
+        monkeypatch.setenv("LANGMEMORY_VAULT_KEY", "00" * 32)
+        store.vault.put(place, BODIES[name]["label"], "hunter2")
+        token = store.tokens.create(unlocks=True)[1]
+    async with serving(store, token=token) as client:
         found = await client.request(
             route.method, f"{API}{path}", params=query, json=BODIES[name], headers=agent
         )

@@ -19,6 +19,7 @@ import pytest
 from typer.testing import CliRunner
 
 from langmemory.cli import app
+from tests import postgres_server
 from tests.server.client import API
 
 import httpx  # isort: skip
@@ -32,9 +33,11 @@ pytestmark = pytest.mark.integration
 
 
 @contextmanager
-def server(folder: Path, *options: str) -> Iterator[tuple[str, subprocess.Popen[str], list[str]]]:
+def server(
+    folder: Path, *options: str, db: str = "memory.db"
+) -> Iterator[tuple[str, subprocess.Popen[str], list[str]]]:
     """Yield the address of a running server, its process, and the lines it logs."""
-    command = [sys.executable, "-m", "langmemory.cli", "--db", "memory.db", "serve", "--port", "0"]
+    command = [sys.executable, "-m", "langmemory.cli", "--db", db, "serve", "--port", "0"]
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
     process = subprocess.Popen(
         [*command, *options], cwd=folder, env=environment, stderr=subprocess.PIPE, text=True
@@ -78,6 +81,41 @@ def test_a_server_answers_and_stops_in_good_order(tmp_path: Path) -> None:
     assert not re.search("tofu|piano|maria|cat", log, re.IGNORECASE)
     with MemoryStore(tmp_path / "memory.db") as store:
         assert len(store.search(("memories", "maria"))) == 1
+
+
+@pytest.mark.thorough
+def test_a_server_serves_a_memory_on_postgresql(tmp_path: Path) -> None:
+    """What is remembered through it is in the schema, also where its connections broke meanwhile; its log
+    has no password."""
+    psycopg = pytest.importorskip("psycopg")
+    database = postgres_server.fresh()
+    secret = re.sub(r"//([^:@/]*):?@", r"//\1:Geheim123@", database)
+    said = {
+        "messages": [{"role": "user", "content": "Tofu the cat sleeps on the piano"}],
+        "thread_id": "t",
+        "namespace": ["memories", "maria"],
+    }
+    question = {"query": "Where does Tofu sleep?"}
+    name = f"serve_{os.getpid()}"
+    try:
+        with (
+            server(tmp_path, db=f"{secret}&application_name={name}") as (address, _, lines),
+            httpx.Client(base_url=address) as client,
+            psycopg.connect(postgres_server.url(), autocommit=True) as admin,
+        ):
+            assert client.post(f"{API}/remember", json=said).status_code == 200
+            admin.execute(
+                "SELECT pg_terminate_backend(pid, 1000) FROM pg_stat_activity WHERE application_name = %s",
+                (name,),
+            )
+            found = client.post(f"{API}/recall", json=question).json()
+            assert found["results"][0]["memory"]["text"].endswith("piano")
+            assert client.get("/readyz").text == "ok\n"
+        assert "Geheim123" not in "".join(lines)
+        with MemoryStore(database) as store:
+            assert len(store.search(("memories", "maria"))) == 1
+    finally:
+        postgres_server.drop(database)
 
 
 def test_a_token_from_the_command_line_opens_the_server(tmp_path: Path) -> None:

@@ -277,6 +277,7 @@ def test_words_that_are_written_otherwise_today_are_read_anew(
         "DROP TABLE follow_up; DROP TABLE stale_page; DROP TABLE citation; DROP TABLE lease; "
         "DROP TABLE progress; DROP TABLE archived_item; DROP TABLE token; DROP TABLE activity; "
         "DROP TABLE message; DROP TABLE receipt; DROP TABLE subscription; DROP TABLE fit; "
+        "DROP TABLE secret; DROP TABLE vault_key; DROP TABLE vault_event; "
         "DROP TRIGGER run_done; DROP TRIGGER run_undone; DROP TRIGGER run_gone; DROP TRIGGER review_opened; "
         "DROP TRIGGER review_decided; DROP TRIGGER review_gone; DROP TRIGGER job_added; "
         "DROP TRIGGER job_moved; DROP TRIGGER job_gone; DROP INDEX item_told; DROP INDEX run_at; "

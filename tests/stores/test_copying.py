@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import subprocess
 import sys
@@ -253,9 +254,34 @@ def test_a_source_that_is_seen_in_part_is_refused(
     """A role that sees the memories of one viewer makes no copy that looks like a whole one."""
     with MemoryStore(place("a.db")) as store:
         store.put(NS, "k", {"text": "olives"})
-    monkeypatch.setattr("langmemory.engines.sqlite.Engine.reads_only", True)
+    monkeypatch.setattr("langmemory.engines.sqlite.Engine.filtered", True)
     with pytest.raises(DatabaseError, match="may not see all of it"):
         copy(place("a.db"), place("b.db"))
+
+
+@pytest.mark.thorough
+def test_a_role_that_may_only_read_is_copied(place: Place) -> None:
+    """From a server that cannot be written to, such as a replica, everything is copied."""
+    import psycopg
+
+    source, role = place("a"), f"copies_{os.getpid()}"
+    schema = source.rpartition("schema=")[2]
+    with psycopg.connect(postgres_server.url(), autocommit=True) as admin:
+        admin.execute(f"CREATE ROLE {role} LOGIN".encode())
+        try:
+            with MemoryStore(source) as store:
+                store.put(NS, "f1", {"text": SAID})
+            admin.execute(
+                f"GRANT USAGE ON SCHEMA {schema} TO {role}; "
+                f"GRANT SELECT ON ALL TABLES IN SCHEMA {schema} TO {role}; "
+                f"GRANT SELECT ON ALL SEQUENCES IN SCHEMA {schema} TO {role}".encode()
+            )
+            only = re.sub(r"//[^/]*@", f"//{role}@", source, count=1)
+            with MemoryStore(only) as reader, pytest.raises(DatabaseError, match="only read"):
+                reader.put(NS, "f2", {"text": SAID})
+            assert copy(only, place("b.db")).memories == 1
+        finally:
+            admin.execute(f"DROP OWNED BY {role}; DROP ROLE {role}".encode())
 
 
 def test_a_target_that_somebody_writes_to_is_found_out(place: Place) -> None:

@@ -13,11 +13,12 @@ from langmemory.engines.sql.rooms.admin import Admin, ViewerAdmin
 from langmemory.engines.sql.rooms.changes import Changes, ViewerChanges
 from langmemory.engines.sql.rooms.graph import Graph
 from langmemory.engines.sql.rooms.jobs import Jobs
+from langmemory.engines.sql.rooms.vault import Vault, ViewerVault
 from langmemory.stores import MemoryStore
 from langmemory.stores.face import ViewerStore
 
 FACES = (MemoryStore, ViewerStore)
-ROOMS = (Changes, ViewerChanges, Admin, ViewerAdmin, Jobs, Graph)
+ROOMS = (Changes, ViewerChanges, Admin, ViewerAdmin, Jobs, Graph, Vault, ViewerVault)
 MOST = 15
 """Public methods of a class, beside those of LangGraph's own stores. A method and its async twin are one."""
 
@@ -45,7 +46,7 @@ def test_no_method_takes_a_viewer(cls: type) -> None:
         assert "viewer" not in inspect.signature(getattr(cls, name)).parameters, name
 
 
-@pytest.mark.parametrize("cls", [*FACES, Changes, ViewerChanges, Admin, ViewerAdmin])
+@pytest.mark.parametrize("cls", [*FACES, Changes, ViewerChanges, Admin, ViewerAdmin, Vault])
 def test_a_twin_takes_what_its_method_takes(cls: type) -> None:
     """An async twin differs from its method by one letter alone."""
     for name in public(cls):

@@ -284,10 +284,10 @@ def test_a_newer_version_is_refused_before_anything_is_stored() -> None:
             store.admin.import_rows(rows)
         assert store.stats().items == 0
     types = ITEM_TYPES | RECORD_TYPES
-    assert transfer.VERSION == 5
+    assert transfer.VERSION == 6
     assert types == {
         "meta", "item", "history", "run", "entity", "link", "alias", "evidence", "mention", "edge",
-        "reflected", "usage", "citation", "review", "removed",
+        "reflected", "usage", "citation", "review", "removed", "secret",
     }  # fmt: skip
 
 

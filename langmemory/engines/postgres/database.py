@@ -79,7 +79,12 @@ def clear_errors(shown: str) -> Iterator[None]:
             f"{shown} takes nothing more: {_first_line(error)}. Nothing was written. Free space on the "
             "server, then try again."
         ) from error
-    except (psycopg.errors.TransactionRollback, psycopg.errors.ReadOnlySqlTransaction) as error:
+    except (
+        psycopg.errors.SerializationFailure,
+        psycopg.errors.DeadlockDetected,
+        psycopg.errors.TransactionRollback,
+        psycopg.errors.ReadOnlySqlTransaction,
+    ) as error:
         raise NothingWrittenError(
             f"PostgreSQL gave a transaction on {shown} up: {_first_line(error)}. Nothing was written; try "
             "again."
@@ -365,13 +370,16 @@ class Database:
         return state == "committed"
 
     def retried(self, call: Callable[[], T]) -> T:
-        """Return what a call returns that writes in one transaction; it is called again where nothing was
-        written."""
+        """Return what a call returns that writes in one transaction, or reads; it is called again where
+        nothing was written, unless it waited for a server in vain."""
+        deadline = time.monotonic() + self.address.pool_timeout_seconds
         for n in range(1, TRIES):
             try:
                 return call()
             except NothingWrittenError as error:
-                logger.info("write_tried_again path=%s time=%d error=%s", self.path, n,
+                if time.monotonic() > deadline:
+                    raise
+                logger.info("tried_again path=%s time=%d error=%s", self.path, n,
                             type(error.__cause__).__name__)  # fmt: skip
                 time.sleep(random.uniform(0, 0.05 * n))
         return call()
@@ -411,9 +419,16 @@ class Database:
 
     @contextmanager
     def copy(self) -> Iterator[Connection]:
-        """A transaction that is rolled back whatever happens, to see what a write would do."""
-        begin = self._begin("REPEATABLE READ")
-        with clear_errors(self.path), self._begun(begin) as (raw, _, _):
+        """A transaction that is rolled back whatever happens, to see what a write would do. It writes, and
+        so it takes the lock of the writers: rows that both change would end one of them."""
+        begin = (
+            f"{self._begin('READ COMMITTED')}; "
+            f"SET LOCAL lock_timeout = {self.patience().as_string(None)}"
+        )
+        with (
+            clear_errors(self.path),
+            self._begun(begin, self.lock().as_string(None)) as (raw, _, _),
+        ):
             yield Connection(raw)
 
     def first(self, statement: str, bindings: tuple[Any, ...]) -> Any:

@@ -233,6 +233,11 @@ class Engine:
         return self.database.reads_only
 
     @property
+    def filtered(self) -> bool:
+        """Whether row-level security decides what is read here."""
+        return self.database.filtered
+
+    @property
     def ahead_us(self) -> int:
         return self.database.ahead_us
 

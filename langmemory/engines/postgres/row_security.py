@@ -16,10 +16,12 @@ from psycopg import sql as quoting
 
 from langmemory.engines.postgres.schema import tables
 from langmemory.engines.postgres.translate import translated
+from langmemory.engines.sql.graph.anchors import is_anchor, of_memory
 from langmemory.engines.sql.graph.graph import stands_in
 from langmemory.engines.sql.records.reviews import is_open as review_is_open
 from langmemory.engines.sql.scope.ownership import is_visible, past_is_open, run_is_open
 from langmemory.errors import ConfigError, DatabaseError
+from langmemory.links import MEMORY
 
 SETTING: Final = "langmemory.viewer"
 """Names the viewer of a transaction: ``SELECT set_config('langmemory.viewer', 'maria', true)``."""
@@ -70,7 +72,12 @@ RULES: Final = {
     "run": "EXISTS (SELECT 1 FROM history h WHERE h.run = run.id) AND rls_run_is_open(id)",
     "review": "rls_review_is_open(id)",
     # Somebody that only others' private memories name is not there.
-    "entity": _named("entity.name", "lower(entity.name)", "entity.id"),
+    "entity": (
+        f"CASE WHEN {_sql(is_anchor('entity'))} THEN rls_anchor_is_open(id) AND "
+        f"(substr(entity.key, 1, {len(MEMORY)}) <> '{MEMORY}' OR EXISTS (SELECT 1 FROM item i WHERE "
+        f"{_sql(of_memory('entity', 'i'))})) "
+        f"ELSE {_named('entity.name', 'lower(entity.name)', 'entity.id')} END"
+    ),
     "alias": (
         "EXISTS (SELECT 1 FROM entity e WHERE e.id = alias.entity) AND "
         + _named("alias.name", "alias.norm", "alias.entity")
@@ -103,8 +110,11 @@ CLOSED: Final = {
     "job": "conversations that are to be reflected on, whoever's they are",
     "lease": "only who writes needs it",
     "progress": "only who writes needs it",
+    "secret": "the vault; even a ciphertext is for the application alone",
     "stale_page": "only who writes needs it",
     "token": "who may reach the server",
+    "vault_event": "who used which secret, whoever's it is",
+    "vault_key": "as secret",
     "word_change": "ids for copies in memory, which a reader has none of",
     READERS: "which role is bound to whom",
 }
@@ -124,6 +134,10 @@ FUNCTIONS: Final = {
     "rls_heir_is_open(namespace bigint, key text)": f"""
         RETURNS boolean {_DEFINER} AS $$
         SELECT EXISTS (SELECT 1 FROM item i WHERE i.namespace = $1 AND i.key = $2 AND {_VISIBLE}) $$""",
+    "rls_anchor_is_open(entity bigint)": f"""
+        RETURNS boolean {_DEFINER} AS $$
+        SELECT EXISTS (SELECT 1 FROM edge g JOIN item i ON i.id = g.fact
+            WHERE $1 IN (g.subject, g.object) AND {_VISIBLE}) $$""",
     "rls_past_is_open(item bigint)": f"""
         RETURNS boolean {_DEFINER} AS $$ SELECT {_sql(past_is_open("$1", _VIEWER))} $$""",
     "rls_run_is_open(run text)": f"""

@@ -152,6 +152,10 @@ class Engine(Protocol):
     def reads_only(self) -> bool:
         """Whether nothing can be written, by the role with which a server was opened."""
 
+    @property
+    def filtered(self) -> bool:
+        """Whether the role with which a server was opened may not see everything."""
+
     def for_viewer(self, viewer: str) -> Engine:
         """Return the same database, where it looks after viewers itself, as it shows itself to this one."""
 
@@ -242,3 +246,14 @@ class Engine(Protocol):
 
     def close(self) -> None:
         """Close the database."""
+
+
+def written(engine: Engine, write: Callable[[Connection], T]) -> T:
+    """Return what a function returns that writes in one transaction, which is begun anew where nothing of it
+    was written, see `Engine.retried`. The function notes nothing in memory."""
+
+    def once() -> T:
+        with engine.write() as connection:
+            return write(connection)
+
+    return engine.retried(once)

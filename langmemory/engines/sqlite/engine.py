@@ -156,6 +156,10 @@ class Engine:
     def reads_only(self) -> bool:
         return False
 
+    @property
+    def filtered(self) -> bool:
+        return False
+
     def for_viewer(self, viewer: str) -> Engine:
         """A file has no roles: who opens it reads all of it."""
         return self

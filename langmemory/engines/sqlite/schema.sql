@@ -353,7 +353,8 @@ CREATE TABLE token (
     scope      TEXT NOT NULL CHECK (scope IN ('read', 'write', 'admin')),
     created_at INTEGER NOT NULL,
     expires_at INTEGER,                     -- NULL = never
-    agent      TEXT                         -- whose messages it sends and receives on the bus
+    agent      TEXT,                        -- whose messages it sends and receives on the bus
+    unlocks    INTEGER NOT NULL DEFAULT 0 CHECK (unlocks IN (0, 1))  -- secrets of the vault
 ) STRICT, WITHOUT ROWID;
 
 -- What happened to runs, reviews, jobs and messages of the bus, in the order of commits. Triggers write it, so that no
@@ -487,3 +488,42 @@ END;
 CREATE TRIGGER subscription_gone AFTER DELETE ON subscription BEGIN
     DELETE FROM fit WHERE subscription = old.id;
 END;
+
+-- The vault. Secrets, encrypted (AES-256-GCM); a row is a version, and the highest one counts.
+CREATE TABLE secret (
+    id         INTEGER PRIMARY KEY AUTOINCREMENT,
+    namespace  INTEGER NOT NULL REFERENCES namespace (id),
+    owner      TEXT NOT NULL,               -- '' = the application
+    label      TEXT NOT NULL,
+    version    INTEGER NOT NULL,            -- from 1
+    key        TEXT NOT NULL,               -- vault_key.id
+    nonce      BLOB NOT NULL,               -- 12 bytes, new with each encryption
+    sealed     BLOB NOT NULL,               -- ciphertext and tag; bound to the columns above but for id
+    stored_at  INTEGER NOT NULL,
+    deleted_at INTEGER,
+    UNIQUE (namespace, owner, label, version)
+) STRICT;
+CREATE INDEX secret_key ON secret (key);
+
+-- Keys of the vault by their fingerprints. The keys themselves are nowhere.
+CREATE TABLE vault_key (
+    id         TEXT PRIMARY KEY,
+    kdf        TEXT,                        -- JSON: salt and costs, where it is derived from a passphrase
+    state      TEXT NOT NULL CHECK (state IN ('current', 'old', 'retired')),
+    created_at INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+
+-- Who did what with a secret. Its text is nowhere.
+CREATE TABLE vault_event (
+    seq       INTEGER PRIMARY KEY AUTOINCREMENT,
+    at        INTEGER NOT NULL,
+    action    TEXT NOT NULL,
+    namespace INTEGER,                      -- namespace.id; NULL = of the whole vault, or forgotten
+    owner     TEXT,
+    label     TEXT,                         -- sealed, once it is forgotten
+    version   INTEGER,
+    viewer    TEXT,                         -- on whose behalf; NULL = the application
+    by        TEXT NOT NULL,                -- by which way: library, cli, a token, a tool
+    reason    TEXT NOT NULL
+) STRICT;
+CREATE INDEX vault_event_place ON vault_event (namespace, owner, label);

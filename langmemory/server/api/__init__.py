@@ -7,6 +7,7 @@ from langmemory.server.api import (
     context,
     core,
     corrections,
+    documents,
     graph,
     memories,
     memory_page,
@@ -14,6 +15,7 @@ from langmemory.server.api import (
     recalling,
     rights,
     store,
+    vault,
     why_not,
 )
 
@@ -25,12 +27,14 @@ ROUTES = (
     core.routes,
     memory_page.routes,
     context.routes,
+    documents.routes,
     graph.routes,
     changes.routes,
     bus.routes,
     nights.routes,
     admin.routes,
     store.routes,
+    vault.routes,
     rights.routes,
 )
 """In the order in which the documentation lists them."""

@@ -10,12 +10,16 @@ from typing import TYPE_CHECKING, Annotated, Final, Literal
 from langgraph.store.base import PutOp
 from pydantic import Field
 
+from langmemory.core_files.bindings import FileState
+from langmemory.core_files.markdown_file import CoreFileError
 from langmemory.errors import ChangedMeanwhileError
 from langmemory.labels import label_of
 from langmemory.server.access import Access
 from langmemory.server.api.requests import Fields, QueryLabels
 from langmemory.server.problems import Problem
 from langmemory.server.routes import Routes
+from langmemory.stores.rooms import MODELS, CoreFiles
+from langmemory.types import Namespace
 from langmemory.wire import Deferred
 
 if TYPE_CHECKING:
@@ -56,6 +60,13 @@ class CoreBlockView(Deferred):
     """Characters."""
     purpose: str
     """What belongs in it."""
+    file: str | None = None
+    """The file that it is bound to: its path, for a viewer its name."""
+    file_state: FileState | None = None
+    file_problem: str | None = None
+    """Why block and file cannot be brought together, and what to do; not told to a viewer."""
+    proposed: str | None = None
+    """Id of the review that asks whether the edit of an assistant is to be made."""
 
 
 class CoreView(Deferred):
@@ -94,20 +105,26 @@ def _memory(
     return CoreMemory(store, place, labels=labels, editor=by or editor)
 
 
-def _view(memory: CoreMemory, blocks: Iterable[CoreBlock]) -> CoreView:
-    return CoreView(
-        namespace=list(memory.namespace[:-1]),
-        blocks=[
-            CoreBlockView(
-                label=one.label,
-                content=one.content,
-                version=one.version,
-                limit=one.limit,
-                purpose=memory.labels[one.label],
-            )
-            for one in blocks
-        ],
-    )
+def _view(access: Access, memory: CoreMemory, blocks: Iterable[CoreBlock]) -> CoreView:
+    namespace, whole = memory.namespace[:-1], access.grant.viewer is None
+    found = access.application.core_files.bound(namespace)
+    files = {one.label: one for one in found if one.namespace == namespace}
+
+    def view(one: CoreBlock) -> CoreBlockView:
+        file = files.get(one.label)
+        return CoreBlockView(
+            label=one.label,
+            content=one.content,
+            version=one.version,
+            limit=one.limit,
+            purpose=memory.labels[one.label],
+            file=None if file is None else file.path if whole else file.name,
+            file_state=None if file is None else file.state,
+            file_problem=file.problem if file is not None and whole else None,
+            proposed=one.proposed,
+        )
+
+    return CoreView(namespace=list(namespace), blocks=[view(one) for one in blocks])
 
 
 ATTEMPTS: Final = 5
@@ -116,16 +133,23 @@ ATTEMPTS: Final = 5
 
 def _write(access: Access, memory: CoreMemory, texts: Mapping[str, str]) -> CoreView:
     """Write blocks together, if all are what the writer has seen."""
+    files, place = access.application.core_files, memory.namespace[:-1]
+    files.refresh(place)
     for attempt in range(ATTEMPTS):
         found = memory.blocks_as_stored()
-        before = _view(memory, (block for block, _ in found))
+        before = _view(access, memory, (block for block, _ in found))
         written = any(stored is not None for _, stored in found)
         access.check_version(f'"{before.etag}"' if written or access.if_match else None)
         after = [_edited(block, texts.get(block.label)) for block, _ in found]
+        if memory.editor in MODELS:
+            after = [
+                _proposed(files, place, old, new, memory.editor)
+                for (old, _), new in zip(found, after, strict=True)
+            ]
         puts = [
             PutOp(memory.namespace, new.label, memory.value_of(new), index=False)
             for (old, _), new in zip(found, after, strict=True)
-            if new != old
+            if new != old and new.proposed is None
         ]
         expected = {(memory.namespace, block.label): stored for block, stored in found}
         try:
@@ -135,7 +159,21 @@ def _write(access: Access, memory: CoreMemory, texts: Mapping[str, str]) -> Core
                 raise
         else:
             break
-    return _view(memory, after)
+    if puts:
+        files.refresh(place)
+    return _view(access, memory, after)
+
+
+def _proposed(
+    files: CoreFiles, place: Namespace, old: CoreBlock, new: CoreBlock, editor: str
+) -> CoreBlock:
+    """Return a block as an assistant may write it: one that is bound to a file stays, and a review asks."""
+    if new == old or not files.is_bound(place, old.label):
+        return new
+    try:
+        return replace(old, proposed=files.propose(place, old.label, new.content, editor=editor))
+    except CoreFileError as error:
+        raise Problem(422, "invalid", f"body/blocks/{old.label}: {error}") from error
 
 
 def _edited(block: CoreBlock, text: str | None) -> CoreBlock:
@@ -155,7 +193,8 @@ def _edited(block: CoreBlock, text: str | None) -> CoreBlock:
 def get_core(access: Access, *, path: AgentPath, query: CorePlace) -> CoreView:
     """Return all blocks, empty ones included."""
     memory = _memory(access, path.agent, query)
-    return _view(memory, memory.blocks())
+    access.application.core_files.refresh(memory.namespace[:-1])
+    return _view(access, memory, memory.blocks())
 
 
 @routes("PUT", "/core/{agent}", scope="write", conditional=True)

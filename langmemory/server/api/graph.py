@@ -1,4 +1,4 @@
-"""The knowledge graph of one namespace over REST; all of it only reads."""
+"""The knowledge graph of one namespace over REST: reads, and links."""
 
 from __future__ import annotations
 
@@ -7,13 +7,15 @@ from typing import Annotated
 
 from pydantic import Field
 
+from langmemory.context.dependencies import BUDGET_TOKENS, TaskContext
+from langmemory.links import Relation
 from langmemory.server.access import Access
 from langmemory.server.api.requests import Fields, Labels, Listing, QueryLabels
 from langmemory.server.pattern import Match, Pattern
 from langmemory.server.routes import Routes
 from langmemory.stores.rooms import MOST_EDGES, Graph
 from langmemory.subgraph.subgraph import Path, Subgraph
-from langmemory.types import Edge, Entity, Page
+from langmemory.types import Edge, Entity, Page, Privacy
 from langmemory.wire import Deferred
 
 routes = Routes("Graph")
@@ -127,6 +129,66 @@ def get_subgraph(access: Access, *, query: SubgraphQuery) -> Subgraph:
     """Return entities and the edges between them: everything, or what is around one."""
     graph = _graph(access, query.namespace, query)
     return graph.subgraph(query.entity, query.depth, past=query.past, limit=query.limit)
+
+
+class LinkEnds(Fields):
+    """Which two things, and how they hang together."""
+
+    source: Name
+    """The key of a memory, the title of a task, what a decision says, the path of a document, or a name with
+    its kind: `agent:NAME`, `swarm:NAME`, `artifact:NAME`."""
+    relation: Relation
+    target: Name
+    """As `source`."""
+    namespace: Labels | None = None
+    reason: Annotated[str, Field(max_length=1_000)] = ""
+
+
+class NewLink(LinkEnds):
+    """A link."""
+
+    valid_at: datetime | None = None
+    """Since when it holds; without it, always."""
+    privacy: Privacy = "shared"
+    """A link that ends at something private is as private."""
+
+
+@routes("POST", "/graph/link", scope="write")
+def link(access: Access, *, body: NewLink) -> Edge:
+    """Link two things, in a run that can be undone. Linking what is linked already changes nothing."""
+    graph = access.store.graph(access.place(body.namespace, exact=True))
+    return graph.link(
+        body.source, body.relation, body.target, reason=body.reason, valid_at=body.valid_at,
+        privacy=body.privacy,
+    )  # fmt: skip
+
+
+class EndedLink(LinkEnds):
+    """A link that holds."""
+
+    at: datetime | None = None
+    """Since when it does not hold; without it, from now on."""
+
+
+@routes("POST", "/graph/unlink", scope="write")
+def unlink(access: Access, *, body: EndedLink) -> Edge:
+    """End a link, in a run that can be undone."""
+    graph = access.store.graph(access.place(body.namespace, exact=True))
+    return graph.unlink(body.source, body.relation, body.target, reason=body.reason, at=body.at)
+
+
+class ContextQuery(GraphPlace):
+    """Of what, and how much."""
+
+    task: Name
+    budget_tokens: Annotated[int, Field(ge=1, le=100_000)] = BUDGET_TOKENS
+
+
+@routes("GET", "/graph/context", scope="read")
+def context_for(access: Access, *, query: ContextQuery) -> TaskContext:
+    """Return what a task depends on, by its links alone, in an order that explains itself."""
+    graph = _graph(access, query.namespace, query)
+    return graph.context_for(query.task, budget_tokens=query.budget_tokens)
 
 
 class GraphQuery(Times):

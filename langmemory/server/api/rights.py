@@ -22,6 +22,8 @@ class Rights(Deferred):
     scope: TokenScope
     agent: str | None
     """As which agent it sends and receives on the bus; null is none."""
+    unlocks: bool
+    """Whether it may unlock secrets of the vault."""
 
 
 @routes("GET", "/rights", scope="read")
@@ -34,4 +36,5 @@ def get_rights(access: Access) -> Rights:
         namespaces=list(grant.namespaces),
         scope=grant.scope,
         agent=grant.agent,
+        unlocks=grant.unlocks,
     )

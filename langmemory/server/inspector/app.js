@@ -3,6 +3,7 @@
 import { namespaces, place, token } from "./api.js";
 import * as bus from "./bus.js";
 import * as core from "./core.js";
+import * as documents from "./documents.js";
 import { dialog, h, placeOf, problem } from "./dom.js";
 import * as graph from "./graph.js";
 import * as health from "./health.js";
@@ -17,12 +18,13 @@ import * as runs from "./runs.js";
 import * as search from "./search.js";
 import * as timeline from "./timeline.js";
 import * as transfer from "./transfer.js";
+import * as vault from "./vault.js";
 
-const PAGES = { search, memories, memory, timeline, graph, core, reviews, runs, run: runs.one, nights, bus, health, jobs, "import/export": transfer };
+const PAGES = { search, memories, documents, memory, timeline, graph, core, reviews, runs, run: runs.one, nights, bus, vault, health, jobs, "import/export": transfer };
 const GROUPS = [
-  ["Ask", ["search", "memories", "timeline", "graph"]],
+  ["Ask", ["search", "memories", "documents", "timeline", "graph"]],
   ["Change", ["core", "reviews", "runs", "nights"]],
-  ["Care", ["bus", "health", "jobs", "import/export"]],
+  ["Care", ["bus", "vault", "health", "jobs", "import/export"]],
 ];
 const NEEDS = { runs: may.seeAll, nights: may.seeAll, health: may.seeAll, jobs: may.whole, "import/export": may.export };
 const UNDER = { memory: "memories", run: "runs" };

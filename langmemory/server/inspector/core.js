@@ -1,6 +1,6 @@
 // Core: the texts that are always in a prompt, each with its versions, and MEMORY.md.
 
-import { get, patch, place, tagged } from "./api.js";
+import { address, get, patch, place, tagged } from "./api.js";
 import { h, notice, placeOf, problem, put, when } from "./dom.js";
 import * as page from "./page.js";
 import { acting, difference, whichNamespace } from "./parts.js";
@@ -53,10 +53,19 @@ function editor(block, owner, tag, reload) {
   });
   const shown = h("section", { class: "block-of" }, h("form", { submit },
     h("h2", null, h("label", { for: name }, block.label)),
-    block.purpose && h("p", { class: "soft" }, block.purpose),
+    block.purpose && h("p", { class: "soft" }, block.purpose), block.file && boundTo(block),
     input, h("div", { class: "row acts" }, may.write() && save, h("span", { class: "meta" }, room, block.version > 0 && h("span", null, `version ${block.version}`)))),
   trouble, block.version > 0 && versions(owner, block.label, reload));
   return shown;
+}
+
+const STATES = { agrees: "both say the same", waits: "one of them is newer", asked: "they differ: a review asks", problem: "they cannot be brought together" };
+
+/** Return to which file a block is bound, and whether both say the same. */
+function boundTo(block) {
+  return h("p", { class: "meta" }, h("span", { class: "tag" }, "file"), h("code", null, block.file),
+    h("span", { class: block.file_state === "agrees" ? "" : "over-limit" }, STATES[block.file_state] ?? block.file_state),
+    block.file_state === "asked" && h("a", { href: address("reviews") }, "decide it"), block.file_problem && h("span", null, block.file_problem));
 }
 
 /** Write one block if nobody else did since it was read; else return what it says by now. */

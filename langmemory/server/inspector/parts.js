@@ -1,8 +1,11 @@
 // Parts that several pages have: a memory in a list, differences, what a change did.
 
-import { memoryAddress, post } from "./api.js";
+import { address, memoryAddress, post } from "./api.js";
 import { empty, h, notice, placeOf, problem, when, words } from "./dom.js";
 import { may } from "./rights.js";
+
+/** Return where a part of a document stands: `guide.md#L10-L24`. */
+export const citation = (value) => (value.place ? `${value.path}#${value.place}` : value.heading ? `${value.path} (${value.heading})` : value.path);
 
 export const GOOD = new Set(["active", "approved"]);
 
@@ -41,6 +44,7 @@ export function about(memory, { where = false } = {}) {
   return h("div", { class: "meta" },
     memory.speaker && h("span", null, memory.speaker), when(said(memory), true),
     h("span", { title: memory.kind }, KINDS[memory.kind] ?? memory.kind),
+    memory.value?.document && h("a", { href: address("documents", { ns: memory.namespace, id: memory.value.document, chunk: memory.key }) }, citation(memory.value)),
     memory.status !== "active" && h("span", { class: `tag ${GOOD.has(memory.status) ? "" : "bad"}` }, memory.status),
     memory.pinned && h("span", { class: "tag good" }, "pinned"), memory.verified && h("span", { class: "tag good" }, "verified"),
     memory.privacy !== "shared" && h("span", { class: "tag" }, memory.privacy),

@@ -21,20 +21,31 @@ export async function show(body, query, { reload }) {
 
 /** Return one question with both sides, their evidence, and a button for each answer. */
 function card(review, reload) {
-  const sides = h("div", { class: "columns" }, review.memories.map((key) => side(review.namespace, key)));
+  const [asked, ...lines] = /\n--- /.test(review.question) ? review.question.split("\n") : [review.question];
+  const sides = lines.length ? changed(lines) : h("div", { class: "columns" }, review.memories.map((key) => side(review.namespace, key)));
   const decide = (option) => acting(async () => {
     const done = await post(named("reviews", review.id), { option });
     changeMade(done, `Decided: ${words(option)}.`, reload);
     await reload();
   });
   return h("li", { class: "panel review", tabindex: -1 },
-    h("h2", { class: "question" }, review.question), h("div", { class: "meta" }, h("span", null, words(review.about)), when(review.opened_at), h("span", null, placeOf(review.namespace)),
+    h("h2", { class: "question" }, asked), h("div", { class: "meta" }, h("span", null, words(review.about)), when(review.opened_at), h("span", null, placeOf(review.namespace)),
       may.seeAll() && h("a", { href: address("run", { id: review.run_id }) }, "the run that asked")),
     sides,
     review.decision
       ? h("p", null, "Decided: ", h("span", { class: "tag good" }, words(review.decision)))
       : !may.decide() ? h("p", { class: "soft" }, "Your token does not decide reviews: that needs the scope write, and no viewer.")
       : h("div", { class: "row acts" }, review.options.map((option, at) => h("button", { type: "button", "data-key": at + 1, click: decide(option) }, h("kbd", { "aria-hidden": "true" }, at + 1), words(option)))));
+}
+
+const MARKS = { "+": "ins", "-": "del" };
+
+/** Return the lines of a unified diff: what is added and what is deleted stands out, also without colours. */
+function changed(lines) {
+  return h("pre", { class: "diff", dir: "auto" }, lines.map((line) => {
+    const heads = /^(---|\+\+\+|@@)/.test(line);
+    return h(heads ? "b" : MARKS[line[0]] ?? "span", null, `${line}\n`);
+  }));
 }
 
 function side(namespace, key) {

@@ -2,7 +2,7 @@
 
 import { get } from "./api.js";
 
-const NONE = { token: "", viewer: null, namespaces: [], scope: "read", agent: null };
+const NONE = { token: "", viewer: null, namespaces: [], scope: "read", agent: null, unlocks: false };
 const RANK = { read: 0, write: 1, admin: 2 };
 let known = NONE;
 
@@ -26,6 +26,8 @@ export const may = {
   export: () => atLeast("admin"),
   /** Take back what an agent said. */
   speakFor: (agent) => atLeast("write") && (known.agent === null ? known.viewer === null : known.agent === agent),
+  /** Unlock secrets of the vault. */
+  unlock: () => known.unlocks,
   /** Act on the whole file: import, jobs. */
   whole: () => atLeast("admin") && known.viewer === null && known.namespaces.length === 0,
 };

@@ -105,7 +105,8 @@ def _read(access: Access, params: Json) -> Json:
     if uri.rstrip("/") == CORE:
         place, store = access.place(exact=True), access.store
         labels = labels_in(store, place)
-        text = render_core(CoreMemory(store, place, labels=labels).blocks(), labels)
+        core = CoreMemory(store, place, labels=labels).with_files()
+        text = render_core(core.blocks(), core.labels)
     elif uri.startswith(ITEM):
         text = document_of(access, unquote(uri.removeprefix(ITEM))).text
     else:

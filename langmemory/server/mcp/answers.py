@@ -44,6 +44,8 @@ class SeenMemory(Answer):
     """When it was said or became true, if that is known."""
     validity: str
     """Of a fact: since or until when it is true."""
+    source: str | None
+    """Of a part of a document: where it stands, as `guide.md#L10-L24`."""
     earlier: bool
     """Whether something newer has taken its place."""
     score: float | None = None
@@ -60,6 +62,7 @@ class SeenMemory(Answer):
             who=one_line(note.speaker) if note.speaker else None,
             at=note.at,
             validity=note.validity,
+            source=one_line(note.source) if note.source else None,
             earlier=note.earlier,
             score=note.score,
         )

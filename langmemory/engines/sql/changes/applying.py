@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 from langmemory.changes import (
     AddEdge,
@@ -89,8 +89,10 @@ def draft(indexing: Indexing, connection: Connection, change_set: ChangeSet) -> 
     for position, change in enumerate(change_set.changes):
         if isinstance(change, AddMemory | UpdateMemory) and change.value is not None:
             item = find(connection, change_set.namespace, change.key)
+            # A core block is in every prompt, so it is not to be found a second time.
+            index: Literal[False] | None = False if change.facets.kind == "core" else None
             found.writes[position] = (
-                indexing.draft(change_set.namespace, change.key, change.value)
+                indexing.draft(change_set.namespace, change.key, change.value, index=index)
                 if item is None
                 else redrafted(indexing, connection, item, change.value)
             )

@@ -4,12 +4,18 @@ from __future__ import annotations
 
 from langmemory.changes import AddEdge, AddEntity, LinkEntities, UnlinkEntities
 from langmemory.engines.sql.changes.run import ChangeRun, Unchanged
-from langmemory.engines.sql.graph import graph_rows
+from langmemory.engines.sql.graph import anchors, graph_rows
 from langmemory.errors import ChangeError
 from langmemory.languages.spelling import name_key
+from langmemory.links import is_anchor, memory_of
 
 
 def add_entity(run: ChangeRun, change: AddEntity) -> None:
+    if is_anchor(change.key):
+        raise ChangeError(
+            f"Run {run.id!r} adds the entity {change.key!r}, which is an anchor: an edge may name it as it "
+            "is. Leave the entity out, or give it another key."
+        )
     entity = graph_rows.find_entity(run.connection, run.namespace, change.key)
     known = entity is not None
     if entity is None:
@@ -47,19 +53,30 @@ def _set_link(
 
 
 def add_edge(run: ChangeRun, change: AddEdge) -> None:
-    """An edge's memory mentions what it is about, so that who may read it may know of both ends."""
+    """An edge's memory mentions what it is about, so that who may read it may know of both ends. Anchors
+    are there by what they stand for, and are not mentioned."""
     if (change.object is None) == (change.literal is None):
         raise ChangeError(
             f"Run {run.id!r}: the edge {change.relation!r} of {change.fact!r} needs an object or a "
             "literal, and not both."
         )
-    fact, subject = run.item(change.fact), run.entity(change.subject)
-    object = None if change.object is None else run.entity(change.object)
+    fact, subject = run.item(change.fact), _end(run, change.subject)
+    object = None if change.object is None else _end(run, change.object)
     new = graph_rows.add_edge(
         run.connection, fact, subject, change.relation, object, change.literal, run.id
     )
     if not new:
         raise Unchanged("is known already")
-    ends = [subject] if object is None else [subject, object]
-    graph_rows.mention(run.connection, fact, ends, run.id)
+    ends = [(change.subject, subject), (change.object or "", object)]
+    spoken = [one for key, one in ends if one is not None and not is_anchor(key)]
+    graph_rows.mention(run.connection, fact, spoken, run.id)
     run.revise(change.fact, fact, change, "update", touched=True)
+
+
+def _end(run: ChangeRun, key: str) -> int:
+    """Return the entity at an end of an edge. An anchor is there as soon as it is asked for."""
+    if not is_anchor(key):
+        return run.entity(key)
+    if (memory := memory_of(key)) is not None:
+        run.item(memory)
+    return anchors.anchor(run.connection, run.namespace, key)

@@ -34,9 +34,10 @@ def add(run: ChangeRun, change: AddMemory) -> None:
     write = run.write
     if find(run.connection, run.change_set.namespace, change.key) is not None:
         raise Unchanged("is there already, and is left as it is")
-    made_anew = (
-        write.index_fields is False and change.facets.kind == "archival"
-    )  # a node of the tree
+    made_anew = write.index_fields is False and change.facets.kind in (
+        "archival",
+        "core",
+    )  # a node of the tree, a block
     if not made_anew and was_deleted(run.connection, run.change_set.namespace, change.key):
         run.not_added.add(change.key)
         raise Unchanged("was deleted, and stays so")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import chain
 from typing import Any
 
@@ -87,6 +87,11 @@ class Undoing:
 
     run: Run
     drafts: dict[int, Write]
+
+    def fresh(self) -> Undoing:
+        """Return the same with drafts of its own: writing fills them in."""
+        drafts = {item: replace(draft) for item, draft in self.drafts.items()}
+        return Undoing(run=self.run, drafts=drafts)
 
     @classmethod
     def of(

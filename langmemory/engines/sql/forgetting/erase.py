@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 from langmemory.engines.sql.background.jobs import READS_ONLY
 from langmemory.engines.sql.forgetting.erasure_scope import ErasureScope, id_set
-from langmemory.engines.sql.records import history, removal
+from langmemory.engines.sql.records import history, removal, secrets
 from langmemory.engines.sql.records.items import Batch
 from langmemory.engines.sql.records.runs import UNDO
 from langmemory.engines.sql.tables.connection import Connection
@@ -138,10 +138,11 @@ def erase(
         "DELETE FROM message WHERE namespace = ?1; DELETE FROM subscription WHERE namespace = ?1",
         [(one,) * 2 for one in scope.namespaces],
     )
+    secrets.forget(connection, list(scope.secrets.values()), now_us)
     _forget_namespaces(connection, touched)
     forgotten = Forgotten(
         run_id=run, kinds=dict(kinds), history=told, facts_kept=facts_kept, edges=edges,
-        entities=len(entities), reviews=len(reviews), notes=0,
+        entities=len(entities), reviews=len(reviews), notes=0, secrets=len(scope.secrets),
     )  # fmt: skip
     return forgotten, runs
 
@@ -334,6 +335,8 @@ def _forget_namespaces(connection: Connection, touched: Iterable[int]) -> None:
             "OR EXISTS (SELECT 1 FROM review WHERE namespace = ?1) "
             "OR EXISTS (SELECT 1 FROM message WHERE namespace = ?1) "
             "OR EXISTS (SELECT 1 FROM subscription WHERE namespace = ?1) "
+            "OR EXISTS (SELECT 1 FROM secret WHERE namespace = ?1) "
+            "OR EXISTS (SELECT 1 FROM vault_event WHERE namespace = ?1) "
             "OR EXISTS (SELECT 1 FROM archived_item WHERE namespace = ?1) OR EXISTS (SELECT 1 FROM history "
             "WHERE namespace = ?1 AND key IS NOT NULL AND substr(key, 1, ?2) <> ?3)",
             (namespace, len(history.SEAL), history.SEAL),

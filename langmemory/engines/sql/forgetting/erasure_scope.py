@@ -9,6 +9,8 @@ from itertools import chain, takewhile
 from typing import Any, Final
 
 from langmemory.engines.sql.background.jobs import BROUGHT
+from langmemory.engines.sql.graph import anchors
+from langmemory.engines.sql.records.secrets import Row, of_namespace
 from langmemory.engines.sql.tables.connection import Connection
 from langmemory.engines.sql.tables.namespaces import Bindings, below, from_path, ids_below
 from langmemory.types import Namespace
@@ -46,6 +48,8 @@ class ErasureScope:
     """Namespaces that are to be left empty."""
     inherited: set[int] = field(default_factory=set)
     """Items of the person to be forgotten that others said too: they become theirs."""
+    secrets: dict[int, Row] = field(default_factory=dict)
+    """Versions of secrets of the vault, by id."""
 
     @property
     def every(self) -> list[int]:
@@ -69,6 +73,7 @@ class ErasureScope:
         reviews = connection.execute(f"SELECT id FROM review WHERE namespace IN {where}", bindings)
         self.reviews |= {str(row[0]) for row in reviews}
         self.namespaces |= set(ids_below(connection, prefix))
+        self._add_secrets(of_namespace(connection, prefix, None, newest=False))
 
     def add_owner(self, connection: Connection, prefix: Namespace, owner: str) -> None:
         """Add everything a person owns, or owned when it was deleted, but for what somebody else said
@@ -89,6 +94,7 @@ class ErasureScope:
             "AND ? IN (h.facets ->> '$.owner', h.before ->> '$.owner')",
             (*bindings, owner),
         ) - inherited  # fmt: skip
+        self._add_secrets(of_namespace(connection, prefix, owner, newest=False))
         reviews = connection.execute(
             f"SELECT id FROM review WHERE namespace IN {where} AND EXISTS "
             "(SELECT 1 FROM json_tree(options) WHERE key = 'owner' AND atom = ?)",
@@ -166,6 +172,8 @@ class ErasureScope:
         says = telling_of([*(str(row[0]) for row in names), given], [str(row[0]) for row in others])
         self.entities |= entities
         self.names.append(says)
+        of_all = of_namespace(connection, prefix, None, newest=False)
+        self._add_secrets(row for row in of_all if says(row.place.label))
         self.alive |= alive
         self.gone |= speaking - alive  # removed, and could be brought back
         for item, *told in connection.execute(
@@ -186,9 +194,13 @@ class ErasureScope:
                 else:
                     self.gone.add(item)
 
+    def _add_secrets(self, rows: Iterable[Row]) -> None:
+        self.secrets |= {row.id: row for row in rows}
+
     def add_derived(self, connection: Connection) -> None:
         """Add what was made of all this alone: facts without other evidence, and summaries with any of
-        it, because they retell all their sources. Removed ones, which could be brought back, too."""
+        it, because they retell all their sources, and links with it. Removed ones, which could be brought
+        back, too."""
         self.gone -= self.alive
         derived = every = self.alive | self.gone
         while derived:
@@ -204,9 +216,11 @@ class ErasureScope:
                 (connection.array(every),),
             )
             every = every | derived
+        every |= anchors.links_of(connection, every)
         self.alive |= _there(connection, every - self.gone)
         self.gone = every - self.alive
         self.inherited -= every
+        self.entities |= anchors.of_items(connection, every)
 
     def texts(self, connection: Connection) -> list[str]:
         """Return every text that is to go, as the tables have it: values, now and before, and names."""

@@ -61,6 +61,11 @@ OF_NAMES: Final = (
     "SELECT viewer FROM token WHERE viewer IS NOT NULL", "SELECT namespaces FROM token",
     "SELECT agent FROM token WHERE agent IS NOT NULL", "SELECT DISTINCT sender FROM message",
     "SELECT DISTINCT recipient FROM message WHERE recipient IS NOT NULL",
+    "SELECT DISTINCT owner FROM secret", "SELECT DISTINCT label FROM secret",
+    "SELECT DISTINCT owner FROM vault_event WHERE owner IS NOT NULL",
+    "SELECT DISTINCT label FROM vault_event WHERE label IS NOT NULL",
+    "SELECT DISTINCT viewer FROM vault_event WHERE viewer IS NOT NULL",
+    "SELECT DISTINCT by FROM vault_event", "SELECT DISTINCT reason FROM vault_event",
 )  # fmt: skip
 """The names things have: a word of them tells nothing."""
 SINCE: Final = (

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Sequence
 from typing import Any, Final, NamedTuple, cast
 
+from langmemory.engines.sql.graph import anchors
 from langmemory.engines.sql.scope import past
 from langmemory.engines.sql.scope.scopes import CompiledScope
 from langmemory.engines.sql.tables.connection import Connection
@@ -148,7 +149,22 @@ def all_entities(connection: Connection, scope: CompiledScope, namespace: int) -
         f"WHERE m.entity = entity.id AND {told} AND {where}) ORDER BY id",
         (namespace, *then, *bindings),
     )
-    return [int(row[0]) for row in rows]
+    found = [int(row[0]) for row in rows]
+    if anchors.are_there(connection, namespace):
+        found = sorted({*found, *_anchors(connection, scope, None, namespace)})
+    return found
+
+
+def _anchors(
+    connection: Connection,
+    scope: CompiledScope,
+    entities: Iterable[int] | None,
+    namespace: int | None = None,
+) -> set[int]:
+    """Return the anchors that a reader may know of: of an edge, and of the memory they stand for."""
+    where, bindings = within(scope)
+    claimed = anchors.claimed(connection, where, bindings, entities, namespace)
+    return claimed - anchors.hidden(connection, where, bindings, claimed) if claimed else claimed
 
 
 def entities_in(
@@ -185,16 +201,19 @@ def linked(connection: Connection, namespace: int) -> list[int]:
 
 
 def spoken_of(connection: Connection, scope: CompiledScope, entities: Iterable[int]) -> set[int]:
-    """Return those of the entities that a memory in scope speaks of."""
+    """Return those of the entities that a memory in scope speaks of, and anchors that are there."""
     where, bindings = within(scope)
+    asked = set(entities)
     told, then = _told_by_then(scope, "m")
     rows = connection.execute(
         "SELECT c.value FROM carray(?) c WHERE EXISTS "
         "(SELECT 1 FROM mention m CROSS JOIN item i ON i.id = m.item "
         f"WHERE m.entity = c.value AND {told} AND {where})",
-        (connection.array(entities), *then, *bindings),
+        (connection.array(asked), *then, *bindings),
     )
-    return {int(row[0]) for row in rows}
+    found = {int(row[0]) for row in rows}
+    rest = asked - found
+    return found | _anchors(connection, scope, rest) if rest else found
 
 
 def by_names(

@@ -74,7 +74,8 @@ class DeletedClaims:
             made.clocks[one.item] = ClockRow(one.item, one.value.get("said_at"), None)
             facts = [one.columns[name] for name in graph.FACT_COLUMNS]
             for subject, relation, object, literal, run in one.claims["edges"]:
-                if run not in later:
+                known = subject in ids and (object is None or object in ids)  # no anchor
+                if known and run not in later:
                     end = None if object is None else ids[object]
                     claim = (-len(made.rows) - 1, ids[subject], relation, end, literal)
                     made.rows.append(EdgeRow(*claim, one.key, one.item, *facts))

@@ -9,7 +9,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from typing import Final
 
-from langmemory.engines.sql.graph import graph, graph_rows
+from langmemory.engines.sql.graph import anchors, graph, graph_rows
 from langmemory.engines.sql.graph.graph import EdgeRow
 from langmemory.engines.sql.reading.deleted_claims import DeletedClaims
 from langmemory.engines.sql.scope.scopes import CompiledScope
@@ -19,7 +19,9 @@ from langmemory.engines.sql.tables.times import by_clock, from_us, maybe_datetim
 from langmemory.engines.sql.writing.naming import Names
 from langmemory.errors import EntityNameError
 from langmemory.languages.spelling import name_key
+from langmemory.links import ANCHORS, is_anchor, record_of, title_of
 from langmemory.types import Edge, Entity, Namespace
+from langmemory.values import from_json, readable_text
 
 NEAR_NAMES: Final = 5
 """Names an error offers at most."""
@@ -41,6 +43,7 @@ class GraphView:
         *,
         narrow: CompiledScope,
         wide: CompiledScope,
+        ends: CompiledScope | None = None,
         at_us: int = 0,
         past: bool = False,
         deleted: DeletedClaims | None = None,
@@ -52,6 +55,7 @@ class GraphView:
             namespace: Exactly this one.
             narrow: What holds at the time asked about.
             wide: What held whenever: names are looked up in it, and past edges come from it.
+            ends: What links may end at, archived or not; None is what is wide.
             at_us: The time asked about: what ended before it is over.
             past: Edges that no longer hold are read as well.
             deleted: What memories claimed that were deleted since the time of ``known_at``.
@@ -63,6 +67,7 @@ class GraphView:
         self._namespace_id = namespaces.find(connection, namespace) or 0  # 0 is no namespace's id
         self._narrow = narrow
         self._wide = wide
+        self._ends = ends or wide
         self._at_us = at_us
         self._past = past
         self._deleted = deleted or DeletedClaims()
@@ -72,8 +77,19 @@ class GraphView:
         self._members: dict[int, list[int]] = defaultdict(list)
         self._standing: dict[int, int] = {}
         self._known: dict[int, Entity] = {}
+        self._has_anchors = anchors.are_there(connection, self._namespace_id)
         self.over: set[int] = set()
         """Ids of the edges read so far that no longer hold."""
+
+    @property
+    def connection(self) -> Connection:
+        """The reader that it reads by."""
+        return self._connection
+
+    @property
+    def place(self) -> int:
+        """Id of the namespace; 0 where nothing was ever stored in it."""
+        return self._namespace_id
 
     # Which entities.
 
@@ -128,6 +144,11 @@ class GraphView:
         place = self._namespace_id
         key = graph_rows.find_entity(self._connection, place, name) or self._deleted.by_key(name)
         found = self._there([] if key is None else [key])
+        if not found:
+            keys = (
+                graph_rows.find_entity(self._connection, place, f"{one}{name}") for one in ANCHORS
+            )
+            found = self._there(one for one in keys if one is not None)
         if not found:
             rows = graph.by_names(self._connection, self._wide, [name_key(name)], place)
             gone = self._deleted.called(name_key(name))
@@ -249,6 +270,13 @@ class GraphView:
             once = [*self._deleted.edges(ends, relation, holding=False), *read(self._wide)]
         return self.standing(self._told(held, once))
 
+    def claims_of(self, facts: Iterable[int]) -> list[EdgeRow]:
+        """Return the edges that some memories claim, oldest claim first."""
+        facts = list(facts)
+        held = graph.edges(self._connection, self._narrow, facts=facts)
+        once = graph.edges(self._connection, self._wide, facts=facts) if self._past else []
+        return self.standing(self._told(held, once))
+
     def some_touching(
         self, entities: Iterable[int] | None, relation: str | None, *, after: int, limit: int
     ) -> list[EdgeRow]:
@@ -277,7 +305,19 @@ class GraphView:
             if row.id not in rows and (row.valid_at or 0) <= self._at_us:
                 rows[row.id] = row
                 self.over.add(row.id)
-        return [row for _, row in sorted(rows.items())]
+        hidden = self._hidden(rows.values())
+        return [
+            row
+            for _, row in sorted(rows.items())
+            if row.subject not in hidden and row.object not in hidden
+        ]
+
+    def _hidden(self, rows: Iterable[EdgeRow]) -> set[int]:
+        """Return the anchors at the ends of edges that stand for a memory the reader may not know of."""
+        if not self._has_anchors:
+            return set()
+        ends = {end for row in rows for end in (row.subject, row.object) if end is not None}
+        return anchors.hidden(self._connection, *graph.within(self._ends), ends)
 
     def standing(self, rows: Iterable[EdgeRow]) -> list[EdgeRow]:
         """Return the same edges, links followed at both ends."""
@@ -310,6 +350,7 @@ class GraphView:
         names: dict[int, list[str]] = defaultdict(list)
         for member, name, _ in self._aliases(members):
             names[members[member]].append(name)
+        called = self._called(unknown) if self._has_anchors else {}
         gone = [self._deleted.entities[one] for one in unknown if one < 0]
         for row in (*gone, *graph.entities(self._connection, unknown)):
             known = list(dict.fromkeys(names[row.id]))
@@ -320,14 +361,26 @@ class GraphView:
                 shown = self._names.of_entity(self._namespace, row.name)
                 if shown is not None:
                     known, name = [name, *known], shown
+            kind = row.kind
+            if is_anchor(row.key):
+                kind, name = called.get(row.id, (kind, row.key.partition(":")[2]))
             self._known[row.id] = Entity(
                 key=row.key,
                 namespace=self._namespace,
                 name=name,
-                kind=row.kind,
+                kind=kind,
                 aliases=tuple(other for other in dict.fromkeys(known) if other != name),
             )
         return [self._known[one] for one in ids]
+
+    def _called(self, entities: Iterable[int]) -> dict[int, tuple[str, str]]:
+        """Return kind and name of the anchors among entities that stand for a memory."""
+        found = {}
+        for one in anchors.memories(self._connection, self._ends, entities):
+            value = from_json(one.value)
+            title = title_of(one.key, value, readable_text(value))
+            found[one.anchor] = (str(record_of(value)), title)
+        return found
 
     def edges(self, rows: Iterable[EdgeRow]) -> tuple[Edge, ...]:
         """In the order given."""

@@ -7,10 +7,13 @@ from typing import Any, Final
 
 import numpy as np
 
+from langmemory.context import dependencies
 from langmemory.engines.sql.background import reflected
 from langmemory.engines.sql.engine import Snapshot
+from langmemory.engines.sql.graph.anchors import is_anchor
 from langmemory.engines.sql.reading.ageing import AgeingView
 from langmemory.engines.sql.scope.scopes import CompiledScope
+from langmemory.engines.sql.tables.connection import Connection
 from langmemory.engines.sql.tables.namespaces import below, from_path
 from langmemory.lifecycle.health import FADED, WEEKS, Health
 from langmemory.lifecycle.policies import PolicyOptions, unreachable_rules
@@ -71,10 +74,12 @@ def health(
         stale=stale,
         never_shown=never_shown,
         entities=count(
-            f"SELECT count(*) FROM entity WHERE namespace IN {inside} AND same_as IS NULL"
+            f"SELECT count(*) FROM entity e WHERE e.namespace IN {inside} AND e.same_as IS NULL "
+            f"AND NOT {is_anchor('e')}"
         ),
         entities_without_facts=count(
             f"SELECT count(*) FROM entity e WHERE e.namespace IN {inside} AND e.same_as IS NULL "
+            f"AND NOT {is_anchor('e')} "
             "AND NOT EXISTS (SELECT 1 FROM mention m JOIN item i ON i.id = m.item "
             "WHERE m.entity = e.id AND i.status = 'active')"
         ),
@@ -127,3 +132,20 @@ def _growth(snapshot: Snapshot, inside: str, labels: tuple[Any, ...], now_us: in
     )
     found = {int(week): int(added) for week, added in rows}
     return [found.get(week, 0) for week in reversed(range(WEEKS))]
+
+
+def circles(connection: Connection) -> list[tuple[str, ...]]:
+    """Return the anchors that require each other, by their keys, of every namespace; the first of each
+    circle stands again at its end."""
+    requires: dict[str, list[str]] = {}
+    names: dict[str, str] = {}
+    rows = connection.execute(
+        "SELECT s.id, s.key, o.id, o.key FROM edge g JOIN item i ON i.id = g.fact "
+        "JOIN entity s ON s.id = g.subject JOIN entity o ON o.id = g.object "
+        f"WHERE g.relation = 'requires' AND i.status = 'active' AND {is_anchor('s')} AND {is_anchor('o')} "
+        "ORDER BY g.id"
+    )
+    for subject, subject_key, object, object_key in rows:
+        requires.setdefault(str(subject), []).append(str(object))
+        names |= {str(subject): subject_key, str(object): object_key}
+    return [tuple(names[one] for one in ring) for ring in dependencies.circles(requires)]

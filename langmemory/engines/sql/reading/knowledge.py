@@ -28,6 +28,7 @@ from langmemory.formation.relations.vocabulary import BY_NAME
 from langmemory.languages.spelling import normalised_text
 from langmemory.ports.candidates import Floats, Ids
 from langmemory.ports.facts import Claim, KnownFact, fingerprint
+from langmemory.procedures import AFTER_KEYS, KEYS
 from langmemory.types import Entity, Kind, Memory, Namespace, Review, Scope, Status
 from langmemory.values import TEXT_FIELDS, from_json
 
@@ -240,6 +241,16 @@ class StoreKnowledge:
             speaker,
             owner,
             order=f"i.id DESC LIMIT {limit:d}",
+        )
+
+    def procedures(self) -> Sequence[KnownFact]:
+        return self._select(
+            self._ever,
+            "item i WHERE i.namespace = ? AND i.kind = 'procedural' AND i.key >= ? AND i.key < ?",
+            self._now().namespace,
+            KEYS,
+            AFTER_KEYS,
+            order="i.updated_at DESC",
         )
 
     def derived_from(self, keys: Sequence[str]) -> Sequence[KnownFact]:

@@ -10,6 +10,7 @@ from langmemory.engines.sql.records.items import NAMED, find
 from langmemory.engines.sql.scope.ownership import visible_to
 from langmemory.engines.sql.tables.connection import Connection
 from langmemory.engines.sql.tables.namespaces import below, to_path
+from langmemory.procedures import AFTER_KEYS, KEYS
 from langmemory.types import Namespace
 
 Place = tuple[Namespace, str]
@@ -63,6 +64,28 @@ def requests(
         f"({', '.join('?' * len(relations))}) {alive} "
         "ORDER BY i.importance DESC, i.updated_at DESC, i.id DESC LIMIT ?",
         (*labels, owner, *relations, *times, limit),
+    )
+    return [int(row[0]) for row in rows]
+
+
+def procedures(
+    connection: Connection,
+    prefix: Namespace,
+    *,
+    viewer: str | None,
+    alive_at_us: int | None,
+    limit: int,
+) -> list[int]:
+    """Return the procedures with steps that are in force, the most recently updated first."""
+    namespaces, labels = below(prefix)
+    visible = visible_to(viewer)
+    alive, times = _alive(alive_at_us)
+    rows = connection.execute(
+        "SELECT i.id FROM item i INDEXED BY item_class WHERE i.kind = 'procedural' "
+        f"AND i.namespace IN {namespaces} AND i.status = 'active' AND i.priority <> 'archive' "
+        f"AND i.key >= ? AND i.key < ? AND {visible.sql} {alive} "
+        "ORDER BY i.updated_at DESC, i.id DESC LIMIT ?",
+        (*labels, KEYS, AFTER_KEYS, *visible.bindings, *times, limit),
     )
     return [int(row[0]) for row in rows]
 

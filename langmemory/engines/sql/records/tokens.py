@@ -10,18 +10,18 @@ from langmemory.engines.sql.tables.times import from_us, maybe_datetime, to_us
 from langmemory.types import AccessToken
 from langmemory.values import from_json
 
-_COLUMNS = "id, viewer, namespaces, scope, created_at, expires_at, agent"
+_COLUMNS = "id, viewer, namespaces, scope, created_at, expires_at, agent, unlocks"
 
 
 def insert(connection: Connection, token: AccessToken, namespaces: str, digest: bytes) -> None:
     """Add a token; ``namespaces`` is those of it as JSON, ``digest`` the SHA-256 of its secret."""
     expires = None if token.expires_at is None else to_us(token.expires_at)
     connection.execute(
-        "INSERT INTO token (id, hash, viewer, namespaces, scope, created_at, expires_at, agent) "
-        "VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+        "INSERT INTO token (id, hash, viewer, namespaces, scope, created_at, expires_at, agent, unlocks) "
+        "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
         (
             token.id, digest, token.viewer, namespaces, token.scope, to_us(token.created_at),
-            expires, token.agent,
+            expires, token.agent, int(token.unlocks),
         ),
     )  # fmt: skip
 
@@ -40,6 +40,7 @@ def token_of(row: Sequence[Any]) -> AccessToken:
         created_at=from_us(row[4]),
         expires_at=maybe_datetime(row[5]),
         agent=row[6],
+        unlocks=bool(row[7]),
     )
 
 

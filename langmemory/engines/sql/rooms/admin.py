@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
+from functools import partial
 from typing import Any
 
 from langmemory.arguments import whole_number
 from langmemory.context.citations import Usage
 from langmemory.engines.sql.background import reflected
+from langmemory.engines.sql.engine import written
 from langmemory.engines.sql.reading.health import health
 from langmemory.engines.sql.reading.searching import now_us
-from langmemory.engines.sql.records import items, removal, runs, usage
+from langmemory.engines.sql.records import items, removal, runs, secrets, usage
+from langmemory.engines.sql.records.items import Write
 from langmemory.engines.sql.rooms.changes import dry_run_savepoint
 from langmemory.engines.sql.rooms.conversing import shown
 from langmemory.engines.sql.rooms.core import Core, pages_telling_of
@@ -26,6 +29,7 @@ from langmemory.lifecycle.health import Health
 from langmemory.lifecycle.policies import PolicyOptions
 from langmemory.namespaces import check_namespace
 from langmemory.pluralize import counted
+from langmemory.ports.journal import Pages
 from langmemory.twins import twin
 from langmemory.types import Kind, Memory, MemoryUsage, Namespace, Status
 
@@ -124,7 +128,8 @@ class ViewerAdmin:
     ausage = twin(usage)
 
     def delete_namespace(self, prefix: Namespace) -> int:
-        """Delete every item in a namespace and below it, also in the archive file; how many.
+        """Delete every item in a namespace and below it, also in the archive file; how many. Secrets of the
+        vault there are deleted, too.
 
         The history keeps what they were; the pages of the journal follow. ``()`` is refused: delete
         the file instead. Private memories of others than the ``viewer`` stay; None is the
@@ -135,6 +140,8 @@ class ViewerAdmin:
             raise ConfigError("delete_namespace(()) would empty the store; name a namespace.")
         prefix = check_namespace(prefix)
         self._core.archive.return_all(lambda connection: moving.moved_under(connection, prefix))
+        with self._core.engine.write() as connection:
+            secrets.delete_namespace(connection, prefix, self._viewer, self._core.now_us())
         return self._core.remove_all(
             items.under(prefix, viewer=self._viewer), "delete", reason=removal.WHOLE_NAMESPACE
         )
@@ -222,15 +229,27 @@ class Admin(ViewerAdmin):
                     changed += transfer.write_rows(connection, batch, drafts, now_us(), since)
                 continue
             writes = self._core.complete(drafts)
-            with self._core.engine.write() as connection:
-                self._core.claim_model(connection, writes)
-                places = {(one.namespace, one.key) for one in writes}
-                self._core.archive.bring_back_named(connection, places)
-                pages = pages_telling_of(connection, places)
-                changed += transfer.write_rows(connection, batch, writes, now_us(), since)
-                pages |= pages_telling_of(connection, places)
+            restore = partial(self._restored, batch, writes, since)
+            restored, pages = written(self._core.engine, restore)
+            changed += restored
             self._core.follow(pages)
         return changed
+
+    def _restored(
+        self,
+        batch: Sequence[Mapping[str, Any]],
+        writes: Sequence[Write],
+        since: Any,
+        connection: Connection,
+    ) -> tuple[int, Pages]:
+        """Restore a batch of rows; return how many were new or different, and the pages that tell of them."""
+        writes = [replace(one) for one in writes]  # they are filled in, and it may be called again
+        self._core.claim_model(connection, writes)
+        places = {(one.namespace, one.key) for one in writes}
+        self._core.archive.bring_back_named(connection, places)
+        pages = pages_telling_of(connection, places)
+        changed = transfer.write_rows(connection, batch, writes, now_us(), since)
+        return changed, pages | pages_telling_of(connection, places)
 
     def health(self, prefix: Namespace = (), *, now: datetime | None = None) -> Health:
         """Return figures of a namespace and what is below it, which `Health.findings` reads.

@@ -40,9 +40,12 @@ def steps(core: Core, batch: Batch) -> Steps[list[Result]]:
         if queries and not core.embeds_cheaply:
             vectors = yield call(core.searching, "embed", queries)
 
-        def read() -> None:
+        def read_once() -> None:
             known = core.searching.embed(queries) if vectors is None else vectors
             operations.read(batch, core.engine, core.searching, known)
+
+        def read() -> None:
+            core.engine.retried(read_once)
 
         def in_thread() -> Awaitable[None]:
             only_gets = all(isinstance(op, GetOp) for _, op in batch.reads)

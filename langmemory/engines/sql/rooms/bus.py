@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Sequence, Set
 from dataclasses import replace
+from functools import partial
 from typing import Final, Unpack, get_args
 
 from langmemory.arguments import check_agent, one_of, whole_number
 from langmemory.changes import ChangeSet, Invalidate, OpenReview, SetStatus
+from langmemory.engines.sql.engine import written
 from langmemory.engines.sql.records import items, messages
 from langmemory.engines.sql.rooms.changes import Changes
 from langmemory.engines.sql.rooms.core import Core
@@ -170,7 +172,8 @@ class Bus:
         notice = self._drafted("invalidation", reason, None, {"priority": found.priority})
         if keys:
             self._ask_about(keys, found, notice.summary)
-        with self._core.engine.write() as connection:
+
+        def invalidated(connection: Connection) -> BusMessage:
             number, found = self._found(connection, message_id)
             if found.state != "invalidated":
                 messages.invalidate(connection, number, to_us(notice.created_at))
@@ -181,6 +184,8 @@ class Bus:
                     )  # fmt: skip
                     messages.insert(connection, one)
             return self._found(connection, message_id)[1]
+
+        return written(self._core.engine, invalidated)
 
     ainvalidate = twin(invalidate)
 
@@ -238,19 +243,27 @@ class Bus:
             fits: list[tuple[int, int]] = []
             if message.recipient is None:
                 fits = fitting(core.indexing, {0: message}, queries)
-            with engine.write() as connection:
-                if not messages.queries(connection, draft.namespace).keys() <= queries.keys():
-                    continue  # somebody subscribed meanwhile
-                message = self._settled(connection, draft)
-                sent = self._sent_before(connection, message)
-                if sent is not None:
-                    return sent
-                messages.expire(connection, self._core.now_us())
-                number = messages.insert(connection, message)
-                messages.note_fits(connection, [(query, number) for query, _ in fits])
-                if message.reply_to is not None:
-                    self._note_done(connection, [message.reply_to])
-                return message
+            known = set(queries), [query for query, _ in fits]
+            sent = written(engine, partial(self._stored, draft, *known))
+            if sent is not None:
+                return sent
+
+    def _stored(
+        self, draft: BusMessage, queries: Set[int], fits: Sequence[int], connection: Connection
+    ) -> BusMessage | None:
+        """Store a message that fits some of the queries; None where there are more by now."""
+        if not messages.queries(connection, draft.namespace).keys() <= queries:
+            return None
+        message = self._settled(connection, draft)
+        sent = self._sent_before(connection, message)
+        if sent is not None:
+            return sent
+        messages.expire(connection, self._core.now_us())
+        number = messages.insert(connection, message)
+        messages.note_fits(connection, [(query, number) for query in fits])
+        if message.reply_to is not None:
+            self._note_done(connection, [message.reply_to])
+        return message
 
     def _sent_before(self, connection: Connection, message: BusMessage) -> BusMessage | None:
         """Return the message that has this id already, if this agent sent it.
@@ -356,15 +369,16 @@ class Bus:
                 viewer=self._viewer, now_us=self._core.now_us(), after=start, limit=limit + 1,
             )  # fmt: skip
 
+        def given_out(connection: Connection) -> list[tuple[int, BusMessage]]:
+            found, now = waiting(connection), self._core.now_us()
+            messages.note_seen(connection, [at for at, _ in found[:limit]], agent, now)
+            return found
+
         with self._core.engine.read() as snapshot:
             found = waiting(snapshot.connection)
         if any(agent not in {one.agent for one in each.receipts} for _, each in found[:limit]):
-            with self._core.engine.write() as connection:
-                # Anew: what was taken back meanwhile is not to be given out.
-                found = waiting(connection)
-                messages.note_seen(
-                    connection, [at for at, _ in found[:limit]], agent, self._core.now_us()
-                )
+            # Anew: what was taken back meanwhile is not to be given out.
+            found = written(self._core.engine, given_out)
         return _page(found, limit, sealer)
 
     ainbox = twin(inbox)
@@ -378,8 +392,7 @@ class Bus:
         """
         self._named()
         given = texts("message_ids", message_ids, most=None)
-        with self._core.engine.write() as connection:
-            return self._note_done(connection, given)
+        return written(self._core.engine, lambda there: self._note_done(there, given))
 
     aacknowledge = twin(acknowledge)
 
@@ -484,8 +497,10 @@ class Bus:
             created_at=from_us(self._core.now_us()),
         )
         core = self._core
-        with core.engine.write() as connection:
-            made = messages.subscribe(connection, self.namespace, self._viewer, wanted)
+        subscribe = partial(
+            messages.subscribe, namespace=self.namespace, viewer=self._viewer, wanted=wanted
+        )
+        made = written(core.engine, subscribe)
         if made.query is None:
             return made
         # Whoever sends from now on knows of it; the rest is what was sent before.
@@ -497,8 +512,7 @@ class Bus:
             )  # fmt: skip
         here = {number: one for number, one in found if one.namespace == self.namespace}
         fits = fitting(core.indexing, here, {made.id: (made.query, made.min_similarity)})
-        with core.engine.write() as connection:
-            messages.note_fits(connection, fits)
+        written(core.engine, lambda connection: messages.note_fits(connection, fits))
         return made
 
     asubscribe = twin(subscribe)
@@ -517,11 +531,14 @@ class Bus:
     def unsubscribe(self, subscription_id: int) -> bool:
         """End a subscription of this agent; return whether it was there."""
         agent = self._named()
-        with self._core.engine.write() as connection:
+
+        def ended(connection: Connection) -> bool:
             place = namespaces.find(connection, self.namespace)
             return place is not None and messages.unsubscribe(
                 connection, subscription_id, place, agent, self._viewer
             )
+
+        return written(self._core.engine, ended)
 
     aunsubscribe = twin(unsubscribe)
 

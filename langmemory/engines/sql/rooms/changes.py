@@ -32,6 +32,7 @@ from langmemory.engines.sql.changes import applying
 from langmemory.engines.sql.changes.applying import Prepared
 from langmemory.engines.sql.changes.reviews import unanswered
 from langmemory.engines.sql.changes.undoing import Undoing
+from langmemory.engines.sql.engine import written
 from langmemory.engines.sql.graph import graph_rows
 from langmemory.engines.sql.reading.knowledge import came_after
 from langmemory.engines.sql.records import follow_ups, history, items, reviews, runs, standing
@@ -256,9 +257,15 @@ class Changes(ViewerChanges):
             ChangeError: It names something there never was, or contradicts itself.
             EmbeddingError: The embedder failed. In every case nothing was written.
         """
-        return planned_again(lambda: self._apply_once(change_set, dry_run))
+        applied = planned_again(lambda: self._apply_once(change_set, dry_run))
+        return applied if dry_run else self._with_files(applied, change_set.namespace)
 
     aapply = twin(apply)
+
+    def _with_files(self, applied: Applied, namespace: Namespace) -> Applied:
+        """Let files follow that core blocks of a namespace are bound to; say what became of them."""
+        lines = self._core.follow_blocks(self._core, namespace)
+        return replace(applied, lines=(*applied.lines, *lines)) if lines else applied
 
     def _apply_once(self, change_set: ChangeSet, dry_run: bool) -> Applied:
         core = self._core
@@ -278,8 +285,7 @@ class Changes(ViewerChanges):
             with core.engine.write() as connection, dry_run_savepoint(connection):
                 return replace(write(connection)[0], dry_run=True)
         core.complete(list(drafted.writes.values()))
-        with core.engine.write() as connection:
-            applied, pages = write(connection)
+        applied, pages = written(core.engine, write)
         core.follow(pages)
         return _together(applied, follow_up(core))
 
@@ -311,7 +317,7 @@ class Changes(ViewerChanges):
                 connection,
                 change_set,
                 drafted.prepared,
-                writes=drafted.writes,
+                writes={n: replace(one) for n, one in drafted.writes.items()},  # they are filled in
                 follows=follows,
             )
             if links is not None and not applied.repeated:
@@ -339,7 +345,9 @@ class Changes(ViewerChanges):
             ChangeError: There is no such run.
             EmbeddingError: The embedder failed. In every case nothing was written.
         """
-        return planned_again(lambda: self._undo_once(run_id, dry_run))
+        applied = planned_again(lambda: self._undo_once(run_id, dry_run))
+        run = None if dry_run else self.run(run_id)
+        return applied if run is None else self._with_files(applied, run.namespace)
 
     aundo = twin(undo)
 
@@ -354,8 +362,9 @@ class Changes(ViewerChanges):
         with core.engine.read() as snapshot:
             undoing = self._undoing(snapshot.connection, run_id)
         core.complete([write for one in undoing for write in one.drafts.values()])
-        with core.engine.write() as connection:
-            applied, pages = self._undo(connection, undoing)
+        applied, pages = written(
+            core.engine, lambda there: self._undo(there, [one.fresh() for one in undoing])
+        )
         core.follow(pages)
         applied = replace(applied, lines=(*_returned(returned), *applied.lines))
         return _together(applied, follow_up(core))
@@ -520,6 +529,10 @@ class Changes(ViewerChanges):
                     f"{name} is {given!r:.80}; it must be a string. `reviews()` lists the ids and "
                     "options. Nothing was decided."
                 )
+        with self._core.engine.read() as snapshot:
+            review = reviews.find(snapshot.connection, review_id)
+        if review is not None:  # a file that a person edited meanwhile is read first
+            self._core.follow_blocks(self._core, review.namespace)
         with self._core.engine.read() as snapshot:
             review = reviews.find(snapshot.connection, review_id)
             if review is None:

@@ -6,6 +6,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Iterable
+from typing import Final
 
 import numpy as np
 from langgraph.store.base import BaseStore
@@ -13,6 +14,7 @@ from numpy.typing import ArrayLike
 
 from langmemory.arguments import whole_number
 from langmemory.context.notes import ID_CHARS, digest
+from langmemory.engines.sql.engine import written
 from langmemory.engines.sql.records import items, short_ids, standing
 from langmemory.engines.sql.rooms.core import Core
 from langmemory.engines.sql.tables.connection import Connection
@@ -20,10 +22,14 @@ from langmemory.engines.sql.writing.naming import Names, unnumbered
 from langmemory.errors import EmbeddingError
 from langmemory.formation.relations.vocabulary import TO_ASSISTANT
 from langmemory.namespaces import check_namespace
+from langmemory.procedures import Procedure, is_procedure, names_task
 from langmemory.twins import Steps, Wait, awaiting, blocking
 from langmemory.types import Memory, Namespace
 
 logger = logging.getLogger("langmemory.store")
+
+MOST_PROCEDURES: Final = 500
+"""Procedures whose tasks are compared with a text; more than anybody told."""
 
 Place = tuple[Namespace, str]
 """Namespace and key of a memory."""
@@ -43,7 +49,8 @@ class Conversing:
         """Whether a recall waits for nothing but this file: what embeds takes microseconds, and no
         other model has a say."""
         core = self._core
-        return core.embeds_cheaply and core.expander is None and core.reranker is None
+        models = (core.expander, core.planner, core.reranker)
+        return core.embeds_cheaply and not any(one is not None for one in models)
 
     def mandates(self, namespace: Namespace, *, limit: int = 100) -> list[Memory]:
         """Return memories of priority ``mandate`` that are in force, the most recently updated
@@ -89,6 +96,33 @@ class Conversing:
             )
             return shown(snapshot.connection, ids, self._viewer)
 
+    def procedures(self, namespace: Namespace, task: str, *, limit: int = 3) -> list[Memory]:
+        """Return procedures in force whose task a text names, the longest task first; those that failed more
+        often than they succeeded behind the others.
+
+        Args:
+            namespace: Prefix by whole labels; ``()`` is the whole store.
+            task: What is to be done, in words.
+            limit: At most so many.
+        """
+        prefix = check_namespace(namespace, may_be_empty=True)
+        with self._core.engine.read() as snapshot:
+            ids = standing.procedures(
+                snapshot.connection,
+                prefix,
+                viewer=self._viewer,
+                alive_at_us=self._core.searching.alive_at_us(),
+                limit=MOST_PROCEDURES,
+            )
+            known = shown(snapshot.connection, ids, self._viewer) if ids else []
+        found = [
+            (Procedure.of(one), one)
+            for one in known
+            if is_procedure(one.value) and names_task(task, one.value["task"])
+        ]
+        found.sort(key=lambda each: (each[0].outcomes.fails_more, -len(each[0].task)))
+        return [one for _, one in found[:limit]]
+
     def said_after(self, namespace: Namespace, key: str) -> list[str]:
         """Return keys of the turns that stand after a turn in its thread; none where it is not
         stored."""
@@ -119,8 +153,7 @@ class Conversing:
                 if ids is not None:
                     found = shown(snapshot.connection, ids, self._viewer)
                     break
-            with self._core.engine.write() as connection:
-                short_ids.add(connection, _hash)
+            written(self._core.engine, lambda connection: short_ids.add(connection, _hash))
         return [one for one in found if digest(one.namespace, one.key).startswith(id.lower())]
 
     def _distance(self, one: str, other: str) -> Steps[float | None]:

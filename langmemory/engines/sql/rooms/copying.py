@@ -80,7 +80,7 @@ def copy_memory(
     indexing = Indexing(
         embedder=None, mode="keyword", fields=None if fields is None else tuple(fields)
     )
-    if source.reads_only:
+    if source.filtered:
         raise DatabaseError(
             f"The role with which {source.path} is open may not see all of it. Copy as the owner of its "
             "tables."

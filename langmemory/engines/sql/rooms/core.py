@@ -9,6 +9,7 @@ import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
+from functools import partial
 from typing import Any, Final, Literal, cast
 
 from langgraph.store.base import TTLConfig
@@ -18,7 +19,7 @@ from langmemory.config import Config, DatabaseConfig, load_config
 from langmemory.engines.sql.background import journal
 from langmemory.engines.sql.changes import applying
 from langmemory.engines.sql.changes.applying import Prepared
-from langmemory.engines.sql.engine import Engine
+from langmemory.engines.sql.engine import Engine, written
 from langmemory.engines.sql.reading.knowledge import StoreKnowledge
 from langmemory.engines.sql.reading.searching import Searching, now_us
 from langmemory.engines.sql.records import items, messages, removal, usage
@@ -35,11 +36,13 @@ from langmemory.errors import ConfigError, DatabaseError, EmbeddingError
 from langmemory.pacing import in_steps
 from langmemory.ports.journal import Pages, Projection
 from langmemory.recall.accesses import AccessLog, ShownLog
-from langmemory.recall.models import Expander, Reranker
+from langmemory.recall.models import Expander, Planner, Reranker
 from langmemory.recall.presets import find_preset
 from langmemory.redaction import Redactor
 from langmemory.twins import Steps, Wait, call
 from langmemory.types import Applied, Namespace
+from langmemory.vault.keys import GivenKey
+from langmemory.vault.sources import VaultKeys
 
 logger = logging.getLogger("langmemory.store")
 
@@ -71,12 +74,15 @@ class Core:
         "counts",
         "engine",
         "expander",
+        "follow_blocks",
         "indexing",
         "journal",
+        "planner",
         "redactor",
         "reranker",
         "searching",
         "ttl_config",
+        "vault_keys",
         "workers",
     )  # fmt: skip
 
@@ -92,6 +98,8 @@ class Core:
         expander: Expander | None,
         reranker: Reranker | None,
         redactor: Redactor | None,
+        planner: Planner | None = None,
+        vault_keys: Iterable[GivenKey] | GivenKey | None = None,
     ) -> None:
         """Open the file; see `MemoryStore`.
 
@@ -104,6 +112,7 @@ class Core:
             )
         self.config = config or load_config()
         settings = self.config.database
+        self.vault_keys = VaultKeys(vault_keys)
         indexing = resolve_indexing(index, self.config)
         self.ttl_config = resolve_ttl(ttl, self.config)
         find_preset(None, self.config)  # a wrong name is told at once, not by the first recall
@@ -120,6 +129,7 @@ class Core:
             clock=self.now_us,
         )
         self.expander, self.reranker, self.redactor = expander, reranker, redactor
+        self.planner = planner
         self.accesses, self.already_shown, self.counts = AccessLog(), ShownLog(), UsageCounts()
         durable = settings.model_copy(update={"synchronous": "full"})
         self.archive = Archive(
@@ -130,6 +140,9 @@ class Core:
         )
         self.journal = journal(self.engine)
         self.workers = Workers(self.engine)
+        self.follow_blocks: Callable[[Core, Namespace], tuple[str, ...]] = _nothing_follows
+        """Brings core blocks of a namespace and the files that they are bound to together; one line for
+        each. `MemoryStore` sets it."""
         try:
             self.indexing.check_model(self.engine.model, self.engine.path)
             self.engine.mend(self.indexing)
@@ -179,14 +192,14 @@ class Core:
         with self.engine.read() as snapshot:
             due = messages.any_expired(snapshot.connection, self.now_us())
         while due:
-            with self.engine.write() as connection:
-                due = messages.expire(connection, self.now_us()) == messages.EXPIRED_AT_ONCE
+            expired = written(self.engine, lambda there: messages.expire(there, self.now_us()))
+            due = expired == messages.EXPIRED_AT_ONCE
         removed = self.remove_all(items.has_expired(self.now_us()), "expire")
         with self.engine.read() as snapshot:
             ids = removal.outlived(snapshot.connection, self.now_us())
         for step in in_steps(ids, REMOVED_AT_ONCE):
-            with self.engine.write() as connection:
-                removal.expire_gone(connection, step, self.now_us())
+            gone = partial(removal.expire_gone, items=step, now_us=self.now_us())
+            written(self.engine, gone)
         return removed
 
     def write_later(self, write: Callable[[Connection], object]) -> None:
@@ -205,8 +218,9 @@ class Core:
         usage.add(connection, self.counts.drain())
 
     def reading(self, call: Callable[[], Any]) -> Wait:
-        """Return a blocking read to wait for."""
-        return Wait(call, lambda: self.workers.read(call))
+        """Return a blocking read to wait for; a connection that breaks meanwhile is replaced."""
+        retried = partial(self.engine.retried, call)
+        return Wait(retried, lambda: self.workers.read(retried))
 
     def preparing(self, call: Callable[[], Any]) -> Wait:
         """Return the preparation of a write to wait for; several are done in order of arrival."""
@@ -215,14 +229,9 @@ class Core:
     def writing(self, write: Callable[[Connection], Any]) -> Wait:
         """Return a transaction to wait for. Beside an event loop, and in threads where commits take long,
         concurrent ones share a commit."""
-
-        def blocking() -> Any:
-            with self.engine.write() as connection:
-                return write(connection)
-
         if self.engine.shares_commits:
             return Wait(lambda: self.workers.share(write), lambda: self.workers.write(write))
-        return Wait(lambda: self.engine.retried(blocking), lambda: self.workers.write(write))
+        return Wait(lambda: written(self.engine, write), lambda: self.workers.write(write))
 
     def complete(self, writes: Sequence[Write], *, tokens: bool = True) -> list[Write]:
         """Return the writes with their vectors, embedded where the file does not have them yet."""
@@ -292,11 +301,14 @@ class Core:
         with self.engine.read() as snapshot:
             ids = items.those(snapshot.connection, condition)
         removed = 0
+
+        def gone(step: Sequence[int], connection: Connection) -> tuple[int, Pages]:
+            some = items.those(connection, condition, step)
+            return len(some), remove(connection, some, self.now_us(), action, reason=reason)
+
         for step in in_steps(ids, REMOVED_AT_ONCE):
             try:
-                with self.engine.write() as connection:
-                    some = items.those(connection, condition, step)
-                    pages = remove(connection, some, self.now_us(), action, reason=reason)
+                count, pages = written(self.engine, partial(gone, step))
             except DatabaseError as error:
                 if not removed:
                     raise
@@ -304,9 +316,13 @@ class Core:
                     f"{removed} of {len(ids)} items are deleted; the others are there. {error} Then "
                     "delete them again."
                 ) from error
-            removed += len(some)
+            removed += count
             self.follow(pages)
         return removed
+
+
+def _nothing_follows(core: Core, namespace: Namespace) -> tuple[str, ...]:
+    return ()
 
 
 def remove(

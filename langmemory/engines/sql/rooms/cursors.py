@@ -14,7 +14,8 @@ import secrets
 from collections.abc import Sequence
 from typing import Final
 
-from langmemory.engines.sql.engine import Engine
+from langmemory.engines.sql.engine import Engine, written
+from langmemory.engines.sql.tables.connection import Connection
 from langmemory.engines.sql.tables.settings import cursor_secret, note_cursor_secret
 from langmemory.errors import ConfigError
 
@@ -41,10 +42,14 @@ class Cursors:
         with self._engine.glance() as snapshot:
             found = cursor_secret(snapshot.connection)
         if found is None:
-            with self._engine.write() as connection:
-                note_cursor_secret(connection, secrets.token_hex(32))
-                found = cursor_secret(connection)
+            found = written(self._engine, _made)
         return Sealer(name, bytes.fromhex(found or ""))
+
+
+def _made(connection: Connection) -> str | None:
+    """Return the secret, made unless another process was faster."""
+    note_cursor_secret(connection, secrets.token_hex(32))
+    return cursor_secret(connection)
 
 
 class Sealer:

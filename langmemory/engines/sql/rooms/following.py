@@ -14,6 +14,7 @@ import numpy as np
 
 from langmemory.changes import Change, ChangeSet, Facets, UpdateMemory
 from langmemory.engines.sql.changes.applying import Prepared
+from langmemory.engines.sql.engine import written
 from langmemory.engines.sql.reading.graph_view import GraphView
 from langmemory.engines.sql.reading.knowledge import StoreKnowledge
 from langmemory.engines.sql.reading.searching import now_us
@@ -221,16 +222,21 @@ def _follow_once(core: Core, follow_up: FollowUp) -> tuple[ChangeSet, Applied] |
         prepared = Prepared()
         if change_set is not None:
             prepared = Prepared.of(snapshot.connection, change_set)
-    with core.engine.write() as connection:
+
+    def write(connection: Connection) -> tuple[Applied, Pages] | None:
         if follow_ups.changed_since(connection, follow_up.namespace, seq):
             raise OutdatedPlanError(
                 f"{follow_up.namespace} changed while it was planned what follows from a change."
             )
         if not follow_ups.take(connection, follow_up) or change_set is None:
             return None
-        applied, pages = apply_run(core, connection, change_set, prepared)
-    core.follow(pages)
-    return change_set, applied
+        return apply_run(core, connection, change_set, prepared)
+
+    done = written(core.engine, write)
+    if done is None or change_set is None:
+        return None
+    core.follow(done[1])
+    return change_set, done[0]
 
 
 def reinstate(core: Core, connection: Connection, planned: Reinstatement) -> Pages:

@@ -15,7 +15,7 @@ from langmemory.engines.sql.forgetting import erase, residue
 from langmemory.engines.sql.forgetting.erasure_scope import ErasureScope
 from langmemory.engines.sql.forgetting.residue import Archived, Residue
 from langmemory.engines.sql.reading.searching import now_us
-from langmemory.engines.sql.records import follow_ups, history, runs
+from langmemory.engines.sql.records import follow_ups, history, runs, secrets
 from langmemory.engines.sql.records.usage import UsageCounts
 from langmemory.engines.sql.rooms.core import Core
 from langmemory.engines.sql.rooms.following import (
@@ -290,6 +290,7 @@ class Forgetting:
         asides = going.asides(connection, self.namespace, person, everything=self.everything)
         if self.owner is not None:
             runs.forget_who(connection, self.namespace, self.owner)
+            secrets.forget_person(connection, self.namespace, self.owner)
         kept = erase.Kept() if archive is None else forgotten.kept_by(archive)
         done, telling = erase.erase(connection, going, self.namespace, now, run, kept)
         verbatim.refresh_contexts(connection, turns)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import secrets
 from collections import defaultdict, deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -12,17 +13,39 @@ from itertools import count, islice, pairwise
 from os import PathLike
 from typing import Any
 
-from langmemory.engines.sql.engine import Engine
+from langmemory.arguments import check_time, whole_number
+from langmemory.changes import Change, ChangeSet, Invalidate
+from langmemory.context.dependencies import BUDGET_TOKENS, TaskContext, task_context
 from langmemory.engines.sql.graph.graph import EdgeRow
 from langmemory.engines.sql.reading.deleted_claims import DeletedClaims
 from langmemory.engines.sql.reading.graph_view import FIRST_EDGE, GraphView
 from langmemory.engines.sql.reading.walking import Stretch, Walk
+from langmemory.engines.sql.records import items
+from langmemory.engines.sql.rooms.changes import Changes
+from langmemory.engines.sql.rooms.core import Core
 from langmemory.engines.sql.rooms.cursors import Cursors
+from langmemory.engines.sql.rooms.linking import (
+    FRONT_MATTER,
+    Ends,
+    LinkedView,
+    check_relation,
+    link_changes,
+    whose,
+)
 from langmemory.engines.sql.scope.scopes import compile_scope
-from langmemory.engines.sql.tables.times import to_us
+from langmemory.engines.sql.tables.times import from_us, to_us
 from langmemory.engines.sql.writing.naming import Names
+from langmemory.errors import (
+    ChangedMeanwhileError,
+    ConfigError,
+    InvalidValueError,
+    LangMemoryError,
+    OwnershipError,
+)
+from langmemory.links import Relation
 from langmemory.subgraph.subgraph import Path, Subgraph
-from langmemory.types import Edge, Entity, Namespace, Page, Scope, Status
+from langmemory.twins import twin
+from langmemory.types import Edge, Entity, Namespace, Page, Privacy, Scope, Status
 
 
 class Graph:
@@ -34,25 +57,24 @@ class Graph:
     adds what ended or was superseded. An entity is given by a name of it, or by its key.
     """
 
-    __slots__ = ("_alive_at_us", "_as_of", "_engine", "_known_at", "_namespace", "_viewer")
+    __slots__ = ("_alive_at_us", "_as_of", "_core", "_engine", "_known_at", "_namespace", "_viewer")
 
     def __init__(
         self,
-        engine: Engine,
+        core: Core,
         namespace: Namespace,
         *,
         viewer: str | None = None,
         as_of: datetime | None = None,
         known_at: datetime | None = None,
-        alive_at_us: int | None = None,
     ) -> None:
         """See `MemoryStore.graph`."""
-        self._engine = engine
+        self._core, self._engine = core, core.engine
         self._namespace = namespace
         self._viewer = viewer
         self._as_of = as_of
         self._known_at = known_at
-        self._alive_at_us = alive_at_us
+        self._alive_at_us = core.searching.alive_at_us()
 
     def entity(self, name: str, *, past: bool = False) -> Entity:
         """Return an entity with its edges.
@@ -246,6 +268,195 @@ class Graph:
         """
         self.subgraph(name, depth, past=True).draw(path)
 
+    # Links.
+
+    def link(
+        self,
+        source: str,
+        relation: Relation,
+        target: str,
+        *,
+        reason: str = "",
+        valid_at: datetime | None = None,
+        privacy: Privacy = "shared",
+    ) -> Edge:
+        """Link two things, in a run that can be undone. The link is an edge of the graph; linking what is
+        linked already changes nothing.
+
+        Args:
+            source: The key of a memory, the title of a task, what a decision says, the path of a document, or
+                a name with its kind: ``agent:NAME``, ``swarm:NAME``, ``artifact:NAME``.
+            relation: One of `langmemory.links.RELATIONS`, such as ``requires``.
+            target: As ``source``.
+            reason: Why, for the record.
+            valid_at: Since when it holds; None: always.
+            privacy: Of the link. One that ends at something private is as private.
+
+        Raises:
+            EntityNameError: Nothing is called so, or more than one thing.
+            InvalidValueError: There is no such relation, it leads to itself, or its ends are private to
+                several people.
+        """
+        self._check_present("link")
+        check_relation(relation)
+        check_time("valid_at", valid_at)
+        with self._reading() as view:
+            ends = Ends(view.connection, self._namespace, self._viewer)
+            first, last = ends.end(source), ends.end(target)
+            there = self._between(view, first.anchor, relation, last.anchor)
+        if first.anchor == last.anchor:
+            raise InvalidValueError(f"{source!r} cannot be linked with itself.")
+        if there:
+            return there[0]
+        facets = whose((first, last), self._viewer, privacy)
+        changes = link_changes(first, relation, last, facets, reason=reason, valid_at=valid_at)
+        self._apply(changes, reason or f"linked: {relation}")
+        return self._claimed(changes[0].key)
+
+    alink = twin(link)
+
+    def unlink(
+        self,
+        source: str,
+        relation: Relation,
+        target: str,
+        *,
+        reason: str = "",
+        at: datetime | None = None,
+    ) -> Edge:
+        """End a link, in a run that can be undone. It stays readable with ``past=True``, and as it was.
+
+        Args:
+            source: As of `link`.
+            relation: As of `link`.
+            target: As of `link`.
+            reason: Why, for the record.
+            at: Since when it does not hold; None: now.
+
+        Raises:
+            EntityNameError: As `link`.
+            InvalidValueError: There is no such link.
+            OwnershipError: It is another's.
+        """
+        self._check_present("unlink")
+        check_time("at", at)
+        with self._reading() as view:
+            ends = Ends(view.connection, self._namespace, self._viewer)
+            first, last = ends.end(source), ends.end(target)
+            there = self._between(view, first.anchor, check_relation(relation), last.anchor)
+            for one in there:
+                owner = ends.owner_of(one.fact)
+                if self._viewer is not None and owner not in (None, self._viewer):
+                    raise OwnershipError(
+                        "The link is another's. Ask them, or use the application's store."
+                    )
+        if not there:
+            raise InvalidValueError(
+                f"{source!r} has no link {relation!r} to {target!r} that holds; `edges` lists them."
+            )
+        ended = at or from_us(self._core.now_us())
+        changes = [Invalidate(key=one.fact, invalid_at=ended, reason=reason) for one in there]
+        self._apply(changes, reason or f"unlinked: {relation}")
+        return self._claimed(there[0].fact, past=True)
+
+    aunlink = twin(unlink)
+
+    def context_for(self, task: str, *, budget_tokens: int = BUDGET_TOKENS) -> TaskContext:
+        """Return what a task depends on, by its links alone, without any search: itself, what it requires,
+        who provides that, what contains it, what affects any of it, what is about it, what it relates to.
+        The nearest comes first. What was superseded is left out, and what took its place stands there
+        instead. What the viewer may not know of is not there.
+
+        Args:
+            task: As ``source`` of `link`; anything that links lead from.
+            budget_tokens: What it takes at most, about.
+
+        Raises:
+            EntityNameError: Nothing is called so, or more than one thing.
+        """
+        budget = whole_number("budget_tokens", budget_tokens, least=1)
+        with self._reading() as view:
+            ends = Ends(view.connection, self._namespace, self._viewer)
+            return task_context(
+                LinkedView(view, ends, view.connection, view.place), ends.end(task).anchor,
+                budget_tokens=budget,
+            )  # fmt: skip
+
+    acontext_for = twin(context_for)
+
+    def _relink(self, source: str, wanted: Iterable[tuple[str, Iterable[str]]]) -> list[str]:
+        """Make the links that a document names in its front matter those that are wanted, in one run; others
+        of it stay.
+
+        Args:
+            source: Key of the document.
+            wanted: Relations, and the ends to look for, of which the first that is there counts.
+
+        Returns:
+            What could not be linked, and why.
+        """
+        refused: list[str] = []
+        changes: list[Change] = []
+        with self._reading() as view:
+            ends = Ends(view.connection, self._namespace, self._viewer)
+            first = ends.end(source)
+            entity = view.of_key(first.anchor)
+            edges = () if entity is None else view.edges(view.touching([entity]))
+            linked = {
+                (edge.relation, edge.object or ""): edge.fact
+                for edge in edges
+                if edge.subject == first.anchor
+            }
+            over = {
+                one: fact for one, fact in linked.items() if ends.origin_of(fact) == FRONT_MATTER
+            }
+            for relation, names in wanted:
+                try:
+                    last = ends.first(names)
+                    if last.anchor == first.anchor:
+                        raise InvalidValueError("it cannot be linked with itself")
+                    over.pop((relation, last.anchor), None)
+                    if (relation, last.anchor) not in linked:
+                        linked[relation, last.anchor] = ""
+                        facets = whose((first, last), self._viewer, "shared")
+                        changes += link_changes(first, relation, last, facets, origin=FRONT_MATTER)
+                except LangMemoryError as error:
+                    refused.append(f"{relation} {next(iter(names), '')}: {error}")
+        now = from_us(self._core.now_us())
+        changes += [Invalidate(key=fact, invalid_at=now) for fact in over.values()]
+        if changes:
+            self._apply(changes, "named in the front matter of a document")
+        return refused
+
+    def _between(self, view: GraphView, first: str, relation: str, last: str) -> list[Edge]:
+        ids = [view.of_key(one) for one in (first, last)]
+        if None in ids:
+            return []
+        rows = view.touching([one for one in ids if one is not None], relation)
+        return [edge for edge in view.edges(rows) if (edge.subject, edge.object) == (first, last)]
+
+    def _apply(self, changes: Sequence[Change], reason: str) -> None:
+        change_set = ChangeSet(
+            namespace=self._namespace, run_id=f"link/{secrets.token_hex(8)}", kind="correction",
+            reason=reason, changes=tuple(changes),
+        )  # fmt: skip
+        Changes(self._core, None).apply(change_set)
+
+    def _claimed(self, fact: str, *, past: bool = False) -> Edge:
+        with self._reading(past) as view:
+            item = items.find(view.connection, self._namespace, fact, viewer=self._viewer)
+            for edge in view.edges(view.claims_of([] if item is None else [item])):
+                return edge
+        raise ChangedMeanwhileError(
+            "An end of the link was deleted meanwhile. Nothing is linked; look again."
+        )
+
+    def _check_present(self, action: str) -> None:
+        if self._as_of is not None or self._known_at is not None:
+            raise ConfigError(
+                f"This graph is of another time; {action} in the graph of now: store.graph(namespace)."
+            )
+
     @contextmanager
     def _reading(self, past: bool = False) -> Iterator[GraphView]:
         statuses: tuple[Status, ...] = ("active", "superseded")
@@ -269,6 +480,7 @@ class Graph:
                 self._namespace,
                 narrow=compile_scope(narrow, alive_at_us=self._alive_at_us),
                 wide=compile_scope(wide, alive_at_us=self._alive_at_us),
+                ends=compile_scope(replace(wide, statuses=None), alive_at_us=self._alive_at_us),
                 at_us=to_us(self._as_of or self._known_at or datetime.now(UTC)),
                 past=past,
                 deleted=deleted,

@@ -7,7 +7,7 @@ from concurrent.futures import Future
 
 from langmemory.arguments import whole_number
 from langmemory.engines.sql.background import jobs
-from langmemory.engines.sql.engine import Engine
+from langmemory.engines.sql.engine import Engine, written
 from langmemory.engines.sql.reading.searching import now_us
 from langmemory.engines.sql.rooms.workers import Workers
 from langmemory.engines.sql.tables.connection import Connection
@@ -44,18 +44,15 @@ class Jobs:
 
     def run_now(self, kind: str) -> None:
         """See `jobs.run_now`."""
-        with self._engine.write() as connection:
-            jobs.run_now(connection, kind, self.clock())
+        written(self._engine, lambda connection: jobs.run_now(connection, kind, self.clock()))
 
     def retry(self, ids: Sequence[int] | None = None) -> list[int]:
         """Make dead jobs pending again, as if new; None means all. Return which they were."""
-        with self._engine.write() as connection:
-            return jobs.requeue(connection, ids, self.clock())
+        return written(self._engine, lambda there: jobs.requeue(there, ids, self.clock()))
 
     def drop(self, ids: Sequence[int]) -> list[int]:
         """Delete pending and dead jobs; those it was."""
-        with self._engine.write() as connection:
-            return jobs.drop(connection, ids)
+        return written(self._engine, lambda connection: jobs.drop(connection, ids))
 
     def drop_later(self, job: int) -> Future[list[int]]:
         """`drop` in the background."""
@@ -114,7 +111,8 @@ class Leases:
         with self._jobs._engine.glance() as snapshot:  # an idle worker takes no write lock
             if not jobs.claimable(snapshot.connection, kind, now, due_by):
                 return None
-        with self._jobs._engine.write() as connection:
+
+        def claim(connection: Connection) -> Job | None:
             now = self._jobs.clock()  # the lease begins now, not before a wait for the lock
             return jobs.claim(
                 connection,
@@ -126,6 +124,8 @@ class Leases:
                 max_attempts=max_attempts,
             )
 
+        return written(self._jobs._engine, claim)
+
     def next_due(self, kind: str) -> int | None:
         """See `jobs.next_due`."""
         with self._jobs._engine.glance() as snapshot:
@@ -133,9 +133,12 @@ class Leases:
 
     def renew(self, claims: Sequence[Job], lease_us: int) -> list[Job]:
         """Prolong claims; those that are lost."""
-        with self._jobs._engine.write() as connection:
+
+        def renew(connection: Connection) -> list[Job]:
             now = self._jobs.clock()
             return [job for job in claims if not jobs.renew(connection, job, now, lease_us)]
+
+        return written(self._jobs._engine, renew)
 
     def holds(self, job: Job) -> bool:
         """See `jobs.holds`."""
@@ -144,24 +147,35 @@ class Leases:
 
     def finish(self, job: Job, result: str) -> bool:
         """See `jobs.finish`."""
-        with self._jobs._engine.write() as connection:
-            return jobs.finish(connection, job, self._jobs.clock(), result)
+        clock = self._jobs.clock
+        return written(
+            self._jobs._engine, lambda connection: jobs.finish(connection, job, clock(), result)
+        )
 
     def fail(self, job: Job, error: str, retry_at_us: int | None) -> JobState | None:
         """See `jobs.fail`."""
-        with self._jobs._engine.write() as connection:
-            return jobs.fail(connection, job, self._jobs.clock(), error, retry_at_us)
+        clock = self._jobs.clock
+        return written(
+            self._jobs._engine,
+            lambda connection: jobs.fail(connection, job, clock(), error, retry_at_us),
+        )
 
     def release(self, claims: Sequence[Job]) -> None:
         """See `jobs.release`."""
-        with self._jobs._engine.write() as connection:
+
+        def release(connection: Connection) -> None:
             for job in claims:
                 jobs.release(connection, job, self._jobs.clock())
+
+        written(self._jobs._engine, release)
 
     def tidy(self, keep_us: int) -> int:
         """Delete done and replaced jobs that ended longer ago; how many; and mend what a wrong
         clock put off."""
-        with self._jobs._engine.write() as connection:
+
+        def tidy(connection: Connection) -> int:
             now = self._jobs.clock()
             jobs.after_clock_change(connection, now)
             return jobs.prune(connection, max(now - keep_us, 0))
+
+        return written(self._jobs._engine, tidy)

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from langmemory.engines.sql.background import dreams, journal
-from langmemory.engines.sql.engine import Engine
+from langmemory.engines.sql.engine import Engine, written
 from langmemory.engines.sql.reading.ageing import AgeingView
 from langmemory.engines.sql.records import items, standing
 from langmemory.engines.sql.rooms.core import existing
@@ -99,15 +99,18 @@ class StoredJournal:
             return {namespaces.from_path(path): months[id] for id, path in rows if id in months}
 
     def distil(self, prefix: Namespace, through: str | None, *, dry_run: bool) -> Pages:
+        def distil(connection: Connection) -> dict[int, Pages]:
+            leaving = journal.leaving(connection, prefix, through)
+            for namespace in leaving:
+                settings.note_distilled(connection, namespace, through)
+            journal.mark(connection, set().union(*leaving.values()))
+            return leaving
+
         if dry_run:
             with self._engine.read() as snapshot:
                 leaving = journal.leaving(snapshot.connection, prefix, through)
         else:
-            with self._engine.write() as connection:
-                leaving = journal.leaving(connection, prefix, through)
-                for namespace in leaving:
-                    settings.note_distilled(connection, namespace, through)
-                journal.mark(connection, set().union(*leaving.values()))
+            leaving = written(self._engine, distil)
         return set().union(*leaving.values())
 
     def days(self, namespace: Namespace, keys: Sequence[str]) -> set[date]:
@@ -125,16 +128,14 @@ class StoredJournal:
             return [Path(folder) for folder in settings.journals(snapshot.connection)]
 
     def keep(self, folder: Path) -> None:
-        with self._engine.write() as connection:
-            settings.add_journal(connection, str(folder))
+        written(self._engine, lambda connection: settings.add_journal(connection, str(folder)))
 
     def stale(self) -> tuple[Pages, int]:
         with self._engine.glance() as snapshot:
             return journal.marked(snapshot.connection)
 
     def unmark(self, newest: int) -> None:
-        with self._engine.write() as connection:
-            journal.unmark(connection, newest)
+        written(self._engine, lambda connection: journal.unmark(connection, newest))
 
     def remembered(self, prefix: Namespace, now_us: int) -> Iterator[Remembered]:
         with self._engine.read() as snapshot:

@@ -4,18 +4,22 @@ from __future__ import annotations
 
 import os
 import socket
+import uuid
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from langmemory.engines.sql.engine import written
 from langmemory.engines.sql.reading.ageing import AgeingView
 from langmemory.engines.sql.records import items, progress, runs
 from langmemory.engines.sql.rooms.archive import Archive
 from langmemory.engines.sql.rooms.core import existing
 from langmemory.engines.sql.rooms.gathering import OpenStore
 from langmemory.engines.sql.tables import namespaces
+from langmemory.engines.sql.tables.connection import Connection
 from langmemory.engines.sql.writing.naming import Names
 from langmemory.errors import MaintenanceBusyError
 from langmemory.types import Memory, Namespace
@@ -50,10 +54,13 @@ class Maintaining:
 
     def advance(self, task: str, namespace: Namespace, seq: int) -> None:
         """Note up to which place in the history a task has taken changes into account."""
-        with self._core.engine.write() as connection:
+
+        def advance(connection: Connection) -> None:
             found = namespaces.find(connection, namespace)
             if found is not None:
                 progress.advance(connection, task, found, seq)
+
+        written(self._core.engine, advance)
 
     def shown(self, namespace: Namespace, keys: Sequence[str]) -> dict[str, tuple[Memory, str]]:
         """Return memories of a namespace by key, each with its text as people read it."""
@@ -101,8 +108,7 @@ class Maintaining:
 
     def note_night(self, night: dict[str, Any]) -> None:
         """Note how far a night has come, so that it goes on if the process ends."""
-        with self._core.engine.write() as connection:
-            progress.note_night(connection, night)
+        written(self._core.engine, lambda connection: progress.note_night(connection, night))
 
     def undone_keys(self, namespace: Namespace, task: str) -> set[str]:
         """Return the keys of the memories that a task changed in runs that a person took back."""
@@ -115,16 +121,23 @@ class Maintaining:
         Raises:
             MaintenanceBusyError: Another process has it.
         """
-        with self._core.engine.write() as connection:
+
+        def take(connection: Connection) -> str | None:
             now = self._core.now_us()
             until = now + int(seconds * 1_000_000)
             if progress.take_lease(connection, LEASE, holder, now, until):
-                return
+                return None
             other = progress.lease_holder(connection, LEASE, now)
-            if other is not None and _has_ended(other):
+            if other is not None and not _has_ended(other):
+                return other
+            if other is not None:
                 progress.give_back_lease(connection, LEASE, other)
-                progress.take_lease(connection, LEASE, holder, now, until)
-                return
+            progress.take_lease(connection, LEASE, holder, now, until)
+            return None
+
+        other = written(self._core.engine, take)
+        if other is None:
+            return
         raise MaintenanceBusyError(
             f"{self._core.path} is being maintained by {other}. Wait until it has finished; the lease of a "
             f"process that ended on another machine is free after {seconds:.0f} s."
@@ -132,14 +145,28 @@ class Maintaining:
 
     def give_back_lease(self, holder: str) -> None:
         """Give the lease back."""
-        with self._core.engine.write() as connection:
-            progress.give_back_lease(connection, LEASE, holder)
+        written(self._core.engine, lambda there: progress.give_back_lease(there, LEASE, holder))
+
+
+def this_process() -> str:
+    """Return the name under which this process holds a lease: that of the machine, and the process id."""
+    return f"{_machine()}:{os.getpid()}"
+
+
+def _machine() -> str:
+    """Return the host name, and what tells this machine, or container, from others of that name."""
+    try:
+        boot = Path("/proc/sys/kernel/random/boot_id").read_text("ascii")[:8]
+        number = f"{boot}-{os.stat('/proc/self/ns/pid').st_ino:x}"  # processes are numbered by it
+    except OSError:  # not Linux
+        number = f"{uuid.getnode():x}"
+    return f"{socket.gethostname()}/{number}"
 
 
 def _has_ended(holder: str) -> bool:
-    """Return whether a holder ``host:pid`` was a process of this machine, and is no more."""
-    host, _, pid = holder.rpartition(":")
-    if os.name != "posix" or host != socket.gethostname() or not pid.isdigit():
+    """Return whether a holder, as `this_process` names it, was a process of this machine, and is no more."""
+    machine, _, pid = holder.rpartition(":")
+    if os.name != "posix" or machine != _machine() or not pid.isdigit():
         return False
     try:
         os.kill(int(pid), 0)

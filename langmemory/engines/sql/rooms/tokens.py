@@ -12,7 +12,7 @@ from datetime import UTC, datetime
 from typing import Final, get_args
 
 from langmemory.arguments import check_agent
-from langmemory.engines.sql.engine import Engine
+from langmemory.engines.sql.engine import Engine, written
 from langmemory.engines.sql.records import tokens
 from langmemory.errors import ConfigError
 from langmemory.namespaces import check_namespace
@@ -41,6 +41,7 @@ class Tokens:
         scope: TokenScope = "read",
         expires_at: datetime | None = None,
         agent: str | None = None,
+        unlocks: bool = False,
     ) -> tuple[AccessToken, str]:
         """Make a token; return what is stored of it, and the token itself, which nobody can read again.
 
@@ -51,6 +52,7 @@ class Tokens:
             expires_at: From when on it is refused; None is never.
             agent: As which agent it sends and receives on the bus; None is none. A token of the
                 application may name one with each request.
+            unlocks: Whether it may also unlock secrets of the vault, with a reason, into the audit log.
 
         Raises:
             ConfigError: An argument is wrong.
@@ -72,10 +74,11 @@ class Tokens:
             created_at=now,
             expires_at=expires_at,
             agent=None if agent is None else check_agent("agent", agent),
+            unlocks=unlocks,
         )
         secret = secrets.token_urlsafe(32)
-        with self._engine.write() as connection:
-            tokens.insert(connection, token, json.dumps(token.namespaces), _digest(secret))
+        spaces, digest = json.dumps(token.namespaces), _digest(secret)
+        written(self._engine, lambda there: tokens.insert(there, token, spaces, digest))
         return token, f"{PREFIX}_{token.id}_{secret}"
 
     def listed(self) -> list[AccessToken]:
@@ -85,8 +88,7 @@ class Tokens:
 
     def revoke(self, id: str) -> bool:
         """Delete a token: it is refused from now on. Return whether it was there."""
-        with self._engine.write() as connection:
-            return tokens.delete(connection, id)
+        return written(self._engine, lambda connection: tokens.delete(connection, id))
 
     def verified(self, text: str) -> AccessToken | None:
         """Return the token that a text is; None for what is none, revoked, forged or expired.
@@ -97,7 +99,7 @@ class Tokens:
         if found is None:
             return None
         row = self._engine.first(tokens.FIND, (found[1],))
-        digest = bytes(32) if row is None else row[7]
+        digest = bytes(32) if row is None else row[8]
         if not hmac.compare_digest(digest, _digest(found[2])) or row is None:
             return None
         token = tokens.token_of(row)

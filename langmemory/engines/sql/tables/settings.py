@@ -4,6 +4,7 @@ folders where its journal stands."""
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Final, Literal, get_args
 
@@ -19,6 +20,10 @@ _JOURNAL: Final = "journal "
 
 _DISTILLED: Final = "distilled "
 """Begins the name of a setting whose value is a month, YYYY-MM: that of a namespace, by its id."""
+
+_CORE_FILE: Final = "core file "
+"""Begins the name of a setting whose value is a binding of a core block to a file: JSON, see
+`langmemory.core_files.Binding`. No client of the server reaches it: a path is the operator's to give."""
 
 _COPYING: Final = "copying"
 """Setting of a database that another one is being copied into: JSON, see `Copying`."""
@@ -98,6 +103,22 @@ def note_distilled(connection: Connection, namespace: int, month: str | None) ->
     connection.execute("DELETE FROM setting WHERE name = ?", (name,))
     if month is not None:
         connection.execute("INSERT INTO setting (name, value) VALUES (?, ?)", (name, month))
+
+
+def core_files(connection: Connection) -> list[str]:
+    """Return the bindings of core blocks to files, as JSON."""
+    rows = connection.execute(
+        "SELECT value FROM setting WHERE substr(name, 1, ?) = ?", (len(_CORE_FILE), _CORE_FILE)
+    )
+    return [str(row[0]) for row in rows]
+
+
+def note_core_file(connection: Connection, block: Sequence[str], binding: str | None) -> None:
+    """Note to which file a core block, its labels, is bound; None: to none."""
+    name = _CORE_FILE + json.dumps(list(block), ensure_ascii=False)
+    connection.execute("DELETE FROM setting WHERE name = ?", (name,))
+    if binding is not None:
+        connection.execute("INSERT INTO setting (name, value) VALUES (?, ?)", (name, binding))
 
 
 def remaining(connection: Connection) -> Remaining | None:

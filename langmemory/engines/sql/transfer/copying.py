@@ -30,7 +30,8 @@ COPIED: Final = {
     "alias": "entity", "mention": "entity", "edge": "id", "review": "id", "job": "id", "usage": "item",
     "label": "item", "follow_up": "id", "stale_page": "id", "citation": "item", "progress": "namespace",
     "archived_item": "item", "token": "id", "message": "seq", "receipt": "message",
-    "subscription": "id", "fit": "subscription", "setting": "name", "activity": "seq",
+    "subscription": "id", "fit": "subscription", "secret": "id", "vault_key": "id", "vault_event": "seq",
+    "setting": "name", "activity": "seq",
 }  # fmt: skip
 """Tables in the order in which they are copied, and the column whose ranges are the pieces. Triggers write
 ``activity`` for rows of others, and delete receipts and fits with their messages, so these come later."""

@@ -19,6 +19,7 @@ from langmemory.engines.sql.scope.ownership import visible_to
 from langmemory.engines.sql.tables.connection import Connection
 from langmemory.engines.sql.tables.namespaces import below, find, from_path, intern, to_path
 from langmemory.engines.sql.tables.times import from_us, to_us
+from langmemory.engines.sql.transfer import secret_rows
 from langmemory.errors import ImportFormatError
 from langmemory.types import Namespace
 
@@ -131,6 +132,8 @@ def export_rows(
             for name in row.keys() & _JSON.keys():
                 row[name] = json.loads(row[name])
             yield {"type": kind, "namespace": list(from_path(row.pop("path"))), **row}
+    if viewer is None:
+        yield from secret_rows.export_rows(connection, prefix, history=history)
 
 
 _REMOVED: Final = f"history h ON h.item = {{0}} AND {removal.RESTORABLE}"
@@ -218,6 +221,8 @@ class _Import:
             found = runs.find(self.connection, str(row["id"]))
             if found is None and not runs.undoes_what_stands(self.connection, str(row["id"])):
                 self._whole(kind, row)
+        elif kind == "secret":
+            secret_rows.import_row(self.connection, self.namespace, row)
         elif kind == "entity":
             if self._entity(row["key"]) is None:
                 graph_rows.add_entity(

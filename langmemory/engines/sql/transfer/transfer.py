@@ -52,9 +52,9 @@ from langmemory.values import from_json, to_json
 Place = tuple[Namespace, str]
 
 FORMAT: Final = "langmemory-export"
-VERSION: Final = 5
-"""1 had items and history only, 2 no usage, 3 nothing of what runs removed, 4 no citations. A reader refuses
-a newer version before anything is stored, so a new type of row is a new version."""
+VERSION: Final = 6
+"""1 had items and history only, 2 no usage, 3 nothing of what runs removed, 4 no citations, 5 no vault.
+A reader refuses a newer version before anything is stored, so a new type of row is a new version."""
 BATCH: Final = 500
 """Items, or rows beside them, written in one transaction by an import."""
 BATCH_CHARACTERS: Final = 4_000_000

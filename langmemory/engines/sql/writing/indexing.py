@@ -26,8 +26,9 @@ from langmemory.engines.sql.tables.namespaces import from_path
 from langmemory.engines.sql.tables.settings import ModelSetting
 from langmemory.engines.sql.tables.times import by_clock, to_us
 from langmemory.engines.sql.tables.values import leaves
-from langmemory.errors import ConfigError, EmbeddingModelMismatchError
+from langmemory.errors import ConfigError, EmbeddingModelMismatchError, VaultError
 from langmemory.languages import index_text, passages
+from langmemory.links import is_link
 from langmemory.ports.candidates import Floats
 from langmemory.ports.facts import fingerprint
 from langmemory.recall import vocabulary
@@ -111,7 +112,7 @@ class Indexing:
             check_keys(plain)  # what an object became may nest deeper
         text = readable_text(plain)
         fact = is_fact(plain)
-        if index is None and is_node(key, plain):
+        if index is None and (is_node(key, plain) or is_link(key, plain)):
             index = False
         if body_of is not None:
             texts = self._parts((text,)) if self.embedder is not None else ()
@@ -322,6 +323,10 @@ OWN_FACETS: Final = frozenset(
 """Facets that a value may name itself."""
 
 
+VAULT: Final = "vault"
+"""What an item cannot be: its value would be stored in clear."""
+
+
 def facets_of(value: Mapping[str, Any]) -> dict[str, Any]:
     """Return the facets that a value names itself: ``{"text": …, "priority": "mandate"}`` is a mandate.
 
@@ -330,6 +335,11 @@ def facets_of(value: Mapping[str, Any]) -> dict[str, Any]:
     """
     if OWN_FACETS.isdisjoint(value):  # as nearly always
         return {}
+    if value.get("kind") == VAULT:
+        raise VaultError(
+            "The kind 'vault' is for secrets, and an item stands in clear in the file, in recall and in "
+            "prompts. Store the secret by store.vault.put(namespace, label, secret). Nothing was written."
+        )
     facets: dict[str, Any] = {
         name: value[name] for name, allowed in CHOICES.items() if value.get(name) in allowed
     }

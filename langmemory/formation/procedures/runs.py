@@ -1,0 +1,165 @@
+"""Runs of tools: what an assistant did between two words of a person, and whether it ended well.
+
+The output of a tool is data. Nothing of it is in a run: neither its text, nor what an argument took from
+it. A run in which a tool's output may have said what to do is tainted, and nothing is learned from it.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, ToolMessage
+
+from langmemory.context.marking import is_injected
+from langmemory.formation.orders import gives_orders
+from langmemory.languages import is_correction, split_words
+
+SHORTEST_COPY: Final = 4
+"""Characters of an argument that can be recognised as copied from an output."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Call:
+    """One call of a tool."""
+
+    tool: str
+    arguments: Mapping[str, Any]
+    """Without what was copied from the output of a tool: a placeholder names that tool."""
+    failed: bool | None
+    """None: it was never answered."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ToolRun:
+    """What followed on words of a person."""
+
+    asked: str
+    calls: tuple[Call, ...]
+    answered: bool
+    """Whether it ended with an answer."""
+    corrected: bool
+    """Whether the person's next words correct it."""
+    tainted: str = ""
+    """Why nothing may be learned from it; empty where something may."""
+
+    @property
+    def problem(self) -> str:
+        """Why it makes no procedure; empty where it may."""
+        if self.tainted:
+            return self.tainted
+        if sum(one.failed is False for one in self.calls) < 2:
+            return "fewer than two calls succeeded"
+        if self.calls[-1].failed is not False:
+            return "its last call failed"
+        if self.corrected:
+            return "the person corrected it"
+        return "" if self.answered else "it did not end"
+
+
+def runs_of(messages: Iterable[BaseMessage]) -> list[ToolRun]:
+    """Return the runs of a conversation that called tools, in order."""
+    parts: list[list[BaseMessage]] = []
+    for message in messages:
+        if is_injected(message):
+            continue
+        if isinstance(message, HumanMessage):
+            parts.append([message])
+        elif parts:
+            parts[-1].append(message)
+    asked = [str(part[0].text) for part in parts]
+    found = []
+    for place, part in enumerate(parts):
+        run = _run(part, said=" ".join(asked[: place + 1]), reply=asked[place + 1 : place + 2])
+        if run.calls:
+            found.append(run)
+    return found
+
+
+def calls_of(messages: Iterable[BaseMessage]) -> list[Call]:
+    """Return the calls of tools in a part of a conversation, with their arguments as they were."""
+    results = {one.tool_call_id: one for one in messages if isinstance(one, ToolMessage)}
+    return [
+        Call(
+            tool=call["name"],
+            arguments=call["args"],
+            failed=_failed(results.get(call["id"] or "")),
+        )
+        for one in messages
+        if isinstance(one, AIMessage)
+        for call in one.tool_calls
+    ]
+
+
+def _failed(result: ToolMessage | None) -> bool | None:
+    return None if result is None else result.status == "error"
+
+
+def _run(part: Sequence[BaseMessage], *, said: str, reply: Sequence[str]) -> ToolRun:
+    """Return the run of one part: the words of a person and what followed.
+
+    Args:
+        part: Its messages.
+        said: All that the person said until then.
+        reply: What they said next, if anything.
+    """
+    results = {one.tool_call_id: one for one in part if isinstance(one, ToolMessage)}
+    outputs: list[tuple[str, str]] = []
+    calls: list[Call] = []
+    tainted = ""
+    for message in part[1:]:
+        if isinstance(message, ToolMessage):
+            outputs.append((message.name or "a tool", str(message.text)))
+            if gives_orders(str(message.text)):
+                tainted = "the output of a tool gives orders"
+        elif isinstance(message, AIMessage):
+            for call in message.tool_calls:
+                if _came_from_output(call["name"], outputs, said):
+                    tainted = tainted or "a call may come from the output of a tool"
+                arguments = {n: _clean(one, outputs, said) for n, one in call["args"].items()}
+                failed = _failed(results.get(call["id"] or ""))
+                calls.append(Call(tool=call["name"], arguments=arguments, failed=failed))
+    last = part[-1]
+    return ToolRun(
+        asked=str(part[0].text),
+        calls=tuple(calls),
+        answered=isinstance(last, AIMessage) and not last.tool_calls,
+        corrected=any(map(is_correction, reply)),
+        tainted=tainted,
+    )
+
+
+def _came_from_output(tool: str, outputs: Sequence[tuple[str, str]], said: str) -> bool:
+    """Return whether an output names a tool that the person did not speak of."""
+    words = set(split_words(tool.replace("_", " ")))
+    if words <= set(split_words(said)):
+        return False
+    return any(tool in output or words <= set(split_words(output)) for _, output in outputs)
+
+
+def _clean(argument: Any, outputs: Sequence[tuple[str, str]], said: str) -> Any:
+    """Return an argument without what stands in the output of a tool, and was not said by the person."""
+    if isinstance(argument, Mapping):
+        return {name: _clean(one, outputs, said) for name, one in argument.items()}
+    if isinstance(argument, list):
+        return [_clean(one, outputs, said) for one in argument]
+    text = argument if isinstance(argument, str) else json.dumps(argument, default=str)
+    if len(text.strip()) < SHORTEST_COPY or text in said:
+        return argument
+    source = next((tool for tool, output in outputs if _shares(text, output, said)), None)
+    return argument if source is None else f"<from {source}>"
+
+
+def _shares(text: str, output: str, said: str) -> bool:
+    """Return whether an argument has words of an output in a row that the person did not say."""
+    if text.strip() in output:
+        return True
+    words, there, spoken = (
+        split_words(text),
+        " ".join(split_words(output)),
+        " ".join(split_words(said)),
+    )
+    rows = (" ".join(words[at : at + 3]) for at in range(len(words) - 2))
+    return any(row in there and row not in spoken for row in rows)

@@ -1,0 +1,105 @@
+"""The vault over REST: labels, the audit log, and unlocking one secret with a reason."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from pydantic import Field
+
+from langmemory.server.access import Access
+from langmemory.server.api.requests import Fields, Labels, Limit, Place
+from langmemory.server.problems import Problem
+from langmemory.server.routes import Routes
+from langmemory.types import SecretInfo, VaultEvent
+from langmemory.wire import Deferred
+
+routes = Routes("Vault")
+
+SecretLabel = Annotated[str, Field(min_length=1, max_length=200)]
+Owner = Annotated[str, Field(min_length=1, max_length=400)]
+
+
+class SecretListing(Place):
+    """Which secrets."""
+
+    label: SecretLabel | None = None
+    """A part of the label, in any case."""
+    owner: Owner | None = None
+    """Whose; without it, of everybody whom the token shows."""
+    deleted: bool = False
+    """Deleted ones, too."""
+
+
+class Secrets(Deferred):
+    """Secrets without their texts."""
+
+    secrets: list[SecretInfo]
+
+
+class AuditListing(Place):
+    """Which entries."""
+
+    limit: Limit = 50
+    before: Annotated[int, Field(ge=1)] | None = None
+    """Only entries with a lower `seq`: the next page."""
+
+
+class Audit(Deferred):
+    """Entries, the newest first."""
+
+    events: list[VaultEvent]
+
+
+class Unlocking(Fields):
+    """Which secret, and why."""
+
+    namespace: Labels | None = None
+    """Without it, what the token is bound to."""
+    label: SecretLabel
+    owner: Owner | None = None
+    """Whose it is; without it the viewer's, and of the application's token the application's."""
+    version: Annotated[int, Field(ge=1)] | None = None
+    """An older one."""
+    reason: Annotated[str, Field(min_length=3, max_length=500)]
+    """What it is needed for; it goes into the audit log."""
+
+
+class Unlocked(Deferred):
+    """A secret in clear."""
+
+    secret: str
+
+
+@routes("GET", "/vault", scope="read")
+def list_secrets(access: Access, *, query: SecretListing) -> Secrets:
+    """Return the secrets of a namespace and below it by their labels. Nothing is unlocked."""
+    place = access.place(query.namespace)
+    vault = access.store.vault
+    return Secrets(
+        secrets=list(vault.list(place, label=query.label, owner=query.owner, deleted=query.deleted))
+    )
+
+
+@routes("GET", "/vault/audit", scope="read")
+def get_vault_audit(access: Access, *, query: AuditListing) -> Audit:
+    """Return who did what with secrets. A viewer sees what concerns their own."""
+    place = access.place(query.namespace)
+    return Audit(
+        events=list(access.store.vault.audit(place, limit=query.limit, before=query.before))
+    )
+
+
+@routes("POST", "/vault/unlock", scope="read")
+def unlock_secret(access: Access, *, body: Unlocking) -> Unlocked:
+    """Unlock one secret. It needs a token that may, and an entry of the audit log has the reason."""
+    access.grant.check_unlocks()
+    if access.idempotency_key is not None:
+        raise Problem(
+            422, "invalid", "An answer with a secret is not kept: leave out Idempotency-Key."
+        )
+    place = access.place(body.namespace, exact=True)
+    secret = access.store.vault.get(
+        place, body.label, owner=body.owner, version=body.version, reason=body.reason,
+        by=f"token {access.grant.id}",
+    )  # fmt: skip
+    return Unlocked(secret=secret.reveal())

@@ -1,0 +1,68 @@
+"""`langmemory vault`: a secret goes in by stdin or a hidden prompt, and comes out only where asked for."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner, Result
+
+from langmemory.cli import app
+from langmemory.vault import VaultKey
+
+WORD = "correct-horse-battery-42"
+
+
+def run(*words: str, given: str | None = None) -> Result:
+    return CliRunner().invoke(app, ["vault", *words], input=given)
+
+
+@pytest.fixture(autouse=True)
+def _folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("LANGMEMORY_VAULT_KEY_FILE", "vault.key")
+
+
+def test_a_secret_from_put_to_forget() -> None:
+    """It is printed by --reveal alone; each step says what it did, and the log tells all of them."""
+    assert "LANGMEMORY_VAULT_KEY_FILE=vault.key" in run("key", "--file", "vault.key").stdout
+    for number in ("1", "2"):
+        stored = run("put", "GitHub token", given=f"{WORD}{number}\n")
+        assert f"Stored GitHub token (version {number})" in stored.stdout
+    shown = [
+        run("get", "GitHub token"),
+        run("list"),
+        run("list", "--json"),
+        run("key"),
+        run("audit"),
+    ]
+    assert [one.exit_code for one in shown] == [0] * 5
+    assert WORD not in "".join(one.output for one in shown)
+    assert "--reveal prints it" in shown[0].stderr
+    assert run("get", "GitHub token", "--reveal", "--reason", "deploy").stdout == f"{WORD}2"
+    assert run("get", "GitHub token", "--reveal", "--version", "1").stdout == f"{WORD}1"
+    run("key", "--file", "vault.key")
+    assert "Encrypted 2 versions anew" in run("rotate").stdout
+    assert "vault restore 'GitHub token'" in run("rm", "GitHub token").stdout
+    assert run("get", "GitHub token", "--reveal").exit_code == 1
+    assert "version 2 counts" in run("restore", "GitHub token").stdout
+    assert run("rm", "GitHub token", "--forget", given="n\n").exit_code == 1
+    assert "Erased 2 versions" in run("rm", "GitHub token", "--forget", "--yes").stdout
+    told = [one["action"] for one in json.loads(run("audit", "--json").stdout)]
+    assert told[::-1] == ["put", "put", "unlock", "unlock", "rotate", "delete", "restore", "forget"]
+
+
+def test_a_wrong_key_and_no_key_are_one_line_each(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The error says where the key was looked for and what makes one; nothing that was typed is repeated."""
+    refused = run("put", "wifi", given=WORD)
+    assert (refused.exit_code, "vault.key: No such file" in refused.stderr) == (1, True)
+    assert WORD not in refused.output
+    run("key", "--file", "vault.key")
+    run("put", "wifi", given=WORD)
+    monkeypatch.setenv("LANGMEMORY_VAULT_KEY", VaultKey.generate().text())
+    refused = run("get", "wifi", "--reveal")
+    assert (refused.exit_code, "the environment variable" in refused.stderr) == (1, True)
+    assert "not here" in run("key").stdout
+    assert "exclude each other" in run("key", "--new", "--file", "x").stderr
+    assert run("key", "--new").stdout.startswith("lmk_")
