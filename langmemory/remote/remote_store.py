@@ -28,6 +28,7 @@ from langmemory.messages import Message, as_sent
 from langmemory.namespaces import check_namespace
 from langmemory.remote.bus import RemoteBus
 from langmemory.remote.connection import Backoff, Connection, Request
+from langmemory.remote.procedures import RemoteProcedures
 from langmemory.remote.rooms import RemoteAdmin, RemoteChanges, RemoteGraph, RemoteJobs, RemoteVault
 from langmemory.stores.rooms import RecallOptions, take_apart
 from langmemory.twins import Steps, aled, awaiting, blocking, led
@@ -167,6 +168,11 @@ class RemoteMemoryStore(BaseStore):
         from langmemory.remote.documents import RemoteDocuments  # few need it
 
         return RemoteDocuments(self, self._connection, self._viewer)
+
+    @property
+    def procedures(self) -> RemoteProcedures:
+        """How things are done, step by step, and how it went."""
+        return RemoteProcedures(self._connection, self._viewer)
 
     @property
     def jobs(self) -> RemoteJobs:

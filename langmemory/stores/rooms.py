@@ -45,6 +45,7 @@ from langmemory.engines.sql.rooms.recalling import (
     check_kinds,
     check_min_score,
 )
+from langmemory.engines.sql.rooms.seeding import seeding
 from langmemory.engines.sql.rooms.tokens import Tokens
 from langmemory.engines.sql.rooms.vault import Vault, ViewerVault
 from langmemory.engines.sql.tables.foreign import Contents, ForeignItem
@@ -120,6 +121,7 @@ __all__ = [
     "refuse_unfinished",
     "remembering",
     "resolve_indexing",
+    "seeding",
     "take_apart",
     "this_process",
 ]  # fmt: skip
