@@ -30,6 +30,7 @@ from langmemory.remote.bus import RemoteBus
 from langmemory.remote.connection import Backoff, Connection, Request
 from langmemory.remote.procedures import RemoteProcedures
 from langmemory.remote.rooms import RemoteAdmin, RemoteChanges, RemoteGraph, RemoteJobs, RemoteVault
+from langmemory.remote.swarm import RemoteSwarm
 from langmemory.stores.rooms import RecallOptions, take_apart
 from langmemory.twins import Steps, aled, awaiting, blocking, led
 from langmemory.types import Forgotten, Namespace, Privacy, Recall, Remembered, Stats
@@ -38,6 +39,7 @@ from langmemory.wire import adapter
 
 if TYPE_CHECKING:
     from langmemory.remote.documents import RemoteDocuments
+    from langmemory.remote.projects import RemoteProjects
 
 AS_THE_SERVER: Final = cast(TTLConfig, {"refresh_on_read": None, "default_ttl": NOT_PROVIDED})
 """Makes `get`, `search` and `put` leave to the server what a call does not say of the TTL."""
@@ -170,6 +172,13 @@ class RemoteMemoryStore(BaseStore):
         return RemoteDocuments(self, self._connection, self._viewer)
 
     @property
+    def projects(self) -> RemoteProjects:
+        """Folders of the server's machine that belong together, and their documents."""
+        from langmemory.remote.projects import RemoteProjects  # few need it
+
+        return RemoteProjects(self._connection, self._viewer)
+
+    @property
     def procedures(self) -> RemoteProcedures:
         """How things are done, step by step, and how it went."""
         return RemoteProcedures(self._connection, self._viewer)
@@ -204,6 +213,10 @@ class RemoteMemoryStore(BaseStore):
         return RemoteBus(self._connection, self._viewer, namespace, agent)
 
     # LangGraph's operations.
+
+    def swarm(self, namespace: Namespace, *, agent: str | None = None) -> RemoteSwarm:
+        """Return what a team of agents is doing; see `MemoryStore.swarm`."""
+        return RemoteSwarm(self._connection, self._viewer, namespace, agent)
 
     def batch(self, ops: Iterable[Op]) -> list[Result]:
         """Run operations in one request: reads first, then all writes in one transaction."""

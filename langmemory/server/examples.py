@@ -37,6 +37,11 @@ BODIES: Final[dict[str, dict[str, Any]]] = {
     "patch_core": {"blocks": {"persona": "You are brief and kind."}},
     "take_memory_page": {"namespace": _PLACE, "text": "# Memory\n\n<!-- written … -->", "dry_run": True},
     "inject_context": {"query": "Where does my sister live?", "namespace": _PLACE, "budget_tokens": 300},
+    "add_project": {"root": "/home/lena/heron", "owner": "Lena"},
+    "update_project": {"description": "Tells birds apart."},
+    "discover_projects": {"folder": "/home/lena"},
+    "refresh_project": {"name": "heron"},
+    "queue_project": {"name": "heron"},
     "refresh_documents": {"namespace": ["documents"], "dry_run": True},
     "compress_context": {"messages": _TALK, "ratio": 0.7},
     "query_graph": {
@@ -72,6 +77,21 @@ BODIES: Final[dict[str, dict[str, Any]]] = {
         "namespace": _TEAM, "id": "1a2b3c4d5e6f7a8b", "reason": "Prices are in dollars, too.",
     },
     "subscribe_context": {"namespace": _TEAM, "query": "failing tests and broken builds"},
+    "add_task": {
+        "namespace": _TEAM, "title": "Ship the checkout", "agent": "writer",
+        "requires": ["artifact:payment API"],
+    },
+    "update_task": {
+        "namespace": _TEAM, "task": "Ship the checkout", "blockers": ["a word from legal"],
+    },
+    "record_decision": {
+        "namespace": _TEAM, "what": "Prices are in euros only.", "alternatives": ["euros and dollars"],
+        "why": "Nine of ten customers pay in euros.", "affects": ["shop/prices.py"],
+    },
+    "end_session": {
+        "namespace": _TEAM, "session_id": "2026-11-27-writer", "started_at": "2026-11-27T09:00:00Z",
+        "work_done": ["The prices page is written."], "next_steps": ["Show it to legal."],
+    },
     "unlock_secret": {"namespace": _PLACE, "label": "GitHub token", "reason": "Deploy of 2 May"},
     "forget": {"namespace": _PLACE, "keys": ["sister"]},
     "store_batch": {
