@@ -20,6 +20,7 @@ from langmemory.tools.memories import (
     create_memory_timeline_tool,
 )
 from langmemory.tools.search import create_search_memory_tool
+from langmemory.tools.secrets import fill_secrets
 from langmemory.tools.swarm import SWARM_TOOLS, create_swarm_tools
 
 __all__ = [
@@ -35,6 +36,7 @@ __all__ = [
     "create_memory_tools",
     "create_search_memory_tool",
     "create_swarm_tools",
+    "fill_secrets",
 ]
 
 
