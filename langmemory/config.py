@@ -165,7 +165,8 @@ class ModelsConfig(Section):
     rerank: ModelName | None = Field(
         default=None,
         description="Chat model that has the last word on the order of a recall, as "
-        '`"provider:model"`; null asks none. An application may pass its own reranker instead.',
+        '`"provider:model"`, or a reranker, as `"bge:BAAI/bge-reranker-v2-m3"` (also `cross-encoder:`, '
+        "`colbert:`; extra `rerank`); null asks none. An application may pass its own reranker instead.",
     )
     expand: ModelName | None = Field(
         default=None,

@@ -32,7 +32,7 @@ from langmemory.errors import with_extra
 from langmemory.nodes.condense import CondenseNode
 from langmemory.nodes.core_memory import BLOCKS
 from langmemory.nodes.messages import place_after
-from langmemory.nodes.recall import RecallNode
+from langmemory.nodes.recall import Documents, RecallNode
 from langmemory.nodes.remember import ReflectionQueue, RememberNode
 from langmemory.nodes.state import (
     INTERNAL,
@@ -103,6 +103,8 @@ class MemoryMiddleware(AgentMiddleware[AgentMemoryState, Any, Any]):
         kinds: only these kinds of memory.
         preset: recall preset.
         filter: LangGraph filter over the values.
+        documents: namespace of documents that are asked as well, "auto" or None for none, see
+            `langmemory.nodes.RecallNode`.
         budget: tokens of the memory block, in all or by tier; None is 400 in all.
         core: labels of the core blocks and what belongs in each; empty for none.
         limits: characters by label of a core block, where the default is not right.
@@ -133,6 +135,7 @@ class MemoryMiddleware(AgentMiddleware[AgentMemoryState, Any, Any]):
         kinds: Collection[Kind] | None = None,
         preset: str | None = None,
         filter: Mapping[str, Any] | None = None,
+        documents: Documents = "auto",
         budget: DisclosureBudget | int | None = None,
         core: Mapping[str, str] = BLOCKS,
         limits: Mapping[str, int] = MappingProxyType({}),
@@ -160,6 +163,7 @@ class MemoryMiddleware(AgentMiddleware[AgentMemoryState, Any, Any]):
             preset=preset,
             filter=filter,
             viewer=viewer,
+            documents=documents,
             budget=budget,
             core=core,
             visible_key=SHOWN,

@@ -99,6 +99,8 @@ class Scope:
 
     namespace: Namespace
     """Prefix by whole labels; ``()`` is the whole store."""
+    exact: bool = False
+    """This namespace alone, and none below it."""
     filter: Mapping[str, Any] | None = None
     """LangGraph filter over the item's value."""
     kinds: tuple[Kind, ...] | None = None
@@ -218,6 +220,9 @@ class Trace:
     """Whether the results are in the order of time, since an order of events was asked for."""
     removed: Mapping[str, str] = field(default_factory=dict)
     """Key of a candidate a stage removed, and which stage and why."""
+    questions: Mapping[str, float] = field(default_factory=dict)
+    """Where documents were asked too: each question that was looked up, and the probability, 0..1, that
+    documents answer it."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

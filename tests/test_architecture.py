@@ -31,13 +31,13 @@ LAYERS: tuple[frozenset[str], ...] = (
     frozenset({"reflection", "maintenance", "nodes", "tools", "middleware", "importers", "remote"}),
     frozenset({"compat"}),
     frozenset({"graphs", "short_term"}),
-    frozenset({"cli", "server", "evals", "templates"}),
+    frozenset({"cli", "server", "evals", "templates", "seeding"}),
     frozenset({"__main__"}),
 )
 """A part may import from parts of lower layers only, and from none beside it, but for `BESIDE`."""
 
 BESIDE = {("tools", "nodes"), ("middleware", "nodes"), ("middleware", "tools"),
-          ("cli", "evals"), ("cli", "templates"), ("cli", "server"),
+          ("cli", "evals"), ("cli", "templates"), ("cli", "server"), ("cli", "seeding"),
           ("reflection", "nodes"), ("maintenance", "reflection"), ("formation", "context"),
           ("context", "recall"), ("context", "formation"), ("lifecycle", "formation"),
           ("lifecycle", "context"), ("lifecycle", "recall")}  # fmt: skip

@@ -52,6 +52,8 @@ from tests.provider_server import Asked, ProviderServer
 from tests.scripted import ScriptedModel, StreamingModel
 from tests.stores_in_use import words
 
+pytestmark = pytest.mark.sqlite("pages show files, and what is said of them")
+
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
 PAGES = (ROOT / "README.md", *sorted(DOCS.rglob("*.md")))

@@ -33,12 +33,14 @@ from langmemory.cli.list import list_memories
 from langmemory.cli.maintain import health, maintain
 from langmemory.cli.mcp import mcp
 from langmemory.cli.oneline import Command, CommandLine
+from langmemory.cli.projects import projects
 from langmemory.cli.reembed import reembed
 from langmemory.cli.reflect import reflect
 from langmemory.cli.restore import restore
 from langmemory.cli.reviews import reviews
 from langmemory.cli.runs import runs, undo
 from langmemory.cli.search import search
+from langmemory.cli.seed import seed
 from langmemory.cli.serve import serve
 from langmemory.cli.stats import stats
 from langmemory.cli.target import DbOption, NamespaceOption, Target, with_target
@@ -81,8 +83,10 @@ def start(
 COMMANDS: dict[str, dict[str, Callable[..., None] | typer.Typer]] = {
     "Try it": {"demo": demo, "init": init, "chat": chat},
     "What was said": {
+        "seed": seed,
         "import": import_file,
         "documents": documents,
+        "projects": projects,
         "search": search,
         "list": list_memories,
         "get": get,

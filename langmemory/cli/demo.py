@@ -103,7 +103,7 @@ def _from_here(path: Path) -> str:
 
 def remember(store: MemoryStore, console: Screen) -> None:
     """Import the sample and say what it was."""
-    from langmemory.cli.import_file import import_conversations
+    from langmemory.importers.importing import import_conversations
 
     _heading(console, 1, "Remember", "every message word for word; no model, no server")
     started = time.perf_counter()

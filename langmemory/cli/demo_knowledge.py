@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from langmemory.cli.reflect import batches, text_of
+from langmemory.cli.reflect import text_of
 
 if TYPE_CHECKING:
     from langmemory.cli.screen import Screen
@@ -23,6 +23,8 @@ HOPS = "What are the children of Lena's sister allergic to?"
 
 def reflect(store: MemoryStore, namespace: Namespace, console: Screen) -> None:
     """Reflect all that was said, then ask what only knowledge can answer."""
+    from langmemory.graphs.reflection import batches
+
     started = time.perf_counter()
     runs = [done for _, done in batches(store, namespace)]
     seconds = time.perf_counter() - started

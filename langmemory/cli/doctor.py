@@ -414,13 +414,17 @@ def _embedder(config: Config, path: str) -> Check:
 def _chat_models(models: ModelsConfig) -> Iterator[Check]:
     """Whether those of other providers can be made here; whether they answer costs money to ask."""
     from langmemory.chat_models import named_chat_model
+    from langmemory.recall.rerankers import is_reranker, named_reranker
 
     for key in CHAT_MODELS:
         name: str | None = getattr(models, key)
         if name is None or name.startswith(OLLAMA):
             continue
         try:
-            named_chat_model(name, models)
+            if key == "rerank" and is_reranker(name):
+                named_reranker(name)
+            else:
+                named_chat_model(name, models)
         except Exception as error:  # any provider's: a package, a key or the provider is missing
             advice = "Correct it, or set what it asks for."
             yield Check(state="fail", what=f"models.{key}", found=_line(error), advice=advice)

@@ -11,15 +11,17 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from langmemory.cli.oneline import Command, CommandLine
-from langmemory.cli.target import JsonOption, OnFile, with_target
+from langmemory.cli.target import JsonOption, Target, with_target
 from langmemory.cli.terminal import json_text, plain, printable, say
 from langmemory.cli.values import count
+from langmemory.errors import ConfigError
 from langmemory.pluralize import counted
 from langmemory.resources import MOST_BYTES, NAMESPACE
 
 if TYPE_CHECKING:
     from langmemory.documents import Synced
     from langmemory.documents.documents import Progress
+    from langmemory.types import Namespace
 
 FEW = 20
 """Paths that are named, of each kind."""
@@ -33,6 +35,10 @@ documents = typer.Typer(
 DryRunOption = Annotated[
     bool, typer.Option("--dry-run", help="Say what would be done, and write nothing.")
 ]
+ProjectOption = Annotated[
+    str | None,
+    typer.Option("--project", metavar="NAME", help="Of this project, in place of a namespace."),
+]
 MostBytesOption = Annotated[
     int, typer.Option("--most-bytes", metavar="N", parser=count, help="Of one file.")
 ]
@@ -41,7 +47,7 @@ MostBytesOption = Annotated[
 @documents.command(cls=Command)
 @with_target
 def add(
-    target: OnFile,
+    target: Target,
     sources: Annotated[
         list[str], typer.Argument(metavar="PATH…", help="Files, folders, or globs in quotes.")
     ],
@@ -54,6 +60,7 @@ def add(
             show_default=False,
         ),
     ] = None,
+    project: ProjectOption = None,
     most_bytes: MostBytesOption = MOST_BYTES,
     dry_run: DryRunOption = False,
     as_json: JsonOption = False,
@@ -61,36 +68,38 @@ def add(
     """Read files, folders and globs; what is as it was costs nothing."""
     from langmemory.documents import Synced
 
-    namespace, done = target.namespace(NAMESPACE), Synced()
-    with target.open(create=True) as store, _progress("Reading") as progress:
+    done = Synced()
+    with target.open(create=True) as store, reading() as progress:
         for source in sources:
             done += store.documents.add(
                 source,
-                namespace=namespace,
+                namespace=_namespace(target, project),
+                project=project,
                 ignore=ignore or (),
                 most_bytes=most_bytes,
                 progress=progress,
                 dry_run=dry_run,
             )
-    _report(done, as_json=as_json, dry_run=dry_run)
+    report(done, as_json=as_json, dry_run=dry_run)
 
 
 @documents.command("list", cls=Command)
 @with_target
 def list_documents(
-    target: OnFile,
+    target: Target,
     prefix: Annotated[
         str, typer.Argument(metavar="[PATH]", help="Only those whose path begins so.")
     ] = "",
+    project: ProjectOption = None,
     as_json: JsonOption = False,
 ) -> None:
     """List the documents by their paths."""
     from langmemory.cli.screen import FOLD, RIGHT, WHOLE, Screen, plain_table
 
-    namespace = target.namespace(NAMESPACE)
+    namespace = _namespace(target, project)
     with target.open(vectors=False) as store:
-        found = store.documents.list(namespace, prefix=prefix)
-        if not found:
+        found = store.documents.list(namespace, project=project, prefix=prefix)
+        if not found and namespace is not None:
             target.note_unknown(store, namespace)
     if as_json:
         say(json_text([plain(one) for one in found]))
@@ -114,59 +123,76 @@ def list_documents(
 @documents.command(cls=Command)
 @with_target
 def sync(
-    target: OnFile,
+    target: Target,
+    project: ProjectOption = None,
     most_bytes: MostBytesOption = MOST_BYTES,
     dry_run: DryRunOption = False,
     as_json: JsonOption = False,
 ) -> None:
     """Read again what was added: new, changed, moved and deleted files."""
-    namespace = target.namespace(NAMESPACE)
-    with target.open() as store, _progress("Reading") as progress:
+    namespace = _namespace(target, project)
+    with target.open() as store, reading() as progress:
         done = store.documents.refresh(
-            namespace, most_bytes=most_bytes, progress=progress, dry_run=dry_run
+            namespace, project=project, most_bytes=most_bytes, progress=progress, dry_run=dry_run
         )
-        if not done and not done.unchanged:
+        if not done and not done.unchanged and namespace is not None:
             target.note_unknown(store, namespace)
-    _report(done, as_json=as_json, dry_run=dry_run)
+    report(done, as_json=as_json, dry_run=dry_run)
 
 
 @documents.command(cls=Command)
 @with_target
 def remove(
-    target: OnFile,
+    target: Target,
     path: Annotated[
         str, typer.Argument(metavar="PATH", help="Of a document, or of a folder that was added.")
     ],
+    project: ProjectOption = None,
     dry_run: DryRunOption = False,
     as_json: JsonOption = False,
 ) -> None:
     """Take documents out; a folder is then not read again."""
     with target.open(vectors=False) as store:
-        done = store.documents.remove(path, target.namespace(NAMESPACE), dry_run=dry_run)
-    _report(done, as_json=as_json, dry_run=dry_run)
+        done = store.documents.remove(
+            path, _namespace(target, project), project=project, dry_run=dry_run
+        )
+    report(done, as_json=as_json, dry_run=dry_run)
 
 
 @documents.command(cls=Command)
 @with_target
-def watch(target: OnFile, most_bytes: MostBytesOption = MOST_BYTES) -> None:
+def watch(target: Target, most_bytes: MostBytesOption = MOST_BYTES) -> None:
     """Sync, and again whenever a file changes; Ctrl-C stops."""
     stop = threading.Event()
     signal.signal(signal.SIGTERM, lambda *_: stop.set())
     with target.open() as store:
         found = store.documents.watch(target.namespace(NAMESPACE), stop=stop, most_bytes=most_bytes)
         for number, done in enumerate(found):
-            _print(done, dry_run=False)
+            print_synced(done, dry_run=False)
             if not number:
                 say("Watching; Ctrl-C stops", err=True)
 
 
+def _namespace(target: Target, project: str | None) -> Namespace | None:
+    """Return the namespace that is named; None where a project is.
+
+    Raises:
+        ConfigError: Both are.
+    """
+    if project is None:
+        return target.namespace(NAMESPACE)
+    if target.labels is not None:
+        raise ConfigError("Pass --project or --namespace, not both.")
+    return None
+
+
 @contextmanager
-def _progress(what: str) -> Iterator[Progress]:
+def reading() -> Iterator[Progress]:
     """A bar over the files, at a terminal, gone when it is done."""
     from langmemory.cli.screen import counting_bars
 
     with counting_bars() as bars:
-        task = bars.add_task(what, total=None)
+        task = bars.add_task("Reading", total=None)
 
         def advance(done: int, total: int, path: str) -> None:
             bars.update(task, completed=done, total=total)
@@ -174,7 +200,7 @@ def _progress(what: str) -> Iterator[Progress]:
         yield advance
 
 
-def _report(done: Synced, *, as_json: bool, dry_run: bool) -> None:
+def report(done: Synced, *, as_json: bool, dry_run: bool) -> None:
     """Print what was done.
 
     Raises:
@@ -183,12 +209,13 @@ def _report(done: Synced, *, as_json: bool, dry_run: bool) -> None:
     if as_json:
         say(json_text(plain(done)))
     else:
-        _print(done, dry_run=dry_run)
+        print_synced(done, dry_run=dry_run)
     if done.failed:
         raise typer.Exit(1)
 
 
-def _print(done: Synced, *, dry_run: bool) -> None:
+def print_synced(done: Synced, *, dry_run: bool) -> None:
+    """Print what was done, a line for each of the first documents."""
     moved = [f"{old} → {new}" for new, old in done.moved.items()]
     for sign, paths in (("+", done.added), ("~", done.changed), (">", moved), ("-", done.removed)):
         for path in paths[:FEW]:

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import io
-import itertools
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, BinaryIO
 
@@ -19,31 +18,9 @@ from langmemory.errors import ConfigError, ImportFormatError
 from langmemory.pluralize import counted, memories
 
 if TYPE_CHECKING:
-    from langmemory.importers import Format, ImportedMessage
+    from langmemory.importers.importing import ImportReport
     from langmemory.stores import MemoryStore
     from langmemory.types import Namespace
-
-BATCH_MESSAGES = 500
-"""Messages a transaction; a killed import keeps what it had and skips it when repeated."""
-BATCH_CHARACTERS = 4_000_000
-"""Fewer messages, if they are this long together: embedding takes some forty bytes a character."""
-
-
-@dataclass(kw_only=True, slots=True)
-class ImportReport:
-    """The counts of an import."""
-
-    format: Format
-    read: int = 0
-    """Messages in the file, or memories of an export."""
-    added: int = 0
-    known: int = 0
-    """Already stored, under the same id."""
-    skipped: int = 0
-    """Not spoken by anybody: system prompts, tool results, empty messages."""
-    threads: int = 0
-    redacted: dict[str, int] = field(default_factory=dict)
-    """Credentials that were replaced, by kind."""
 
 
 def import_file(
@@ -52,7 +29,8 @@ def import_file(
         Path,
         typer.Argument(
             metavar="FILE",
-            help="Messages as JSONL or LangGraph JSON, a ChatGPT or langmemory export; - is stdin.",
+            help="Messages as JSONL or LangGraph JSON; an export of ChatGPT, Claude, Slack (a day), "
+            "WhatsApp, mail (mbox) or langmemory; - is stdin.",
             show_default=False,
         ),
     ],
@@ -60,6 +38,7 @@ def import_file(
 ) -> None:
     """Import conversations, or an export; repeating it adds nothing."""
     from langmemory.importers import detect
+    from langmemory.importers.importing import import_conversations
 
     where = target.namespace(DEFAULT_NAMESPACE)
     with _read_twice(file) as stream:
@@ -84,38 +63,12 @@ def import_file(
             say(f"Next: `{search}` finds it, `{reflect}` turns it into facts")
 
 
-def import_conversations(
-    store: MemoryStore,
-    namespace: Namespace,
-    stream: BinaryIO,
-    format: Format,
-    advance: Callable[[], None] = lambda: None,
-) -> ImportReport:
-    """Remember every spoken message of the file, thread by thread."""
-    from langmemory.importers import read_messages
-
-    report = ImportReport(format=format)
-    threads: set[str] = set()
-    for thread, batch in _batches(read_messages(stream, format)):
-        spoken = [message for message in batch if message.spoken]
-        added = store.remember(namespace, [_turn(m) for m in spoken], thread_id=thread)
-        for kind, count in added.redacted.items():
-            report.redacted[kind] = report.redacted.get(kind, 0) + count
-        threads.add(thread)
-        report.read += len(batch)
-        report.added += len(added)
-        report.known += len(spoken) - len(added)
-        report.skipped += len(batch) - len(spoken)
-        advance()
-    report.threads = len(threads)
-    return report
-
-
 def import_export(
     store: MemoryStore, stream: BinaryIO, advance: Callable[[], None] = lambda: None
 ) -> ImportReport:
     """Restore the rows of an export as they were, namespaces included."""
     from langmemory.importers import read_rows
+    from langmemory.importers.importing import ImportReport
 
     report = ImportReport(format="export")
 
@@ -128,35 +81,6 @@ def import_export(
     report.added = store.admin.import_rows(rows())
     report.known = report.read - report.added
     return report
-
-
-def _batches(
-    messages: Iterator[ImportedMessage],
-) -> Iterator[tuple[str, list[ImportedMessage]]]:
-    """Runs of messages of one thread, at most `BATCH_MESSAGES` each, or about `BATCH_CHARACTERS`."""
-    for thread, run in itertools.groupby(messages, key=lambda message: message.thread):
-        batch: list[ImportedMessage] = []
-        characters = 0
-        for message in run:
-            batch.append(message)
-            characters += len(message.content)
-            if len(batch) == BATCH_MESSAGES or characters >= BATCH_CHARACTERS:
-                yield thread, batch
-                batch, characters = [], 0
-        if batch:
-            yield thread, batch
-
-
-def _turn(message: ImportedMessage) -> dict[str, Any]:
-    """The message as `MemoryStore.remember` takes it."""
-    fields = {
-        "role": message.role,
-        "content": message.content,
-        "id": message.id,
-        "name": message.name,
-        "at": message.at,
-    }
-    return {name: value for name, value in fields.items() if value is not None}
 
 
 class _Piped(io.BytesIO):

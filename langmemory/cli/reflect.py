@@ -79,6 +79,8 @@ def reflect(
         if dry_run:
             _show_plans(console, store, to_read, as_json)
             return
+        from langmemory.graphs.reflection import batches
+
         for each in _together(to_read, thread):
             for batch, done in batches(store, each.namespace, each.thread_id, each.turns):
                 _add(totals, done)
@@ -139,28 +141,6 @@ def _check(problems: list[str], batches: int) -> None:
             f"{problems[0]} What was said is kept word for word; `langmemory reflect --again` reads "
             "it once more."
         )
-
-
-def batches(
-    store: MemoryStore,
-    namespace: Namespace,
-    thread: str | None = None,
-    turns: list[str] | None = None,
-) -> Iterator[tuple[dict[str, Any], dict[str, Any]]]:
-    """Reflect a namespace, one conversation in it, or some turns of one: each batch, and what came of
-    it."""
-    from langmemory.graphs.reflection import build_reflection_graph
-
-    graph = build_reflection_graph(store)
-    batch: dict[str, Any] = {}
-    plan: dict[str, Any] = {}
-    asked = {"namespace": [*namespace], "thread_id": thread, "turns": turns}
-    for update in graph.stream(asked):
-        batch = (update.get("gather") or {}).get("batch") or batch
-        plan = (update.get("plan") or {}).get("plan") or plan
-        applied = (update.get("apply") or {}).get("applied")
-        if applied is not None:
-            yield batch, {**plan["note"], **applied}
 
 
 def show_batch(

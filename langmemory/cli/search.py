@@ -20,6 +20,7 @@ from langmemory.cli.target import (
 )
 from langmemory.cli.terminal import json_text, plain, say
 from langmemory.pluralize import counted
+from langmemory.resources import NAMESPACE
 
 
 def search(
@@ -38,6 +39,9 @@ def search(
     known_at: KnownAtOption = None,
     archive: Annotated[
         bool, typer.Option("--archive", help="Search what is archived, too.")
+    ] = False,
+    documents: Annotated[
+        bool, typer.Option("--documents", help="Ask the documents, too, that were added.")
     ] = False,
     viewer: ViewerOption = None,
     as_json: JsonOption = False,
@@ -61,6 +65,7 @@ def search(
             as_of=as_of,
             known_at=known_at,
             include_archive=archive,
+            documents=(NAMESPACE,) if documents else None,
             explain=True,
         )
         if not recall.results:

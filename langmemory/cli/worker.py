@@ -54,13 +54,14 @@ def worker(
         ),
     ] = None,
 ) -> None:
-    """Reflect conversations in the background, until stopped.
+    """Reflect conversations and read projects in the background, until stopped.
 
     Any number of workers and applications may share a file; one of them maintains it.
     With --once the exit code is 1 if any of it failed, now to be tried again or given up.
     Ctrl-C or SIGTERM finishes what is under way and leaves the rest in the file;
     a second one ends at once, and what was begun is begun again.
     """
+    from langmemory.documents.projects import JOB
     from langmemory.graphs.reflection import build_reflection_graph
     from langmemory.reflection.options import WorkOptions
     from langmemory.reflection.queue import REFLECTION
@@ -69,37 +70,39 @@ def worker(
 
     _log_to_stderr()
     with target.open(create=not once) as store:
-        working = Worker(
-            store.jobs,
-            performer(build_reflection_graph(store), store),
-            kind=REFLECTION,
-            lanes=lanes,
-            options=WorkOptions.of(store.config.reflection),
-        )
+        options = WorkOptions.of(store.config.reflection)
+        reflect = performer(build_reflection_graph(store), store)
+        read = store.projects.perform
+        workers = [
+            Worker(store.jobs, reflect, kind=REFLECTION, lanes=lanes, options=options),
+            Worker(store.jobs, read, kind=JOB, lanes=min(lanes, 1), options=options),
+        ]
         asked = _asked_to_stop()
         also = f", maintaining it at {maintain:%H:%M}" if maintain and not once else ""
         say(f"Reflecting {store.path}{also}" + ("" if once else "; Ctrl-C stops"), err=True)
         daily = None if maintain is None else _daily(store, maintain)
         if daily is not None and not once:
             daily.start()
-        working.start(until_idle=once)
-        while not working.join(0.2) and not asked.is_set():
+        for one in workers:
+            one.start(until_idle=once)
+        while not all(one.join(0.2) for one in workers) and not asked.is_set():
             pass
         if daily is not None and once and not asked.is_set():
             daily.start(once=True)
             while not daily.join(0.2) and not asked.is_set():
                 pass
-        finished = working.join(0) and (daily is None or daily.join(0))
+        finished = all(one.join(0) for one in workers) and (daily is None or daily.join(0))
         if not finished:
             say("Stopping: finishing what is under way", err=True)
             if daily is not None:
                 daily.stop(grace_seconds=0)
-            finished = working.stop(grace_seconds=grace) and (daily is None or daily.join(grace))
+            stopped = [one.stop(grace_seconds=grace) for one in workers]
+            finished = all(stopped) and (daily is None or daily.join(grace))
         counts = store.jobs.counts()
     waiting, dead = counts.get("pending", 0), counts.get("dead", 0)
     hint = " (`langmemory jobs` says why)" if dead else ""
     say(f"{waiting} waiting, {dead} given up{hint}", err=True)
-    failed = working.failed or (daily is not None and daily.failed)
+    failed = any(one.failed for one in workers) or (daily is not None and daily.failed)
     code = 1 if once and failed else 0
     if not finished:  # a model may still be asked in a thread, for which Python would wait
         os._exit(code)

@@ -19,6 +19,7 @@ from langgraph.store.base import GetOp, Item, SearchItem
 
 from langmemory.documents import files
 from langmemory.documents.files import Content, Stamp
+from langmemory.documents.project import REGISTRY, checked_name, is_project, namespace_of
 from langmemory.documents.records import Chunk, Document, Known, Source, Synced, known_of
 from langmemory.documents.storing import Looking, Storing, Taking
 from langmemory.documents.writing import Writer
@@ -58,7 +59,8 @@ class Documents:
         *,
         text: str | None = None,
         name: str | None = None,
-        namespace: Namespace = DEFAULT_NAMESPACE,
+        namespace: Namespace | None = None,
+        project: str | None = None,
         ignore: Iterable[str] = (),
         most_bytes: int = MOST_BYTES,
         progress: Progress | None = None,
@@ -71,7 +73,8 @@ class Documents:
             text: A text, in place of a source.
             name: Of a text or of bytes: under what it is known and cited. Its end says the format, as of a
                 file. The same name again replaces what it held.
-            namespace: Whose documents they are.
+            namespace: Whose documents they are; None is ``("documents",)``.
+            project: The project that they are of, in place of a namespace.
             ignore: Patterns, as in ``.gitignore``, of files in a folder that are left out.
             most_bytes: Of one file; a larger one is refused.
             progress: Is told of each file.
@@ -85,7 +88,7 @@ class Documents:
             ImportFormatError: A single file cannot be read; nothing was written.
             ConfigError: Nothing is there, or the arguments do not fit together.
         """
-        namespace = check_namespace(namespace)
+        namespace = self._place(namespace, project)
         writer = self._writing(namespace, dry_run=dry_run)
         if text is not None or isinstance(source, bytes):
             if not name or (text is not None and source is not None):
@@ -116,8 +119,9 @@ class Documents:
 
     def refresh(
         self,
-        namespace: Namespace = DEFAULT_NAMESPACE,
+        namespace: Namespace | None = None,
         *,
+        project: str | None = None,
         root: str | os.PathLike[str] | None = None,
         most_bytes: int = MOST_BYTES,
         progress: Progress | None = None,
@@ -127,7 +131,8 @@ class Documents:
         are gone go, and those that moved keep what is known of them.
 
         Args:
-            namespace: Whose documents they are.
+            namespace: Whose documents they are; None is ``("documents",)``.
+            project: The project that they are of, in place of a namespace.
             root: Only those of this folder.
             most_bytes: Of one file.
             progress: Is told of each file.
@@ -137,7 +142,7 @@ class Documents:
             What was done. A folder that is not there, as on a disk that is not mounted, stands in
             `Synced.failed` and loses nothing.
         """
-        namespace = check_namespace(namespace)
+        namespace = self._place(namespace, project)
         writer = self._writing(namespace, dry_run=dry_run)
         only = None if root is None else str(Path(root).expanduser().resolve())
         sources = [one for one in self.sources(namespace) if only in (None, one.root)]
@@ -159,10 +164,14 @@ class Documents:
         return [Source.of(item) for item in self._items(check_namespace(namespace), "source")]
 
     def list(
-        self, namespace: Namespace = DEFAULT_NAMESPACE, *, prefix: str = ""
+        self,
+        namespace: Namespace | None = None,
+        *,
+        project: str | None = None,
+        prefix: str = "",
     ) -> Sequence[Document]:
-        """Return the documents of a namespace whose path begins so, by path."""
-        known = sorted(self._known(check_namespace(namespace)).items(), key=_by_path)
+        """Return the documents of a namespace or project whose path begins so, by path."""
+        known = sorted(self._known(self._place(namespace, project)).items(), key=_by_path)
         return [one.document for (_, path), one in known if path.startswith(prefix)]
 
     def get(self, key: str, namespace: Namespace = DEFAULT_NAMESPACE) -> Document | None:
@@ -184,8 +193,9 @@ class Documents:
     def remove(
         self,
         path: str | os.PathLike[str],
-        namespace: Namespace = DEFAULT_NAMESPACE,
+        namespace: Namespace | None = None,
         *,
+        project: str | None = None,
         dry_run: bool = False,
     ) -> Synced:
         """Take documents out: one by its path or name, or all of a folder, which is then not read again.
@@ -193,7 +203,7 @@ class Documents:
         Raises:
             ConfigError: None of them is known by this.
         """
-        namespace = check_namespace(namespace)
+        namespace = self._place(namespace, project)
         writer = self._writing(namespace, dry_run=dry_run)
         given, folder = os.fspath(path), str(Path(path).expanduser().resolve())
         for (root, name), known in sorted(self._known(namespace).items(), key=_by_path):
@@ -208,6 +218,45 @@ class Documents:
         return writer.done
 
     aremove = twin(remove)
+
+    def follow(
+        self,
+        root: str,
+        pattern: str,
+        namespace: Namespace,
+        *,
+        ignore: tuple[str, ...],
+        progress: Progress | None = None,
+        dry_run: bool = False,
+    ) -> Synced:
+        """Read the files of a folder that match a glob, empty for all; `refresh` reads them again from then
+        on, also where there are none yet."""
+        writer = self._writing(check_namespace(namespace), dry_run=dry_run)
+        source = Source(namespace=namespace, root=root, pattern=pattern, ignore=ignore)
+        if not dry_run:
+            self._remember(source)
+        self._read(source, writer, MOST_BYTES, progress)
+        return writer.done
+
+    def unfollow(self, source: Source, *, dry_run: bool = False) -> Synced:
+        """Read a folder no longer, and take out the documents that no other one of them holds."""
+        writer = self._writing(source.namespace, dry_run=dry_run)
+        others = [one for one in self.sources(source.namespace) if one.key != source.key]
+        for (root, path), known in self._known(source.namespace).items():
+            held = any(one.root == root and one.holds(path) for one in others)
+            if root == source.root and source.holds(path) and not held:
+                writer.remove(known)
+        if not dry_run:
+            self._store.delete(source.namespace, source.key)
+        return writer.done
+
+    def take_out(self, document: Document, *, dry_run: bool = False) -> Synced:
+        """Take one document out, if it is there."""
+        writer = self._writing(document.namespace, dry_run=dry_run)
+        known = self.known(document.namespace, document.root, document.path)
+        if known is not None:
+            writer.remove(known)
+        return writer.done
 
     def around(
         self,
@@ -265,6 +314,23 @@ class Documents:
                         yield done
 
     # What is known.
+
+    def _place(self, namespace: Namespace | None, project: str | None) -> Namespace:
+        """Return the namespace that is meant by it, or by the name of a project.
+
+        Raises:
+            ConfigError: Both are given, or there is no such project.
+        """
+        if project is None:
+            return DEFAULT_NAMESPACE if namespace is None else check_namespace(namespace)
+        if namespace is not None:
+            raise ConfigError("Pass namespace=… or project=…, not both.")
+        item = self._store.get(REGISTRY, checked_name(project))
+        if item is None or not is_project(item.value):
+            raise ConfigError(
+                f"There is no project {project!r}: add it with `langmemory projects add FOLDER`."
+            )
+        return namespace_of(checked_name(project))
 
     def _keys(self, key: str, namespace: Namespace) -> Sequence[str]:
         """Return the keys of all chunks of the document that a key is of."""

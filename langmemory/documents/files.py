@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 import stat
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -80,7 +80,11 @@ def read(path: Path, *, most_bytes: int = MOST_BYTES) -> Content:
 
 
 def walk(
-    root: Path, ignore: Iterable[str] = (), *, unreadable: dict[str, str]
+    root: Path,
+    ignore: Iterable[str] = (),
+    *,
+    unreadable: dict[str, str],
+    accepts: Callable[[str], bool] = readable,
 ) -> Iterator[tuple[str, Path]]:
     """Yield the readable files below a folder, each as its path relative to it, with ``/``, in order.
 
@@ -91,8 +95,10 @@ def walk(
         root: The folder.
         ignore: Further patterns, as in ``.gitignore``.
         unreadable: Gets the folders and links that cannot be read, and why.
+        accepts: Which names of files.
     """
-    yield from _below(root, root.resolve(), "", [("", _spec((*UNREAD, *ignore)))], unreadable)
+    specs = [("", _spec((*UNREAD, *ignore)))]
+    yield from _below(root, root.resolve(), "", specs, unreadable, accepts)
 
 
 def _below(
@@ -101,6 +107,7 @@ def _below(
     prefix: str,
     specs: Sequence[tuple[str, GitIgnoreSpec]],
     unreadable: dict[str, str],
+    accepts: Callable[[str], bool],
 ) -> Iterator[tuple[str, Path]]:
     try:
         entries = sorted(os.scandir(folder), key=lambda one: one.name)
@@ -119,8 +126,8 @@ def _below(
         if any(spec.match_file(shown[len(base) :]) for base, spec in specs):
             continue
         if is_folder:
-            yield from _below(Path(entry.path), root, shown, specs, unreadable)
-        elif readable(entry.name):
+            yield from _below(Path(entry.path), root, shown, specs, unreadable, accepts)
+        elif accepts(entry.name):
             path = Path(entry.path)
             try:
                 if entry.is_symlink() and not path.resolve(strict=True).is_relative_to(root):

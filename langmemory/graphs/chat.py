@@ -28,7 +28,7 @@ from langmemory.graphs.state import ChatContext, ChatState
 from langmemory.nodes.condense import CondenseNode
 from langmemory.nodes.core_memory import BLOCKS
 from langmemory.nodes.model import DEFAULT_PROMPT, ModelNode
-from langmemory.nodes.recall import RecallNode
+from langmemory.nodes.recall import Documents, RecallNode
 from langmemory.nodes.remember import ReflectionQueue, RememberNode
 from langmemory.nodes.summarize import RECALL_FINAL_SUMMARY_PROMPT, SummarizationNode
 from langmemory.tools import create_memory_tools
@@ -49,6 +49,7 @@ def build_chat_graph(
     kinds: Collection[Kind] | None = None,
     preset: str | None = None,
     filter: Mapping[str, Any] | None = None,
+    documents: Documents = "auto",
     memory_budget: DisclosureBudget | int | None = None,
     core: Mapping[str, str] = BLOCKS,
     summary_model: str | BaseChatModel | None = None,
@@ -82,6 +83,8 @@ def build_chat_graph(
         kinds: only these kinds of memory.
         preset: recall preset.
         filter: LangGraph filter over the values.
+        documents: namespace of documents that are asked as well, "auto" or None for none, see
+            `langmemory.nodes.RecallNode`.
         memory_budget: tokens of the memory block, in all or by tier; None is 400 in all.
         core: labels of the core blocks and what belongs in each; empty for none.
         summary_model: writes the summary of what leaves the window, and core blocks anew that are
@@ -123,6 +126,7 @@ def build_chat_graph(
             preset=preset,
             filter=filter,
             viewer=viewer,
+            documents=documents,
             budget=memory_budget,
             core=core,
             visible_key="summarized_messages" if summary_model else None,

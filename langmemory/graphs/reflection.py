@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Literal
@@ -28,7 +28,7 @@ from langmemory.reflection.queue import REFLECTION
 from langmemory.reflection.state import ReflectionInput, ReflectionOutput, ReflectionState
 from langmemory.reflection.steps import ReflectionSteps, is_stale, more_to_read
 from langmemory.twins import Steps, awaiting, blocking
-from langmemory.types import Privacy
+from langmemory.types import Namespace, Privacy
 
 MOST_STEPS = 10_000_000
 """LangGraph's recursion limit for one run, about ten steps a batch: no conversation is to reach it."""
@@ -150,6 +150,26 @@ def build_reflection_graph(
     compile_options = {"name": REFLECTION, "store": store, **compile_options}
     compiled = graph.compile(**compile_options)
     return compiled.with_config(recursion_limit=MOST_STEPS)
+
+
+def batches(
+    store: BaseStore,
+    namespace: Namespace,
+    thread: str | None = None,
+    turns: list[str] | None = None,
+) -> Iterator[tuple[dict[str, Any], dict[str, Any]]]:
+    """Reflect a namespace, one conversation in it, or some turns of one: each batch, and what came of
+    it."""
+    graph = build_reflection_graph(store)
+    batch: dict[str, Any] = {}
+    plan: dict[str, Any] = {}
+    asked = {"namespace": [*namespace], "thread_id": thread, "turns": turns}
+    for update in graph.stream(asked):
+        batch = (update.get("gather") or {}).get("batch") or batch
+        plan = (update.get("plan") or {}).get("plan") or plan
+        applied = (update.get("apply") or {}).get("applied")
+        if applied is not None:
+            yield batch, {**plan["note"], **applied}
 
 
 def _both(work: Callable[..., Steps[Any]], event: Event | None = None) -> Runnable[Any, Any]:

@@ -25,6 +25,12 @@ class ChatContext:
             'Left empty, it is config["configurable"]["user_id"], or else the default of the graph.'
         ),
     ] = None
+    project: Annotated[
+        str | None,
+        Field(
+            description="The project at hand, by its name (`langmemory projects list`); empty for none."
+        ),
+    ] = None
 
 
 class SummaryContext(TypedDict, total=False):

@@ -10,13 +10,20 @@ from typing import Any, BinaryIO, Literal
 
 from langmemory.errors import ImportFormatError
 from langmemory.importers.chatgpt import read_chatgpt
+from langmemory.importers.claude import read_claude
 from langmemory.importers.json_stream import NOT_UTF8, iterate_array, iterate_lines, raw_lines
 from langmemory.importers.langgraph import STATE_KEYS, read_langgraph
+from langmemory.importers.mbox import FROM, read_mbox
 from langmemory.importers.message import ImportedMessage, MessageReader, fields_of
+from langmemory.importers.slack import is_slack, read_slack
+from langmemory.importers.whatsapp import is_whatsapp, read_whatsapp
 from langmemory.ports.rows import ITEM_TYPES, RECORD_TYPES
 
-Format = Literal["messages", "langgraph", "chatgpt", "export"]
-"""JSONL of messages, LangChain or LangGraph JSON, ChatGPT's conversations.json, our own export."""
+Format = Literal[
+    "messages", "langgraph", "chatgpt", "claude", "slack", "whatsapp", "mbox", "export"
+]
+"""JSONL of messages, LangChain or LangGraph JSON, ChatGPT's and Claude's conversations.json, a day of a Slack
+export, a chat of WhatsApp, mail, our own export."""
 
 ROW_TYPES = ITEM_TYPES | RECORD_TYPES
 """The rows of our own export: a `meta` row, items, their history and what stands beside them."""
@@ -53,11 +60,16 @@ READERS: dict[Format, Callable[[BinaryIO], Iterator[ImportedMessage]]] = {
     "messages": read_jsonl,
     "langgraph": read_langgraph,
     "chatgpt": read_chatgpt,
+    "claude": read_claude,
+    "slack": read_slack,
+    "whatsapp": read_whatsapp,
+    "mbox": read_mbox,
 }
 
 EXPECTED = (
     "expected JSONL of messages (role, content, at, thread), LangChain or LangGraph messages "
-    "as JSON, ChatGPT's conversations.json, or a langmemory export"
+    "as JSON, ChatGPT's or Claude's conversations.json, a day of a Slack export, a WhatsApp chat, mail as "
+    "mbox, or a langmemory export"
 )
 
 HEAD_BYTES = 1 << 12
@@ -77,13 +89,18 @@ def detect(file: BinaryIO) -> Format:
     file.seek(0)
     if head.startswith(b"PK\x03\x04"):
         raise ImportFormatError(
-            f"{file.name} is a zip archive: unpack it and import the conversations.json inside"
+            f"{file.name} is a zip archive: unpack it, and import what is inside (of ChatGPT and Claude "
+            "conversations.json; `langmemory seed FOLDER` takes a whole Slack export)"
         )
     if head.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):  # PowerShell's redirection
         raise ImportFormatError(f"{file.name} is UTF-16, {NOT_UTF8}")
     text = head.decode("utf-8-sig", errors="replace").lstrip()
     if not text and len(head) < HEAD_BYTES:
         raise ImportFormatError(f"{file.name} is empty; {EXPECTED}")
+    if head.startswith(FROM) and b"\n" in head and _is_mail(head):
+        return "mbox"
+    if is_whatsapp(text):
+        return "whatsapp"
     try:
         if text.startswith("["):
             return _of_array(file)
@@ -94,11 +111,22 @@ def detect(file: BinaryIO) -> Format:
     raise ImportFormatError(f"{file.name}, line 1: found {text[:20]!r}; {EXPECTED}")
 
 
+def _is_mail(head: bytes) -> bool:
+    """Return whether a header follows the first line."""
+    second = head.split(b"\n", 2)[1]
+    name, colon, _ = second.partition(b":")
+    return bool(colon) and name.replace(b"-", b"").isalnum()
+
+
 def _of_array(file: BinaryIO) -> Format:
     line, first = next(iterate_array(file), (1, {"messages": []}))
     keys = set(first) if isinstance(first, dict) else set()
     if "mapping" in keys:
         return "chatgpt"
+    if "chat_messages" in keys:
+        return "claude"
+    if is_slack(first):
+        return "slack"
     if keys & {"role", "type", "lc", *STATE_KEYS}:
         return "langgraph"
     raise _unknown(file, line, first)

@@ -17,6 +17,7 @@ from langchain_core.messages import BaseMessage
 from langgraph.store.base import BaseStore, GetOp, Item, SearchItem
 
 from langmemory.context.notes import note_of
+from langmemory.errors import ConfigError
 from langmemory.messages import turn_value, turns_of
 from langmemory.nodes.state import RecalledMemory
 from langmemory.redaction import Redactor, redact_credentials
@@ -94,6 +95,8 @@ class RecallRequest:
     """LangGraph filter over the values."""
     counted: bool = True
     """It counts as an access of what it finds."""
+    documents: Namespace | None = None
+    """Documents that are asked as well, of a `MemoryStore`."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -165,10 +168,20 @@ class StoreAccess:
         self._aware: Any = store if isinstance(store, AwareStore) else None
 
     def recall_steps(self, request: RecallRequest) -> Steps[Recall]:
+        """Return what a request finds.
+
+        Raises:
+            ConfigError: It asks for documents, and the store has none to ask.
+        """
         if self._aware is not None:
             store, options = bound(self._aware, request.viewer), _options(request)
             known: Recall = yield call(store, "recall", request.query, request.namespace, **options)
             return known
+        if request.documents is not None:
+            raise ConfigError(
+                f"documents={request.documents!r} are asked of a {type(self._store).__name__}, which "
+                "keeps none; use a MemoryStore, or leave documents out."
+            )
         # Mostly enough of so many are left after our own filter.
         wanted = 2 * request.limit + len(request.exclude) + 10
         place, filter = request.namespace, None if request.filter is None else dict(request.filter)

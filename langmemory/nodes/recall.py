@@ -7,7 +7,7 @@ import math
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
-from typing import Any
+from typing import Any, Literal
 
 from langchain_core.embeddings import Embeddings
 from langchain_core.messages import AnyMessage
@@ -19,6 +19,8 @@ from langmemory.context.disclosure import DisclosureBudget, disclose
 from langmemory.context.notes import EARLIER, note_of
 from langmemory.context.tokens import DEFAULT_COUNTER, TokenCounter
 from langmemory.context.turns import is_human
+from langmemory.documents.project import BLOCK, BLOCK_PURPOSE, namespace_of
+from langmemory.errors import ConfigError
 from langmemory.messages import turn_key
 from langmemory.nodes.access import (
     RECALLED_KINDS,
@@ -28,7 +30,7 @@ from langmemory.nodes.access import (
 )
 from langmemory.nodes.core_memory import BLOCKS, CoreBlock, CoreMemory, check_labels, render_core
 from langmemory.nodes.messages import messages_of
-from langmemory.nodes.namespaces import NamespaceTemplate, RunScope, viewer_of
+from langmemory.nodes.namespaces import NamespaceTemplate, RunScope, fill, viewer_of
 from langmemory.nodes.node import MemoryNode
 from langmemory.nodes.repeats import latest_of, may_repeat, stored_keys
 from langmemory.nodes.speakers import Voice, heard, speaker_of
@@ -42,9 +44,10 @@ from langmemory.nodes.state import (
 )
 from langmemory.recall.contentless import ENDS_AS_QUESTION, goes_on, is_idle
 from langmemory.recall.question_extraction import extract_question
+from langmemory.resources import NAMESPACE
 from langmemory.stores.rooms import check_kinds, check_min_score, conversing_of
 from langmemory.twins import Steps, call, threaded, together
-from langmemory.types import Kind, Memory, MinScore, Recall, Trace
+from langmemory.types import Kind, Memory, MinScore, Namespace, Recall, Trace
 
 log = logging.getLogger(__name__)
 
@@ -62,6 +65,9 @@ QUERY_MESSAGES = 3
 
 ASKED_FOR = "asked_for"
 """Part of the score of how the viewer asked to be answered, which applies to every answer."""
+
+Documents = tuple[str, ...] | Literal["auto"] | None
+"""Which documents a node asks beside what was said, see `RecallNode`."""
 
 TASK_NAMED = "task_named"
 """Part of the score of a procedure whose task the query names."""
@@ -161,8 +167,13 @@ class RecallNode(MemoryNode):
         filter: LangGraph filter over the values.
         viewer: template of the person whose private memories may be shown, besides what is public
             or shared; None is the application itself, which sees everything in the namespace.
+        documents: namespace of documents that are asked as well, exactly this one; its labels may have
+            variables. "auto" is where those of the project at hand are, else ``("documents",)``, unless the
+            store is a plain one or on another machine; None asks none. See `RecallOptions`.
         budget: tokens of the memory block, in all or by tier; None is 400 in all.
         core: labels of the core blocks and what belongs in each; empty for none.
+        project: template of the project at hand (`MemoryStore.projects`), whose core block stands with the
+            others; None for none.
         topic_shift: cosine distance, 0..2, see `TOPIC_SHIFT_DISTANCE`.
         messages_key: state key of the messages.
         visible_key: state key of what the model saw of them last time, where that is not the same.
@@ -190,8 +201,10 @@ class RecallNode(MemoryNode):
         preset: str | None = None,
         filter: Mapping[str, Any] | None = None,
         viewer: str | None = "{user_id|}",
+        documents: Documents = "auto",
         budget: DisclosureBudget | int | None = None,
         core: Mapping[str, str] = BLOCKS,
+        project: str | None = "{project|}",
         topic_shift: float = TOPIC_SHIFT_DISTANCE,
         messages_key: str = "messages",
         visible_key: str | None = None,
@@ -208,8 +221,10 @@ class RecallNode(MemoryNode):
         self.preset = preset
         self.filter = filter
         self.viewer = viewer
+        self.documents = _checked(documents)
         self.budget = budget
         self.core = check_labels(core)
+        self.project = project
         self.topic_shift = topic_shift
         self.messages_key = messages_key
         self.visible_key = visible_key
@@ -221,7 +236,7 @@ class RecallNode(MemoryNode):
         access = StoreAccess(store)
         messages = messages_of(state, self.messages_key)
         scope = yield from self._in_thread(access, scope, messages, self.viewer)
-        question = self._prepare(state, scope)
+        question = self._prepare(state, scope, self._documents(store, scope))
         place = question.request.namespace
         if question.repeats:
             stored = yield from access.thread_steps(place, question.repeats)
@@ -239,7 +254,7 @@ class RecallNode(MemoryNode):
             access.mandates(place, request.viewer),
             access.requests(place),
             access.procedures(request),
-            self._blocks(CoreMemory(store, place, labels=self.core)),
+            self._core(CoreMemory(store, place, labels=self.core), scope),
             access.standing(question.earlier, request.viewer),
         )
         answer = _Answer(
@@ -268,14 +283,33 @@ class RecallNode(MemoryNode):
         # In turn: recalling, the store keeps the query's vector, and it has the topic's.
         return (yield from recall), (yield from distance)
 
-    def _blocks(self, core: CoreMemory) -> Steps[str]:
-        """Return the core blocks as text, those that are bound to files as these are now."""
+    def _core(self, core: CoreMemory, scope: RunScope) -> Steps[str]:
+        """Return the core blocks as text, those that are bound to files as these are now, and that of the
+        project at hand."""
         if self.core and core_files_of(core.store) is not None:
             core = yield threaded(core.with_files)
         blocks: list[CoreBlock] = yield call(core, "blocks")
-        return render_core(blocks, core.labels)
+        name = fill(self.project, scope).strip() if self.project else ""
+        if not name:
+            return render_core(blocks, core.labels)
+        place = namespace_of(name)
+        project: list[CoreBlock] = yield call(
+            CoreMemory(core.store, place, labels={BLOCK: BLOCK_PURPOSE}), "blocks"
+        )
+        if not any(block.content for block in project):  # or "project" means something else here
+            log.warning("project_unknown")
+        return render_core([*blocks, *project], {BLOCK: BLOCK_PURPOSE, **core.labels})
 
-    def _prepare(self, state: Any, scope: RunScope) -> _Question:
+    def _documents(self, store: BaseStore, scope: RunScope) -> Namespace | None:
+        """Return where the documents are that are asked in this run."""
+        if self.documents == "auto":
+            if conversing_of(store) is None:
+                return None
+            project = fill(self.project, scope).strip() if self.project else ""
+            return namespace_of(project) if project else (NAMESPACE,)
+        return None if self.documents is None else self.documents.resolve(scope)
+
+    def _prepare(self, state: Any, scope: RunScope, documents: Namespace | None) -> _Question:
         messages = messages_of(state, self.messages_key)
         window = in_window(
             messages, value_of(state, self.visible_key) if self.visible_key else None
@@ -296,6 +330,7 @@ class RecallNode(MemoryNode):
             preset=self.preset,
             filter=self.filter,
             counted=self.counted,
+            documents=documents,
         )
         return _Question(
             request=request,
@@ -305,6 +340,7 @@ class RecallNode(MemoryNode):
                 entry
                 for entry in value_of(state, "recalled", [])
                 if tuple(entry["namespace"][: len(request.namespace)]) == request.namespace
+                or tuple(entry["namespace"]) == documents
             ],
             window=window,
             repeats=scope.thread_id if may_repeat(remembered, messages) else None,
@@ -370,6 +406,7 @@ class RecallNode(MemoryNode):
             "candidates": dict(found.candidates),
             "milliseconds": {name: round(ms, 2) for name, ms in found.milliseconds.items()},
             "degraded": list(found.degraded),
+            "questions": dict(found.questions),
         }
         return {
             "memory_block": block.as_state(),
@@ -382,6 +419,21 @@ class RecallNode(MemoryNode):
                 "discarded_branches": question.discarded_branches,
             },
         }
+
+
+def _checked(documents: Documents) -> NamespaceTemplate | Literal["auto"] | None:
+    """Return the template of the namespace of documents.
+
+    Raises:
+        ConfigError: It is none.
+    """
+    if documents is None or documents == "auto":
+        return documents
+    if isinstance(documents, str):
+        raise ConfigError(
+            f'documents is {documents!r}; pass a namespace as ("{documents}",), "auto", or None for none.'
+        )
+    return NamespaceTemplate(documents)
 
 
 def _still(question: _Question, standing: Iterable[Item]) -> list[RecalledMemory]:

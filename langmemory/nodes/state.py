@@ -68,6 +68,8 @@ class RecallTrace(TypedDict):
     milliseconds: dict[str, float]
     degraded: list[str]
     """The failures, and what was done instead."""
+    questions: NotRequired[dict[str, float]]
+    """Where documents were asked too: each question looked up, and how likely documents answer it, 0..1."""
 
 
 class Condensing(TypedDict, total=False):

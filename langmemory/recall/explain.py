@@ -270,6 +270,9 @@ def _facts(trace: Trace) -> list[str]:
         shown = {n: value for n, value in trace.intent.items() if value and n != "spelling"}
         known = {n: " ".join(map(str, v)) if isinstance(v, list) else v for n, v in shown.items()}
         lines.append("understood: " + ", ".join(f"{n} {value}" for n, value in known.items()))
+    if trace.questions:
+        asked = (f"{one} (documents {share:.2f})" for one, share in trace.questions.items())
+        lines.append("asked: " + " · ".join(asked))
     if trace.by_time:
         lines.append("in the order of time")
     if trace.expansions:

@@ -17,7 +17,8 @@ from langmemory.chat_models import named_chat_model
 from langmemory.config import Config, ModelsConfig, load_config
 from langmemory.errors import ClosedStoreError, ConfigError, DatabaseError
 from langmemory.projections.journal import Journal
-from langmemory.recall.models import Expander, Reranker
+from langmemory.recall.models import Expander, Planner, Reranker
+from langmemory.recall.rerankers import is_reranker
 from langmemory.redaction import Redactor, redactor_of
 from langmemory.stores.face import StoreFace, ViewerStore
 from langmemory.stores.rooms import (
@@ -33,6 +34,7 @@ from langmemory.stores.rooms import (
     Tokens,
     Vault,
     as_expander,
+    as_planner,
     as_reranker,
     complete_forgetting,
     follow_blocks,
@@ -50,6 +52,8 @@ from langmemory.vault import Passphrase, VaultKey
 if TYPE_CHECKING:
     from langchain_core.documents import BaseDocumentCompressor
     from langchain_core.language_models import BaseChatModel
+
+    from langmemory.documents.projects import Projects
 
 logger = logging.getLogger("langmemory.store")
 
@@ -86,7 +90,8 @@ class MemoryStore(StoreFace):
         ttl: TTLConfig | None = None,
         config: Config | None = None,
         expander: BaseChatModel | Expander | None = None,
-        reranker: BaseDocumentCompressor | BaseChatModel | Reranker | None = None,
+        reranker: BaseDocumentCompressor | BaseChatModel | Reranker | str | None = None,
+        planner: BaseChatModel | Planner | None = None,
         redact: Redactor | bool | None = None,
         vault_key: VaultKey | Passphrase | Iterable[VaultKey | Passphrase] | None = None,
         schema: str | None = None,
@@ -107,8 +112,12 @@ class MemoryStore(StoreFace):
                 recall found little; None takes the configured one. When it fails, the trace says
                 so.
             reranker: A LangChain document compressor or chat model that has the last word on the
-                order of a recall; None takes the configured one. When it fails, the order before
+                order of a recall, or a name as ``"bge"`` (`langmemory.recall.rerankers`, extra
+                ``rerank``); None takes the configured one. When it fails, the order before
                 it stands and the trace says so.
+            planner: A LangChain chat model, or a function, that takes a query apart into its questions
+                where documents are asked as well; None does it by rules. When it fails, the rules do
+                it and the trace says so.
             redact: What replaces credentials in what is remembered: a function that takes the text of
                 a turn and returns it as it may be stored; True is `langmemory.redaction`'s own, False
                 none. None: as configured, which is True.
@@ -134,7 +143,8 @@ class MemoryStore(StoreFace):
             ttl=ttl,
             config=config,
             expander=as_expander(expander or _configured(config.models, "expand")),
-            reranker=as_reranker(reranker or _configured(config.models, "rerank")),
+            reranker=as_reranker(reranker or _configured_reranker(config.models)),
+            planner=as_planner(planner),
             redactor=redactor_of(config.privacy.redact if redact is None else redact),
             vault_keys=vault_key,
         )
@@ -258,6 +268,13 @@ class MemoryStore(StoreFace):
     def pages(self) -> FilePages:
         """The lists of the file, one page after the other."""
         return FilePages(self._core, None)
+
+    @property
+    def projects(self) -> Projects:
+        """Folders that belong together, their documents, and what of these may be out of date."""
+        from langmemory.documents.projects import Projects  # few need it, and all would wait for it
+
+        return Projects(self)
 
     @property
     def tokens(self) -> Tokens:
@@ -434,3 +451,10 @@ def _configured(models: ModelsConfig, role: Literal["expand", "rerank"]) -> Base
     """Return the chat model that the configuration names for a part of recall."""
     name: str | None = getattr(models, role)
     return None if name is None else named_chat_model(name, models)
+
+
+def _configured_reranker(models: ModelsConfig) -> BaseChatModel | str | None:
+    """Return the chat model that the configuration names as a reranker, or the name of one that is none."""
+    if models.rerank is not None and is_reranker(models.rerank):
+        return models.rerank
+    return _configured(models, "rerank")

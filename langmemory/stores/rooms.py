@@ -40,10 +40,12 @@ from langmemory.engines.sql.rooms.procedures import FoundProcedure, Procedures
 from langmemory.engines.sql.rooms.recalling import (
     RecallOptions,
     as_expander,
+    as_planner,
     as_reranker,
     check_kinds,
     check_min_score,
 )
+from langmemory.engines.sql.rooms.seeding import seeding
 from langmemory.engines.sql.rooms.tokens import Tokens
 from langmemory.engines.sql.rooms.vault import Vault, ViewerVault
 from langmemory.engines.sql.tables.foreign import Contents, ForeignItem
@@ -97,6 +99,7 @@ __all__ = [
     "ViewerVault",
     "archived",
     "as_expander",
+    "as_planner",
     "as_reranker",
     "batching",
     "check_kinds",
@@ -118,6 +121,7 @@ __all__ = [
     "refuse_unfinished",
     "remembering",
     "resolve_indexing",
+    "seeding",
     "take_apart",
     "this_process",
 ]  # fmt: skip

@@ -1,4 +1,5 @@
-"""The command line as tests call it: in this process, on a file in tmp_path, away from Ollama."""
+"""The command line as tests call it: in this process, on a file in tmp_path, or the schema that stands for
+it, away from Ollama."""
 
 from __future__ import annotations
 
@@ -14,8 +15,10 @@ from typer.main import get_command
 from typer.testing import CliRunner, Result
 
 from langmemory.cli import app
+from langmemory.stores import copy
 from tests.cli.place import CLOSED_PORT, ROOT, SAMPLE, Configure, Run
 from tests.ollama_server import OllamaServer
+from tests.postgres_server import place
 
 typer.testing._get_command = cache(get_command)  # type: ignore[attr-defined]
 """Else typer's runner reads the signature of every command anew for each call, which takes as long as
@@ -24,8 +27,16 @@ most commands do."""
 
 def invoked(file: Path, *arguments: str | Path, input: str | bytes | None = None) -> Result:
     """Run a command on a memory file."""
-    words = ["--db", str(file), *map(str, arguments)]
+    words = ["--db", place(file), *map(str, arguments)]
     return CliRunner().invoke(app, words, input=input)
+
+
+def copied(source: Path, target: Path) -> None:
+    """Copy a memory file, or the schema that stands for it."""
+    if place(source) == str(source):
+        shutil.copy(source, target)
+    else:
+        copy(place(source), place(target))
 
 
 @pytest.fixture(autouse=True)
@@ -67,7 +78,7 @@ def sample_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def reflected_file(sample_file: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return a memory file with the sample, reflected by rules, made once."""
     file = tmp_path_factory.mktemp("reflected") / "memory.db"
-    shutil.copy(sample_file, file)
+    copied(sample_file, file)
     with pytest.MonkeyPatch.context() as patch:
         away_from_the_machine(patch)
         patch.chdir(file.parent)
@@ -79,14 +90,14 @@ def reflected_file(sample_file: Path, tmp_path_factory: pytest.TempPathFactory) 
 @pytest.fixture
 def filled(run: Run, sample_file: Path, tmp_path: Path) -> Run:
     """The same, with the sample conversation imported."""
-    shutil.copy(sample_file, tmp_path / "memory.db")
+    copied(sample_file, tmp_path / "memory.db")
     return run
 
 
 @pytest.fixture
 def reflected(run: Run, reflected_file: Path, tmp_path: Path) -> Run:
     """The same, with the sample conversation imported and reflected by rules."""
-    shutil.copy(reflected_file, tmp_path / "memory.db")
+    copied(reflected_file, tmp_path / "memory.db")
     return run
 
 

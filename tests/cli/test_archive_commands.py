@@ -5,12 +5,15 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import pytest
+
 from langmemory.stores import MemoryStore
 from tests.cli.place import Run
 
 ME = ("memories", "me")
 
 
+@pytest.mark.sqlite("moves memories into an archive file; a server keeps them")
 def test_a_moved_memory_is_found_and_restored(run: Run, tmp_path: Path) -> None:
     """A night moves what was archived; a search with `--archive` shows it, `restore` brings it back, and
     `undo` takes that back."""

@@ -15,6 +15,7 @@ import pytest
 from langmemory.cli import conversation
 from tests.cli.place import SAMPLE, Configure, Run
 from tests.ollama_server import OllamaServer, Reply
+from tests.postgres_server import place
 
 
 def test_what_was_said_in_one_chat_is_known_in_the_next(
@@ -146,7 +147,16 @@ def test_ctrl_c_keeps_what_was_said_and_drops_the_answer(
     configure(fast="ollama:llama-test")
     ollama.script(Reply(content="It will rain until Sunday", delay_seconds=2))
     chat = subprocess.Popen(
-        [sys.executable, "-m", "langmemory.cli", "--db", "memory.db", "chat", "--thread", "t"],
+        [
+            sys.executable,
+            "-m",
+            "langmemory.cli",
+            "--db",
+            place("memory.db"),
+            "chat",
+            "--thread",
+            "t",
+        ],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,

@@ -17,6 +17,7 @@ from langmemory.engines.sql.rooms.admin import Admin
 from langmemory.errors import DatabaseError
 from langmemory.stores import MemoryStore
 from tests.cli.place import SAMPLE, Configure, Run
+from tests.postgres_server import place
 from tests.seeds import seeds
 
 ANSI = re.compile(r"\x1b\[")
@@ -162,8 +163,8 @@ def test_a_long_name_leaves_the_text_its_room(
     """Beside a long speaker and a long namespace, no text is squeezed into a few columns."""
     monkeypatch.setenv("COLUMNS", str(columns))
     speaker = "Anna Katharina von Hohenberg-Lichtenstein"
-    for place in ("google-oauth2-103547991597142817347", "b")[: 1 + several]:
-        run("import", said((speaker, "I drink green tea in the morning.")), "-n", place)
+    for space in ("google-oauth2-103547991597142817347", "b")[: 1 + several]:
+        run("import", said((speaker, "I drink green tea in the morning.")), "-n", space)
     assert "green tea in" in run("search", "tea").stdout
 
 
@@ -277,11 +278,11 @@ def test_export_and_import_lose_nothing(run: Run, tmp_path: Path) -> None:
             store.changes.history(("notes", "größe"), "ключ/1"),
         ]
     assert run("export", "one.jsonl").exit_code == 0
-    (tmp_path / "memory.db").rename(tmp_path / "old.db")
-    assert run("import", "one.jsonl").exit_code == 0
-    assert run("export", "two.jsonl").exit_code == 0
+    new = ("--db", place(tmp_path / "new.db"))
+    assert run("import", "one.jsonl", *new).exit_code == 0
+    assert run("export", "two.jsonl", *new).exit_code == 0
     assert rows(tmp_path / "two.jsonl") == rows(tmp_path / "one.jsonl")
-    with MemoryStore(tmp_path / "memory.db") as store:
+    with MemoryStore(tmp_path / "new.db") as store:
         after = [
             store.changes.history(("notes",), "gone"),
             store.changes.history(("notes", "größe"), "ключ/1"),

@@ -17,6 +17,8 @@ from langmemory.stores import MemoryStore
 from tests.cli.place import Run
 from tests.seeds import seeds
 
+pytestmark = pytest.mark.sqlite("damages a file")
+
 NS = ("memories", "me")
 PAGE = 4096
 

@@ -19,8 +19,8 @@ import pytest
 from langmemory.cli.demo import NAMESPACE, TOP, answer, ask, program, questions
 from langmemory.cli.demo_knowledge import show_picture
 from langmemory.cli.demo_questions import example_answer
-from langmemory.cli.import_file import import_conversations
 from langmemory.cli.screen import Screen
+from langmemory.importers.importing import import_conversations
 from langmemory.stores import MemoryStore
 from tests.cli.place import CLOSED_PORT, ROOT, SAMPLE
 from tests.graph_world import NAMESPACE as WORLD

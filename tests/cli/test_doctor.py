@@ -15,6 +15,8 @@ from langmemory.engines.sqlite import Engine
 from tests.cli.place import SAMPLE, Configure, Run
 from tests.ollama_server import OllamaServer
 
+pytestmark = pytest.mark.sqlite("reports on a file; test_doctor_server.py on a server")
+
 
 def checks(run: Run) -> dict[str, tuple[str, str]]:
     """State and advice by what was checked."""

@@ -19,9 +19,9 @@ from langchain_core.messages import (
     messages_to_dict,
 )
 
-from langmemory.cli.import_file import _batches
 from langmemory.errors import ImportFormatError
 from langmemory.importers import ImportedMessage, detect, json_stream, read_messages, read_rows
+from langmemory.importers.importing import _batches
 from langmemory.importers.json_stream import CHUNK_BYTES, iterate_array
 
 TALK = [

@@ -19,6 +19,7 @@ from langgraph.store.memory import InMemoryStore
 
 from langmemory.changes import AddMemory, ChangeSet, Facets, SetStatus, UpdateMemory
 from langmemory.context import mark_injected, note_id
+from langmemory.errors import ConfigError
 from langmemory.nodes import MemoryState, RecallNode
 from langmemory.nodes.access import Conversation, StoreAccess
 from langmemory.nodes.core_memory import CoreMemory
@@ -418,3 +419,33 @@ def test_a_mandate_by_facet_is_shown_and_a_retired_one_is_not(memory: MemoryStor
     labels = [entry["label"] for entry in state["memory_block"]["entries"]]
     assert labels[0] == f"M:{note_id(ANNA, 'rule')}"
     assert "whisper" not in state["memory_block"]["text"]
+
+
+def test_documents_are_asked_where_the_store_has_some(memory: MemoryStore) -> None:
+    """The block cites the documents of the store's own place, keeps them within a topic, and leaves them out
+    where they are not wanted; those of a namespace below are somebody else's."""
+    memory.put(ANNA, "dog", {"text": "Anna's dog is called Rex."})
+    memory.documents.add(text="# Kennel\n\nThe kennel opens at seven.\n", name="kennel.md")
+    secret = "# Kennel\n\nThe kennel of Bo opens at nine.\n"
+    memory.documents.add(text=secret, name="bo.md", namespace=("documents", "bo"))
+    node, asked = RecallNode(store=memory), "When does the kennel open?"
+    state = ask(node, asked)
+    assert "kennel.md#L1-L3: # Kennel The kennel opens at seven." in state["memory_block"]["text"]
+    assert "nine" not in state["memory_block"]["text"]
+    assert state["recall_trace"]["questions"][asked] > 0.5
+    again = ask(node, "And when does the kennel close on Mondays?", state)
+    assert "opens at seven" in again["memory_block"]["text"]
+    without = ask(RecallNode(store=memory, documents=None), asked)
+    assert "kennel.md" not in without["memory_block"]["text"]
+    named = ask(RecallNode(store=memory, documents=("documents", "{user_id}")), asked)
+    assert named["recall_trace"]["questions"] == {}
+
+
+def test_a_plain_store_has_no_documents() -> None:
+    """By default it is not asked; documents that are named are an error with the next step."""
+    store = InMemoryStore()
+    assert ask(RecallNode(store=store), "When does the kennel open?")["recalled"] == []
+    with pytest.raises(ConfigError, match="InMemoryStore, which keeps none; use a MemoryStore"):
+        ask(RecallNode(store=store, documents=("documents",)), "When does it open?")
+    with pytest.raises(ConfigError, match="pass a namespace"):
+        RecallNode(documents="documents")  # type: ignore[arg-type]

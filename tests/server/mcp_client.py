@@ -21,11 +21,18 @@ from mcp import ClientSession, StdioServerParameters
 from mcp.client import streamable_http
 from mcp.client.stdio import stdio_client
 
+from tests.postgres_server import place
+
 ROOT = Path(__file__).parents[2]
 ENVIRONMENT = {**os.environ, "PYTHONPATH": str(ROOT)}
-COMMAND = [sys.executable, "-m", "langmemory.cli", "--db", "memory.db"]
+RUN = [sys.executable, "-m", "langmemory.cli"]
 SECOND = not hasattr(streamable_http, "streamablehttp_client")
 """Whether the SDK is of the second major."""
+
+
+def command_in(folder: Path) -> list[str]:
+    """Return `langmemory` on the memory file of a folder."""
+    return [*RUN, "--db", place(folder / "memory.db")]
 
 
 class Client:
@@ -81,9 +88,9 @@ async def over_stdio(
     folder: Path, *options: str, errors: Any = None, home: Path | None = None
 ) -> AsyncIterator[Client]:
     """Yield a client of `langmemory mcp`, which it starts; with a home, without naming a file."""
-    command, environment = COMMAND, ENVIRONMENT
+    command, environment = command_in(folder), ENVIRONMENT
     if home is not None:
-        command, environment = COMMAND[:3], {"PYTHONPATH": str(ROOT), "HOME": str(home)}
+        command, environment = RUN, {"PYTHONPATH": str(ROOT), "HOME": str(home)}
     started = StdioServerParameters(
         command=command[0], args=[*command[1:], "mcp", *options], env=environment, cwd=folder
     )
@@ -118,7 +125,7 @@ async def over_http(
 def server(folder: Path, *options: str) -> Iterator[str]:
     """Yield the address of the MCP endpoint of a running `langmemory serve`."""
     process = subprocess.Popen(
-        [*COMMAND, "serve", "--port", "0", "--quiet", *options],
+        [*command_in(folder), "serve", "--port", "0", "--quiet", *options],
         cwd=folder,
         env=ENVIRONMENT,
         stderr=subprocess.PIPE,

@@ -20,6 +20,7 @@ import httpx
 
 from langmemory.remote import RemoteMemoryStore
 from langmemory.remote.connection import Backoff
+from tests.postgres_server import place
 
 ROOT = Path(__file__).parents[2]
 TOPICS = ("harbour", "orchard", "violin", "glacier", "market", "lantern", "bicycle", "library")
@@ -33,11 +34,12 @@ class ServerProcess:
 
     def __init__(self, folder: Path) -> None:
         self._folder, self._port, self.address = folder, "0", ""
+        self._place = place(folder / "memory.db")
         self.start()
 
     def start(self) -> None:
         """Start it, and return when it listens."""
-        command = [sys.executable, "-m", "langmemory.cli", "--db", "memory.db", "serve"]
+        command = [sys.executable, "-m", "langmemory.cli", "--db", self._place, "serve"]
         self.process = subprocess.Popen(
             [*command, "--quiet", "--port", self._port],
             cwd=self._folder,

@@ -217,6 +217,7 @@ async def test_a_pattern_that_never_ends_is_read_at_once(pattern: str) -> None:
             await asyncio.to_thread(Pattern.read, pattern, {})
 
 
+@pytest.mark.sqlite("PostgreSQL holds no NUL in a name, and the refusal says so")
 async def test_a_name_with_a_nul_is_not_found(store: MemoryStore) -> None:
     """SQLite's arrays of texts end at a NUL; a name with one is nobody's, and no failure."""
     store.put(PLACE, "k", {"text": "Tofu is a cat"})

@@ -14,9 +14,10 @@ import pytest
 from tests.scripted import ScriptedModel, tool_call
 from tests.server.client import token_of
 from tests.server.mcp_client import (
-    COMMAND,
     ENVIRONMENT,
+    RUN,
     SECOND,
+    command_in,
     over_http,
     over_stdio,
     plain,
@@ -183,8 +184,8 @@ async def test_a_langgraph_agent_uses_the_tools(tmp_path: Path) -> None:
 
     stdio = {
         "transport": "stdio",
-        "command": COMMAND[0],
-        "args": [*COMMAND[1:], "mcp"],
+        "command": RUN[0],
+        "args": [*command_in(tmp_path)[1:], "mcp"],
         "env": ENVIRONMENT,
         "cwd": str(tmp_path),
     }
@@ -213,7 +214,7 @@ def test_the_inspector_lists_and_calls_the_tools(tmp_path: Path) -> None:
 
     def inspect(*words: str) -> dict[str, Any]:
         paths = ["env", f"PYTHONPATH={ENVIRONMENT['PYTHONPATH']}"]
-        command = [*inspector, *paths, *COMMAND, "mcp", *words]
+        command = [*inspector, *paths, *command_in(tmp_path), "mcp", *words]
         ran = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=120)
         assert ran.returncode == 0, ran.stderr
         found: dict[str, Any] = json.loads(ran.stdout)

@@ -410,3 +410,12 @@ def test_a_client_logs_no_text(remote: RemoteMemoryStore, caplog: pytest.LogCapt
         remote.put(MARIA, "a", {"text": "zebra"})
         remote.recall("zebra", MARIA)
     assert "zebra" not in caplog.text
+
+
+def test_documents_are_recalled_from_afar(remote: RemoteMemoryStore, store: MemoryStore) -> None:
+    """`documents=` of a recall goes to the server."""
+    store.documents.add(text="# Kennel\n\nThe kennel opens at seven.\n", name="kennel.md")
+    asked = "When does the kennel open?"
+    there = remote.recall(asked, MARIA, documents=("documents",))
+    assert "seven" in there.results[0].text
+    assert there.trace.questions[asked] > 0.5

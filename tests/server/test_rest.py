@@ -671,3 +671,24 @@ async def test_a_label_may_have_a_slash(store: MemoryStore) -> None:
         several = await client.get(f"{API}/memories/k", params={"namespace": ["a/b", "50%"]})
     assert said == {"a%2Fb/50%25": "one", "a%2Fb": "two", "a/b": "three"}
     assert several.json()["text"] == "one"
+
+
+async def test_documents_are_asked_where_the_token_reaches_them(store: MemoryStore) -> None:
+    """Recall and the block take documents of a namespace; a token that is bound elsewhere is refused, and
+    shows none by default."""
+    store.put(PLACE, "k", {"text": "Tofu the cat sleeps on the piano"})
+    store.documents.add(text="# Kennel\n\nThe kennel opens at seven.\n", name="kennel.md")
+    body = {"namespace": PLACE, "query": "When does the kennel open?"}
+    asked = {**body, "documents": ["documents"]}
+    async with serving(store) as client:
+        found = (await client.post(f"{API}/recall", json=asked)).json()
+        assert "seven" in found["results"][0]["memory"]["text"]
+        assert found["trace"]["questions"][body["query"]] > 0.5
+        block = (await client.post(f"{API}/context/inject", json=asked)).json()
+        assert "kennel.md#L1-L3" in block["text"]
+    async with serving(store, token=token_of(store, None, PLACE)) as client:
+        for path in ("recall", "context/inject"):
+            assert problem(await client.post(f"{API}/{path}", json=asked)) == "namespace"
+            plain = await client.post(f"{API}/{path}", json=body)
+            assert plain.status_code == 200
+            assert "seven" not in plain.text

@@ -34,9 +34,10 @@ pytestmark = pytest.mark.integration
 
 @contextmanager
 def server(
-    folder: Path, *options: str, db: str = "memory.db"
+    folder: Path, *options: str, db: str | None = None
 ) -> Iterator[tuple[str, subprocess.Popen[str], list[str]]]:
     """Yield the address of a running server, its process, and the lines it logs."""
+    db = db or postgres_server.place(folder / "memory.db")
     command = [sys.executable, "-m", "langmemory.cli", "--db", db, "serve", "--port", "0"]
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
     process = subprocess.Popen(

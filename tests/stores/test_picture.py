@@ -10,8 +10,8 @@ import pytest
 
 from langmemory import MemoryStore
 from langmemory.cli.demo import NAMESPACE, sample_folder
-from langmemory.cli.import_file import import_conversations
 from langmemory.graphs import build_reflection_graph
+from langmemory.importers.importing import import_conversations
 from langmemory.subgraph.picture import arranged, places
 from langmemory.subgraph.subgraph import Subgraph
 from tests.graph_world import apply, entities, fact

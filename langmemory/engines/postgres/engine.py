@@ -186,8 +186,7 @@ class Engine:
             database.find_vectors(raw)
         raw.execute(quoting.SQL("SET LOCAL {}").format(database.search_path()))
         if found == 0:
-            for statement in schema.statements():
-                raw.execute(statement.encode())
+            raw.execute("\n".join(schema.statements()).encode())  # in one message
             if database.vectors_in is not None:
                 raw.execute(schema.vector_statements().encode())
             raw.execute("CREATE TABLE langmemory_version (version integer NOT NULL)")

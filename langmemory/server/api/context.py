@@ -24,6 +24,8 @@ class InjectRequest(Fields):
     query: Annotated[str, Field(max_length=200_000)]
     """What the person said."""
     namespace: Labels | None = None
+    documents: Labels | None = None
+    """Also the documents of exactly this namespace, where the token reaches it."""
     budget_tokens: Annotated[int, Field(ge=20, le=100_000)] = 400
     limit: Annotated[int, Field(ge=1, le=100)] = 10
     counted: bool = True
@@ -65,6 +67,7 @@ def inject_context(access: Access, *, body: InjectRequest) -> InjectedBlock:
         access.place(body.namespace, exact=True),
         store=access.store,
         viewer=None,  # the store is bound already
+        documents=None if body.documents is None else access.place(body.documents, exact=True),
         budget=body.budget_tokens,
         limit=body.limit,
         counted=body.counted,

@@ -52,20 +52,27 @@ class RecallRequest(Fields):
     """Fill the explanation of every result and the whole trace."""
     counted: bool = True
     """Count it as an access of what it finds. False is for a person who looks into memory."""
+    documents: Labels | None = None
+    """Also the documents of exactly this namespace: each question of the query is answered by what was said
+    and by documents, as far as either is likely to."""
     now: datetime | None = None
     """The moment that "last week" counts from; without it the clock, in UTC."""
 
     def options(self) -> RecallOptions:
         """Return them as the store takes them."""
-        given: RecallOptions = self.model_dump(exclude={"query", "namespace"}, exclude_unset=True)  # type: ignore[assignment]
+        given: RecallOptions = self.model_dump(
+            exclude={"query", "namespace", "documents"}, exclude_unset=True
+        )  # type: ignore[assignment]
         return given
 
 
 @routes("POST", "/recall", scope="read")
 async def recall(access: Access, *, body: RecallRequest) -> Recall:
     """Return the memories that answer a question, best first, and how they were found."""
-    place = access.place(body.namespace)
-    return await access.store.arecall(body.query, place, **body.options())
+    place, options = access.place(body.namespace), body.options()
+    if body.documents is not None:
+        options["documents"] = access.place(body.documents, exact=True)
+    return await access.store.arecall(body.query, place, **options)
 
 
 class SaidMessage(Fields):

@@ -397,10 +397,11 @@ class StoreKnowledge:
     ) -> list[KnownFact]:
         """Return the facts in a scope among the items ``i`` that a FROM and WHERE clause gives."""
         rows = self._now().snapshot.connection.execute(
-            f"SELECT DISTINCT i.id FROM {items} AND {scope.where} ORDER BY {order}",
+            # What DISTINCT orders by has to be selected, says PostgreSQL.
+            f"SELECT DISTINCT i.id, i.updated_at FROM {items} AND {scope.where} ORDER BY {order}",
             (*bindings, *scope.bindings),
         )
-        return self._facts([item for (item,) in rows])
+        return self._facts([item for item, _ in rows])
 
     def _entities(self, ids: Sequence[int]) -> list[Entity]:
         """Return the entities themselves, links not followed; oldest first."""

@@ -15,6 +15,7 @@ import numpy as np
 
 from langmemory.engines.sql.graph import graph_rows
 from langmemory.engines.sql.records import history
+from langmemory.engines.sql.records.runs import CURRENT
 from langmemory.engines.sql.scope.filters import Condition
 from langmemory.engines.sql.scope.ownership import visible_to
 from langmemory.engines.sql.tables.connection import Connection
@@ -180,8 +181,9 @@ def put(
 
     Args:
         writes: At most one for each namespace and key.
+        run: Which run does; None is that of the context, if there is one, see `runs.CURRENT`.
     """
-    batch = Batch(connection, now_us, run, reason)
+    batch = Batch(connection, now_us, run or CURRENT.get(), reason)
     writes = list(writes)
     known = batch.known(writes)
     ids = [batch.add(write, known.get((write.namespace, write.key))) for write in writes]

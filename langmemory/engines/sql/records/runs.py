@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextvars import ContextVar
 from typing import Any, Final, NamedTuple
 
 from langmemory.engines.sql.records.history import LIVES
@@ -21,6 +22,12 @@ AGAIN: Final = "again/"
 FOLLOWS: Final = "follows/"
 """Begins the id of the run that was planned after another one and is undone together with it."""
 
+SEED: Final = "seed/"
+"""Begins the id of a run that fills a memory from files: written in many transactions, undone as one."""
+
+CURRENT: Final[ContextVar[str | None]] = ContextVar("langmemory_run", default=None)
+"""The run to which whatever is put in this context belongs; None: to none."""
+
 _COLUMNS = "r.id, r.kind, n.path, r.at, r.reason, r.note, r.undone_by"
 _TABLES = "run r JOIN namespace n ON n.id = r.namespace"
 
@@ -35,6 +42,8 @@ def insert(
     reason: str,
     note: Mapping[str, Any],
 ) -> None:
+    if (current := CURRENT.get()) not in (None, run_id):
+        note = {**note, "seed": current}
     connection.execute(
         "INSERT INTO run (id, kind, namespace, at, reason, note) VALUES (?, ?, ?, ?, ?, ?)",
         (run_id, kind, namespace, at_us, reason, to_json(note)),
@@ -202,9 +211,17 @@ def _run(row: tuple[Any, ...]) -> Run:
 
 
 def following(connection: Connection, run_id: str) -> list[str]:
-    """Return the ids of runs that follow from a run and stand; see `FOLLOWS`."""
+    """Return the ids of runs that follow from a run and stand, newest first; see `FOLLOWS` and `SEED`."""
     run = find(connection, FOLLOWS + run_id)
-    return [] if run is None or run.undone_by is not None else [run.id]
+    found = [] if run is None or run.undone_by is not None else [run.id]
+    if run_id.startswith(SEED):
+        rows = connection.execute(
+            "SELECT id FROM run WHERE note ->> '$.seed' = ? AND undone_by IS NULL "
+            "AND kind <> 'undo' ORDER BY at DESC, id DESC",
+            (run_id,),
+        )
+        found += [str(row[0]) for row in rows]
+    return found
 
 
 def forget_who(connection: Connection, namespace: Namespace, person: str) -> None:

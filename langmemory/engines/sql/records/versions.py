@@ -15,7 +15,14 @@ from langmemory.engines.sql.scope.filters import matches
 from langmemory.engines.sql.scope.ownership import open_past, visible_to
 from langmemory.engines.sql.scope.scopes import compile_scope
 from langmemory.engines.sql.tables.connection import Connection
-from langmemory.engines.sql.tables.namespaces import below, find, find_thread, from_path, holds_few
+from langmemory.engines.sql.tables.namespaces import (
+    below,
+    find,
+    find_thread,
+    from_path,
+    holds_few,
+    to_path,
+)
 from langmemory.engines.sql.tables.times import from_us, to_us
 from langmemory.types import Memory, Namespace, Scope
 from langmemory.values import from_json
@@ -239,9 +246,10 @@ def within(
     connection: Connection, scope: Scope, alive_at_us: int | None, found: Iterable[Version]
 ) -> list[Version]:
     """Return those in scope, by their columns as then."""
-    versions = sorted(found, key=lambda one: one.item)
+    place = to_path(scope.namespace) if scope.exact else None
+    versions = sorted((one for one in found if place in (None, one.path)), key=lambda one: one.item)
     # The value is asked by itself: its leaves are those of today. Who was given what, likewise.
-    then = replace(scope, filter=None, given=frozenset())
+    then = replace(scope, exact=False, filter=None, given=frozenset())
     compiled = compile_scope(then, alive_at_us=alive_at_us, as_then=True)
     rows = [
         {"id": one.item, "key": one.key, **{name: one.columns[name] for name in _COLUMNS}}

@@ -49,7 +49,8 @@ class Conversing:
         """Whether a recall waits for nothing but this file: what embeds takes microseconds, and no
         other model has a say."""
         core = self._core
-        return core.embeds_cheaply and core.expander is None and core.reranker is None
+        models = (core.expander, core.planner, core.reranker)
+        return core.embeds_cheaply and not any(one is not None for one in models)
 
     def mandates(self, namespace: Namespace, *, limit: int = 100) -> list[Memory]:
         """Return memories of priority ``mandate`` that are in force, the most recently updated

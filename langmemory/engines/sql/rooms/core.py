@@ -36,7 +36,7 @@ from langmemory.errors import ConfigError, DatabaseError, EmbeddingError
 from langmemory.pacing import in_steps
 from langmemory.ports.journal import Pages, Projection
 from langmemory.recall.accesses import AccessLog, ShownLog
-from langmemory.recall.models import Expander, Reranker
+from langmemory.recall.models import Expander, Planner, Reranker
 from langmemory.recall.presets import find_preset
 from langmemory.redaction import Redactor
 from langmemory.twins import Steps, Wait, call
@@ -77,6 +77,7 @@ class Core:
         "follow_blocks",
         "indexing",
         "journal",
+        "planner",
         "redactor",
         "reranker",
         "searching",
@@ -97,6 +98,7 @@ class Core:
         expander: Expander | None,
         reranker: Reranker | None,
         redactor: Redactor | None,
+        planner: Planner | None = None,
         vault_keys: Iterable[GivenKey] | GivenKey | None = None,
     ) -> None:
         """Open the file; see `MemoryStore`.
@@ -127,6 +129,7 @@ class Core:
             clock=self.now_us,
         )
         self.expander, self.reranker, self.redactor = expander, reranker, redactor
+        self.planner = planner
         self.accesses, self.already_shown, self.counts = AccessLog(), ShownLog(), UsageCounts()
         durable = settings.model_copy(update={"synchronous": "full"})
         self.archive = Archive(

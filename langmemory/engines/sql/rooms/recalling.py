@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from concurrent.futures import Future
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, Final, TypedDict, get_args
@@ -18,6 +18,7 @@ from langmemory.engines.sql.reading.as_of import AsOfSource, EarlierTexts
 from langmemory.engines.sql.reading.searching import now_us
 from langmemory.engines.sql.reading.source import SnapshotSource
 from langmemory.engines.sql.rooms.core import Core
+from langmemory.engines.sql.tables.namespaces import to_path
 from langmemory.engines.sql.tables.times import to_us
 from langmemory.engines.sql.writing.indexing import VAULT
 from langmemory.engines.sql.writing.naming import Names, unnumbered
@@ -28,15 +29,21 @@ from langmemory.ports.candidates import CandidateSource, Floats
 from langmemory.recall import overview, pipeline
 from langmemory.recall.explain import left_out
 from langmemory.recall.intent import read_intent
+from langmemory.recall.layers import LOOKED_AT, of_both, questions_in
 from langmemory.recall.models import (
     Expander,
+    Planner,
     Reranker,
     chat_model_expander,
+    chat_model_planner,
     chat_model_reranker,
     compressor_reranker,
+    planned,
+    reordered,
 )
 from langmemory.recall.presets import Preset, find_preset
 from langmemory.recall.question_extraction import extract_question
+from langmemory.recall.rerankers import named_reranker
 from langmemory.recall.vocabulary import default_vocabulary
 from langmemory.twins import Steps, call
 from langmemory.types import (
@@ -104,6 +111,10 @@ class RecallOptions(TypedDict, total=False):
     """Fill the explanation of every result and the whole trace."""
     counted: bool
     """Count it as an access of what it finds (default). False is for a person who looks into memory."""
+    documents: Namespace | None
+    """Also the documents of exactly this namespace, such as ``("documents",)``, where there are any. The
+    query is taken apart into its questions; each is answered by what was said and by documents, as far as
+    either is likely to. The other options hold for both. None (default) asks no documents."""
     now: datetime | None
     """The moment that "last week" counts from, in the timezone in which a day begins; default is
     the clock, in UTC. Here and in the other times, what has no timezone is UTC."""
@@ -195,28 +206,109 @@ def steps(
     """Recall as a viewer; see `MemoryStore.recall`."""
     operations.check_query(query)
 
-    def recalled(asked: str, vectors: Mapping[str, Floats | None]) -> Recall:
-        vector = vectors.get(asked)
-        found = _recall(core, core.engine, viewer, asked, namespace, options, vector)
-        if options.get("include_archive"):
-            found = _with_archive(core, viewer, asked, namespace, options, vector, found)
+    def prepared() -> _Questions:
+        return _questions(core, extract_question(query), namespace, options)
+
+    def recalled(asked: _Questions, vectors: Mapping[str, Floats | None]) -> Recall:
+        def at(place: Namespace, question: str, asked_with: RecallOptions, **how: bool) -> Recall:
+            vector = vectors.get(question)
+            found = _recall(core, core.engine, viewer, question, place, asked_with, vector, **how)
+            if options.get("include_archive") and not how.get("exact"):
+                found = _with_archive(core, viewer, question, place, asked_with, vector, found)
+            return found
+
+        if asked.documents is None:
+            found = at(namespace, asked.query, options)
+        else:
+            found = _with_documents(core, asked, namespace, options, at)
         _note(core, options, found)
         if viewer is not None:
             found = _with_memories(found, unnumbered)
         return replace(found, query=query)
 
     def at_once() -> Recall:
-        asked = extract_question(query)
-        return recalled(asked, core.searching.embed([asked]))
+        asked = prepared()
+        return recalled(asked, core.searching.embed(asked.each))
 
     found: Recall
     if core.embeds_cheaply:
         found = yield core.reading(at_once)
         return found
-    asked = yield core.reading(lambda: extract_question(query))
-    vectors = yield call(core.searching, "embed", [asked])
+    asked = yield core.reading(prepared)
+    vectors = yield call(core.searching, "embed", asked.each)
     found = yield core.reading(lambda: recalled(asked, vectors))
     return found
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class _Questions:
+    """A query as it is looked up."""
+
+    query: str
+    each: Sequence[str]
+    """The questions in it, where documents are asked; else the query."""
+    documents: Namespace | None = None
+    """Where the documents are that are asked as well."""
+    degraded: tuple[str, ...] = ()
+
+
+def _questions(core: Core, query: str, namespace: Namespace, options: RecallOptions) -> _Questions:
+    """Return the questions of a query; it is one by itself where there are no documents to be asked."""
+    place = options.get("documents")
+    kinds = check_kinds(options.get("kinds"))
+    if place is None or (kinds is not None and "resource" not in kinds):
+        return _Questions(query=query, each=(query,))
+    place = check_namespace(place)
+    if core.engine.first("SELECT 1 FROM namespace WHERE path = ?", (to_path(place),)) is None:
+        return _Questions(query=query, each=(query,))
+    each: Sequence[str] = questions_in(query)
+    degraded: tuple[str, ...] = ()
+    if core.planner is not None:
+        each, degraded = planned(query, core.planner, each)
+    return _Questions(query=query, each=each, documents=place, degraded=degraded)
+
+
+def _with_documents(
+    core: Core,
+    asked: _Questions,
+    namespace: Namespace,
+    options: RecallOptions,
+    at: Callable[..., Recall],
+) -> Recall:
+    """Return what was said and what documents say; ``at`` recalls from one namespace."""
+    place = asked.documents
+    assert place is not None
+    preset, budget = find_preset(options.get("preset"), core.config), options.get("budget_tokens")
+    now = options.get("now") or datetime.now(UTC)
+    limit = whole_number(
+        "limit", options.get("limit", _default_limit(asked.query, preset, budget, now))
+    )
+    several = max(limit, LOOKED_AT, preset.rerank_depth if core.reranker else 0) if limit else 0
+    both: RecallOptions = {**options, "limit": several, "budget_tokens": None, "documents": None}
+    documents: RecallOptions = {**both, "kinds": ("resource",), "documents": place}
+    if place[: len(namespace)] == namespace:  # what was said is asked without the documents in it
+        both["kinds"] = tuple(
+            one for one in options.get("kinds") or get_args(Kind) if one != "resource"
+        )
+    found = of_both(
+        asked.query,
+        asked.each,
+        lambda question: (
+            at(namespace, question, both, rerank=False),
+            at(place, question, documents, rerank=False, exact=True),
+        ),
+        limit=several if core.reranker else limit,
+        gated=options.get("min_score") == "auto",
+        degraded=asked.degraded,
+    )
+    if core.reranker is not None and found.results:
+        results, failure = reordered(asked.query, found.results, core.reranker)
+        found = replace(
+            found, results=tuple(results[:limit]), trace=_degraded(found.trace, failure)
+        )
+    if budget is not None:
+        found = within(found, whole_number("budget_tokens", budget))
+    return _in_order(found)
 
 
 def _recall(
@@ -227,8 +319,14 @@ def _recall(
     namespace: Namespace,
     options: RecallOptions,
     vector: Floats | None,
+    *,
+    exact: bool = False,
+    rerank: bool = True,
 ) -> Recall:
-    """Recall from the memory file, or from its archive file."""
+    """Recall from the memory file, or from its archive file.
+
+    ``exact``: from this namespace, not from those below it. Without ``rerank`` the reranker is not asked.
+    """
     namespace = check_namespace(namespace, may_be_empty=True)
     if unknown := options.keys() - RecallOptions.__annotations__.keys():
         raise ConfigError(
@@ -238,7 +336,7 @@ def _recall(
     preset = find_preset(options.get("preset"), core.config)
     thread_id = options.get("thread_id")
     given = core.already_shown.before(thread_id, namespace) if thread_id else frozenset()
-    scope = scope_of(namespace, options, given, viewer)
+    scope = replace(scope_of(namespace, options, given, viewer), exact=exact)
     budget = options.get("budget_tokens")
     if budget is not None:
         budget = whole_number("budget_tokens", budget)
@@ -263,7 +361,7 @@ def _recall(
             engine, core.indexing, scope, query, alive_at_us=alive_at_us,
             semantic=vector is not None,
         )  # fmt: skip
-    models = AskedOutside(core.expander, core.reranker)
+    models = AskedOutside(core.expander, core.reranker if rerank else None)
     running = True
     while running:
         degraded: tuple[str, ...] = ()
@@ -408,10 +506,23 @@ def as_expander(model: BaseChatModel | Expander | None) -> Expander | None:
     return chat_model_expander(model) if isinstance(model, BaseChatModel) else model
 
 
-def as_reranker(model: BaseDocumentCompressor | BaseChatModel | Reranker | None) -> Reranker | None:
-    """Return a reranker from a LangChain compressor or chat model, or the function itself."""
+def as_planner(model: BaseChatModel | Planner | None) -> Planner | None:
+    """Return a planner from a LangChain chat model, or the function itself."""
     if model is None:
         return None
+    from langchain_core.language_models import BaseChatModel
+
+    return chat_model_planner(model) if isinstance(model, BaseChatModel) else model
+
+
+def as_reranker(
+    model: BaseDocumentCompressor | BaseChatModel | Reranker | str | None,
+) -> Reranker | None:
+    """Return a reranker from a name, a LangChain compressor or chat model, or the function itself."""
+    if model is None:
+        return None
+    if isinstance(model, str):
+        return named_reranker(model)
     from langchain_core.documents import BaseDocumentCompressor
     from langchain_core.language_models import BaseChatModel
 

@@ -80,6 +80,8 @@ def compile_scope(
         as_then: The columns of ``i`` are those of ``scope.known_at`` already.
     """
     conditions: list[Condition] = list(compile_filter(scope.filter)) if scope.filter else []
+    if scope.exact:
+        conditions.append(Condition(_EXACT, (to_path(scope.namespace),)))
     now = scope.known_at is None  # else kind and status are those of then
     if scope.kinds is not None and now:
         conditions.append(_of_kind(scope.kinds))
@@ -116,6 +118,8 @@ def compile_scope(
         )
     return CompiledScope(scope, tuple(conditions))
 
+
+_EXACT: Final = "i.namespace = (SELECT n.id FROM namespace n WHERE n.path = ?)"
 
 _NAMED: Final = (
     "SELECT x.id FROM json_each(?) g CROSS JOIN namespace n ON n.path = g.key "

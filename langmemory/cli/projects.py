@@ -1,0 +1,267 @@
+"""`langmemory projects …`: folders that belong together, their documents, and what may be out of date."""
+
+from __future__ import annotations
+
+import signal
+import threading
+from typing import Annotated
+
+import typer
+
+from langmemory.cli.documents import DryRunOption, print_synced, reading, report
+from langmemory.cli.oneline import Command, CommandLine
+from langmemory.cli.target import JsonOption, OnFile, with_target
+from langmemory.cli.terminal import json_text, plain, printable, say
+from langmemory.cli.values import count
+from langmemory.errors import ConfigError
+from langmemory.pluralize import counted
+
+projects = typer.Typer(
+    cls=CommandLine,
+    no_args_is_help=True,
+    help="Register folders, find them, keep their documents up to date.",
+)
+
+NameArgument = Annotated[str, typer.Argument(metavar="NAME", help="Of the project.")]
+DescriptionOption = Annotated[
+    str | None,
+    typer.Option("--description", metavar="TEXT", help="What it is; else what its files say."),
+]
+PatternOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--pattern",
+        metavar="GLOB",
+        help="Read these files alone, such as 'docs/**/*.md'; may be repeated.",
+        show_default=False,
+    ),
+]
+IgnoreOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--ignore",
+        metavar="PATTERN",
+        help="Leave out files that match, as in .gitignore; may be repeated.",
+        show_default=False,
+    ),
+]
+OwnerOption = Annotated[
+    str | None, typer.Option("--owner", metavar="NAME", help="Who answers for it.")
+]
+
+
+@projects.command(cls=Command)
+@with_target
+def add(
+    target: OnFile,
+    folder: Annotated[str, typer.Argument(metavar="FOLDER", help="Where it is.")],
+    name: Annotated[
+        str | None,
+        typer.Option("--name", metavar="NAME", help="Else the one that its files give."),
+    ] = None,
+    description: DescriptionOption = None,
+    pattern: PatternOption = None,
+    ignore: IgnoreOption = None,
+    owner: OwnerOption = None,
+    unread: Annotated[
+        bool, typer.Option("--unread", help="Register it, and read nothing yet.")
+    ] = False,
+    as_json: JsonOption = False,
+) -> None:
+    """Register a project and read it."""
+    with target.open(create=True, vectors=not unread) as store, reading() as progress:
+        project = store.projects.add(
+            folder,
+            name=name,
+            description=description,
+            patterns=pattern or (),
+            ignore=ignore or (),
+            owner=owner or "",
+        )
+        if not as_json:
+            said = f": {project.description}" if project.description else ""
+            say(printable(f"{project.name}{said}"))
+        done = None if unread else store.projects.refresh(project.name, progress=progress)
+    if done is not None:
+        report(done, as_json=as_json, dry_run=False)
+    elif as_json:
+        say(json_text(plain(project)))
+
+
+@projects.command("list", cls=Command)
+@with_target
+def list_projects(target: OnFile, as_json: JsonOption = False) -> None:
+    """List the projects by name."""
+    from langmemory.cli.screen import FOLD, RIGHT, Screen, plain_table
+
+    with target.open(vectors=False) as store:
+        found = store.projects.list()
+        documents = [len(store.documents.list(project=one.name)) for one in found]
+        open_ = [len(store.changes.reviews(one.namespace)) for one in found]
+    if as_json:
+        say(json_text([plain(one) for one in found]))
+        return
+    table = plain_table(
+        {"name": FOLD, "folder": FOLD, "owner": FOLD, "documents": RIGHT, "reviews": RIGHT}
+    )
+    for one, many, asked in zip(found, documents, open_, strict=True):
+        table.add_row(one.name, one.root, one.owner, f"{many:,}", f"{asked:,}")
+    if found:
+        Screen().print(table)
+    say(counted(len(found), "project"))
+
+
+@projects.command(cls=Command)
+@with_target
+def update(
+    target: OnFile,
+    name: NameArgument,
+    root: Annotated[
+        str | None, typer.Option("--root", metavar="FOLDER", help="Where it is now.")
+    ] = None,
+    description: DescriptionOption = None,
+    pattern: PatternOption = None,
+    ignore: IgnoreOption = None,
+    owner: OwnerOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Change what is said of a project; `refresh` reads what that changes."""
+    with target.open(vectors=False) as store:
+        found = store.projects.update(
+            name, root=root, description=description, patterns=pattern, ignore=ignore, owner=owner
+        )
+    said = f"{found.name}: {found.root}; `langmemory projects refresh` reads it"
+    say(json_text(plain(found)) if as_json else printable(said))
+
+
+@projects.command(cls=Command)
+@with_target
+def remove(
+    target: OnFile,
+    name: NameArgument,
+    dry_run: DryRunOption = False,
+    as_json: JsonOption = False,
+) -> None:
+    """Take a project out, with its documents and its hooks; its folder is not touched."""
+    with target.open(vectors=False) as store:
+        done = store.projects.remove(name, dry_run=dry_run)
+    report(done, as_json=as_json, dry_run=dry_run)
+
+
+@projects.command(cls=Command)
+@with_target
+def discover(
+    target: OnFile,
+    folder: Annotated[str, typer.Argument(metavar="FOLDER", help="Where to look.")] = ".",
+    depth: Annotated[
+        int, typer.Option("--depth", metavar="N", parser=count, help="Folders below it.")
+    ] = 4,
+    add_all: Annotated[
+        bool, typer.Option("--add", help="Register and read what is found.")
+    ] = False,
+    as_json: JsonOption = False,
+) -> None:
+    """Find folders that are projects and are not registered, by what is in them."""
+    from langmemory.documents import Synced
+
+    done = Synced()
+    with target.open(create=True, vectors=add_all) as store, reading() as progress:
+        found = store.projects.discover(folder, depth=depth)
+        for one in found if add_all else ():
+            try:
+                project = store.projects.add(one.root)
+                done += store.projects.refresh(project.name, progress=progress)
+            except ConfigError as error:  # one of two with the same name
+                done.failed[one.root] = str(error)
+    if as_json:
+        say(json_text([plain(one) for one in found]))
+        return
+    for one in found:
+        said = f": {one.description}" if one.description else ""
+        say(printable(f"{one.name} ({one.root}){said}"))
+        for problem in one.problems:
+            say(printable(f"! {problem}"), err=True)
+    if add_all:
+        report(done, as_json=False, dry_run=False)
+    else:
+        hint = "; --add registers them" if found else ""
+        say(f"{counted(len(found), 'project')} found{hint}")
+
+
+@projects.command(cls=Command)
+@with_target
+def refresh(
+    target: OnFile,
+    names: Annotated[
+        list[str] | None, typer.Argument(metavar="[NAME]…", help="Which; else all.")
+    ] = None,
+    later: Annotated[
+        bool, typer.Option("--later", help="Put it into the queue, for `langmemory worker`.")
+    ] = False,
+    dry_run: DryRunOption = False,
+    as_json: JsonOption = False,
+) -> None:
+    """Read projects again: new, changed, moved and deleted files, and what is out of date."""
+    from langmemory.documents import Synced
+
+    done, queued = Synced(), list[int]()
+    with target.open(vectors=not later) as store, reading() as progress:
+        for name in names or [one.name for one in store.projects.list()]:
+            if later:
+                queued.append(store.projects.later(name))
+            else:
+                done += store.projects.refresh(name, progress=progress, dry_run=dry_run)
+    if later:
+        said = f"{counted(len(queued), 'job')} for `langmemory worker`"
+        say(json_text({"queued": queued}) if as_json else said)
+    else:
+        report(done, as_json=as_json, dry_run=dry_run)
+
+
+@projects.command(cls=Command)
+@with_target
+def stale(target: OnFile, name: NameArgument, as_json: JsonOption = False) -> None:
+    """List documents that name files which were changed after them."""
+    with target.open(vectors=False) as store:
+        found = store.projects.stale(name)
+    if as_json:
+        say(json_text([plain(one) for one in found]))
+        return
+    for one in found:
+        say(printable(f"{one.document.path} ({one.changed_at:%Y-%m-%d %H:%M})"))
+        for path, at in sorted(one.sources.items()):
+            say(printable(f"  {path} ({at:%Y-%m-%d %H:%M})"))
+    say(f"{counted(len(found), 'document')} may be out of date")
+
+
+@projects.command(cls=Command)
+@with_target
+def hook(
+    target: OnFile,
+    name: NameArgument,
+    remove_it: Annotated[
+        bool, typer.Option("--remove", help="Take the hooks out; what else is in them stays.")
+    ] = False,
+) -> None:
+    """Let each commit and merge of a project's repository queue its refresh."""
+    with target.open(vectors=False) as store:
+        written = store.projects.unhook(name) if remove_it else store.projects.hook(name)
+    for path in written:
+        say(printable(f"{'-' if remove_it else '+'} {path}"))
+    if not written:
+        say("There was none" if remove_it else "It is there already")
+    elif not remove_it:
+        say("`langmemory worker` does what they queue; --remove takes them out", err=True)
+
+
+@projects.command(cls=Command)
+@with_target
+def watch(target: OnFile, name: NameArgument) -> None:
+    """Read a project, and again whenever a file of it changes; Ctrl-C stops."""
+    stop = threading.Event()
+    signal.signal(signal.SIGTERM, lambda *_: stop.set())
+    with target.open() as store:
+        for number, done in enumerate(store.projects.watch(name, stop=stop)):
+            print_synced(done, dry_run=False)
+            if not number:
+                say("Watching; Ctrl-C stops", err=True)

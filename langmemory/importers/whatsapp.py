@@ -1,0 +1,199 @@
+"""A chat that WhatsApp exported as text, from Android and iPhone, with the dates of several languages.
+
+`whatsapp.toml` has what the application writes beside what people say.
+"""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from functools import cache
+from importlib.resources import files
+from pathlib import Path
+from typing import Any, BinaryIO, Final, Literal
+
+from langmemory.errors import ImportFormatError
+from langmemory.importers.json_stream import NOT_UTF8, raw_lines
+from langmemory.importers.message import ImportedMessage, MessageReader
+
+Order = Literal["dmy", "mdy", "ymd"]
+"""Day, month and year in a date."""
+
+_MARKS: Final = re.compile("[\u200e\u200f\u202a-\u202e\ufeff]")
+_SPACES: Final = re.compile("[\u00a0\u202f\u2009]")
+_SYSTEM: Final = "\u200e"
+"""Begins what an iPhone's export says itself."""
+_HEAD: Final = re.compile(
+    r"\[?(?P<a>\d{1,4})[./\-年] ?(?P<b>\d{1,2})[./\-月] ?(?P<c>\d{1,4})日?,? +"
+    r"(?P<before>[^\d\s\]]{1,4})? ?(?P<hour>\d{1,2})[:.](?P<minute>\d{2})(?:[:.](?P<second>\d{2}))?"
+    r"(?: ?(?P<after>[AaPp]\.? ?[Mm]\.?))?(?:\] | [-–] )(?P<rest>.*)",
+    re.DOTALL,
+)
+_NO_NAME: Final = re.compile('["“”„«»\n]')
+"""What no name of a person has; a message of the application that quotes a text may have ``: `` in it."""
+LOOKED_AT: Final = 20_000
+"""Lines from which the order of day and month is told."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Words:
+    """What the application writes, in all languages."""
+
+    omitted: frozenset[str]
+    edited: tuple[str, ...]
+    attached: tuple[str, ...]
+    am: frozenset[str]
+    pm: frozenset[str]
+
+
+@cache
+def _words() -> _Words:
+    told: dict[str, Any] = tomllib.loads(
+        files("langmemory.importers").joinpath("whatsapp.toml").read_text("utf-8")
+    )
+    spoken = [one for one in told.values() if isinstance(one, dict) and "omitted" in one]
+    return _Words(
+        omitted=frozenset(text for one in spoken for text in one["omitted"]),
+        edited=tuple(text for one in spoken for text in one["edited"]),
+        attached=tuple(text for one in spoken for text in one["attached"]),
+        am=frozenset(told["periods"]["am"]),
+        pm=frozenset(told["periods"]["pm"]),
+    )
+
+
+def is_whatsapp(head: str) -> bool:
+    """Return whether a text begins as an exported chat does."""
+    lines = [_HEAD.match(_clean(line)) for line in head.splitlines()[:5] if line.strip()]
+    return bool(lines) and lines[0] is not None
+
+
+def read_whatsapp(file: BinaryIO) -> Iterator[ImportedMessage]:
+    """Stream the messages of a chat; the name of the file is the thread. Times are those of the phone, which
+    does not tell its zone, and count as UTC.
+
+    Raises:
+        ImportFormatError: Whether the day or the month comes first cannot be told, or a date is none.
+    """
+    reader = MessageReader(file=file.name)
+    order = _order(file)
+    thread = Path(file.name).stem
+    begun: tuple[int, re.Match[str], bool] | None = None
+    more: list[str] = []
+    for number, line in _lines(file):
+        clean = _clean(line)
+        match = _HEAD.match(clean)
+        if match is None:
+            if begun is not None:
+                more.append(clean)
+            continue
+        if begun is not None:
+            yield _message(reader, *begun, more, order, thread)
+        _, _, said = line.partition(": ")
+        begun, more = (number, match, _SPACES.sub(" ", said).startswith(_SYSTEM)), []
+    if begun is not None:
+        yield _message(reader, *begun, more, order, thread)
+
+
+def _message(
+    reader: MessageReader,
+    number: int,
+    head: re.Match[str],
+    by_system: bool,
+    more: list[str],
+    order: Order,
+    thread: str,
+) -> ImportedMessage:
+    name, colon, text = head["rest"].partition(": ")
+    if not colon:
+        name, colon, text = head["rest"].partition("：")
+    spoken = bool(colon) and not _NO_NAME.search(name) and not by_system
+    said = _without_marks("\n".join([text, *more]).strip()) if spoken else ""
+    where = f"line {number}"
+    return reader.message(
+        where=where,
+        role="user" if spoken else "system",
+        content=said,
+        thread=thread,
+        at=_time(reader, where, head, order),
+        name=name.strip() if spoken else None,
+    )
+
+
+def _without_marks(text: str) -> str:
+    """Return what somebody said; nothing where it was a picture, or deleted."""
+    words = _words()
+    plain = text.casefold().strip().rstrip(".")
+    if plain in words.omitted or any(one in plain for one in words.attached):
+        return ""
+    for one in words.edited:
+        if plain.endswith(one):
+            return text[: text.casefold().rindex(one)].strip()
+    return text
+
+
+def _time(reader: MessageReader, where: str, head: re.Match[str], order: Order) -> datetime:
+    day, month, year = _parts(head, order)
+    hour = int(head["hour"])
+    period = (head["before"] or head["after"] or "").casefold().strip().rstrip(".")
+    words = _words()
+    if period in words.pm and hour < 12:
+        hour += 12
+    elif period in words.am and hour == 12:
+        hour = 0
+    try:
+        return datetime(
+            year, month, day, hour, int(head["minute"]), int(head["second"] or 0), tzinfo=UTC
+        )
+    except ValueError as error:
+        raise reader.error(where, f"the time is {head[0][:24]!r}: {error}") from None
+
+
+def _parts(head: re.Match[str], order: Order) -> tuple[int, int, int]:
+    a, b, c = int(head["a"]), int(head["b"]), int(head["c"])
+    day, month, year = {"dmy": (a, b, c), "mdy": (b, a, c), "ymd": (c, b, a)}[order]
+    return day, month, year + 2000 if year < 100 else year
+
+
+def _order(file: BinaryIO) -> Order:
+    """Return which of the numbers of a date is the day: one above 12 tells, else what keeps the messages in
+    order, else the sign between them and the clock of twelve hours."""
+    heads = []
+    for number, line in _lines(file):
+        if number > LOOKED_AT:
+            break
+        if (match := _HEAD.match(_clean(line))) is not None:
+            heads.append(match)
+    file.seek(0)
+    if not heads:
+        raise ImportFormatError(f"{file.name}: no line has a date as WhatsApp writes it.")
+    if len(heads[0]["a"]) == 4:
+        return "ymd"
+    if any(int(one["a"]) > 12 for one in heads):
+        return "dmy"
+    if any(int(one["b"]) > 12 for one in heads):
+        return "mdy"
+    fits: list[Order] = []
+    orders: tuple[Order, ...] = ("dmy", "mdy")
+    for order in orders:
+        days = [_parts(one, order)[::-1] for one in heads]
+        if days == sorted(days):
+            fits.append(order)
+    if len(fits) == 1:
+        return fits[0]
+    first = heads[0]
+    return "mdy" if "/" in first[0][:6] and (first["after"] or first["before"]) else "dmy"
+
+
+def _lines(file: BinaryIO) -> Iterator[tuple[int, str]]:
+    for number, raw in raw_lines(file):
+        try:
+            yield number, raw.decode("utf-8-sig" if number == 1 else "utf-8").rstrip("\r\n")
+        except UnicodeDecodeError:
+            raise ImportFormatError(f"{file.name}, line {number}: {NOT_UTF8}") from None
+
+
+def _clean(line: str) -> str:
+    return _MARKS.sub("", _SPACES.sub(" ", line))

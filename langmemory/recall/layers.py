@@ -1,0 +1,221 @@
+"""The layers of memory, what was said and documents: the questions in a message, and which answers each.
+
+Seldom does a question alone tell: "Which port does Heron use?" asks a manual, "Which port does Heron use in
+Lisbon?" what somebody said. So both are looked up, and how well the best of each match tells most. The words
+of the question add to that: what was decided was said, how something works is written.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from math import exp, log
+from typing import Final
+
+from langmemory.languages import Topic, detect_language, keyword_terms
+from langmemory.languages.tables import NEVER
+from langmemory.types import Namespace, Recall, RecallResult, Trace
+
+MOST_QUESTIONS: Final = 3
+"""Of one message that are looked up apart; a message with more is looked up whole."""
+LONGEST: Final = 600
+"""Characters of a message that is taken apart."""
+FEW_WORDS: Final = 2
+"""A question with fewer words beside stop words is looked up with those of the one before."""
+
+INTERCEPT: Final = -1.1
+SCORE_WEIGHT: Final = 1.45
+WORDS_WEIGHT: Final = 1.5
+PEOPLE_WEIGHT: Final = -0.8
+DOCUMENTS_WEIGHT: Final = 2.0
+"""Of the log odds that documents answer, see `share_of_documents`."""
+LOOKED_AT: Final = 20
+"""Results of each layer that are looked at, at least."""
+LEAST_SHARE: Final = 0.2
+"""Of a layer, below which it is left out."""
+DOCUMENT_GATE: Final = 0.1
+"""Score that the best part of a document must have where nobody chose a lowest one. What refers to the person
+("What is my blood type?") is seldom answered by documents, however low the gate for what they said."""
+_EDGE: Final = 1e-4
+_MARK = re.compile("[?？؟]")
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class LayerWords:
+    """How a language asks for what was said and for what is written. The case of letters does not count."""
+
+    code: str
+    people: re.Pattern[str] = NEVER
+    """Asks what somebody said, decided or did."""
+    documents: re.Pattern[str] = NEVER
+    """Asks how something works, or what holds for everybody."""
+    joins: re.Pattern[str] = NEVER
+    """Stands between two questions."""
+    back: re.Pattern[str] = NEVER
+    """Words for something named before: "it"."""
+
+
+WORDS: Final[Topic[LayerWords]] = Topic(LayerWords, "layers")
+
+
+def questions_in(message: str) -> tuple[str, ...]:
+    """Return the questions of a message by the rules of its language, in order; the message itself where it
+    asks one thing. One that goes back to the question before ("How do I export them?") has its words behind
+    it."""
+    words = WORDS.get(detect_language(message).code)
+    if words is None or len(message) > LONGEST:
+        return (message,)
+    parts = _parts(message, words)
+    if not 1 < len(parts) <= MOST_QUESTIONS:
+        return (message,)
+    mark = _MARK.search(message)
+    found, before = list[str](), list[str]()
+    for part in parts:
+        terms = _telling(part)
+        asked = part if mark is None or _MARK.search(part) else part + mark[0]
+        if found and (len(terms) < FEW_WORDS or words.back.search(part)):
+            behind = [one for one in before if one not in terms]
+            terms, asked = [*terms, *behind], " ".join((asked, *behind))
+        found.append(asked)
+        before = terms
+    return tuple(found)
+
+
+def _parts(message: str, words: LayerWords) -> list[str]:
+    """Return a message cut between its questions; what has no word of its own ("and why?") is no question."""
+    parts, start = list[str](), 0
+    for cut in words.joins.finditer(message):
+        if _telling(message[start : cut.start()]) and _telling(message[cut.end() :]):
+            parts.append(message[start : cut.start()].strip(" ,;"))
+            start = cut.end()
+    return [*parts, message[start:].strip(" ,;")]
+
+
+def _telling(question: str) -> list[str]:
+    """The words of a question that are no stop words."""
+    language = detect_language(question)
+    return [one for one in keyword_terms(question, language) if one not in language.stop_words]
+
+
+def share_of_documents(
+    question: str, people: Sequence[RecallResult], documents: Sequence[RecallResult]
+) -> float:
+    """Return the probability, 0..1, that documents answer a question rather than what was said, by its words
+    and by what was found of each, best first."""
+    if not people or not documents:
+        return 1.0 if documents else 0.0
+    asked = WORDS.get(detect_language(question).code)
+    odds = INTERCEPT + SCORE_WEIGHT * (_log_odds(documents) - _log_odds(people))
+    odds += WORDS_WEIGHT * (_words_met(documents) - _words_met(people))
+    if asked is not None:
+        odds += PEOPLE_WEIGHT * bool(asked.people.search(question))
+        odds += DOCUMENTS_WEIGHT * bool(asked.documents.search(question))
+    return 1 / (1 + exp(-odds))
+
+
+def _log_odds(results: Iterable[RecallResult]) -> float:
+    """Of the best result."""
+    best = min(max((one.score for one in results), default=0.0), 1 - _EDGE)
+    return log(max(best, _EDGE) / (1 - best))
+
+
+def _words_met(results: Iterable[RecallResult]) -> float:
+    """How well the words of the question are met, as a logarithm of BM25."""
+    return log(1 + max((one.parts.get("keyword", 0.0) for one in results), default=0.0))
+
+
+def shared(
+    people: Sequence[RecallResult], documents: Sequence[RecallResult], share: float
+) -> list[RecallResult]:
+    """Return the results of both layers, each in its own order, by their score as a part of the best of the
+    layer times the share of the layer. A layer with less than `LEAST_SHARE` is left out."""
+    layers = [
+        (part, results)
+        for part, results in ((1 - share, people), (share, documents))
+        if part >= LEAST_SHARE and results
+    ]
+    ranked = [
+        (-part * one.score / max(results[0].score, _EDGE), layer, place, one)
+        for layer, (part, results) in enumerate(layers)
+        for place, one in enumerate(results)
+    ]
+    return [one for *_, one in sorted(ranked, key=lambda each: each[:3])]
+
+
+def dealt(lists: Sequence[Sequence[RecallResult]], limit: int) -> list[RecallResult]:
+    """Return the results of several questions in turn, each memory once, at most ``limit``; no score is above
+    that of the place before it."""
+    found: dict[tuple[Namespace, str], RecallResult] = {}
+    places = max(map(len, lists), default=0)
+    for place in range(places):
+        for results in lists:
+            if place < len(results) and len(found) < limit:
+                memory = results[place].memory
+                found.setdefault((memory.namespace, memory.key), results[place])
+    lowest, merged = 1.0, list[RecallResult]()
+    for one in found.values():
+        lowest = min(lowest, one.score)
+        merged.append(replace(one, score=lowest))
+    return merged
+
+
+def of_both(
+    query: str,
+    questions: Sequence[str],
+    look_up: Callable[[str], tuple[Recall, Recall]],
+    *,
+    limit: int,
+    gated: bool = False,
+    degraded: tuple[str, ...] = (),
+) -> Recall:
+    """Return what was said and what documents say, in answer to the questions of a query.
+
+    Args:
+        query: As it was asked.
+        questions: Those in it, each of which is looked up.
+        look_up: Returns what was said, and what documents say, for a question.
+        limit: Results at most.
+        gated: Leave documents out of which the best has less than `DOCUMENT_GATE`.
+        degraded: What went wrong before.
+    """
+    lists, shares, found = list[list[RecallResult]](), dict[str, float](), list[Recall]()
+    for question in questions:
+        people, documents = look_up(question)
+        best = (
+            sorted(people.results, key=lambda one: -one.score)
+            if people.trace.by_time
+            else people.results
+        )
+        if gated and max((one.score for one in documents.results), default=0) < DOCUMENT_GATE:
+            documents = replace(documents, results=())
+        share = share_of_documents(question, best, documents.results)
+        lists.append(shared(best, documents.results, share))
+        shares[question] = round(share, 3)
+        found += [people, documents]
+    failures = dict.fromkeys(why for one in found for why in one.trace.degraded)
+    trace = _joined([one.trace for one in found])
+    return Recall(
+        query=query,
+        results=tuple(dealt(lists, limit)),
+        trace=replace(trace, questions=shares, degraded=(*degraded, *failures)),
+    )
+
+
+def _joined(traces: Sequence[Trace]) -> Trace:
+    """Return the trace of several look-ups, in turn of what was said and of documents."""
+    candidates, milliseconds, removed = dict[str, int](), dict[str, float](), dict[str, str]()
+    for number, trace in enumerate(traces):
+        layer = "documents: " if number % 2 else ""
+        for stage, count in trace.candidates.items():
+            candidates[layer + stage] = candidates.get(layer + stage, 0) + count
+        for stage, spent in trace.milliseconds.items():
+            milliseconds[stage] = milliseconds.get(stage, 0.0) + spent
+        removed |= {**trace.removed, **removed}
+    return replace(
+        traces[0],
+        candidates=candidates,
+        milliseconds=milliseconds,
+        removed=removed,
+        expansions=tuple(dict.fromkeys(one for trace in traces for one in trace.expansions)),
+    )

@@ -1,0 +1,311 @@
+"""What git knows: who works on what, and the commits that say why."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import tomllib
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from functools import cache
+from importlib.resources import files
+from pathlib import Path
+from typing import Any, Final
+
+from langmemory.changes import AddMemory, Change, Facets, UpdateMemory
+from langmemory.errors import ImportFormatError
+from langmemory.languages import detect_language
+from langmemory.pluralize import counted
+from langmemory.ports.facts import digest
+
+_RECORD, _FIELD = "\x1e", "\x1f"
+_GIT: Final = (
+    "git", "-c", "core.quotePath=false", "-c", "log.showSignature=false", "-c", "core.fsmonitor=false",
+)  # fmt: skip
+"""A repository's own settings start no program."""
+MOST_DECISIONS: Final = 2_000
+"""The newest that are taken."""
+FEWEST_COMMITS: Final = 3
+"""Of an area that somebody works on."""
+MOST_AREAS: Final = 150
+MOST_PEOPLE: Final = 5
+"""Named with an area."""
+SHORT: Final = 400
+"""Characters of a commit that is taken whole as the text of a decision."""
+_SENTENCE: Final = re.compile(r"(?<=[.!?。！？])\s*(?=\S)|\n{2,}|\n(?=[-*] )")
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Commit:
+    """One commit, without merges."""
+
+    id: str
+    author: str
+    at: datetime
+    message: str
+    paths: tuple[str, ...]
+
+    @property
+    def subject(self) -> str:
+        return self.message.split("\n", 1)[0].strip()
+
+
+@dataclass(kw_only=True, slots=True)
+class _Work:
+    """What one person did in an area."""
+
+    commits: int = 0
+    last: datetime | None = None
+    newest: str = ""
+
+    def add(self, commit: Commit) -> None:
+        self.commits += 1
+        if self.last is None or commit.at > self.last:
+            self.last, self.newest = commit.at, commit.id
+
+
+@dataclass(kw_only=True, slots=True)
+class GitHistory:
+    """What a repository's commits tell."""
+
+    name: str
+    commits: int = 0
+    decisions: list[Commit] = field(default_factory=list)
+    """Oldest first."""
+    areas: dict[str, dict[str, _Work]] = field(default_factory=dict)
+    """Folder, at most two deep → person → what they did there."""
+    people: dict[str, _Work] = field(default_factory=dict)
+
+    @property
+    def thread(self) -> str:
+        """The thread of its commits."""
+        return f"git/{self.name}"
+
+    def turns(self) -> Iterator[dict[str, Any]]:
+        """Yield the commits that say why, as messages of their authors."""
+        for one in self.decisions:
+            yield {
+                "role": "user",
+                "name": one.author,
+                "content": one.message,
+                "id": one.id[:12],
+                "at": one.at,
+            }
+
+
+def read_history(root: Path, name: str) -> GitHistory:
+    """Return what the commits of a repository tell.
+
+    Raises:
+        ImportFormatError: git is not there, or cannot read it.
+    """
+    told = GitHistory(name=name)
+    work: dict[str, dict[str, _Work]] = defaultdict(lambda: defaultdict(_Work))
+    people: dict[str, _Work] = defaultdict(_Work)
+    found: list[Commit] = []
+    for commit in _commits(root):
+        told.commits += 1
+        if commit.author.endswith("[bot]"):
+            continue
+        people[commit.author].add(commit)
+        for area in {area for path in commit.paths for area in _areas(path)}:
+            work[area][commit.author].add(commit)
+        if len(found) < MOST_DECISIONS and says_why(commit.message):
+            found.append(commit)
+    told.decisions = found[::-1]
+    told.people = dict(people)
+    busy = Counter({area: sum(one.commits for one in by.values()) for area, by in work.items()})
+    told.areas = {
+        area: dict(work[area])
+        for area, number in busy.most_common(MOST_AREAS)
+        if number >= FEWEST_COMMITS
+    }
+    return told
+
+
+def tracked(root: Path) -> frozenset[str]:
+    """Return the paths of the files that a repository has, relative to it; none where git is not there."""
+    try:
+        done = subprocess.run(
+            [*_GIT, "-C", str(root), "ls-files", "-z"], capture_output=True, check=True, timeout=60
+        )
+    except (OSError, subprocess.SubprocessError):
+        return frozenset()
+    return frozenset(done.stdout.decode("utf-8", "replace").split("\0"))
+
+
+def _commits(root: Path) -> Iterator[Commit]:
+    """Yield the commits, newest first."""
+    form = f"--format=%x1e%H%x1f%aN%x1f%aI%x1f%B%x1f"  # noqa: F541 - git's own placeholders
+    command = [
+        *_GIT,
+        "-C",
+        str(root),
+        "log",
+        "--no-merges",
+        "--no-ext-diff",
+        "--no-textconv",
+        form,
+        "--name-only",
+    ]
+    try:
+        process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    except OSError as error:
+        raise ImportFormatError(
+            f"{root}: git cannot be started ({error.strerror or error})."
+        ) from error
+    assert process.stdout is not None
+    assert process.stderr is not None
+    with process:
+        rest = ""
+        try:
+            for part in iter(lambda: process.stdout.read(1 << 16), b""):  # type: ignore[union-attr]
+                *records, rest = (rest + part.decode("utf-8", "replace")).split(_RECORD)
+                yield from filter(None, map(_commit, records))
+            if (last := _commit(rest)) is not None:
+                yield last
+        finally:
+            process.stdout.close()
+        said = process.stderr.read().decode("utf-8", "replace").strip()
+    if process.returncode and "does not have any commits" not in said:
+        raise ImportFormatError(
+            f"{root}: git log failed: {said.splitlines()[-1] if said else 'no reason given'}"
+        )
+
+
+def _commit(record: str) -> Commit | None:
+    parts = record.split(_FIELD)
+    if len(parts) != 5:
+        return None
+    id, author, at, message, names = parts
+    try:
+        said_at = datetime.fromisoformat(at.strip())
+    except ValueError:
+        return None
+    told = _patterns()[1].sub("", message).strip()
+    paths = tuple(line for line in names.splitlines() if line.strip())
+    return Commit(
+        id=id.strip(), author=author.strip() or "somebody", at=said_at, message=told, paths=paths
+    )
+
+
+def _areas(path: str) -> Iterator[str]:
+    """Yield the folders of a file that count as areas."""
+    folders = path.split("/")[:-1]
+    for depth in range(1, min(len(folders), 2) + 1):
+        yield "/".join(folders[:depth])
+
+
+@cache
+def _patterns() -> tuple[re.Pattern[str], re.Pattern[str]]:
+    """Return what says why, and lines of a message that tell nothing."""
+    told: dict[str, str] = tomllib.loads(
+        files("langmemory.seeding").joinpath("decisions.toml").read_text("utf-8")
+    )
+    trailers = told.pop("trailers")
+    spaced = "|".join(words for language, words in told.items() if language != "zh")
+    return (
+        re.compile(rf"\b(?:{spaced})\b|{told['zh']}", re.IGNORECASE),
+        re.compile(trailers, re.IGNORECASE | re.MULTILINE),
+    )
+
+
+def says_why(message: str) -> bool:
+    """Return whether a commit says why something was done, or what was decided."""
+    return _patterns()[0].search(message) is not None
+
+
+def decision_text(commit: Commit) -> str:
+    """Return a commit as one statement: all of a short one, else its first line and the sentences that say
+    why."""
+    whole = " ".join(commit.message.split())
+    if len(whole) <= SHORT:
+        return whole
+    body = commit.message[len(commit.subject) :]
+    why = [" ".join(one.split()) for one in _SENTENCE.split(body) if one.strip() and says_why(one)]
+    text = ". ".join([commit.subject.rstrip("."), " ".join(why)]).strip()
+    return text if len(text) <= 2 * SHORT else text[: text.rfind(" ", 0, 2 * SHORT)] + " …"
+
+
+def facts(history: GitHistory, known: Mapping[str, Mapping[str, Any]]) -> Iterator[Change]:
+    """Yield facts about who works on what, and the decisions, each with the commits it is from.
+
+    Args:
+        history: Of a repository.
+        known: Values of the memories that are there, by key.
+    """
+    for commit in history.decisions:
+        key = f"{history.thread}/decision/{commit.id[:12]}"
+        if key not in known:
+            text = decision_text(commit)
+            value = _value(text, "decision", f"commit {commit.id[:12]}", commit.at)
+            yield AddMemory(
+                key=key,
+                value=value,
+                facets=Facets(kind="semantic", valid_at=commit.at, speaker=commit.author),
+                evidence=(f"{history.thread}/{commit.id[:12]}",),
+            )
+    for key, text, work in _work_facts(history):
+        assert work.last is not None
+        value = _value(text, "fact", f"git log, newest commit {work.newest[:12]}", work.last)
+        if key not in known:
+            yield AddMemory(key=key, value=value, facets=Facets(kind="semantic"))
+        elif known[key].get("text") != text:
+            yield UpdateMemory(key=key, value=value, reason="newer commits")
+
+
+def keys(history: GitHistory) -> list[str]:
+    """Return the keys of all facts that a history may give."""
+    decisions = [f"{history.thread}/decision/{one.id[:12]}" for one in history.decisions]
+    return [*decisions, *(key for key, _, _ in _work_facts(history))]
+
+
+def _work_facts(history: GitHistory) -> Iterator[tuple[str, str, _Work]]:
+    for area, by in sorted(history.areas.items()):
+        (who, most), *others = sorted(by.items(), key=lambda one: (-one[1].commits, one[0]))
+        named = [f"{name} ({work.commits:,})" for name, work in others[: MOST_PEOPLE - 1]]
+        if len(others) > len(named):
+            named.append(counted(len(others) - len(named), "other"))
+        so = f" So {'does' if len(others) == 1 else 'do'} {', '.join(named)}." if named else ""
+        # A short statement that begins as the question does: of five wordings the one found best.
+        text = f"{who} works on the {_called(area)}: {_told(most)} in {area} of {history.name}.{so}"
+        newest = max(by.values(), key=lambda one: one.last or most.last or datetime.max)
+        yield f"{history.thread}/area/{area}", text, newest
+    for who, work in sorted(history.people.items()):
+        places = Counter({area: by[who].commits for area, by in history.areas.items() if who in by})
+        named = [
+            f"the {_called(area)}" for area in _apart(area for area, _ in places.most_common())
+        ]
+        where = f", mostly on {', '.join(named)}" if named else ""
+        text = f"{who} works on {history.name}{where}: {_told(work).rstrip(',')}."
+        yield f"{history.thread}/person/{digest(who)}", text, work
+
+
+def _called(area: str) -> str:
+    """Return what a folder is called in a sentence."""
+    return area.rsplit("/", 1)[-1].replace("_", " ").replace("-", " ").strip(". ")
+
+
+def _apart(areas: Iterable[str], most: int = 5) -> list[str]:
+    """Return the first areas of which none is within another."""
+    told: list[str] = []
+    for area in areas:
+        if len(told) < most and not any(
+            area.startswith(f"{one}/") or one.startswith(f"{area}/") for one in told
+        ):
+            told.append(area)
+    return told
+
+
+def _told(work: _Work) -> str:
+    assert work.last is not None
+    return f"{counted(work.commits, 'commit')}, the last on {work.last:%Y-%m-%d},"
+
+
+def _value(text: str, kind: str, source: str, at: datetime) -> dict[str, Any]:
+    return {
+        "text": text, "fact_kind": kind, "language": detect_language(text).code, "source": source,
+        "said_at": at.isoformat(),
+    }  # fmt: skip

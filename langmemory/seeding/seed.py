@@ -1,0 +1,209 @@
+"""Filling a memory: documents, notes, conversations and commits, in one run that can be undone."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import PurePosixPath
+from typing import Any, Final
+
+from langmemory.changes import ChangeSet, MarkReflected
+from langmemory.documents import files
+from langmemory.errors import ExtractionError, ImportFormatError, ModelUnavailableError
+from langmemory.graphs.reflection import batches
+from langmemory.importers.importing import import_conversations
+from langmemory.seeding import git_history
+from langmemory.seeding.notes import notes_of
+from langmemory.seeding.workspace import MARKDOWN, Progress, SeedPlan, SeedSource
+from langmemory.stores import MemoryStore
+from langmemory.stores.rooms import seeding
+from langmemory.types import Namespace
+
+AT_ONCE: Final = 500
+"""Facts of one change set."""
+
+
+@dataclass(kw_only=True, slots=True)
+class SeedReport:
+    """What a seeding wrote."""
+
+    run_id: str
+    """`Changes.undo` takes all of it back."""
+    documents: int = 0
+    messages: int = 0
+    """Notes, messages of conversations, and commits that say why, word for word."""
+    facts: int = 0
+    """Made from these."""
+    known: int = 0
+    """That were there already."""
+    failed: dict[str, str] = field(default_factory=dict)
+    """Path → why it was not read. The others were."""
+
+    @property
+    def added(self) -> int:
+        return self.documents + self.messages + self.facts
+
+
+def seed(
+    store: MemoryStore,
+    plan: SeedPlan,
+    namespace: Namespace,
+    *,
+    progress: Progress = lambda _: None,
+) -> SeedReport:
+    """Fill a memory with what a workspace has. What is there already is left alone, so that a run that was
+    killed goes on where it was, and a second one adds nothing.
+
+    Markdown becomes documents; notes, conversations and commits are remembered word for word, and become
+    facts by the rules or the model of the configuration. Commits become facts by rules in any case: who
+    works on what, and what was decided. The source of each is its evidence: ``notes/people.md/L3``, a
+    message's id, ``git/shop/5f6b9ab91c2d``.
+
+    Args:
+        store: A memory.
+        plan: See `plan_seed`.
+        namespace: Where everything goes.
+        progress: Is told what is read.
+
+    Returns:
+        What was written. A file that cannot be read stands in `SeedReport.failed`.
+    """
+    note = {"root": str(plan.root), "sources": len(plan.sources)}
+    with seeding(store, namespace, str(plan.root), note) as run_id:
+        report = SeedReport(run_id=run_id, failed=dict(plan.failed))
+        for one in plan.sources:
+            progress(one.path if one.kind != "documents" else f"{one.count:,} documents")
+            try:
+                _SEEDERS[one.kind](store, plan, one, namespace, report)
+            except (ImportFormatError, OSError) as error:
+                report.failed[one.path] = files.why(error)
+        progress("reading what was said")
+        _reflect(store, plan, namespace, report)
+    return report
+
+
+def _seed_documents(
+    store: MemoryStore, plan: SeedPlan, source: SeedSource, namespace: Namespace, report: SeedReport
+) -> None:
+    notes = [f"/{name}" for one in plan.of("notes") for name in one.files]
+    endings = {PurePosixPath(name).suffix for name in source.files}
+    for ending in MARKDOWN:
+        for spelled in sorted(one for one in endings if one.casefold() == ending):
+            done = store.documents.add(
+                str(plan.root / "**" / f"*{spelled}"), namespace=namespace, ignore=notes
+            )
+            report.documents += len(done.added) + len(done.changed)
+            report.known += done.unchanged
+            report.failed.update(done.failed)
+
+
+def _seed_notes(
+    store: MemoryStore, plan: SeedPlan, source: SeedSource, namespace: Namespace, report: SeedReport
+) -> None:
+    for name in source.files:
+        notes = notes_of(plan.root / name)
+        _count(report, len(notes), len(store.remember(namespace, notes, thread_id=name)))
+
+
+def _seed_conversations(
+    store: MemoryStore, plan: SeedPlan, source: SeedSource, namespace: Namespace, report: SeedReport
+) -> None:
+    assert source.format is not None
+    for name in source.files:
+        above = source.path if source.format == "slack" else str(PurePosixPath(name).parent)
+        try:
+            with (plan.root / name).open("rb") as file:
+                done = import_conversations(
+                    store, namespace, file, source.format, named=_named(above)
+                )
+        except (ImportFormatError, OSError) as error:
+            report.failed[name] = files.why(error)
+            continue
+        report.messages += done.added
+        report.known += done.known
+
+
+def _named(above: str) -> Callable[[str], str]:
+    """Return what gives a thread the name of its file's folder: two chats may be called alike."""
+    return str if above == "." else lambda thread: f"{above}/{thread}"
+
+
+def _seed_git(
+    store: MemoryStore, plan: SeedPlan, source: SeedSource, namespace: Namespace, report: SeedReport
+) -> None:
+    history = source.history
+    assert history is not None
+    turns = list(history.turns())
+    _count(report, len(turns), len(store.remember(namespace, turns, thread_id=history.thread)))
+    known = _values(store, namespace, git_history.keys(history))
+    changes = list(git_history.facts(history, known))
+    report.known += len(known) - sum(one.op == "update" for one in changes)
+    for start in range(0, len(changes), AT_ONCE):
+        some = tuple(changes[start : start + AT_ONCE])
+        read = tuple(key for one in some for key in getattr(one, "evidence", ()))
+        if read and not store.config.models.deep:
+            some = (
+                *some,
+                MarkReflected(keys=read),
+            )  # by these rules; there is no model to read them
+        store.changes.apply(
+            ChangeSet(
+                namespace=namespace,
+                run_id=f"{report.run_id}/{secrets.token_hex(8)}",
+                kind="reflection",
+                reason=f"seeded from the commits of {history.name}",
+                changes=some,
+            )
+        )
+        report.facts += sum(one.op in ("add", "update") for one in some)
+
+
+def _values(
+    store: MemoryStore, namespace: Namespace, keys: list[str]
+) -> dict[str, Mapping[str, Any]]:
+    found = ((key, store.get(namespace, key, refresh_ttl=False)) for key in keys)
+    return {key: item.value for key, item in found if item is not None}
+
+
+def _count(report: SeedReport, read: int, added: int) -> None:
+    report.messages += added
+    report.known += read - added
+
+
+def _reflect(store: MemoryStore, plan: SeedPlan, namespace: Namespace, report: SeedReport) -> None:
+    """Let formation read what was seeded, and nothing else."""
+    for thread in _threads(store, plan, namespace):
+        try:
+            for _, done in batches(store, namespace, thread):
+                report.facts += len(done.get("added", ()))
+                if why := done.get("problem"):
+                    report.failed[thread] = f"{why} `langmemory reflect --again` reads it once more"
+        except (ExtractionError, ModelUnavailableError) as error:
+            report.failed[thread] = str(error)
+
+
+def _threads(store: MemoryStore, plan: SeedPlan, namespace: Namespace) -> Iterator[str]:
+    """Yield the threads of the seeding that nobody has read."""
+    seeded = [
+        *(name for one in plan.of("notes") for name in one.files),
+        *(one.history.thread for one in plan.of("git") if one.history is not None),
+    ]
+    above = {
+        one.path if one.format == "slack" else str(PurePosixPath(one.path).parent)
+        for one in plan.of("conversations")
+    }
+    for unread in store.admin.unread_threads(namespace):
+        thread = unread.thread_id
+        if unread.namespace == namespace and (
+            thread in seeded or any(one == "." or thread.startswith(f"{one}/") for one in above)
+        ):
+            yield thread
+
+
+_SEEDERS: Final = {
+    "documents": _seed_documents,
+    "notes": _seed_notes,
+    "conversations": _seed_conversations,
+    "git": _seed_git,
+}

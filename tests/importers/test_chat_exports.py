@@ -1,0 +1,138 @@
+"""Exports of Claude, Slack, WhatsApp and mail become messages; what a program wrote among them does not."""
+
+from __future__ import annotations
+
+import json
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from langmemory.errors import ImportFormatError
+from langmemory.importers import ImportedMessage, detect, read_messages
+
+
+def read(path: Path, expected: str) -> list[ImportedMessage]:
+    """Return what somebody said in a file, whose format is found."""
+    with path.open("rb") as file:
+        format = detect(file)
+        assert format == expected
+        return [one for one in read_messages(file, format) if one.spoken]
+
+
+def test_claude(tmp_path: Path) -> None:
+    """What both said, with its ids and times; not tool calls."""
+    said = [
+        {"uuid": "m1", "sender": "human", "text": "Wo wohnt Ana?", "created_at": "2026-03-01T10:00:00Z"},
+        {
+            "uuid": "m2", "sender": "assistant", "text": "", "created_at": "2026-03-01T10:00:05Z",
+            "content": [{"type": "tool_use", "name": "search"}, {"type": "text", "text": "In Graz."}],
+        },
+    ]  # fmt: skip
+    path = tmp_path / "conversations.json"
+    path.write_text(json.dumps([{"uuid": "c1", "name": "", "chat_messages": said}]), "utf-8")
+    question, answer = read(path, "claude")
+    assert (question.thread, question.id, question.role) == ("c1", "m1", "user")
+    assert (answer.content, answer.name) == ("In Graz.", "Claude")
+    assert answer.at == datetime(2026, 3, 1, 10, 0, 5, tzinfo=UTC)
+
+
+def test_slack(tmp_path: Path) -> None:
+    """People have their names, answers the thread of their question; joins and programs are left out."""
+    users = [
+        {"id": "U1", "name": "ana", "profile": {"real_name": "Ana Ruiz"}},
+        {"id": "U2", "name": "bo"},
+    ]
+    (tmp_path / "users.json").write_text(json.dumps(users), "utf-8")
+    day = tmp_path / "general" / "2026-03-01.json"
+    day.parent.mkdir()
+    said = [
+        {"type": "message", "user": "U1", "ts": "17.1", "text": "Ask <@U2> &amp; <https://a.b|the page>"},
+        {"type": "message", "user": "U2", "ts": "18.1", "thread_ts": "17.1", "text": "Done"},
+        {"type": "message", "user": "U2", "ts": "19.1", "subtype": "channel_join", "text": "joined"},
+        {"type": "message", "bot_id": "B1", "ts": "20.1", "text": "build failed"},
+    ]  # fmt: skip
+    day.write_text(json.dumps(said), "utf-8")
+    first, answer = read(day, "slack")
+    assert (first.content, first.name) == ("Ask @bo & the page", "Ana Ruiz")
+    assert (first.thread, answer.thread) == ("general", "general/17.1")
+    assert first.id == "general/17.1"
+
+
+@pytest.mark.parametrize(
+    ("lines", "at", "texts"),
+    [
+        (  # Android, English of the United States
+            "1/3/26, 9:41 PM - Messages and calls are end-to-end encrypted.\n"
+            "1/3/26, 9:42 PM - Ana: Hi\nsecond line\n1/14/26, 12:05 AM - Bo: <Media omitted>\n",
+            datetime(2026, 1, 3, 21, 42, tzinfo=UTC),
+            [("Ana", "Hi\nsecond line")],
+        ),
+        (  # Android, German
+            "03.01.26, 21:42 - Ana: Grüße aus Köln\n04.01.26, 08:00 - Bo: <Medien ausgeschlossen>\n"
+            "04.01.26, 08:01 - Bo: Fein <Diese Nachricht wurde bearbeitet.>\n",
+            datetime(2026, 1, 3, 21, 42, tzinfo=UTC),
+            [("Ana", "Grüße aus Köln"), ("Bo", "Fein")],
+        ),
+        (  # iPhone, Spanish
+            "[3/1/26, 9:42:10\u202fp.\u00a0m.] Ana: Hola: ¿qué tal?\n"
+            "\u200e[13/1/26, 9:43:10\u202fp.\u00a0m.] Bo: \u200eimagen omitida\n",
+            datetime(2026, 1, 3, 21, 42, 10, tzinfo=UTC),
+            [("Ana", "Hola: ¿qué tal?")],
+        ),
+        (  # Android, Chinese
+            "2026/1/3 下午9:42 - 王伟: 你好\n2026/1/3 下午9:43 - 李娜: <省略多媒体文件>\n"
+            '2026/1/3 下午9:44 - 王伟 将主题更改为"旅行: 罗马"\n',
+            datetime(2026, 1, 3, 21, 42, tzinfo=UTC),
+            [("王伟", "你好")],
+        ),
+        (  # no day above 12: the order of the messages tells
+            "02/01/2026, 10:00 - Ana: eins\n01/02/2026, 10:00 - Ana: zwei\n",
+            datetime(2026, 1, 2, 10, 0, tzinfo=UTC),
+            [("Ana", "eins"), ("Ana", "zwei")],
+        ),
+    ],
+    ids=["en", "de", "es", "zh", "by order"],
+)
+def test_whatsapp(tmp_path: Path, lines: str, at: datetime, texts: list[tuple[str, str]]) -> None:
+    """Dates of several languages are read; what the application writes itself is left out."""
+    path = tmp_path / "Trip.txt"
+    path.write_text(lines, "utf-8")
+    found = read(path, "whatsapp")
+    assert [(one.name, one.content) for one in found] == texts
+    assert (found[0].at, found[0].thread) == (at, "Trip")
+
+
+def test_mail(tmp_path: Path) -> None:
+    """A mail is what its writer says: not what it quotes, its signature, or an attached file."""
+    path = tmp_path / "archive.mbox"
+    path.write_bytes(
+        b"From ana@x Sun Mar  1 10:00:00 2026\nFrom: =?utf-8?q?Ana_R=C3=ADos?= <ana@x>\n"
+        b"Subject: Lunch\nMessage-ID: <1@x>\nDate: Sun, 01 Mar 2026 10:00:00 +0100\n\n"
+        b">From now on we eat at noon.\n-- \nAna\n\n"
+        b"From bo@x Sun Mar  1 11:00:00 2026\nFrom: bo@x\nSubject: Re: Lunch\nMessage-ID: <2@x>\n"
+        b"References: <1@x>\nContent-Type: text/html; charset=utf-8\nDate: nonsense\n\n"
+        b"<style>p{}</style><p>Fine &amp; good</p><blockquote>From now on</blockquote>\n"
+    )
+    first, answer = read(path, "mbox")
+    assert (first.name, first.content) == ("Ana Ríos", "Lunch\n\nFrom now on we eat at noon.")
+    assert first.at == datetime(2026, 3, 1, 9, 0, tzinfo=UTC)
+    assert (answer.name, answer.content, answer.thread) == ("bo@x", "Fine & good", first.thread)
+    assert (answer.id, answer.at) == ("2@x", None)
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "said"),
+    [
+        ("a.json", '[{"uuid": "c", "chat_messages": [1]}]', "message 1: int"),
+        ("b.json", '[{"type": "message", "ts": "soon", "user": "U"}]', "ts is 'soon'"),
+        ("c.txt", "31.02.26, 10:00 - Ana: hi\n", "line 1: the time is"),
+    ],
+)
+def test_a_damaged_export_is_told(tmp_path: Path, name: str, text: str, said: str) -> None:
+    """The error names the file, the place, and what was found."""
+    path = tmp_path / name
+    path.write_text(text, "utf-8")
+    with path.open("rb") as file, pytest.raises(ImportFormatError, match=said) as raised:
+        list(read_messages(file, detect(file)))
+    assert name in str(raised.value)

@@ -1,0 +1,92 @@
+"""The questions of a message, and which layer answers each."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+import pytest
+
+from langmemory.recall.layers import dealt, questions_in, share_of_documents, shared
+from langmemory.types import Memory, RecallResult
+
+NOW = datetime(2026, 1, 1, tzinfo=UTC)
+
+
+def found(key: str, score: float, words: float = 1.0, place: str = "talk") -> RecallResult:
+    memory = Memory(
+        id=0, namespace=(place,), key=key, value={}, text=key, created_at=NOW, updated_at=NOW
+    )
+    return RecallResult(memory=memory, score=score, parts={"keyword": words})
+
+
+@pytest.mark.parametrize(
+    ("message", "questions"),
+    [
+        (
+            "What did we decide about the ferry, and how does the ferry work now?",
+            ("What did we decide about the ferry?", "how does the ferry work now?"),
+        ),
+        (
+            "What did we decide about the ferry and how do I book it?",
+            ("What did we decide about the ferry?", "how do I book it? decide ferry"),
+        ),
+        (
+            "Was haben wir zur Fähre beschlossen, und wie bucht man die Fähre online?",
+            ("Was haben wir zur Fähre beschlossen?", "wie bucht man die Fähre online?"),
+        ),
+        (
+            "¿Qué decidimos sobre el barco y cómo se reserva el barco?",
+            ("¿Qué decidimos sobre el barco?", "cómo se reserva el barco?"),
+        ),
+        ("我们决定坐哪条船？船票怎么预订？", ("我们决定坐哪条船？", "船票怎么预订？")),
+        ("Which ferry do we take, and why?", ("Which ferry do we take, and why?",)),
+        ("My sister, who lives in Bonn, likes tea.", ("My sister, who lives in Bonn, likes tea.",)),
+        ("I like tea and coffee.", ("I like tea and coffee.",)),
+        ("", ("",)),
+    ],
+)
+def test_a_message_is_taken_apart_where_one_question_ends(
+    message: str, questions: tuple[str, ...]
+) -> None:
+    """A question that goes back to the one before has its words behind it; what asks one thing is whole."""
+    assert questions_in(message) == questions
+
+
+def test_what_asks_more_than_three_things_is_looked_up_whole() -> None:
+    """A list of questions costs one look-up, as does a long message."""
+    many = "Where is Ada? When did Bo leave? Who is Cy? What does Di eat?"
+    assert questions_in(many) == (many,)
+    long = "Where is Ada? " + "So it went. " * 60 + "When did Bo leave?"
+    assert questions_in(long) == (long,)
+
+
+def test_the_better_match_and_the_words_tell_the_layer() -> None:
+    """What is found of each tells most; a question for a decision leans to talk, one for a manual to
+    documents; a layer that found nothing answers nothing."""
+    good, poor = [found("a", 0.6, 20)], [found("b", 0.1, 5)]
+    assert share_of_documents("What about the ferry?", poor, good) > 0.9
+    assert share_of_documents("What about the ferry?", good, poor) < 0.1
+    alike = [found("c", 0.3, 9)]
+    decided = share_of_documents("What did we decide about the ferry?", alike, alike)
+    works = share_of_documents("How does the ferry work?", alike, alike)
+    assert decided < 0.5 < works
+    assert share_of_documents("What about the ferry?", good, []) == 0
+    assert share_of_documents("What about the ferry?", [], poor) == 1
+
+
+def test_places_are_shared_by_the_score_of_a_layer() -> None:
+    """Each layer keeps its order, the likelier one begins, and an unlikely one is left out."""
+    people = [found("p1", 0.6), found("p2", 0.3)]
+    documents = [found("d1", 0.5, place="d"), found("d2", 0.4, place="d")]
+    keys = [one.memory.key for one in shared(people, documents, 0.6)]
+    assert keys == ["d1", "d2", "p1", "p2"]
+    assert [one.memory.key for one in shared(people, documents, 0.1)] == ["p1", "p2"]
+
+
+def test_questions_take_turns() -> None:
+    """Of two questions neither crowds out the other; a memory stands once, and no score rises."""
+    first = [found("a", 0.9), found("b", 0.8), found("c", 0.7)]
+    second = [found("x", 0.2), found("a", 0.1)]
+    merged = dealt([first, second], 4)
+    assert [one.memory.key for one in merged] == ["a", "x", "b", "c"]
+    assert [one.score for one in merged] == [0.9, 0.2, 0.2, 0.2]

@@ -1,0 +1,217 @@
+"""A workspace fills a memory: each fact with its source, once, undone as a whole."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from langmemory.seeding import SeedReport, plan_seed, seed
+from langmemory.seeding.git_history import says_why
+from langmemory.seeding.notes import notes_of
+from langmemory.stores import MemoryStore
+
+PLACE = ("memories", "me")
+
+
+def git(
+    folder: Path, *words: str, author: str = "Ana Torres", at: str = "2026-03-01T10:00:00+00:00"
+) -> None:
+    """Run git as somebody, at a time."""
+    who = {"GIT_AUTHOR_NAME": author, "GIT_COMMITTER_NAME": author, "GIT_AUTHOR_EMAIL": "a@x"}
+    when = {"GIT_AUTHOR_DATE": at, "GIT_COMMITTER_DATE": at, "GIT_COMMITTER_EMAIL": "a@x"}
+    away = {"HOME": str(folder), "GIT_CONFIG_NOSYSTEM": "1"}
+    command = ["git", "-C", str(folder), *words]
+    subprocess.run(
+        command, check=True, capture_output=True, env={**os.environ, **who, **when, **away}
+    )
+
+
+@pytest.fixture
+def work(tmp_path: Path) -> Path:
+    """A workspace: a repository with two people, documents, notes, and two chats called alike."""
+    root = tmp_path / "work"
+    texts = {
+        "shop/docs/install.md": "# Shop\n\n## Install\n\nThe shop is installed by shopctl setup.\n",
+        "notes/people.md": "# All\n\n## Bo\n\nMy brother Bo lives in Graz.\n\n- I am allergic to nuts.\n",
+        "family/chat.txt": "03.01.26, 21:42 - Ana: Grüße\n14.01.26, 21:43 - Ana: Tofu heißt die Katze\n",
+        "team/chat.txt": "03.01.26, 21:42 - Cem: Ins Café Central\n14.01.26, 09:00 - Cem: Gut\n",
+        "package.json": '{"name": "shop"}',
+        "broken/conversations.json": '[{"chat_messages": [{"sender": "human", "text": "hi"}, 1]}]',
+    }  # fmt: skip
+    for name, text in texts.items():
+        (root / name).parent.mkdir(parents=True, exist_ok=True)
+        (root / name).write_text(text, "utf-8")
+    shop = root / "shop"
+    git(shop, "init", "-q")
+    for number in range(4):
+        path = shop / "billing" / f"{number}.py"
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(f"{number}\n", "utf-8")
+        git(shop, "add", "billing")
+        author = "Bo Li" if number == 3 else "Ana Torres"
+        git(shop, "commit", "-qm", f"Billing, part {number}", author=author)
+    (shop / "queue.py").write_text("1\n", "utf-8")
+    git(shop, "add", "queue.py")
+    why = "Use Redis for the queue\n\nPostgres was too slow there because of its locks.\n\nSigned-off-by: A"
+    git(shop, "commit", "-qm", why, at="2026-04-01T10:00:00+00:00")
+    return root
+
+
+def filled(store: MemoryStore, work: Path) -> SeedReport:
+    return seed(store, plan_seed(work), PLACE)
+
+
+def test_the_plan_says_what_comes_from_where(work: Path) -> None:
+    """Nothing is written; a damaged export is told beforehand, and a program's JSON is none."""
+    plan = plan_seed(work)
+    assert [(one.kind, one.path, one.count) for one in plan.sources] == [
+        ("documents", ".", 1),
+        ("conversations", "family/chat.txt", 2),
+        ("conversations", "team/chat.txt", 2),
+        ("notes", "notes/people.md", 2),
+        ("git", "shop", 5),
+    ]
+    assert list(plan.failed) == ["broken/conversations.json"]
+    assert "message 2: int" in plan.failed["broken/conversations.json"]
+
+
+def test_questions_are_answered_with_their_source(tmp_path: Path, work: Path) -> None:
+    """Who works on something, why it was chosen, what notes, chats and documents say: the first result says
+    it, and its evidence where it is from."""
+    with MemoryStore(tmp_path / "memory.db") as store:
+        report = filled(store, work)
+        assert (report.documents, report.messages) == (1, 2 + 4 + 1)
+        assert list(report.failed) == ["broken/conversations.json"]
+        for question, told, source in (
+            ("Who works on billing?", "Ana Torres works on the billing: 3 commits", ""),
+            ("Why do we use Redis for the queue?", "too slow", "git/shop/"),
+            ("Where does my brother live?", "Graz", "notes/people.md/L5"),
+            ("Wie heißt die Katze?", "Tofu", ""),
+            ("How is the shop installed?", "shopctl setup", ""),
+        ):
+            best = store.recall(question, PLACE, limit=2).results
+            said = next((one.memory for one in best if told in one.memory.text), None)
+            assert said is not None, (question, [one.memory.text for one in best])
+            evidence = [one.key for one in store.changes.evidence(PLACE, said.key)]
+            assert source in " ".join([said.key, *evidence])
+        cem = store.recall("Café Central", PLACE, limit=1).results[0].memory
+        assert (cem.key.startswith("team/chat/"), cem.speaker) == (True, "Cem")
+        work_fact = store.get(PLACE, "git/shop/area/billing")
+        assert work_fact is not None
+        assert "So does Bo Li (1)." in work_fact.value["text"]
+        assert work_fact.value["source"].startswith("git log, newest commit ")
+
+
+def test_a_second_run_adds_nothing_and_undo_takes_all_back(tmp_path: Path, work: Path) -> None:
+    """The run is the same the second time; undoing it leaves nothing, also of what formation made."""
+    with MemoryStore(tmp_path / "memory.db") as store:
+        first = filled(store, work)
+        assert first.facts >= 5
+        again = filled(store, work)
+        assert (again.run_id, again.added) == (first.run_id, 0)
+        git(
+            work / "shop",
+            "commit",
+            "-q",
+            "--allow-empty",
+            "-m",
+            "Drop the cache, because nobody used it",
+        )
+        assert filled(store, work).messages == 1
+        store.changes.undo(first.run_id)
+        assert [one.key for one in store.search(PLACE, limit=100)] == []
+        assert store.recall("Who works on billing?", PLACE).results == ()
+
+
+def test_what_was_there_before_stays(tmp_path: Path, work: Path) -> None:
+    """A memory that had something keeps it when a seeding is undone."""
+    with MemoryStore(tmp_path / "memory.db") as store:
+        store.remember(
+            PLACE, [{"role": "user", "content": "I play the cello.", "id": "1"}], thread_id="t"
+        )
+        run = filled(store, work).run_id
+        store.changes.undo(run)
+        assert [one.key for one in store.search(PLACE, limit=100)] == ["t/1"]
+
+
+@pytest.mark.thorough
+def test_a_killed_run_goes_on(tmp_path: Path, work: Path) -> None:
+    """A process that ends in the middle leaves whole transactions; the next one completes them in the same
+    run, which is undone as one."""
+    program = (
+        "import os, sys; from pathlib import Path; from langmemory.seeding import plan_seed, seed\n"
+        "from langmemory.stores import MemoryStore\n"
+        "def stop(name):\n    if name == sys.argv[3]: os._exit(9)\n"
+        "store = MemoryStore(sys.argv[1])\n"
+        "seed(store, plan_seed(sys.argv[2]), ('memories', 'me'), progress=stop)"
+    )
+    path = tmp_path / "memory.db"
+    words = [sys.executable, "-c", program, str(path), str(work), "shop"]
+    assert subprocess.run(words, check=False, timeout=120).returncode == 9
+    with MemoryStore(path) as store:
+        assert store.search(PLACE, limit=1)
+        report = filled(store, work)
+        assert report.known > 0
+        assert store.get(PLACE, "git/shop/area/billing") is not None
+        store.changes.undo(report.run_id)
+        assert store.search(PLACE, limit=1) == []
+
+
+def test_a_slack_export_is_one_source(tmp_path: Path) -> None:
+    """Its days are counted together, and a damaged day does not stop the others."""
+    root = tmp_path / "export"
+    (root / "general").mkdir(parents=True)
+    (root / "users.json").write_text(json.dumps([{"id": "U1", "real_name": "Ana"}]), "utf-8")
+    for day in (1, 2):
+        said = [{"type": "message", "user": "U1", "ts": f"{day}.0", "text": f"Plan {day}"}]
+        (root / "general" / f"2026-03-0{day}.json").write_text(json.dumps(said), "utf-8")
+    (root / "general" / "2026-03-03.json").write_text(
+        '[{"type": "message", "ts": "1", "user": "U1"', "utf-8"
+    )
+    plan = plan_seed(root)
+    assert [(one.format, one.path, one.count) for one in plan.sources] == [("slack", ".", 2)]
+    with MemoryStore(tmp_path / "memory.db", index=False) as store:
+        report = seed(store, plan, PLACE)
+        assert report.messages == 2
+        assert {one.key for one in store.search(PLACE, limit=9)} == {
+            "general/general/1.0",
+            "general/general/2.0",
+        }
+
+
+def test_notes_keep_their_lines(tmp_path: Path) -> None:
+    """Items and paragraphs are notes of their own, with whom they are about; code and tables are none."""
+    path = tmp_path / "2026-02-03.md"
+    path.write_text(
+        "---\ntitle: x\n---\n# Day\n\n## Maria\n- prefers email\n  over phone\n- [ ] Maria is back in May\n\n"
+        "```\ncode\n```\n| a |\n<!-- hidden\nlines -->\nA paragraph\nof two lines.\n",
+        "utf-8",
+    )
+    notes = notes_of(path)
+    assert [(one["id"], one["content"]) for one in notes] == [
+        ("L7-L8", "Maria: prefers email over phone"),
+        ("L9", "Maria is back in May"),
+        ("L17-L18", "Maria: A paragraph of two lines."),
+    ]
+    assert f"{notes[0]['at']:%Y-%m-%d}" == "2026-02-03"
+
+
+@pytest.mark.parametrize(
+    ("message", "told"),
+    [
+        ("Use SQLite instead of files", True),
+        ("Wir nehmen SQLite, weil es überall läuft", True),
+        ("Usamos SQLite porque es simple", True),
+        ("改用 SQLite，因为简单", True),
+        ("Fix a typo", False),
+        ("Bump the version", False),
+    ],
+)
+def test_commits_that_say_why(message: str, told: bool) -> None:
+    """Words of reason and decision in four languages tell them from the others."""
+    assert says_why(message) is told
