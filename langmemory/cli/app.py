@@ -44,6 +44,7 @@ from langmemory.cli.search import search
 from langmemory.cli.seed import seed
 from langmemory.cli.serve import serve
 from langmemory.cli.stats import stats
+from langmemory.cli.swarm import decisions, tasks
 from langmemory.cli.target import DbOption, NamespaceOption, Target, with_target
 from langmemory.cli.terminal import say
 from langmemory.cli.token import token
@@ -104,6 +105,8 @@ COMMANDS: dict[str, dict[str, Callable[..., None] | typer.Typer]] = {
         "journal": journal,
         "reviews": reviews,
         "inbox": inbox,
+        "tasks": tasks,
+        "decisions": decisions,
         "history": history,
         "runs": runs,
         "undo": undo,

@@ -16,6 +16,7 @@ from langmemory.server.api import (
     recalling,
     rights,
     store,
+    swarm,
     vault,
     why_not,
 )
@@ -33,6 +34,7 @@ ROUTES = (
     graph.routes,
     changes.routes,
     bus.routes,
+    swarm.routes,
     nights.routes,
     admin.routes,
     store.routes,

@@ -369,7 +369,11 @@ def pages_of(connection: Connection, ids: Sequence[int]) -> Pages:
     them. To be called within the transaction that changes the items."""
     if not ids or not journals(connection):
         return set()
-    pages = journal.pages_of(connection, ids) | journal.retold_in(connection, ids)
+    pages = (
+        journal.pages_of(connection, ids)
+        | journal.retold_in(connection, ids)
+        | journal.stated_in(connection, ids)
+    )
     journal.mark(connection, pages)
     return pages
 
