@@ -26,12 +26,6 @@ _MARKS: Final = re.compile("[\u200e\u200f\u202a-\u202e\ufeff]")
 _SPACES: Final = re.compile("[\u00a0\u202f\u2009]")
 _SYSTEM: Final = "\u200e"
 """Begins what an iPhone's export says itself."""
-_HEAD: Final = re.compile(
-    r"\[?(?P<a>\d{1,4})[./\-年] ?(?P<b>\d{1,2})[./\-月] ?(?P<c>\d{1,4})日?,? +"
-    r"(?P<before>[^\d\s\]]{1,4})? ?(?P<hour>\d{1,2})[:.](?P<minute>\d{2})(?:[:.](?P<second>\d{2}))?"
-    r"(?: ?(?P<after>[AaPp]\.? ?[Mm]\.?))?(?:\] | [-–] )(?P<rest>.*)",
-    re.DOTALL,
-)
 _NO_NAME: Final = re.compile('["“”„«»\n]')
 """What no name of a person has; a message of the application that quotes a text may have ``: `` in it."""
 LOOKED_AT: Final = 20_000
@@ -50,10 +44,13 @@ class _Words:
 
 
 @cache
+def _told() -> dict[str, Any]:
+    return tomllib.loads(files("langmemory.importers").joinpath("whatsapp.toml").read_text("utf-8"))
+
+
+@cache
 def _words() -> _Words:
-    told: dict[str, Any] = tomllib.loads(
-        files("langmemory.importers").joinpath("whatsapp.toml").read_text("utf-8")
-    )
+    told = _told()
     spoken = [one for one in told.values() if isinstance(one, dict) and "omitted" in one]
     return _Words(
         omitted=frozenset(text for one in spoken for text in one["omitted"]),
@@ -64,9 +61,21 @@ def _words() -> _Words:
     )
 
 
+@cache
+def _head() -> re.Pattern[str]:
+    """Return what begins a message: day, time, and the rest."""
+    year, month, day = (re.escape(mark) for mark in _told()["dates"]["behind"])
+    return re.compile(
+        rf"\[?(?P<a>\d{{1,4}})[./\-{year}] ?(?P<b>\d{{1,2}})[./\-{month}] ?(?P<c>\d{{1,4}}){day}?,? +"
+        r"(?P<before>[^\d\s\]]{1,4})? ?(?P<hour>\d{1,2})[:.](?P<minute>\d{2})(?:[:.](?P<second>\d{2}))?"
+        r"(?: ?(?P<after>[AaPp]\.? ?[Mm]\.?))?(?:\] | [-–] )(?P<rest>.*)",
+        re.DOTALL,
+    )
+
+
 def is_whatsapp(head: str) -> bool:
     """Return whether a text begins as an exported chat does."""
-    lines = [_HEAD.match(_clean(line)) for line in head.splitlines()[:5] if line.strip()]
+    lines = [_head().match(_clean(line)) for line in head.splitlines()[:5] if line.strip()]
     return bool(lines) and lines[0] is not None
 
 
@@ -84,7 +93,7 @@ def read_whatsapp(file: BinaryIO) -> Iterator[ImportedMessage]:
     more: list[str] = []
     for number, line in _lines(file):
         clean = _clean(line)
-        match = _HEAD.match(clean)
+        match = _head().match(clean)
         if match is None:
             if begun is not None:
                 more.append(clean)
@@ -164,7 +173,7 @@ def _order(file: BinaryIO) -> Order:
     for number, line in _lines(file):
         if number > LOOKED_AT:
             break
-        if (match := _HEAD.match(_clean(line))) is not None:
+        if (match := _head().match(_clean(line))) is not None:
             heads.append(match)
     file.seek(0)
     if not heads:
