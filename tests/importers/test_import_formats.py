@@ -292,7 +292,7 @@ def test_long_messages_are_stored_a_few_at_a_time(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Messages of a thread are taken together as far as they are not too long together."""
-    monkeypatch.setattr("langmemory.cli.import_file.BATCH_CHARACTERS", 100)
+    monkeypatch.setattr("langmemory.importers.importing.BATCH_CHARACTERS", 100)
     said = ["short", "x" * 100, "y" * 100, "short", "short"]
     file = write(
         tmp_path / "long.jsonl",
