@@ -9,6 +9,8 @@ KEYS: Final = "doc/"
 """Begin the keys of documents and their chunks."""
 NAMESPACE: Final = "documents"
 """The label under which they are, unless told otherwise."""
+CLIENT: Final = "client:"
+"""Begins the root of what was read on another machine and sent over REST. The server opens no such folder."""
 MOST_BYTES: Final = 20_000_000
 """Of one file, unless told otherwise."""
 
@@ -40,3 +42,13 @@ def citation(value: Mapping[str, Any]) -> str:
         return f"{path}#{place}"
     heading = value.get("heading")
     return f"{path} ({heading})" if isinstance(heading, str) and heading else path
+
+
+def opens_folder(value: Mapping[str, Any]) -> bool:
+    """Return whether an item of this value has the machine of the store read a folder of its own, so that no
+    client may write it."""
+    record = value.get("record")
+    if record in ("source", "document"):
+        root = value.get("root")
+        return bool(root) and not (isinstance(root, str) and root.startswith(CLIENT))
+    return record == "project"

@@ -20,12 +20,20 @@ from langgraph.store.base import GetOp, Item, SearchItem
 from langmemory.documents import files
 from langmemory.documents.files import Content, Stamp
 from langmemory.documents.project import REGISTRY, checked_name, is_project, namespace_of
-from langmemory.documents.records import Chunk, Document, Known, Source, Synced, known_of
+from langmemory.documents.records import (
+    Chunk,
+    Document,
+    Known,
+    Source,
+    Synced,
+    folder,
+    known_of,
+)
 from langmemory.documents.storing import Looking, Storing, Taking
 from langmemory.documents.writing import Writer
 from langmemory.errors import ConfigError, ImportFormatError, with_extra
 from langmemory.namespaces import check_namespace
-from langmemory.resources import KEYS, MOST_BYTES, NAMESPACE
+from langmemory.resources import CLIENT, KEYS, MOST_BYTES, NAMESPACE
 from langmemory.twins import twin
 from langmemory.types import Namespace
 
@@ -48,6 +56,8 @@ class Documents:
     """Files and texts in a store. Reading them asks no model; what changed is embedded, and nothing else."""
 
     __slots__ = ("_store", "_writing")
+    _sends = False
+    """Whether they are read on a client's machine and sent to a server."""
 
     def __init__(self, store: Storing) -> None:
         self._store: Looking = store
@@ -102,12 +112,13 @@ class Documents:
             raise ConfigError("Pass a path, a folder or a glob; or text=… or bytes, with name=….")
         path = Path(source).expanduser()
         if path.is_dir():
-            root, pattern = str(path.resolve()), ""
+            root, pattern = self._root(path.resolve()), ""
         elif path.exists():
             self._add_file(namespace, path, writer, most_bytes)
             return self._linked(writer, namespace)
         elif glob.has_magic(str(path)):
-            root, pattern = _divided(path)
+            base, pattern = _divided(path)
+            root = self._root(base)
         else:
             raise ConfigError(f"There is no {str(path)!r}. To add a text, pass text=… and name=….")
         found = Source(namespace=namespace, root=root, pattern=pattern, ignore=tuple(ignore))
@@ -144,17 +155,17 @@ class Documents:
         """
         namespace = self._place(namespace, project)
         writer = self._writing(namespace, dry_run=dry_run)
-        only = None if root is None else str(Path(root).expanduser().resolve())
-        sources = [one for one in self.sources(namespace) if only in (None, one.root)]
+        only = None if root is None else self._root(Path(root).expanduser().resolve())
+        sources = [one for one in self._readable(namespace) if only in (None, one.root)]
         for source in sources:
-            if Path(source.root).is_dir():
+            if folder(source.root).is_dir():
                 self._read(source, writer, most_bytes, progress)
             else:
                 writer.done.failed[source.root] = "the folder is not there"
         roots = {one.root for one in sources}
         for (where, name), known in self._known(namespace).items():
-            if where and where not in roots and only in (None, where):
-                _read_file_again(Path(where), name, known, writer, most_bytes)
+            if where and self._reads(where) and where not in roots and only in (None, where):
+                _read_file_again(where, name, known, writer, most_bytes)
         return self._linked(writer, namespace)
 
     arefresh = twin(refresh)
@@ -207,13 +218,14 @@ class Documents:
         """
         namespace = self._place(namespace, project)
         writer = self._writing(namespace, dry_run=dry_run)
-        given, folder = os.fspath(path), str(Path(path).expanduser().resolve())
+        given = os.fspath(path)
+        where = given if given.startswith(CLIENT) else self._root(Path(path).expanduser().resolve())
         for (root, name), known in sorted(self._known(namespace).items(), key=_by_path):
-            inside = bool(root) and Path(root, name).is_relative_to(folder)
+            inside = bool(root) and Path(root, name).is_relative_to(where)
             if inside or name == given or name.startswith(f"{given.rstrip('/')}/"):
                 writer.remove(known)
         for source in self.sources(namespace):
-            if Path(source.root).is_relative_to(folder) and not dry_run:
+            if Path(source.root).is_relative_to(where) and not dry_run:
                 self._store.delete(namespace, source.key)
         if not writer.done.removed:
             raise ConfigError(f"No document is known by {given!r}; `documents.list()` lists them.")
@@ -303,13 +315,14 @@ class Documents:
             import watchfiles
         except ImportError as error:
             raise ConfigError(f"Watching needs {error.name}: {with_extra('documents')}") from error
-        roots = {one.root for one in self.sources(namespace) if Path(one.root).is_dir()}
-        if not roots:
+        folders = sorted({folder(one.root) for one in self._readable(namespace)})
+        folders = [root for root in folders if root.is_dir()]
+        if not folders:
             raise ConfigError("No folder was added, so there is none to watch: add one first.")
         yield self.refresh(namespace, most_bytes=most_bytes)
-        for changes in watchfiles.watch(*roots, stop_event=stop):
+        for changes in watchfiles.watch(*folders, stop_event=stop):
             paths = {Path(path) for _, path in changes}
-            for root in sorted(roots):
+            for root in folders:
                 if any(path.is_relative_to(root) for path in paths):
                     done = self.refresh(namespace, root=root, most_bytes=most_bytes)
                     if done:
@@ -378,6 +391,19 @@ class Documents:
 
     alink = twin(link)
 
+    # Folders of this machine, and of those that sent theirs over REST.
+
+    def _root(self, path: Path) -> str:
+        """Return how a folder of this machine is known."""
+        return f"{CLIENT if self._sends else ''}{path}"
+
+    def _reads(self, root: str) -> bool:
+        """Return whether a folder is of this machine, not of a client's or, for a client, the server's."""
+        return root.startswith(CLIENT) == self._sends
+
+    def _readable(self, namespace: Namespace) -> Sequence[Source]:
+        return [one for one in self.sources(namespace) if self._reads(one.root)]
+
     def _remember(self, source: Source) -> None:
         item = self._store.get(source.namespace, source.key)
         if item is None or Source.of(item) != source:
@@ -390,7 +416,7 @@ class Documents:
     ) -> int:
         """Read a folder; how many files it has that can be read."""
         failed = dict[str, str]()
-        found = files.walk(Path(source.root), source.ignore, unreadable=failed)
+        found = files.walk(folder(source.root), source.ignore, unreadable=failed)
         there = [(name, path) for name, path in found if source.holds(name)]
         names = {name for name, _ in there}
         known = {
@@ -431,26 +457,27 @@ class Documents:
     def _add_file(self, namespace: Namespace, path: Path, writer: Taking, most_bytes: int) -> None:
         """Read one file, as one of the folder that was added if there is one, else of its own."""
         whole = path.absolute()
-        roots = [one.root for one in self.sources(namespace) if whole.is_relative_to(one.root)]
-        root = Path(max(roots, key=len) if roots else whole.parent)
-        name = whole.relative_to(root).as_posix()
+        known = [one.root for one in self._readable(namespace)]
+        roots = [root for root in known if whole.is_relative_to(folder(root))]
+        root = max(roots, key=len) if roots else self._root(whole.parent)
+        name = whole.relative_to(folder(root)).as_posix()
         try:
             content = files.read(whole, most_bytes=most_bytes)
         except OSError as error:
             raise ImportFormatError(f"{path} cannot be read: {files.why(error)}.") from error
-        writer.take(str(root), name, content, self.known(namespace, str(root), name))
+        writer.take(root, name, content, self.known(namespace, root, name))
 
 
-def _read_file_again(root: Path, name: str, known: Known, writer: Taking, most_bytes: int) -> None:
+def _read_file_again(root: str, name: str, known: Known, writer: Taking, most_bytes: int) -> None:
     """Read a file again that was added by itself."""
-    path = root / name
+    path = folder(root) / name
     try:
         if Stamp.of(path.stat()) == known.stamp:
             writer.done.unchanged += 1
         else:
-            writer.take(str(root), name, files.read(path, most_bytes=most_bytes), known)
+            writer.take(root, name, files.read(path, most_bytes=most_bytes), known)
     except FileNotFoundError:
-        if root.is_dir():
+        if folder(root).is_dir():
             writer.remove(known)
         else:
             writer.done.failed[name] = "its folder is not there"
@@ -472,8 +499,8 @@ def _encoded(text: str) -> bytes:
         ) from error
 
 
-def _divided(path: Path) -> tuple[str, str]:
+def _divided(path: Path) -> tuple[Path, str]:
     """Return the folder that a glob begins with, and the pattern within it."""
     parts = path.parts
     first = next(number for number, part in enumerate(parts) if glob.has_magic(part))
-    return str(Path(*parts[:first]).resolve()), "/".join(parts[first:])
+    return Path(*parts[:first]).resolve(), "/".join(parts[first:])

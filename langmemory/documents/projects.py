@@ -35,6 +35,7 @@ from langmemory.documents.staleness import Stale
 from langmemory.documents.storing import Storing
 from langmemory.errors import ChangedMeanwhileError, ConfigError
 from langmemory.ports.jobs import Enqueued, NewJob, lock_of
+from langmemory.resources import CLIENT
 from langmemory.twins import twin
 from langmemory.types import Job
 
@@ -224,7 +225,8 @@ class Projects:
             )
         documents, done = Documents(self._store), Synced()
         wanted = {(project.root, one) for one in project.patterns or ("",)}
-        before = documents.sources(project.namespace)
+        followed = documents.sources(project.namespace)
+        before = [one for one in followed if not one.root.startswith(CLIENT)]
         kept = {(one.root, one.pattern) for one in before if one.ignore == project.ignore} & wanted
         for root, pattern in sorted(wanted - kept):
             done += documents.follow(

@@ -6,13 +6,14 @@ import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
+from pathlib import Path
 from typing import Any, Final
 
 from langgraph.store.base import Item
 
 from langmemory.documents.converting import Converted
 from langmemory.documents.files import Content, Stamp, matches
-from langmemory.resources import KEYS
+from langmemory.resources import CLIENT, KEYS
 from langmemory.types import Namespace
 
 SOURCES: Final = "doc-source/"
@@ -30,7 +31,8 @@ class Document:
     path: str
     """Relative to its root, with ``/``; of a text its name."""
     root: str
-    """The folder that it was found in; empty for what was given as text or bytes."""
+    """The folder that it was found in, behind ``client:`` where that is on a client's machine; empty for what
+    was given as text or bytes."""
     title: str
     sha256: str
     """Of its bytes."""
@@ -185,6 +187,11 @@ def known_of(item: Item) -> Known:
         updated_at=item.updated_at,
         links=dict(value.get("links") or {}),
     )  # fmt: skip
+
+
+def folder(root: str) -> Path:
+    """Return the folder of a root."""
+    return Path(root.removeprefix(CLIENT))
 
 
 def digest(*parts: str) -> str:

@@ -22,6 +22,7 @@ class RemoteDocuments(Documents):
     """Files and texts on a server. What changed is sent; the server reads it, cuts it and embeds it."""
 
     __slots__ = ()
+    _sends = True
 
     def __init__(
         self, store: RemoteMemoryStore, connection: Connection, viewer: str | None

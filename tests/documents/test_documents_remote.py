@@ -170,3 +170,29 @@ def test_projects_over_rest(served: tuple[MemoryStore, str], tmp_path: Path) -> 
     with RemoteMemoryStore(address) as remote:
         assert len(remote.projects.remove("@a/web.js").removed) == 3
         assert remote.projects.list() == ()
+
+
+def test_no_client_has_the_server_read_a_folder(
+    served: tuple[MemoryStore, str], tmp_path: Path
+) -> None:
+    """What a client says of folders is of its own machine: the server reads none of them, and takes no
+    item that names one of its own."""
+    store, address = served
+    folder = tmp_path / "secrets"
+    folder.mkdir()
+    (folder / "keys.md").write_text("The heron's key is under the mat.\n")
+    (folder / "more.md").write_text("The otter's key is on the shelf.\n")
+    with RemoteMemoryStore(address) as remote:
+        remote.documents.add(folder)
+        (folder / "keys.md").write_text("The heron's key is elsewhere.\n")
+        assert not store.documents.refresh()
+        assert store.documents.refresh(root=folder).unchanged == 0
+        for record in ("source", "document", "project"):
+            value = {"kind": "resource", "record": record, "root": str(folder), "pattern": ""}
+            with pytest.raises(AccessError, match="folder of the server's machine"):
+                remote.put(PLACE, "doc-source/1", {**value, "ignore": []})
+        query = {"namespace": "documents", "root": str(folder), "path": "keys.md"}
+        answer = httpx.put(f"{address}/api/v1/memory/documents", params=query, content=b"Nothing.")
+        assert answer.status_code == 422, answer.text
+        assert remote.documents.refresh().changed == ["keys.md"]
+        assert remote.documents.remove(folder).removed == ["keys.md", "more.md"]

@@ -11,7 +11,7 @@ from pydantic import Field
 from langmemory.documents import Chunk, Document, Source, Synced
 from langmemory.documents.files import Content, Stamp
 from langmemory.documents.writing import Writer
-from langmemory.resources import KEYS, NAMESPACE
+from langmemory.resources import CLIENT, KEYS, NAMESPACE
 from langmemory.server.access import Access
 from langmemory.server.api.requests import Fields, Listing, Place, QueryLabels
 from langmemory.server.problems import Problem
@@ -24,6 +24,7 @@ routes = Routes("Documents")
 PathText = Annotated[str, Field(min_length=1, max_length=1_000, pattern=r"^[^\x00]+$")]
 DocumentId = Annotated[str, Field(pattern=r"^[0-9a-f]{1,64}$")]
 RootText = Annotated[str, Field(max_length=1_000, pattern=r"^[^\x00]*$")]
+ClientRoot = Annotated[str, Field(max_length=1_000, pattern=rf"^({CLIENT}[^\x00]+)?$")]
 Whole = Annotated[int, Field(ge=0, le=2**63 - 1)]
 
 
@@ -45,8 +46,9 @@ class DocumentSent(Place):
 
     path: PathText
     """Under what it is known and cited. Its end says the format, as of a file."""
-    root: RootText = ""
-    """The folder that the path is relative to, for clients that read folders of their own."""
+    root: ClientRoot = ""
+    """The folder of the client's machine that the path is relative to, behind `client:`. The server opens no
+    such folder."""
     modified_ns: Whole = 0
     """When the file was changed last, likewise."""
     moved_from: DocumentId | None = None

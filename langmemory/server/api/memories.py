@@ -24,6 +24,7 @@ from langmemory.server.api.requests import (
     Listing,
     Place,
     Text,
+    check_folders,
     not_found,
 )
 from langmemory.server.problems import Problem
@@ -238,6 +239,7 @@ class MemoryContent(Fields):
         """Return the operation; Problem where the value says it is of another kind."""
         if self.value.get("kind", kind) in _OTHER[kind]:
             raise Problem(422, "invalid", f"body/value/kind: this path is for {kind} memories.")
+        check_folders(self.value)
         index = list(self.index) if isinstance(self.index, list) else self.index
         return PutOp(namespace, key, self.value, index=index, ttl=self.ttl_minutes)
 

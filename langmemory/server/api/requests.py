@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Annotated, Any
 
 from pydantic import BeforeValidator, ConfigDict, Field
 
 from langmemory.labels import split
+from langmemory.resources import opens_folder
 from langmemory.server.problems import Problem
 from langmemory.types import Namespace
 from langmemory.wire import Deferred
@@ -68,3 +70,18 @@ class KeyPath(Fields):
 def not_found(key: str, namespace: Namespace) -> Problem:
     """Return the refusal where there is no memory of a key, or none that the asker may know of."""
     return Problem(404, "not-found", f"There is no memory {key!r} in {'/'.join(namespace)}.")
+
+
+def check_folders(value: Mapping[str, Any] | None) -> None:
+    """Let no client name a folder that the server would read.
+
+    Raises:
+        Problem: The value is one of a document, a folder of documents, or a project of the server's machine.
+    """
+    if value is not None and opens_folder(value):
+        raise Problem(
+            403,
+            "folder",
+            "body/value names a folder of the server's machine. Send documents to /documents; who runs the "
+            "server registers its folders.",
+        )

@@ -19,7 +19,7 @@ from langgraph.store.base import _ensure_ttl as time_to_live
 from pydantic import Field
 
 from langmemory.server.access import Access
-from langmemory.server.api.requests import Fields, Key, Label, Labels, Text
+from langmemory.server.api.requests import Fields, Key, Label, Labels, Text, check_folders
 from langmemory.server.routes import Routes
 from langmemory.types import Namespace
 from langmemory.wire import Deferred
@@ -153,6 +153,7 @@ def _ops(access: Access, one: Get | Put | Search | ListNamespaces) -> list[Op]:
         place = access.place(one.namespace, exact=True)
         ttl = one.ttl if "ttl" in one.model_fields_set else time_to_live(ttl_config)
         index = list(one.index) if isinstance(one.index, list) else one.index
+        check_folders(one.value)
         return [PutOp(place, one.key, one.value, index=index, ttl=ttl)]
     if isinstance(one, Search):
         place = access.place(one.namespace_prefix or None)
