@@ -127,13 +127,12 @@ def _colbert(model: str) -> Scoring:
             (read["attention_mask"][:, :1],) * 2 + (read["attention_mask"][:, 1:],), 1
         )
         if fill:
-            ids[there == 0] = tokenizer.mask_token_id
-            there = torch.ones_like(there)
+            ids[there == 0] = tokenizer.mask_token_id  # they count, and no other token looks at them
         with torch.inference_mode():
             hidden = encoder(input_ids=ids, attention_mask=there).last_hidden_state @ projection.T
-        counts = there.bool()
+        counts = torch.ones_like(ids, dtype=torch.bool)
         if not fill:
-            counts &= ~torch.isin(ids, torch.tensor(sorted(silent)))
+            counts = there.bool() & ~torch.isin(ids, torch.tensor(sorted(silent), dtype=torch.long))
         return torch.nn.functional.normalize(hidden, dim=-1), counts
 
     def scores(query: str, texts: Sequence[str]) -> Floats:
