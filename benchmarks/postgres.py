@@ -26,8 +26,9 @@ import numpy as np
 import psycopg
 from langchain_core.embeddings import Embeddings
 from langgraph.store.base import PutOp
+from psycopg import sql
 
-from benchmarks.contenders import Contender, Filter, Mode, Synchronous, index_config, search
+from benchmarks.contenders import Contender, Filter, Mode, Synchronous, get, index_config, search
 from benchmarks.corpus import Corpus
 from benchmarks.machine import description
 from benchmarks.measure import Sample, interleaved, settle
@@ -77,15 +78,21 @@ def server() -> Iterator[str]:
 
 
 @contextmanager
-def database(url: str) -> Iterator[str]:
-    """A database of its own, which goes afterwards: LangGraph's tables have fixed names."""
-    name = f"benchmark_{uuid4().hex[:8]}"
+def database(url: str, kept: str | None) -> Iterator[str]:
+    """A database of its own, since LangGraph's tables have fixed names. It goes afterwards, unless it has a
+    name by which the next run takes it up."""
+    name = kept or f"benchmark_{uuid4().hex[:8]}"
     with psycopg.connect(url, autocommit=True) as connection:
-        connection.execute(f"CREATE DATABASE {name}".encode())  # no text of anybody's
+        there = connection.execute(
+            "SELECT 1 FROM pg_database WHERE datname = %s", (name,)
+        ).fetchone()
+        if not there:
+            connection.execute(f"CREATE DATABASE {name}".encode())  # no text of anybody's
         try:
             yield psycopg.conninfo.make_conninfo(url, dbname=name)
         finally:
-            connection.execute(f"DROP DATABASE {name} WITH (FORCE)".encode())
+            if kept is None:
+                connection.execute(f"DROP DATABASE {name} WITH (FORCE)".encode())
 
 
 def as_url(conninfo: str) -> str:
@@ -184,14 +191,28 @@ def shapes(items: Items) -> list[Shape]:
 
 
 def filled(contender: Contender, items: Items) -> float:
-    """Put all items; return how many a second."""
+    """Put all items that are not there yet; return how many a second."""
     start = time.perf_counter()
-    for first in range(0, items.size, BATCH):
+    stored = already_stored(contender, items)
+    for first in range(stored, items.size, BATCH):
         contender.run(items.puts(range(first, min(first + BATCH, items.size))))
         if first % 100_000 == 0:
             spent = time.perf_counter() - start
             print(f"  {contender.name}: {first:,} after {spent:.0f} s", flush=True)
-    return items.size / (time.perf_counter() - start)
+    return (items.size - stored) / (time.perf_counter() - start)
+
+
+def already_stored(contender: Contender, items: Items) -> int:
+    """Return how many items a run that was broken off left: batches are stored whole, one after another."""
+    fewest, most = 0, -(-items.size // BATCH)
+    while fewest < most:
+        middle = (fewest + most) // 2
+        i = middle * BATCH
+        if get(contender, items.namespace(items.user(i)), f"m{i}") is None:
+            most = middle
+        else:
+            fewest = middle + 1
+    return min(fewest * BATCH, items.size)
 
 
 def recall(
@@ -290,9 +311,15 @@ def main() -> None:
         default=64,
         help="database.vector_copy_bytes, in MiB (64 by default)",
     )
+    parser.add_argument(
+        "--keep",
+        metavar="DATABASE",
+        help="go on in this database, and keep it (needs MEMORY_POSTGRES_URL)",
+    )
+    parser.add_argument("--fill-only", action="store_true", help="fill the stores, measure nothing")
     given = parser.parse_args()
     items = Items(given.items, given.namespaces)
-    with server() as url, database(url) as conninfo, ExitStack() as closing:
+    with server() as url, database(url, given.keep) as conninfo, ExitStack() as closing:
         with psycopg.connect(conninfo) as connection:
             (server_version,) = connection.execute("SHOW server_version").fetchone() or ("?",)
         stores = [*(ours(conninfo, mode, given.copy_mib) for mode in MODES), theirs(conninfo)]
@@ -304,6 +331,8 @@ def main() -> None:
         print(f"* PostgreSQL: {server_version}", flush=True)
         rate = filled(hybrid, items)
         peers_rate = filled_peer(peer, conninfo, items, late=given.late_index)
+        if given.fill_only:
+            return
         with psycopg.connect(conninfo, autocommit=True) as connection:
             connection.execute("VACUUM ANALYZE")
             sizes = connection.execute(
@@ -329,16 +358,25 @@ def filled_peer(peer: Contender, conninfo: str, items: Items, *, late: bool) -> 
     if not late:
         return filled(peer, items)
     start = time.perf_counter()
+    missing = items.size - already_stored(peer, items)
+    name = "store_vectors_embedding_idx"
     with psycopg.connect(conninfo, autocommit=True) as connection:
-        name = "store_vectors_embedding_idx"
-        (made,) = connection.execute(
+        row = connection.execute(
             "SELECT indexdef FROM pg_indexes WHERE indexname = %s", (name,)
-        ).fetchone() or ("",)
-        connection.execute(f"DROP INDEX {name}".encode())
+        ).fetchone()
+        if row and missing:  # its statement stays in a comment for a run that goes on
+            comment = sql.SQL("COMMENT ON TABLE store_vectors IS {}").format(sql.Literal(row[0]))
+            connection.execute(comment)
+            connection.execute(f"DROP INDEX {name}".encode())
         filled(peer, items)
-        connection.execute("SET maintenance_work_mem = '2GB'")
-        connection.execute(made.encode())
-    return items.size / (time.perf_counter() - start)
+        if missing or not row:
+            made: Any = connection.execute(
+                "SELECT obj_description('store_vectors'::regclass)"
+            ).fetchone()
+            connection.execute("SET maintenance_work_mem = '2GB'")
+            connection.execute(made[0].encode())
+            print(f"  indexed after {time.perf_counter() - start:.0f} s", flush=True)
+    return missing / (time.perf_counter() - start)
 
 
 if __name__ == "__main__":

@@ -6,14 +6,17 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from langmemory.compat.langmem import (
+        Prompt,
         create_memory_manager,
         create_memory_searcher,
         create_memory_store_manager,
+        create_multi_prompt_optimizer,
+        create_prompt_optimizer,
         create_thread_extractor,
     )
     from langmemory.config import Config, load_config
     from langmemory.graphs import build_chat_graph, build_reflection_graph
-    from langmemory.reflection import ReflectionExecutor
+    from langmemory.reflection import ReflectionExecutor, create_procedure_learner
     from langmemory.remote import RemoteMemoryStore
     from langmemory.stores import MemoryStore, reembed
     from langmemory.tools import create_manage_memory_tool, create_search_memory_tool
@@ -25,6 +28,7 @@ __all__ = [
     "Config",
     "Memory",
     "MemoryStore",
+    "Prompt",
     "Recall",
     "RecallResult",
     "ReflectionExecutor",
@@ -35,6 +39,9 @@ __all__ = [
     "create_memory_manager",
     "create_memory_searcher",
     "create_memory_store_manager",
+    "create_multi_prompt_optimizer",
+    "create_procedure_learner",
+    "create_prompt_optimizer",
     "create_search_memory_tool",
     "create_thread_extractor",
     "load_config",
@@ -45,6 +52,7 @@ _HOMES = {
     "Config": "langmemory.config",
     "Memory": "langmemory.types",
     "MemoryStore": "langmemory.stores",
+    "Prompt": "langmemory.compat.langmem",
     "Recall": "langmemory.types",
     "RecallResult": "langmemory.types",
     "ReflectionExecutor": "langmemory.reflection",
@@ -55,6 +63,9 @@ _HOMES = {
     "create_memory_manager": "langmemory.compat.langmem",
     "create_memory_searcher": "langmemory.compat.langmem",
     "create_memory_store_manager": "langmemory.compat.langmem",
+    "create_multi_prompt_optimizer": "langmemory.compat.langmem",
+    "create_procedure_learner": "langmemory.reflection",
+    "create_prompt_optimizer": "langmemory.compat.langmem",
     "create_search_memory_tool": "langmemory.tools",
     "create_thread_extractor": "langmemory.compat.langmem",
     "load_config": "langmemory.config",

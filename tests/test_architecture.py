@@ -20,7 +20,7 @@ LAYERS: tuple[frozenset[str], ...] = (
         {"errors", "events", "files", "ids", "labels", "timestamps", "pacing", "pluralize", "twins"}
     ),
     frozenset({"types", "languages", "redaction", "values", "arguments", "addresses", "resources"}),
-    frozenset({"config", "changes", "namespaces", "links"}),
+    frozenset({"config", "changes", "namespaces", "links", "swarm"}),
     frozenset(
         {"ports", "embeddings", "chat_models", "procedures", "schemas", "subgraph", "vault", "wire"}
     ),

@@ -33,6 +33,7 @@ from langmemory.cli.list import list_memories
 from langmemory.cli.maintain import health, maintain
 from langmemory.cli.mcp import mcp
 from langmemory.cli.oneline import Command, CommandLine
+from langmemory.cli.procedures import procedures
 from langmemory.cli.projects import projects
 from langmemory.cli.reembed import reembed
 from langmemory.cli.reflect import reflect
@@ -43,6 +44,7 @@ from langmemory.cli.search import search
 from langmemory.cli.seed import seed
 from langmemory.cli.serve import serve
 from langmemory.cli.stats import stats
+from langmemory.cli.swarm import decisions, tasks
 from langmemory.cli.target import DbOption, NamespaceOption, Target, with_target
 from langmemory.cli.terminal import say
 from langmemory.cli.token import token
@@ -99,9 +101,12 @@ COMMANDS: dict[str, dict[str, Callable[..., None] | typer.Typer]] = {
     "What follows from it": {
         "reflect": reflect,
         "graph": graph,
+        "procedures": procedures,
         "journal": journal,
         "reviews": reviews,
         "inbox": inbox,
+        "tasks": tasks,
+        "decisions": decisions,
         "history": history,
         "runs": runs,
         "undo": undo,

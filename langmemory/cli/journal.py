@@ -82,7 +82,7 @@ def journal(
                 budget_tokens=store.config.lifecycle.memory_page_tokens,
                 now_us=int(now.timestamp() * 1_000_000),
             )
-            different += changed
+            different += changed + store.journal.state_files(folder).write()
             for file in edited:
                 say(
                     f"{file} was edited and is left as it is: --take-edits takes that up.", err=True

@@ -28,6 +28,8 @@ OPEN_INBOX = "<inbox>"
 CLOSE_INBOX = "</inbox>"
 OPEN_LINKED = "<linked>"
 CLOSE_LINKED = "</linked>"
+OPEN_SESSION = "<session>"
+CLOSE_SESSION = "</session>"
 
 NO_MODEL = (
     "No chat model is configured, so nobody thinks about your message; it is remembered all the "
@@ -73,13 +75,16 @@ def is_ours(message: BaseMessage) -> bool:
     """Whether langmemory wrote this message.
 
     A client that sends messages back through an API may lose ``additional_kwargs``; a message that
-    is one whole memory block, inbox or context of a task is recognised by its tags then, and an answer
-    without a model by how it ends.
+    is one whole memory block, inbox, session or context of a task is recognised by its tags then, and
+    an answer without a model by how it ends.
     """
     if injected_details(message):
         return True
     text = text_of(message).strip()
     if isinstance(message, AIMessage) and text.endswith(NO_MODEL):
         return True
-    tags = (OPEN_TAG, CLOSE_TAG), (OPEN_INBOX, CLOSE_INBOX), (OPEN_LINKED, CLOSE_LINKED)
+    tags = (
+        (OPEN_TAG, CLOSE_TAG), (OPEN_INBOX, CLOSE_INBOX), (OPEN_LINKED, CLOSE_LINKED),
+        (OPEN_SESSION, CLOSE_SESSION),
+    )  # fmt: skip
     return any(text.startswith(first) and text.endswith(last) for first, last in tags)

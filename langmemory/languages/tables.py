@@ -91,7 +91,7 @@ class Topic(Mapping[str, T], Generic[T]):
         return self._read[code]
 
     def __iter__(self) -> Iterator[str]:
-        return (code for code in folders() if self._path(code) is not None)
+        return (code for code in folders() if code in self._read or self._path(code) is not None)
 
     def __len__(self) -> int:
         return sum(1 for _ in self)

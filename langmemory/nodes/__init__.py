@@ -7,6 +7,7 @@ from langmemory.nodes.model import ModelNode
 from langmemory.nodes.namespaces import NamespaceTemplate
 from langmemory.nodes.recall import RecallNode
 from langmemory.nodes.remember import ReflectionQueue, RememberNode
+from langmemory.nodes.session import DecisionsNode, SessionEndNode, SessionStartNode
 from langmemory.nodes.state import MemoryState
 from langmemory.nodes.strip_citations import StripCitations
 from langmemory.nodes.summarize import SummarizationNode
@@ -15,6 +16,7 @@ __all__ = [
     "AcknowledgeNode",
     "CondenseNode",
     "CoreMemory",
+    "DecisionsNode",
     "InboxNode",
     "MemoryState",
     "ModelNode",
@@ -22,6 +24,8 @@ __all__ = [
     "RecallNode",
     "ReflectionQueue",
     "RememberNode",
+    "SessionEndNode",
+    "SessionStartNode",
     "StripCitations",
     "SummarizationNode",
 ]

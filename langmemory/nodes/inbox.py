@@ -38,7 +38,7 @@ def bus_of(store: BaseStore, namespace: Namespace, agent: str) -> Any:
     return made(namespace, agent=agent)
 
 
-class _AgentNode(MemoryNode):
+class AgentNode(MemoryNode):
     """The base of the nodes that act for one agent on the bus."""
 
     def __init__(
@@ -58,7 +58,7 @@ class _AgentNode(MemoryNode):
         return bus_of(store, self.namespace.resolve(scope), fill(self.agent, scope))
 
 
-class InboxNode(_AgentNode):
+class InboxNode(AgentNode):
     """Take up what other agents told this one: handoffs, requests, findings. Call it when a graph starts.
 
     What waits comes as one message among the others, marked so that it is never remembered as said.
@@ -103,7 +103,7 @@ class InboxNode(_AgentNode):
         return {self.messages_key: [mark_injected(HumanMessage(mail(fresh)), INBOX, ids=ids)]}
 
 
-class AcknowledgeNode(_AgentNode):
+class AcknowledgeNode(AgentNode):
     """Acknowledge what an `InboxNode` took up. Call it when the work is done, at the end of a graph.
 
     Args: see `InboxNode`.
@@ -131,10 +131,10 @@ class AcknowledgeNode(_AgentNode):
 
 
 def taken_up(messages: Iterable[BaseMessage]) -> dict[str, None]:
-    """Return the ids of what an `InboxNode` put among messages, in order."""
+    """Return the ids of what an `InboxNode` or `SessionStartNode` put among messages, in order."""
     found: dict[str, None] = {}
     for one in messages:
         details = injected_details(one) if isinstance(one, BaseMessage) else {}
-        if details.get("injected") == INBOX:
+        if details.get("injected") in (INBOX, "session"):
             found |= dict.fromkeys(details.get("ids", ()))
     return found

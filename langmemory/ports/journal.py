@@ -78,6 +78,19 @@ class DreamRow(NamedTuple):
     """Of a summary, what it covers: ``day 2026-05-03``."""
 
 
+class StateRow(NamedTuple):
+    """A task, decision or session, as `STATE.md` tells it."""
+
+    key: str
+    record: str
+    value: Mapping[str, Any]
+    holds: bool
+    owner: str | None
+    privacy: str
+    at: datetime
+    """When it changed last; of what is not changed, when it was recorded."""
+
+
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Remembered:
     """What one namespace holds."""
@@ -170,6 +183,12 @@ class JournalRows(Protocol):
 
     def dreamt(self, namespace: Namespace) -> list[DreamRow]:
         """Return what nights that stand changed in a namespace, the newest first."""
+
+    def with_state(self, prefix: Namespace) -> list[Namespace]:
+        """Return the namespaces in a prefix that have tasks, decisions or sessions, or had."""
+
+    def state(self, namespace: Namespace) -> list[StateRow]:
+        """Return the tasks, decisions and sessions of a namespace that are not archived."""
 
     def month(self, namespace: Namespace, month: str) -> AbstractContextManager[MonthRows | None]:
         """Return what was learned in a month, YYYY-MM, from one snapshot, which it is to be read within;

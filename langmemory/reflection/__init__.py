@@ -7,6 +7,7 @@ the nodes of `langmemory.graphs.build_reflection_graph`.
 from langmemory.reflection.executor import ReflectionExecutor
 from langmemory.reflection.local import LocalReflectionExecutor
 from langmemory.reflection.options import Debounce, WorkOptions
+from langmemory.reflection.procedure_learner import ProcedureLearner, create_procedure_learner
 from langmemory.reflection.queue import TurnQueue
 from langmemory.reflection.remote import RemoteReflectionExecutor
 from langmemory.reflection.worker import Worker
@@ -14,9 +15,11 @@ from langmemory.reflection.worker import Worker
 __all__ = [
     "Debounce",
     "LocalReflectionExecutor",
+    "ProcedureLearner",
     "ReflectionExecutor",
     "RemoteReflectionExecutor",
     "TurnQueue",
     "WorkOptions",
     "Worker",
+    "create_procedure_learner",
 ]

@@ -28,7 +28,9 @@ from langmemory.messages import Message, as_sent
 from langmemory.namespaces import check_namespace
 from langmemory.remote.bus import RemoteBus
 from langmemory.remote.connection import Backoff, Connection, Request
+from langmemory.remote.procedures import RemoteProcedures
 from langmemory.remote.rooms import RemoteAdmin, RemoteChanges, RemoteGraph, RemoteJobs, RemoteVault
+from langmemory.remote.swarm import RemoteSwarm
 from langmemory.stores.rooms import RecallOptions, take_apart
 from langmemory.twins import Steps, aled, awaiting, blocking, led
 from langmemory.types import Forgotten, Namespace, Privacy, Recall, Remembered, Stats
@@ -169,6 +171,11 @@ class RemoteMemoryStore(BaseStore):
         return RemoteDocuments(self, self._connection, self._viewer)
 
     @property
+    def procedures(self) -> RemoteProcedures:
+        """How things are done, step by step, and how it went."""
+        return RemoteProcedures(self._connection, self._viewer)
+
+    @property
     def jobs(self) -> RemoteJobs:
         """The queue of reflections."""
         return RemoteJobs(self._connection, self._viewer)
@@ -198,6 +205,10 @@ class RemoteMemoryStore(BaseStore):
         return RemoteBus(self._connection, self._viewer, namespace, agent)
 
     # LangGraph's operations.
+
+    def swarm(self, namespace: Namespace, *, agent: str | None = None) -> RemoteSwarm:
+        """Return what a team of agents is doing; see `MemoryStore.swarm`."""
+        return RemoteSwarm(self._connection, self._viewer, namespace, agent)
 
     def batch(self, ops: Iterable[Op]) -> list[Result]:
         """Run operations in one request: reads first, then all writes in one transaction."""

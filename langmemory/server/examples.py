@@ -13,6 +13,8 @@ _TALK: Final = [
 _QUESTION: Final = {"query": "Where does my sister live?", "namespace": _PLACE, "limit": 5}
 
 BODIES: Final[dict[str, dict[str, Any]]] = {
+    "add_procedure": {"task": "deploy the website", "steps": ["run the tests", "push"]},
+    "record_procedure_outcome": {"key": "procedure/55b35cb2df3d938c", "outcome": "succeeded"},
     "recall": {**_QUESTION, "explain": True},
     "remember": {"namespace": _PLACE, "thread_id": "t1", "messages": _TALK},
     "why_not": {"recall": _QUESTION, "key": "sister"},
@@ -70,6 +72,21 @@ BODIES: Final[dict[str, dict[str, Any]]] = {
         "namespace": _TEAM, "id": "1a2b3c4d5e6f7a8b", "reason": "Prices are in dollars, too.",
     },
     "subscribe_context": {"namespace": _TEAM, "query": "failing tests and broken builds"},
+    "add_task": {
+        "namespace": _TEAM, "title": "Ship the checkout", "agent": "writer",
+        "requires": ["artifact:payment API"],
+    },
+    "update_task": {
+        "namespace": _TEAM, "task": "Ship the checkout", "blockers": ["a word from legal"],
+    },
+    "record_decision": {
+        "namespace": _TEAM, "what": "Prices are in euros only.", "alternatives": ["euros and dollars"],
+        "why": "Nine of ten customers pay in euros.", "affects": ["shop/prices.py"],
+    },
+    "end_session": {
+        "namespace": _TEAM, "session_id": "2026-11-27-writer", "started_at": "2026-11-27T09:00:00Z",
+        "work_done": ["The prices page is written."], "next_steps": ["Show it to legal."],
+    },
     "unlock_secret": {"namespace": _PLACE, "label": "GitHub token", "reason": "Deploy of 2 May"},
     "forget": {"namespace": _PLACE, "keys": ["sister"]},
     "store_batch": {

@@ -36,6 +36,7 @@ from langmemory.stores.rooms import (
     Pages,
     Procedures,
     RecallOptions,
+    Swarm,
     ViewerAdmin,
     ViewerChanges,
     ViewerVault,
@@ -170,6 +171,16 @@ class StoreFace(BaseStore):
                 messages can be looked at, also in all that is below the namespace.
         """
         return Bus(self._core, self._viewer, namespace, agent)
+
+    def swarm(self, namespace: Namespace, *, agent: str | None = None) -> Swarm:
+        """Return what a team of agents is doing: tasks, decisions and sessions, as one of them has them.
+
+        Args:
+            namespace: Whose agents they are.
+            agent: The name of the agent, chosen by the application, never by a model. None: nobody; then what
+                is written says of nobody who made it.
+        """
+        return Swarm(self._core, self._viewer, namespace, agent)
 
     # LangGraph's operations.
 

@@ -46,6 +46,7 @@ from langmemory.engines.sql.rooms.recalling import (
     check_min_score,
 )
 from langmemory.engines.sql.rooms.seeding import seeding
+from langmemory.engines.sql.rooms.swarm import Swarm
 from langmemory.engines.sql.rooms.tokens import Tokens
 from langmemory.engines.sql.rooms.vault import Vault, ViewerVault
 from langmemory.engines.sql.tables.foreign import Contents, ForeignItem
@@ -91,6 +92,7 @@ __all__ = [
     "Progress",
     "RecallOptions",
     "Stretch",
+    "Swarm",
     "Tokens",
     "UnreadThread",
     "Vault",

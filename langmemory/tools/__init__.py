@@ -19,11 +19,13 @@ from langmemory.tools.memories import (
     create_memory_archive_tool,
     create_memory_timeline_tool,
 )
+from langmemory.tools.procedures import PROCEDURE_TOOLS, create_procedure_tools
 from langmemory.tools.search import create_search_memory_tool
 from langmemory.tools.swarm import SWARM_TOOLS, create_swarm_tools
 
 __all__ = [
     "DEFAULT_TOOLS",
+    "PROCEDURE_TOOLS",
     "SWARM_TOOLS",
     "TOOLS",
     "create_conversation_search_tool",
@@ -33,6 +35,7 @@ __all__ = [
     "create_memory_archive_tool",
     "create_memory_timeline_tool",
     "create_memory_tools",
+    "create_procedure_tools",
     "create_search_memory_tool",
     "create_swarm_tools",
 ]

@@ -18,6 +18,7 @@ from langchain_core.tools.base import ArgsSchema
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from langmemory.errors import (
+    EntityNameError,
     InvalidFilterError,
     InvalidValueError,
     MessageNotFoundError,
@@ -27,7 +28,9 @@ from langmemory.twins import Steps, awaiting, blocking, threaded
 
 R = TypeVar("R")
 
-ARGUMENTS_FAULT = (InvalidFilterError, InvalidValueError, MessageNotFoundError, OwnershipError)
+ARGUMENTS_FAULT = (
+    EntityNameError, InvalidFilterError, InvalidValueError, MessageNotFoundError, OwnershipError,
+)  # fmt: skip
 """The errors of a store about the model's arguments: the model is told, and the run goes on."""
 
 

@@ -1,4 +1,5 @@
-"""Swarm tools: agents tell each other what they know, ask, take back, and hand work on.
+"""Swarm tools: agents tell each other what they know, ask, take back, hand work on, and keep tasks and
+decisions.
 
 The model chooses to whom it speaks and what it says. Who it is, the namespace and the viewer come from the
 application and the run.
@@ -19,7 +20,9 @@ from langmemory.errors import ConfigError
 from langmemory.nodes.inbox import bus_of
 from langmemory.nodes.namespaces import NamespaceTemplate, RunScope, fill, viewer_of
 from langmemory.nodes.node import run_of
+from langmemory.nodes.session import swarm_of
 from langmemory.pluralize import counted
+from langmemory.swarm import CLOSED, RecordedDecision, Task, TaskStatus
 from langmemory.tools.answering import memory_tool, refuse
 from langmemory.tools.memories import find
 from langmemory.twins import Steps, call, threaded
@@ -27,7 +30,7 @@ from langmemory.types import BusMessage, MessagePriority, Page, Privacy, SharedT
 
 SWARM_TOOLS: Final = (
     "context_share", "context_request", "context_subscribe", "context_invalidate", "handoff",
-    "context_inbox",
+    "update_task", "record_decision", "context_inbox",
 )  # fmt: skip
 """The names of the swarm tools."""
 SHOWN: Final = 20
@@ -79,10 +82,38 @@ class Handoff(BaseModel):
     to: str = Field(description="Name of an agent.")
     done: Short = Field(description="What was done so far.")
     next_steps: Several = Field([], description="What is left to do, in order.")
+    task: Annotated[str, Field(max_length=200)] | None = Field(
+        None, description="Id or title of the task that they work on from now on."
+    )
     memories: Memories = Field([], description=_BELONG)
     details: str = ""
     artifacts: Several = Field([], description="Paths, addresses, names.")
     priority: MessagePriority = "normal"
+
+
+class UpdateTask(BaseModel):
+    task: Annotated[str, Field(max_length=200)] | None = Field(
+        None, description="Id or title. Leave out to set a new task; then give it a title."
+    )
+    title: Annotated[str, Field(max_length=200)] | None = None
+    status: TaskStatus | None = None
+    blockers: Several | None = Field(None, description="What it waits for; [] is nothing.")
+    assign_to: str | None = Field(None, description="Name of who works on it from now on.")
+    details: str | None = None
+    note: str = Field("", description="What happened.")
+
+
+class RecordDecision(BaseModel):
+    what: Short = Field(description="What was decided, understandable by itself.")
+    why: Short = Field(description="The reason.")
+    alternatives: Several = Field([], description="What was not chosen.")
+    affects: Several = Field([], description="What it changes: paths, titles of tasks, names.")
+    task: Annotated[str, Field(max_length=200)] | None = Field(
+        None, description="Id or title of the task it is about."
+    )
+    supersedes: Annotated[str, Field(max_length=2_000)] | None = Field(
+        None, description="Id of the decision, or what it said, that this one takes the place of."
+    )
 
 
 class ContextInbox(BaseModel):
@@ -139,7 +170,7 @@ class _Swarm:
     def tool(self, name: str) -> BaseTool:
         """Return one of the tools."""
         arguments, description = _TOOLS[name]
-        if name in ("context_share", "context_request", "handoff") and self._agents:
+        if name in ("context_share", "context_request", "handoff", "update_task") and self._agents:
             others = "; ".join(f"{one}: {what}" for one, what in self._agents.items())
             description += f"\nThe other agents are {others}."
         bound: Callable[..., Any] = getattr(self, name)
@@ -245,20 +276,82 @@ class _Swarm:
         to: str,
         done: str,
         next_steps: Sequence[str] = (),
+        task: str | None = None,
         memories: Sequence[str] = (),
         details: str = "",
         artifacts: Sequence[str] = (),
         priority: MessagePriority = "normal",
     ) -> Steps[str]:
-        """Hand on."""
+        """Hand on: the task first, so that what is sent is true."""
         self._check(to)
         bus, source, scope = self._run(config, "handoff")
         keys = yield from self._keys(source, scope, memories)
+        if task is not None:
+            given = yield call(self._team(source, scope), "update_task", task, agent=to)
+            topic = {"topic": given.title}
+        else:
+            topic = {}
         handed = yield call(
             bus, "handoff", to, done, next_steps=next_steps, memories=keys, details=details,
-            artifacts=artifacts, priority=priority, privacy=self._privacy,
+            artifacts=artifacts, priority=priority, privacy=self._privacy, **topic,
         )  # fmt: skip
         return f"{sent(handed)} {to} takes it up when it starts next."
+
+    def update_task(
+        self,
+        config: RunnableConfig,
+        task: str | None = None,
+        title: str | None = None,
+        status: TaskStatus | None = None,
+        blockers: Sequence[str] | None = None,
+        assign_to: str | None = None,
+        details: str | None = None,
+        note: str = "",
+    ) -> Steps[str]:
+        """Set a task, or say where it stands."""
+        _, source, scope = self._run(config, "update_task")
+        self._check(assign_to if assign_to != fill(self._agent, scope) else None)
+        team = self._team(source, scope)
+        if task is None:
+            if not title:
+                raise refuse("Give a new task a title, or name the task by its id or title.")
+            made: Task = yield call(
+                team,
+                "add_task",
+                title,
+                details=details or "",
+                agent=assign_to,
+                privacy=self._privacy,
+            )
+            if status is None and not blockers and not note:
+                return _stands(made)
+            task, title = made.key, None
+        done: Task = yield call(
+            team, "update_task", task, title=title, status=status, blockers=blockers, agent=assign_to,
+            details=details, note=note,
+        )  # fmt: skip
+        return _stands(done)
+
+    def record_decision(
+        self,
+        config: RunnableConfig,
+        what: str,
+        why: str,
+        alternatives: Sequence[str] = (),
+        affects: Sequence[str] = (),
+        task: str | None = None,
+        supersedes: str | None = None,
+    ) -> Steps[str]:
+        """Record."""
+        _, source, scope = self._run(config, "record_decision")
+        found: RecordedDecision = yield call(
+            self._team(source, scope), "record_decision", what, why=why, alternatives=alternatives,
+            affects=affects, regarding=task, supersedes=supersedes, privacy=self._privacy,
+        )  # fmt: skip
+        return f"Recorded as {found.key}."
+
+    def _team(self, source: BaseStore, scope: RunScope) -> Any:
+        return swarm_of(source, self._namespace.resolve(scope), fill(self._agent, scope))
 
     def context_inbox(
         self,
@@ -277,6 +370,18 @@ class _Swarm:
             return "\n".join([*parts, mail([message], whole=True)])
         page = yield call(bus, "inbox", limit=SHOWN, min_priority=min_priority)
         return "\n".join([*parts, waiting(page)])
+
+
+def _stands(task: Task) -> str:
+    """Return where a task stands, as a model is told it."""
+    said = [f"Task {task.key}, {task.title}: {task.status.replace('_', ' ')}"]
+    if task.agent:
+        said.append(
+            f"{task.agent} works on it" if task.status not in CLOSED else f"by {task.agent}"
+        )
+    if task.blockers:
+        said.append(f"waits for {'; '.join(task.blockers)}")
+    return f"{', '.join(said)}."
 
 
 def sent(message: BusMessage) -> str:
@@ -328,6 +433,14 @@ _TOOLS: Final[Mapping[str, tuple[type[BaseModel], str]]] = {
     "handoff": (
         Handoff,
         "Hand your work on to another agent: what is done, and what is left.",
+    ),
+    "update_task": (
+        UpdateTask,
+        "Say where a task stands: status, what it waits for, who works on it. Or set a new one.",
+    ),
+    "record_decision": (
+        RecordDecision,
+        "Record a decision that others have to know of later: what, why, and what was not chosen.",
     ),
     "context_inbox": (
         ContextInbox,

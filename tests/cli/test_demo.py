@@ -228,6 +228,15 @@ def test_the_demo_lets_an_ollama_model_answer(tmp_path: Path, ollama: OllamaServ
             ["mia: I play the oboe", "noor: I build kites", "forget noor: 2 memories gone"],
         ),
         ("reflection.py", ["Anna lives in Porto."]),
+        (
+            "swarm.py",
+            [
+                "[blocked] Publish the prices page (writer, waits for a word from legal)",
+                "decided: Prices are in euros only, because nine of ten",
+                "session of researcher: Find out the currency: euros.",
+                "session of writer: nothing finished. Next: Publish the prices page",
+            ],
+        ),
     ],
 )
 def test_every_example_runs(

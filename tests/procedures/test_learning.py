@@ -11,11 +11,10 @@ import pytest
 from langchain_core.messages import AIMessage, AnyMessage, HumanMessage, ToolMessage
 from langgraph.graph import END, START, StateGraph
 
-from langmemory import MemoryStore, ReflectionExecutor
+from langmemory import MemoryStore, ReflectionExecutor, create_procedure_learner
 from langmemory.context import note_id
 from langmemory.errors import ExtractionError
 from langmemory.nodes import MemoryState, RecallNode, RememberNode
-from langmemory.reflection.procedure_learner import create_procedure_learner
 from tests.scripted import ScriptedModel
 
 HOME = ("memories", "ana")

@@ -85,7 +85,7 @@ async def test_an_example_can_be_sent(
     }
     if name != "add_semantic":
         store.put(place, "sister", value)
-    if name in ("link", "unlink"):
+    if name in ("link", "unlink", "update_task"):
         team = ("team", "shop")
         store.put(team, "task", {"record": "task", "title": "Ship the checkout"})
         store.put(team, "prices", {"record": "document", "path": "docs/prices.md"})

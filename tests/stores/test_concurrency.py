@@ -85,6 +85,56 @@ async def test_one_bad_write_of_a_group_fails_alone(path: str) -> None:
     store.close()
 
 
+def test_threads_whose_writes_share_a_commit_fail_each_on_its_own(path: str) -> None:
+    """Of several threads that wait for their turn one writes for all; an error is told to its own thread,
+    and who is interrupted leaves the others to themselves."""
+    store = MemoryStore(path, index=False)
+    workers = store._core.workers
+    busy, hold = threading.Event(), threading.Event()
+
+    def interrupted(connection: Any) -> None:
+        connection.execute("INSERT INTO setting (name, value) VALUES ('half', 'done')")
+        busy.set()
+        assert hold.wait(30)
+        raise KeyboardInterrupt
+
+    def put(key: str) -> Callable[[Any], str]:
+        def write(connection: Any) -> str:
+            connection.execute("INSERT INTO setting (name, value) VALUES (?, 'done')", (key,))
+            return key
+
+        return write
+
+    def stumbling(connection: Any) -> None:
+        put("half")(connection)
+        raise KeyError("later")
+
+    def broken(connection: Any) -> None:
+        connection.execute("INSERT INTO item (namespace, key) VALUES (1, 'half')")
+
+    with ThreadPoolExecutor(8) as threads:
+        first = threads.submit(workers.share, interrupted)
+        assert busy.wait(30)
+        others = [
+            threads.submit(workers.share, one)
+            for one in (put("one"), broken, stumbling, put("two"))
+        ]
+        while len(workers._waiting) < len(others):
+            time.sleep(0.001)
+        hold.set()
+        told = [
+            type(one.exception()).__name__ if one.exception() else one.result() for one in others
+        ]
+        assert isinstance(first.exception(), KeyboardInterrupt)
+    assert told == ["one", "DatabaseError", "KeyError", "two"]
+    with store._core.engine.read() as snapshot:
+        found = snapshot.connection.execute(
+            "SELECT name FROM setting WHERE name IN ('half', 'one', 'two') ORDER BY name"
+        ).fetchall()
+    assert found == [("one",), ("two",)]
+    store.close()
+
+
 async def test_cancellation_leaves_the_store_healthy(path: str) -> None:
     """Tasks cancelled at any moment of a put, search or remember leave a store that works on, and
     what was put is whole or not there."""

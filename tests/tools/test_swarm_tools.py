@@ -38,7 +38,7 @@ def tools_of(store: MemoryStore, agent: str, **options: Any) -> dict[str, BaseTo
 
 
 def test_the_tools_are_those_of_the_issue(store: MemoryStore) -> None:
-    """Six tools; no argument says who sends, on whose behalf, or where."""
+    """Eight tools; no argument says who sends, on whose behalf, or where."""
     tools = tools_of(store, "a")
     assert tuple(tools) == SWARM_TOOLS
     names = {name for tool in tools.values() for name in tool.args}
@@ -282,3 +282,30 @@ async def test_an_orchestrator_and_two_workers_pass_work_on(
     assert (answer.sender, answer.summary) == ("writer", "Written: 9 euros")
     for name in ("researcher", "writer"):
         assert store.bus(TEAM, agent=name).inbox().items == ()
+
+
+async def test_tasks_and_decisions_are_kept_by_tools(store: MemoryStore) -> None:
+    """A model sets tasks, says where they stand, hands them on and records what is decided; it is told what
+    is wrong, and the run goes on."""
+    tools = tools_of(store, "a", agents={"b": "writes"})
+    set_ = tools["update_task"].invoke({"title": "Ship", "assign_to": "a", "blockers": ["legal"]})
+    assert "Ship: blocked, a works on it, waits for legal." in set_
+    team = store.swarm(TEAM, agent="a")
+    [task] = team.tasks()
+    assert "is called so" not in tools["update_task"].invoke({"task": "Shop", "status": "done"})
+    assert "There is no memory, task" in tools["update_task"].invoke(
+        {"task": "Shop", "status": "done"}
+    )
+    assert "no agent 'c'" in tools["update_task"].invoke({"task": "Ship", "assign_to": "c"})
+    assert "Give a new task a title" in tools["update_task"].invoke({"status": "done"})
+    recorded = await tools["record_decision"].ainvoke(
+        {"what": "In euros", "why": "customers", "affects": ["shop.py", "Ship"], "task": task.key}
+    )
+    [decision] = team.decisions()
+    assert recorded == f"Recorded as {decision.key}."
+    assert {edge.object for edge in store.graph(TEAM).edges(decision.key, "affects")} == {
+        "artifact:shop.py", f"item:{task.key}",
+    }  # fmt: skip
+    tools["handoff"].invoke({"to": "b", "done": "half", "task": "Ship"})
+    assert team.task("Ship").agent == "b"
+    assert store.bus(TEAM, agent="b").inbox().items[0].topic == "Ship"

@@ -2,11 +2,15 @@
 
 ``from langmem import …`` becomes ``from langmemory import …``, and ``from langmem.short_term import …``
 becomes ``from langmemory.short_term import …``; this module has them all. Arguments and answers are
-LangMem's. LangMem's prompt optimizers have no counterpart: import them from LangMem, over the same
-store.
+LangMem's.
 """
 
 from langmemory.compat.langmem.memory_manager import MemoryManager, create_memory_manager
+from langmemory.compat.langmem.prompts import (
+    Prompt,
+    create_multi_prompt_optimizer,
+    create_prompt_optimizer,
+)
 from langmemory.compat.langmem.schemas import ExtractedMemory, Memory
 from langmemory.compat.langmem.searcher import create_memory_searcher
 from langmemory.compat.langmem.short_term import (
@@ -31,6 +35,7 @@ __all__ = [
     "MemoryManager",
     "MemoryPhase",
     "MemoryStoreManager",
+    "Prompt",
     "ReflectionExecutor",
     "RunningSummary",
     "SummarizationNode",
@@ -40,6 +45,8 @@ __all__ = [
     "create_memory_manager",
     "create_memory_searcher",
     "create_memory_store_manager",
+    "create_multi_prompt_optimizer",
+    "create_prompt_optimizer",
     "create_search_memory_tool",
     "create_thread_extractor",
     "summarize_messages",

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
+from collections import deque
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
 import numpy as np
 import psycopg
-from psycopg.adapt import Loader
+from psycopg.adapt import Dumper, Loader
 from psycopg.pq import TransactionStatus
 from psycopg.types.numeric import FloatDumper, Int8Dumper
 from psycopg.types.string import StrDumper
@@ -45,8 +46,24 @@ MOST_SENT: Final = 200
 """Statements that are sent without waiting for what became of them."""
 
 
+_LAST_ITEM: Final = "SELECT last_value FROM last_item"
+
+
 class Array(list[Any]):
     """A value of ``carray(?)``; any other list is no value."""
+
+
+class Numbers(Array):
+    """One of whole numbers."""
+
+
+class _NumbersDumper(Dumper):
+    """Writes them all at once, as they may be thousands."""
+
+    oid = 1016  # of bigint[], the same on every server
+
+    def dump(self, obj: Any) -> bytes:
+        return b"{%s}" % ",".join(map(str, obj)).encode()
 
 
 def adapt(raw: psycopg.Connection[Any]) -> None:
@@ -59,6 +76,7 @@ def adapt(raw: psycopg.Connection[Any]) -> None:
         raw.adapters.register_dumper(kind, FloatDumper)
     raw.adapters.register_dumper(str, StrDumper)  # as text, not as of no type
     raw.adapters.register_loader("numeric", _Number)
+    raw.adapters.register_dumper(Numbers, _NumbersDumper)
     raw.adapters.register_dumper(vectors.Sent, vectors.SentDumper)
 
 
@@ -83,8 +101,11 @@ class Connection:
         self.raw, self._pipeline = raw, pipeline
         self.told: Any = None
         """What `Database.read` was asked ``also``."""
+        self.answers: dict[str, tuple[Any, ...] | None] = {}
+        """The only rows of statements without values, which were asked with others."""
         self._changed = self._changed_in_all = 0
         self._uncounted: list[Any] = []
+        self._asked: deque[tuple[str, tuple[Any, ...], Any]] = deque()
 
     @property
     def in_transaction(self) -> bool:
@@ -95,11 +116,16 @@ class Connection:
         )
 
     def execute(self, statements: str, bindings: Any = (), /) -> Any:
+        if not bindings and statements in self.answers:
+            return Answered(self.answers[statements])
+        if self._asked and (answer := self._answer(statements, bindings)) is not None:
+            return answer
         cursor: Any = None
         for statement in _parts(statements):
             one = translated(statement)
             cursor = self.raw.execute(one.sql.encode(), _bound(one, bindings))
-            self._uncounted.append(cursor)
+            if not one.returns:
+                self._uncounted.append(cursor)
             if one.returns or self._pipeline is None or len(self._uncounted) >= MOST_SENT:
                 self.flush()
             if not isinstance(bindings, Mapping):
@@ -116,6 +142,7 @@ class Connection:
 
     def send_many(self, statement: bytes, rows: Sequence[Sequence[Any]]) -> Any:
         """Run a statement of PostgreSQL that returns no rows for each of the rows."""
+        self._asked.clear()
         cursor = self.raw.cursor()
         if self._pipeline is not None and len(rows) < MANY:
             for row in rows:
@@ -148,14 +175,34 @@ class Connection:
     @staticmethod
     def array(ids: Iterable[int], /) -> Any:
         found = ids.tolist() if isinstance(ids, np.ndarray) else [int(one) for one in ids]
-        return Array(found or [0])
+        return Numbers(found or [0])
+
+    def ahead(self, questions: Iterable[tuple[str, tuple[Any, ...]]], /) -> None:
+        if self._pipeline is None:
+            return
+        self._asked.clear()
+        for statement, bindings in (*questions, (_LAST_ITEM, ())):
+            one = translated(statement)
+            cursor = self.raw.execute(one.sql.encode(), _bound(one, bindings))
+            self._asked.append((statement, bindings, cursor))
+        self.flush()
+
+    def _answer(self, statement: str, bindings: Any) -> Any:
+        """Return the answer to a query that was asked ahead, or None."""
+        if not statement.startswith("SELECT"):
+            self._asked.clear()
+        for place, (asked, of, cursor) in enumerate(self._asked):
+            if asked == statement and of == bindings:
+                del self._asked[place]
+                return cursor
+        return None
 
     @staticmethod
     def text_array(texts: Sequence[str], /) -> Any:
         return Array(texts)
 
     def last_item(self) -> int:
-        return int(self.execute("SELECT last_value FROM last_item").fetchone()[0])
+        return int(self.execute(_LAST_ITEM).fetchone()[0])
 
     def skip_item(self) -> int:
         return int(
@@ -249,6 +296,16 @@ class Connection:
 
     def erase_vectors(self, items: Sequence[int]) -> None:
         vectors.erase(self, items)
+
+
+class Answered:
+    """The row of a statement that was asked before, or none."""
+
+    def __init__(self, row: tuple[Any, ...] | None) -> None:
+        self._row = row
+
+    def fetchone(self) -> tuple[Any, ...] | None:
+        return self._row
 
 
 _SEMICOLON: Final = re.compile(r"'(?:[^']|'')*'|(;)")

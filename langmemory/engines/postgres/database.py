@@ -150,6 +150,7 @@ class Database:
         """The schema of pgvector; None: the database has no vectors."""
         self.vector_version: tuple[int, ...] = ()
         """Of pgvector, such as ``(0, 8, 5)``: its iterative scan is there from 0.8 on."""
+        self._begins: dict[str, str] = {}
         self.schema_version: int | None = None
         self.ahead_us = 0
         self.filtered = False
@@ -206,6 +207,7 @@ class Database:
             (self.address.schema, self.address.schema),
         ).fetchone()
         self.vectors_in, self.vector_version = None, ()
+        self._begins = {}
         if row is not None:
             found = tuple(int(one) for one in re.findall(r"\d+", row[1]))
             if found >= OLDEST_PGVECTOR:
@@ -218,17 +220,17 @@ class Database:
             quoting.SQL(", ").join(map(quoting.Identifier, dict.fromkeys(names)))
         )
 
-    def _begin(self, mode: str) -> quoting.Composed:
-        # In one message: each costs a way to the server and back.
-        begin = quoting.SQL("BEGIN {}; SET LOCAL {}").format(
-            quoting.SQL(mode),
-            self.search_path(),
-        )
+    def _begin(self, mode: str) -> str:
+        """Return what begins a transaction, to be sent in one message with what follows: each costs a way to
+        the server and back."""
+        begin = self._begins.get(mode)
+        if begin is None:
+            path = self.search_path().as_string(None)
+            begin = self._begins[mode] = f"BEGIN ISOLATION LEVEL {mode}; SET LOCAL {path}"
         if not self.filtered:
             return begin
-        return quoting.SQL("{}; SET LOCAL {} = {}").format(
-            begin, quoting.SQL(row_security.SETTING), quoting.Literal(self._viewer)
-        )
+        viewer = quoting.Literal(self._viewer).as_string(None)
+        return f"{begin}; SET LOCAL {row_security.SETTING} = {viewer}"
 
     def find_rights(self) -> None:
         """Look whether the role of the address may write here, once the tables are there."""
@@ -267,8 +269,10 @@ class Database:
             self._pool.give_back(raw)
 
     @contextmanager
-    def _begun(self, begin: quoting.Composed) -> Iterator[tuple[psycopg.Connection[Any], Any, int]]:
-        """A connection on which a transaction began, the row that the last statement of its beginning
+    def _begun(
+        self, begin: str, *questions: str
+    ) -> Iterator[tuple[psycopg.Connection[Any], Any, int]]:
+        """A connection on which a transaction began, the row that the last question of its beginning
         returned, and when that was asked for. One that broke while it was idle is replaced: nothing was
         begun on it."""
         self.check_usable()
@@ -277,10 +281,7 @@ class Database:
             raw = self._pool.take(deadline)
             try:
                 asked_us = time.time_ns() // 1000
-                cursor = raw.execute(begin)
-                while cursor.nextset():
-                    pass
-                row = cursor.fetchone() if cursor.description else None
+                row = self._pool.begin(raw, begin, questions)
                 break
             except psycopg.OperationalError:
                 broken = raw.closed and time.monotonic() < deadline
@@ -311,21 +312,19 @@ class Database:
                 f"The role with which {self.path} is open may only read it, or the server is a replica. "
                 "Write through a store that is opened on the primary, as the owner of the tables."
             )
-        begin = quoting.SQL(
-            "{}; SET LOCAL lock_timeout = {}; SET LOCAL synchronous_commit = {}; {}; {}"
-        ).format(
-            self._begin("ISOLATION LEVEL READ COMMITTED"),
-            self.patience(busy_timeout_ms),
-            quoting.SQL("on" if self._durable else "off"),
-            self.lock(),
-            quoting.SQL(
-                _VERSION if self.schema_version is not None else f"SELECT {_CLOCK}, NULL, NULL"
-            ),
+        begin = (
+            f"{self._begin('READ COMMITTED')}; "
+            f"SET LOCAL lock_timeout = {self.patience(busy_timeout_ms).as_string(None)}; "
+            f"SET LOCAL synchronous_commit = {'on' if self._durable else 'off'}"
         )
+        version = _VERSION if self.schema_version is not None else f"SELECT {_CLOCK}, NULL, NULL"
         transaction: str | None = None
         self._writing.now = True
         try:
-            with clear_errors(self.path), self._begun(begin) as (raw, row, asked_us):
+            with (
+                clear_errors(self.path),
+                self._begun(begin, self.lock().as_string(None), version) as (raw, row, asked_us),
+            ):
                 self._set_clock(asked_us, row[0])
                 self._check_schema(row[1:])
                 with raw.pipeline() as pipeline:
@@ -352,9 +351,7 @@ class Database:
             DatabaseError: Nobody knows.
         """
         deadline = time.monotonic() + self.address.pool_timeout_seconds
-        begin = quoting.SQL("BEGIN READ ONLY; SELECT pg_xact_status({}::xid8)").format(
-            quoting.Literal(transaction)
-        )
+        begin = f"BEGIN READ ONLY; SELECT pg_xact_status('{int(transaction)}'::xid8)"
         state, before = "in progress", self._timeline
         with suppress(DatabaseError), clear_errors(self.path):
             while state == "in progress" and time.monotonic() < deadline:
@@ -411,10 +408,11 @@ class Database:
             also: A query whose row becomes `Connection.told`: asked on the way.
         """
         mode = "REPEATABLE READ" if snapshot else "READ COMMITTED"
-        begin = self._begin(f"ISOLATION LEVEL {mode} READ ONLY")
-        if also:
-            begin += quoting.SQL("; " + also)
-        with clear_errors(self.path), self._begun(begin) as (raw, row, _):
+        begin = self._begin(f"{mode} READ ONLY")
+        with (
+            clear_errors(self.path),
+            self._begun(begin, *([also] if also else [])) as (raw, row, _),
+        ):
             connection = Connection(raw)
             connection.told = row if also else None
             yield connection
@@ -423,10 +421,14 @@ class Database:
     def copy(self) -> Iterator[Connection]:
         """A transaction that is rolled back whatever happens, to see what a write would do. It writes, and
         so it takes the lock of the writers: rows that both change would end one of them."""
-        begin = quoting.SQL("{}; SET LOCAL lock_timeout = {}; {}").format(
-            self._begin("ISOLATION LEVEL READ COMMITTED"), self.patience(), self.lock()
+        begin = (
+            f"{self._begin('READ COMMITTED')}; "
+            f"SET LOCAL lock_timeout = {self.patience().as_string(None)}"
         )
-        with clear_errors(self.path), self._begun(begin) as (raw, _, _):
+        with (
+            clear_errors(self.path),
+            self._begun(begin, self.lock().as_string(None)) as (raw, _, _),
+        ):
             yield Connection(raw)
 
     def first(self, statement: str, bindings: tuple[Any, ...]) -> Any:

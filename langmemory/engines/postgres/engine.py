@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Final
 
+import numpy as np
 import psycopg
 from psycopg import sql as quoting
 
@@ -25,6 +26,7 @@ from langmemory.engines.postgres import (
 from langmemory.engines.postgres.connection import Connection
 from langmemory.engines.postgres.consistency import check
 from langmemory.engines.postgres.database import OLDEST_PGVECTOR, Database
+from langmemory.engines.postgres.namespace_ids import NamespaceIds
 from langmemory.engines.postgres.search import keyword_search, known_words, word_reader
 from langmemory.engines.postgres.search import vector_search as server_search
 from langmemory.engines.sql.copies.binary import (
@@ -35,10 +37,17 @@ from langmemory.engines.sql.copies.binary import (
 )
 from langmemory.engines.sql.copies.copies import Copies
 from langmemory.engines.sql.copies.words import Current
+from langmemory.engines.sql.graph.graph import NOBODY
+from langmemory.engines.sql.graph.hops import NO_STEPS
 from langmemory.engines.sql.scope.scopes import CompiledScope
 from langmemory.engines.sql.search import vector_search
-from langmemory.engines.sql.search.scope_plan import CardinalityCache, ScopePlan
-from langmemory.engines.sql.search.scoped_snapshot import ScopedSnapshot
+from langmemory.engines.sql.search.scope_plan import (
+    HIGHEST_ITEM,
+    HIGHEST_NAMESPACE,
+    CardinalityCache,
+    ScopePlan,
+)
+from langmemory.engines.sql.search.scoped_snapshot import INACTIVE, ScopedSnapshot
 from langmemory.engines.sql.tables.settings import ModelSetting, read_model, remaining
 from langmemory.errors import ClosedStoreError, DatabaseError, SchemaVersionError
 from langmemory.ports.candidates import NOTHING, Floats, Ids, KeywordQuery
@@ -53,6 +62,8 @@ _SEEN: Final = (
     "(SELECT coalesce(max(seq), 0) FROM word_change), "
     "(SELECT coalesce(max(seq), 0) FROM history), "
 )
+_ASKED_TOO: Final = (HIGHEST_ITEM, HIGHEST_NAMESPACE, INACTIVE, NOBODY, NO_STEPS)
+"""What most searches ask besides: one way to the server answers all."""
 _VECTOR_ENDS: Final = (
     "(SELECT coalesce(max(seq), 0) FROM code), "
     "(SELECT coalesce(max(last_seq), 0) FROM code_segment)"
@@ -73,10 +84,14 @@ class Seen:
     """The last change of words."""
     change: int
     """The newest change of the history."""
+    namespaces: int
+    """The highest id of a namespace."""
 
 
 class Engine:
     """See `langmemory.engines.sql.engine.Engine`. Thread-safe."""
+
+    shares_commits = True
 
     def __init__(self, url: str, *, settings: DatabaseConfig = DEFAULT_DATABASE) -> None:
         """Connect, and bring the schema up to date; several processes may do so at once.
@@ -120,6 +135,7 @@ class Engine:
         self.check_usable = database.check_usable
         self.counts = keyword_search.Counts()
         self.cardinalities = CardinalityCache()
+        self.namespaces = NamespaceIds()
 
     def _set_up(self) -> None:
         """Bring the schema up to date, unless it is; of several processes at once, one does it."""
@@ -249,19 +265,24 @@ class Engine:
 
     def _ends(self) -> str:
         """Return the query for what `seen` returns."""
-        return _SEEN + (_VECTOR_ENDS if self.database.vectors_in else _NO_VECTORS)
+        vector_ends = _VECTOR_ENDS if self.database.vectors_in else _NO_VECTORS
+        return _SEEN + ", ".join([vector_ends, *(f"({one})" for one in _ASKED_TOO)])
 
     def seen(self, connection: Connection) -> Seen:
         """Return what this connection's snapshot has, for the copies in memory."""
         told: Any = connection.told
         if told is None:
             told = connection.raw.execute(self._ends().encode()).fetchone()
-        model, dims, generation, words, change, newest, packed = told
+        model, dims, generation, words, change, newest, packed, *answers = told
+        connection.answers = {
+            asked: None if answer is None else (answer,)
+            for asked, answer in zip(_ASKED_TOO, answers, strict=True)
+        }
         setting = ModelSetting(
             model=model, dims=None if dims is None else int(dims), generation=int(generation)
         )
         setting, index = self.copies.adopt(setting)
-        return Seen(setting, index, (max(newest, packed), packed), words, change)
+        return Seen(setting, index, (max(newest, packed), packed), words, change, answers[1])
 
     def for_viewer(self, viewer: str) -> Engine:
         """Return this engine; where its role is a reader, one whose transactions name the viewer."""
@@ -400,6 +421,7 @@ class Snapshot(ScopedSnapshot):
         super().__init__(connection, engine.cardinalities)
         self.engine = engine
         self.connection = connection
+        self._compared = server_search.Compared()
 
     @cached_property
     def _seen(self) -> Seen:
@@ -456,7 +478,16 @@ class Snapshot(ScopedSnapshot):
             plan = ScopePlan(connection, engine.cardinalities, scope, items=among)
         if exact or not self._copied(scope, plan):
             items = None if exact and among is None else plan.items
-            return server_search.nearest(connection, scope, query, limit, among=items)
+            ids, cosines = server_search.nearest(
+                connection,
+                scope,
+                query,
+                limit,
+                among=items,
+                told=self._compared if rough else None,
+            )
+            self._compared.add(query, ids, cosines)
+            return ids[:limit], cosines[:limit]
         engine.copies.searched(self.model(), index)
         return vector_search.nearest(
             connection, index, scope, query, limit, overfetch=overfetch, plan=plan, rough=rough
@@ -490,7 +521,12 @@ class Snapshot(ScopedSnapshot):
             plan=self.plan(scope),
             complete=complete,
             copy=self._words,
+            namespace_id=self._namespace_id(scope.scope.namespace),
         )
+
+    def _namespace_id(self, namespace: Namespace) -> int | None:
+        seen = self._seen.namespaces
+        return self.engine.namespaces.find(self.connection, namespace, seen) if namespace else None
 
     def ranking(self, bodies: Sequence[str]) -> keyword_search.Texts:
         return keyword_search.Texts(self.connection, self.engine.counts, bodies)
@@ -506,7 +542,24 @@ class Snapshot(ScopedSnapshot):
     def cosines(self, query: Floats, ids: Ids) -> Floats:
         index = self._index()
         found = None if index is None or not index.whole else index.cosines(query, ids)
-        return vector_search.cosines(self.connection, query, ids) if found is None else found
+        return self._compared.cosines(self.connection, query, ids) if found is None else found
+
+    def cosines_to_show(self, query: Floats, ids: Ids) -> Floats:
+        index = self._index()
+        if index is not None and index.whole:
+            return self.cosines(query, ids)
+        return self._compared.cosines(self.connection, query, ids, show=True)
+
+    def facets(self, ids: Ids) -> list[Any]:
+        known, wanted = self._compared.facets, ids.tolist()
+        missing = [item for item in wanted if item not in known]
+        if missing:
+            known |= {row[0]: row for row in super().facets(np.array(missing, np.int64))}
+        return [known[item] for item in wanted if item in known]
+
+    def shown(self, ids: Ids) -> Mapping[int, Any]:
+        known = self._compared.shown
+        return known if known.keys() >= set(ids.tolist()) else super().shown(ids)
 
     def rough_cosines(self, query: Floats, ids: Ids) -> Floats:
         index = self._index()

@@ -34,7 +34,8 @@ def tokenized(text: str) -> list[str]:
         include_offsets=False, include_colocated=False,
     )  # fmt: skip
     return [
-        one.encode()[:LONGEST].decode("utf-8", "ignore") for one in cast("Sequence[str]", found)
+        one if len(one) <= LONGEST // 4 else one.encode()[:LONGEST].decode("utf-8", "ignore")
+        for one in cast("Sequence[str]", found)
     ]
 
 

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import threading
 import time
+from collections.abc import Sequence
 from contextlib import suppress
+from select import select
 from typing import Any, Final
-from weakref import WeakValueDictionary
+from weakref import WeakKeyDictionary, WeakValueDictionary
 
 import psycopg
 from psycopg.conninfo import conninfo_to_dict
-from psycopg.pq import TransactionStatus
+from psycopg.pq import ConnStatus, TransactionStatus
 
 from langmemory.addresses import Address
 from langmemory.engines.postgres.connection import adapt
@@ -41,6 +44,9 @@ class Pool:
         self._address, self._shown = address, address.shown()
         self._places = threading.Semaphore(address.pool_size)
         self._idle: list[tuple[psycopg.Connection[Any], float]] = []
+        self._prepared: WeakKeyDictionary[psycopg.Connection[Any], dict[str, str]] = (
+            WeakKeyDictionary()
+        )
         self._lock = threading.Lock()
         self.users = 0
         self.prepares = True
@@ -81,7 +87,7 @@ class Pool:
         try:
             while idle := self._popped():
                 raw, since = idle
-                if time.monotonic() - since < LONGEST_IDLE_SECONDS and not raw.closed:
+                if time.monotonic() - since < LONGEST_IDLE_SECONDS and _rolled_back(raw, deadline):
                     return raw
                 raw.close()
             while True:
@@ -100,19 +106,56 @@ class Pool:
             return self._idle.pop() if self._idle else None
 
     def give_back(self, raw: psycopg.Connection[Any]) -> None:
-        """Take a connection back, and roll back what is left open on it; a broken one is closed."""
-        with suppress(psycopg.Error):
-            if raw.info.transaction_status not in (
-                TransactionStatus.IDLE,
-                TransactionStatus.UNKNOWN,
-            ):
-                raw.execute("ROLLBACK")
-        if self.closed or raw.info.transaction_status != TransactionStatus.IDLE:
+        """Take a connection back, and roll back what is left open on it; a broken one is closed. What
+        becomes of the rollback is read when the connection is taken the next time."""
+        if raw.info.transaction_status != TransactionStatus.IDLE and not self.closed:
+            with suppress(psycopg.Error):
+                raw.pgconn.send_query(b"ROLLBACK")
+                raw.pgconn.flush()
+        if self.closed or raw.info.status != ConnStatus.OK or _is_lost(raw):
             raw.close()
         else:
             with self._lock:
                 self._idle.append((raw, time.monotonic()))
         self._places.release()
+
+    def begin(
+        self, raw: psycopg.Connection[Any], start: str, questions: Sequence[str]
+    ) -> tuple[Any, ...] | None:
+        """Begin a transaction in one message, and return the row of its last question.
+
+        Args:
+            start: Statements, of which ``BEGIN`` is the first.
+            questions: Queries without values, which are prepared where they may be.
+        """
+        known = self._prepared.setdefault(raw, {})
+        try:
+            return self._begun(raw, start, questions, known)
+        except psycopg.errors.InvalidSqlStatementName:  # psycopg drops all at times, as after a DDL
+            known.clear()
+            raw.execute("ROLLBACK")
+            return self._begun(raw, start, questions, known)
+
+    def _begun(
+        self,
+        raw: psycopg.Connection[Any],
+        start: str,
+        questions: Sequence[str],
+        known: dict[str, str],
+    ) -> tuple[Any, ...] | None:
+        message = [start]
+        for one in questions:
+            if not self.prepares:
+                message.append(one)
+                continue
+            if one not in known:
+                known[one] = f"langmemory_{next(_numbers)}"
+                message.append(f"PREPARE {known[one]} AS {one}")
+            message.append(f"EXECUTE {known[one]}")
+        cursor = raw.execute("; ".join(message).encode())
+        while cursor.nextset():
+            pass
+        return cursor.fetchone() if cursor.description else None
 
     def close_idle(self) -> None:
         """Close the connections that nobody uses: after one broke, the others are likely to be broken."""
@@ -131,6 +174,27 @@ class Pool:
             raw.close()
 
 
+def _is_lost(raw: psycopg.Connection[Any]) -> bool:
+    return raw.info.transaction_status in (TransactionStatus.INTRANS, TransactionStatus.INERROR)
+
+
+def _rolled_back(raw: psycopg.Connection[Any], deadline: float) -> bool:
+    """Wait for the rollback that `Pool.give_back` sent; return whether the connection can be used."""
+    server = raw.pgconn
+    try:
+        while raw.info.status == ConnStatus.OK and server.is_busy():
+            server.flush()
+            if not select([server.socket], [], [], max(deadline - time.monotonic(), 0))[0]:
+                return False
+            server.consume_input()
+        while server.get_result() is not None:
+            pass
+    except psycopg.Error:
+        return False
+    return raw.info.transaction_status == TransactionStatus.IDLE
+
+
+_numbers = itertools.count()
 _pools: WeakValueDictionary[tuple[Address, int], Pool] = WeakValueDictionary()
 _lock = threading.Lock()
 

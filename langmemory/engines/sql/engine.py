@@ -114,6 +114,15 @@ class Snapshot(Protocol):
     def without_vectors(self, scope: CompiledScope, known: Ids, limit: int) -> Ids:
         """Return items in scope that have no vector and are not known yet, last updated first."""
 
+    def facets(self, ids: Ids) -> list[Any]:
+        """Return what items are ranked by, see `ScopedSnapshot.facets`."""
+
+    def cosines_to_show(self, query: Floats, ids: Ids) -> Floats:
+        """As `cosines`, of items that are then asked for by `shown`."""
+
+    def shown(self, ids: Ids) -> Mapping[int, Any]:
+        """Return what LangGraph shows of items, see `ScopedSnapshot.shown`."""
+
     def value(self, item: int) -> dict[str, Any]:
         """Return the value of an item that exists."""
 
@@ -121,6 +130,8 @@ class Snapshot(Protocol):
 class Engine(Protocol):
     """A database as the portable modules need it."""
 
+    shares_commits: bool
+    """Whether writes of several threads had better share a transaction, as each takes long."""
     remaining: Remaining | None
     """The rest of an earlier forgetting when the database was opened."""
 

@@ -53,6 +53,8 @@ VACUUM_FROM_BYTES: Final = 64 * MIB
 class Engine:
     """The memory file below any framework: no LangGraph, no model. Thread-safe."""
 
+    shares_commits = False
+
     def __init__(
         self,
         path: str | os.PathLike[str],
@@ -396,6 +398,8 @@ class Snapshot(ScopedSnapshot):
 
     def cosines(self, query: Floats, ids: Ids) -> Floats:
         return vector_search.cosines(self.connection, query, ids)
+
+    cosines_to_show = cosines
 
     def rough_cosines(self, query: Floats, ids: Ids) -> Floats:
         index = self._signs()

@@ -306,7 +306,18 @@ def _lately(now: datetime, unit: Unit, count: int) -> Window:
     return today - timedelta(days=days * count), tomorrow
 
 
+_filled_in: dict[str, tuple[TimeWords, re.Pattern[str]]] = {}
+
+
 def _counted(pattern: str, known: TimeWords) -> re.Pattern[str]:
+    of, filled = _filled_in.get(pattern, (None, None))
+    if of is not known or filled is None:  # of a language that was read anew, or another one
+        filled = _with_numbers(pattern, known)
+        _filled_in[pattern] = known, filled
+    return filled
+
+
+def _with_numbers(pattern: str, known: TimeWords) -> re.Pattern[str]:
     number = alternatives(tuple(name for name, n in known.numbers.items() if n == int(n)))
     if known.few:
         number = f"{known.few}|{number}"

@@ -27,7 +27,9 @@ except ImportError:  # Windows
 
 logger = logging.getLogger("langmemory.store")
 
-_DRAFT: Final = re.compile(r"\.(?:\d{4}-\d\d(?:-\d\d)?|MEMORY|DREAMS)\.md\.\d+\.\d+")
+_DRAFT: Final = re.compile(
+    r"\.(?:\d{4}-\d\d(?:-\d\d)?|MEMORY|DREAMS|STATE(?:-archive)?)\.md\.\d+\.\d+"
+)
 """Names of pages that are being written, by process and thread."""
 
 
@@ -60,7 +62,7 @@ class JournalFiles:
 
         here = self.folder.joinpath(*folders_of(namespace, None))
         places = ("", "*.private/", f"{ARCHIVE}/*/", f"*.private/{ARCHIVE}/*/")
-        _remove_left(draft for place in places for draft in here.glob(f"{place}.*"))
+        remove_left(draft for place in places for draft in here.glob(f"{place}.*"))
         return self._follow(
             lambda: journal.written(namespace, days=days), lambda: _of_days(here, days)
         )
@@ -75,7 +77,7 @@ class JournalFiles:
                 journal.keep(self.folder)
             return found
 
-        for draft in _remove_left(list(self.folder.rglob(".*"))):
+        for draft in remove_left(list(self.folder.rglob(".*"))):
             self._tidy(draft.parent)
         return self._follow(told, lambda: sorted(self.folder.rglob("*.md")))
 
@@ -147,7 +149,7 @@ def write_file(file: Path, text: bytes, is_ours: Callable[[Path], bool]) -> bool
 
 @contextmanager
 def _held(draft: Path) -> Iterator[BinaryIO]:
-    """A new file that only its owner may read, locked as long as it is written: `_remove_left`
+    """A new file that only its owner may read, locked as long as it is written: `remove_left`
     takes none that somebody still writes."""
     while True:
         with suppress(FileNotFoundError):
@@ -159,7 +161,7 @@ def _held(draft: Path) -> Iterator[BinaryIO]:
                 return
 
 
-def _remove_left(drafts: Iterable[Path]) -> list[Path]:
+def remove_left(drafts: Iterable[Path]) -> list[Path]:
     """Remove drafts of pages whose writer was killed, and return them.
 
     Raises:

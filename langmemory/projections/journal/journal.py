@@ -14,7 +14,7 @@ from typing import Final, Literal
 from langmemory.errors import ClosedStoreError, DatabaseError
 from langmemory.namespaces import check_namespace
 from langmemory.ports.journal import JournalRows
-from langmemory.projections.journal import memory_page, month_page
+from langmemory.projections.journal import memory_page, month_page, state_page
 from langmemory.projections.journal.days import pages_of
 from langmemory.projections.journal.files import JournalFiles
 from langmemory.projections.journal.memory_files import MemoryFiles, memory_pages
@@ -22,6 +22,7 @@ from langmemory.projections.journal.memory_page import MemoryPage
 from langmemory.projections.journal.month_page import MonthPage
 from langmemory.projections.journal.months import month_page as of_month
 from langmemory.projections.journal.pages import Page, render
+from langmemory.projections.journal.state_files import StateFiles
 from langmemory.types import Namespace
 
 logger = logging.getLogger("langmemory.store")
@@ -123,6 +124,23 @@ class Journal:
         """`MEMORY.md` and `DREAMS.md` in a folder of the journal."""
         return MemoryFiles(folder, self._rows)
 
+    def state_files(self, folder: str | os.PathLike[str]) -> StateFiles:
+        """`STATE.md` and its archive in a folder of the journal."""
+        return StateFiles(folder, self._rows)
+
+    def state_pages(self, namespace: Namespace) -> dict[str | None, str]:
+        """Return `STATE.md` of one namespace as text: None has what everybody may read, and each owner of
+        what is private theirs.
+
+        Args:
+            namespace: Exactly this one.
+        """
+        namespace = check_namespace(namespace)
+        rows = self._rows.state(namespace)
+        found = {one.owner: one for one in state_page.pages(namespace, rows)}
+        found.setdefault(None, state_page.StatePage(namespace=namespace, owner=None, rows=()))
+        return {owner: state_page.render(page)[state_page.NAME] for owner, page in found.items()}
+
     def memory_pages(
         self, namespace: Namespace, *, budget_tokens: int, now: datetime
     ) -> dict[str | None, str]:
@@ -177,6 +195,7 @@ class Journal:
                 for namespace in days:
                     JournalFiles(folder).rewrite(self, namespace, days[namespace])
                 self.memory_files(folder).prune(days)
+                self.state_files(folder).follow(days)
             except UNREACHED as error:  # what was to be deleted is deleted all the same
                 _warn(folder, error)
                 behind = True
@@ -209,6 +228,7 @@ class Journal:
                 if folder.is_dir():
                     JournalFiles(folder).rebuild(self)
                     self.memory_files(folder).prune()
+                    self.state_files(folder).rebuild()
             except UNREACHED as error:
                 _warn(folder, error)
                 behind.append(folder)

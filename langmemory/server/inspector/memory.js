@@ -17,11 +17,11 @@ export async function show(body, query, { reload }) {
     put(body, h("h1", null, "Not there (any more)"), problem(error), await history(where, key));
     return;
   }
-  const [rests, fades, past, used] = await Promise.all([one.kind === "episodic" ? conversation(one) : evidence(where, key), fading(where, key), history(where, key), usage(where, key)]);
+  const [rests, fades, past, used, tied] = await Promise.all([one.kind === "episodic" ? conversation(one) : evidence(where, key), fading(where, key), history(where, key), usage(where, key), links(where, key)]);
   const whole = one.text.trim();
   put(body, h("h1", { dir: "auto" }, begins(whole || "(no text)", 300)), whole.length > 300 && h("details", null, h("summary", null, `All ${whole.length.toLocaleString()} characters`), h("pre", { dir: "auto", tabindex: 0, "aria-label": "The whole text" }, whole)),
     about(one, { where: true }), actions(one, reload),
-    h("div", { class: "columns" }, h("div", null, rests, past), h("div", null, fades, used, detail(one))));
+    h("div", { class: "columns" }, h("div", null, rests, tied, past), h("div", null, fades, used, detail(one))));
 }
 
 /** Return what a person may do; each is a run that can be undone, but for forgetting. */
@@ -92,6 +92,24 @@ async function evidence(namespace, key) {
   return h("section", null, h("h2", null, "What it rests on"), found.items.length
     ? h("ul", { class: "list" }, found.items.map((one) => h("li", null, text(one), about(one))))
     : h("p", { class: "soft" }, "Nothing: it was said or written as it is."));
+}
+
+/** Return what a memory is linked with, in either direction; nothing where it is linked with nothing. */
+async function links(namespace, key) {
+  let part;
+  try {
+    part = await get("graph/subgraph", { namespace, entity: `item:${key}`, depth: 1, past: true, limit: 100 });
+  } catch (error) {
+    if (error.kind !== "not-found") throw error;
+    return null;
+  }
+  const names = new Map(part.entities.map((one) => [one.key, one]));
+  const end = (id) => { const one = names.get(id); return id.startsWith("item:") ? h("a", { href: memoryAddress({ namespace, key: id.slice(5) }), dir: "auto" }, one?.name ?? id) : h("span", { dir: "auto" }, one?.name ?? id); };
+  const own = part.edges.map((edge, at) => [edge, part.over.includes(at)]).filter(([edge]) => [edge.subject, edge.object].includes(`item:${key}`));
+  return own.length > 0 && h("section", null, h("h2", null, "What it is linked with"), h("ul", { class: "list" }, own.map(([edge, over]) => {
+    const outward = edge.subject === `item:${key}`, other = outward ? edge.object : edge.subject;
+    return h("li", { class: over ? "over" : "" }, h("span", { class: "tag" }, outward ? words(edge.relation) : `← ${words(edge.relation)}`), " ", end(other), " ", h("span", { class: "soft" }, names.get(other)?.kind));
+  })));
 }
 
 const HOUR_MS = 3_600_000, BESIDE = 3;

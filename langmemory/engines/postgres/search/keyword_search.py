@@ -234,6 +234,7 @@ def search(
     plan: ScopePlan,
     complete: bool = False,
     copy: Current | None = None,
+    namespace_id: int | None = None,
 ) -> tuple[Ids, Floats]:
     """Return the items in scope that match, with their BM25 > 0, best first.
 
@@ -242,12 +243,12 @@ def search(
         complete: Rows that only frequent words bring are wanted as well, where rare words bring fewer
             than ``limit``; else where they bring none.
         copy: The index in memory, as of this reader's snapshot.
+        namespace_id: Of the scope, if it is of one that there is.
     """
     parts = parts_of(query)
     namespace = scope.scope.namespace
     if not parts or ((items := plan.items) is not None and not len(items)):
         return NOTHING
-    namespace_id = find(connection, namespace) if namespace else None
     if namespace and namespace_id is None:  # a copy has no rows to tell it from the whole
         return NOTHING
     if copy is not None and all(part.is_word for part in parts):

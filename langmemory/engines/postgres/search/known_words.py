@@ -47,7 +47,12 @@ def known(
     tokens = list(dict.fromkeys(asked.values()))
     held = set[str]()
     if copy is not None and visible is TRUE:
-        held = {token for token in tokens if _is_copied(connection, copy, namespace, token)}
+        there = copy.words.having(tokens)  # of many that are near a word, hardly any
+        held = {
+            token
+            for token, is_there in zip(tokens, there.tolist(), strict=True)
+            if is_there and _is_copied(connection, copy, namespace, token)
+        }
         tokens = [one for one in tokens if one not in held] if len(copy.changed) else []
     if tokens:
         held |= _looked_up(connection, namespace, tokens, visible)

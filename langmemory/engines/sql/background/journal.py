@@ -46,6 +46,35 @@ def pages_of(connection: Connection, items: Iterable[int]) -> set[tuple[Namespac
     return {(from_path(path), day) for path, day in rows}
 
 
+STATE: Final = ("task", "decision", "session")
+"""Records that `STATE.md` tells of."""
+STATE_DAY: Final = "0001-01-01"
+"""Stands, among the marks of stale pages, for the page of a namespace that is of no day."""
+
+
+def stated_in(connection: Connection, items: Iterable[int]) -> set[tuple[Namespace, str]]:
+    """Return the namespaces whose `STATE.md` tells of these items, each with `STATE_DAY`."""
+    rows = connection.execute(
+        "SELECT DISTINCT n.path FROM carray(?) c CROSS JOIN item i ON i.id = c.value "
+        "CROSS JOIN namespace n ON n.id = i.namespace WHERE i.value ->> '$.record' IN "
+        "(SELECT value FROM carray(?))",
+        (connection.array(items), connection.text_array(STATE)),
+    )
+    return {(from_path(path), STATE_DAY) for (path,) in rows}
+
+
+def with_state(connection: Connection, prefix: Namespace) -> list[Namespace]:
+    """Return the namespaces in a prefix that have tasks, decisions or sessions, in order."""
+    query, bindings = below(prefix)
+    rows = connection.execute(
+        "SELECT DISTINCT n.path FROM path p CROSS JOIN leaf l ON l.path = p.id "
+        "CROSS JOIN namespace n ON n.id = l.namespace WHERE p.name = 'record' "
+        f"AND l.value IN (?, ?, ?) AND n.id IN {query} ORDER BY n.path",
+        (*STATE, *bindings),
+    )
+    return [from_path(path) for (path,) in rows]
+
+
 def retold_in(connection: Connection, items: Iterable[int]) -> set[tuple[Namespace, str]]:
     """Return the namespace and a day of the distilled months whose pages quote these items, or are made of
     them: days and months of the tree of summaries, and turns that these rest on."""

@@ -10,6 +10,7 @@ from collections.abc import Iterable
 from typing import Any, Final, NamedTuple
 
 from langmemory.engines.sql.graph import graph_rows
+from langmemory.engines.sql.scope.filters import Condition
 from langmemory.engines.sql.scope.scopes import CompiledScope
 from langmemory.engines.sql.tables.connection import Connection
 from langmemory.links import ANCHORS, KEYS, MEMORY, memory_of
@@ -130,6 +131,17 @@ def called(connection: Connection, namespace: int, record: str, field: str, name
         "SELECT i.id FROM path p CROSS JOIN leaf l ON l.path = p.id CROSS JOIN item i ON i.id = l.item "
         "WHERE p.name = 'record' AND l.value = ? AND l.namespace = ? AND i.value ->> ? = ? ORDER BY i.id",
         (record, namespace, f"$.{field}", name),
+    )
+    return [int(row[0]) for row in rows]
+
+
+def records(connection: Connection, namespace: int, record: str, seen: Condition) -> list[int]:
+    """Return the items of a namespace that are such a record, over ``item AS i``, and are not archived."""
+    rows = connection.execute(
+        "SELECT i.id FROM path p CROSS JOIN leaf l ON l.path = p.id CROSS JOIN item i ON i.id = l.item "
+        "WHERE p.name = 'record' AND l.value = ? AND l.namespace = ? AND i.status <> 'archived' "
+        f"AND {seen.sql} ORDER BY i.id",
+        (record, namespace, *seen.bindings),
     )
     return [int(row[0]) for row in rows]
 

@@ -62,10 +62,12 @@ def within(scope: CompiledScope) -> tuple[str, Bindings]:
     return f"{scope.where} AND i.namespace IN {namespaces}", (*scope.bindings, *bindings)
 
 
+NOBODY: Final = "SELECT NOT EXISTS (SELECT 1 FROM entity)"
+
+
 def is_empty(connection: Connection) -> bool:
     """Return whether no entity was ever found in this file: most reads of the graph end here."""
-    row = connection.execute("SELECT NOT EXISTS (SELECT 1 FROM entity)").fetchone()
-    return bool(row[0])
+    return bool(connection.execute(NOBODY).fetchone()[0])
 
 
 def _told_by_then(scope: CompiledScope, table: str) -> tuple[str, Bindings]:

@@ -41,12 +41,14 @@ _NO_IDS: Final = np.empty(0, np.int64)
 NOTHING: Final = Steps(_NO_IDS, _NO_IDS, np.empty(0, np.float32), (), np.empty(0, np.bool_))
 
 
+NO_STEPS: Final = (
+    "SELECT NOT EXISTS (SELECT 1 FROM mention) AND NOT EXISTS (SELECT 1 FROM evidence)"
+)
+
+
 def is_empty(connection: Connection) -> bool:
     """Return whether no step can be taken anywhere in the file."""
-    row = connection.execute(
-        "SELECT NOT EXISTS (SELECT 1 FROM mention) AND NOT EXISTS (SELECT 1 FROM evidence)"
-    ).fetchone()
-    return bool(row[0])
+    return bool(connection.execute(NO_STEPS).fetchone()[0])
 
 
 def rarity(memories: int) -> float:

@@ -271,7 +271,7 @@ class AsOfSource(SnapshotSource):
         return joined(rows, as_rows(map(self._row, found))) if found else rows
 
     def _row(self, one: Version) -> tuple[Any, ...]:
-        """Return `ROW_COLUMNS` as they were."""
+        """Return `FACETS` as they were."""
         was = one.columns
         said_at = was["created_at"] if was["valid_at"] is None else was["valid_at"]
         return (

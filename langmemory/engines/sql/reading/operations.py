@@ -173,8 +173,6 @@ def _get(
 LOOKED_AT: Final = 100
 """Values read at a time, where a filter has to look at them."""
 
-_COLUMNS = "i.id, n.path, i.key, i.value, i.created_at, i.updated_at, i.expires_at"
-
 
 def _search(
     batch: Batch,
@@ -188,7 +186,7 @@ def _search(
     if op.query and op.query.strip():
         vector = vectors.get(op.query)
         ids, scores = searching.rank(snapshot, scope, op.query, vector, op.limit, op.offset)
-        rows = _rows_by_id(snapshot.connection, ids)
+        rows = _rows_by_id(snapshot, ids)
         shown: list[float | None] = [
             None if math.isnan(score) else score for score in scores.tolist()
         ]
@@ -216,16 +214,11 @@ def _search(
     return found
 
 
-def _rows_by_id(connection: Connection, ids: Ids) -> list[Any]:
+def _rows_by_id(snapshot: Snapshot, ids: Ids) -> list[Any]:
     """Return a row for each id, in order; None where the item is gone."""
     if not len(ids):
         return []
-    rows = connection.execute(
-        f"SELECT {_COLUMNS} FROM carray(?) c CROSS JOIN item i ON i.id = c.value "
-        "CROSS JOIN namespace n ON n.id = i.namespace",
-        (connection.array(ids),),
-    )
-    found = {row[0]: row for row in rows}
+    found = snapshot.shown(ids)
     return [found.get(item) for item in ids.tolist()]
 
 
@@ -258,12 +251,12 @@ def _rows_by_time(
     sql = f"SELECT i.id FROM {source} ORDER BY i.updated_at DESC, i.id DESC"
     if residual is None:
         found = connection.execute(f"{sql} LIMIT ? OFFSET ?", (*bindings, op.limit, op.offset))
-        return _rows_by_id(connection, np.array([row[0] for row in found], np.int64))
+        return _rows_by_id(snapshot, np.array([row[0] for row in found], np.int64))
     ids = np.array([row[0] for row in connection.execute(sql, bindings)], np.int64)
     rows: list[Any] = []
     skipped = at = 0
     while len(rows) < op.limit and at < len(ids):
-        for row in _rows_by_id(connection, ids[at : at + LOOKED_AT]):
+        for row in _rows_by_id(snapshot, ids[at : at + LOOKED_AT]):
             if len(rows) < op.limit and residual(from_json(row[3])):
                 if skipped < op.offset:
                     skipped += 1

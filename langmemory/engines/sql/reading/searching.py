@@ -228,7 +228,7 @@ class Searching:
         if vector is None or mode == "keyword":
             return page, shown
         if mode == "hybrid":
-            shown = snapshot.cosines(vector, page)
+            shown = snapshot.cosines_to_show(vector, page)
             shown[np.isnan(shown)] = 0
         # As InMemoryStore does: items in scope without a vector follow the ranked ones, with no score
         # (NaN here), if there is room.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from itertools import islice
-from typing import Any, Final
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +17,7 @@ from langmemory.engines.sql.reading import summaries
 from langmemory.engines.sql.reading.claims import claims_asked, rivals_among
 from langmemory.engines.sql.records import items
 from langmemory.engines.sql.scope.scopes import CompiledScope
+from langmemory.engines.sql.search.scoped_snapshot import FACETS
 from langmemory.languages.spelling import name_key
 from langmemory.ports.candidates import (
     NOTHING,
@@ -33,11 +34,6 @@ from langmemory.ports.candidates import (
     Uses,
 )
 from langmemory.types import Memory
-
-ROW_COLUMNS: Final = (
-    "i.id, i.thread, i.position, i.speaker, coalesce(i.valid_at, i.created_at), i.tokens, "
-    "i.importance, i.confidence, i.status, i.invalid_at, i.expired_at"
-)
 
 RowTuples = list[tuple[Any, ...]]
 
@@ -114,13 +110,7 @@ class SnapshotSource:
     def rows(self, ids: Ids) -> Rows:
         if not len(ids):
             return as_rows(())
-        connection = self._snapshot.connection
-        return as_rows(
-            connection.execute(
-                f"SELECT {ROW_COLUMNS} FROM carray(?) c CROSS JOIN item i ON i.id = c.value",
-                (connection.array(ids),),
-            )
-        )
+        return as_rows(self._snapshot.facets(ids))
 
     def uses(self, ids: Ids) -> Uses:
         return as_uses(ids, self._uses(ids))
@@ -140,7 +130,7 @@ class SnapshotSource:
             return as_rows(())
         connection, scope = self._snapshot.connection, self._scope
         found = connection.execute(
-            f"SELECT {ROW_COLUMNS}{scope.value_column} "
+            f"SELECT {FACETS}{scope.value_column} "
             "FROM carray(?) c CROSS JOIN item i INDEXED BY item_thread "
             "ON i.thread = c.value >> 32 AND i.position = c.value & 0xffffffff "
             f"WHERE i.thread IS NOT NULL AND {scope.where}",
@@ -222,7 +212,7 @@ def as_uses(ids: Ids, found: RowTuples) -> Uses:
 
 
 def as_rows(found: Iterable[tuple[Any, ...]]) -> Rows:
-    """Return rows of `ROW_COLUMNS` as columns."""
+    """Return rows of `FACETS` as columns."""
     columns = list(zip(*found, strict=True)) or [()] * 11
     return Rows(
         ids=np.array(columns[0], np.int64),

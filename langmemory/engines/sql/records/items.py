@@ -6,7 +6,7 @@ An item, its filter leaves, keywords, vectors, sign bits and history change in o
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any, Final, Literal, NamedTuple
@@ -20,11 +20,14 @@ from langmemory.engines.sql.scope.filters import Condition
 from langmemory.engines.sql.scope.ownership import visible_to
 from langmemory.engines.sql.tables.connection import Connection
 from langmemory.engines.sql.tables.namespaces import (
+    PLACES,
     below,
     from_path,
     intern,
     namespace_tokens,
     to_path,
+    tokens_of,
+    with_ancestors,
 )
 from langmemory.engines.sql.tables.rows import insert
 from langmemory.engines.sql.tables.times import by_clock, from_us, maybe_datetime
@@ -227,23 +230,22 @@ class Batch:
             known = self.paths[name] = int(row[0])
         return known
 
-    def known(self, writes: Iterable[Write]) -> dict[tuple[Namespace, str], Known]:
-        """Return the items there are already, by namespace and key."""
-        keys: dict[Namespace, list[str]] = {}
-        for write in writes:
-            keys.setdefault(write.namespace, []).append(write.key)
+    def known(self, writes: Sequence[Write]) -> dict[tuple[Namespace, str], Known]:
+        """Return the items there are already, by namespace and key; look up on the way what else there is of
+        what the writes name."""
+        keys = _keys(writes)
+        places = dict(self.connection.execute(*_places(keys)).fetchall())
+        for namespace in keys:
+            ids = [places.get(path) for path in with_ancestors(namespace)]
+            if ids[0] is not None:
+                self.namespaces[namespace] = ids[0], tokens_of(id for id in ids if id is not None)
+        names = _leaf_names(writes)
+        if names:
+            self.paths |= dict(self.connection.execute(*_paths(names)).fetchall())
         return {
             (namespace, key): Known(item, value, dict(zip(_TOLD, was, strict=True)), bool(speaks))
             for namespace, some in keys.items()
-            for key, item, value, speaks, *was in self.connection.execute(
-                "SELECT key, id, value, EXISTS (SELECT 1 FROM mention WHERE item = item.id), "
-                f"{', '.join(_TOLD)} FROM item WHERE namespace = ? AND "
-                + ("key = ?" if len(some) == 1 else "key IN (SELECT value FROM json_each(?))"),
-                (
-                    self.namespace(namespace)[0],
-                    some[0] if len(some) == 1 else json.dumps(some, ensure_ascii=False),
-                ),
-            )
+            for key, item, value, speaks, *was in self.connection.execute(*_named(namespace, some))
         }
 
     def add(self, write: Write, old: Known | None) -> int:
@@ -339,6 +341,51 @@ class Batch:
             if facts:
                 into = "INSERT INTO fingerprint (namespace, hash, item) VALUES (?, ?, ?)"
                 self.connection.executemany(into, facts)
+
+
+Question = tuple[str, tuple[Any, ...]]
+
+
+def questions(writes: Sequence[Write]) -> Iterator[Question]:
+    """Return what `put` will ask first, for `Connection.ahead`."""
+    keys = _keys(writes)
+    yield _places(keys)
+    if names := _leaf_names(writes):
+        yield _paths(names)
+    for namespace, some in keys.items():
+        yield _named(namespace, some)
+
+
+def _keys(writes: Iterable[Write]) -> dict[Namespace, list[str]]:
+    keys: dict[Namespace, list[str]] = {}
+    for write in writes:
+        keys.setdefault(write.namespace, []).append(write.key)
+    return keys
+
+
+def _leaf_names(writes: Iterable[Write]) -> list[str]:
+    return list(dict.fromkeys(name for write in writes for name, _ in write.leaves))
+
+
+def _places(namespaces: Iterable[Namespace]) -> Question:
+    paths = dict.fromkeys(path for one in namespaces for path in with_ancestors(one))
+    return PLACES, (json.dumps(list(paths), ensure_ascii=False),)
+
+
+def _paths(names: Sequence[str]) -> Question:
+    query = "SELECT name, id FROM path WHERE name IN (SELECT value FROM json_each(?))"
+    return query, (json.dumps(names, ensure_ascii=False),)
+
+
+def _named(namespace: Namespace, keys: Sequence[str]) -> Question:
+    """Return the query for the items of a namespace with some keys."""
+    several = len(keys) > 1
+    return (
+        "SELECT key, id, value, EXISTS (SELECT 1 FROM mention WHERE item = item.id), "
+        f"{', '.join(_TOLD)} FROM item WHERE namespace = (SELECT id FROM namespace WHERE path = ?) AND "
+        + ("key IN (SELECT value FROM json_each(?))" if several else "key = ?"),
+        (to_path(namespace), json.dumps(keys, ensure_ascii=False) if several else keys[0]),
+    )
 
 
 NAMED: Final = "i.namespace = (SELECT n.id FROM namespace n WHERE n.path = ?) AND i.key = ?"

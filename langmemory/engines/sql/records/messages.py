@@ -83,6 +83,17 @@ def waiting(namespace: int, agent: str, viewer: str | None) -> Condition:
     )
 
 
+def agents(connection: Connection, namespace: int, viewer: str | None, now_us: int) -> set[str]:
+    """Return the agents that sent something, or were sent something by name, which has not expired."""
+    seen = visible_to(viewer, "m")
+    rows = connection.execute(
+        "SELECT m.sender, m.recipient FROM message m WHERE m.namespace = ? AND m.expires_at > ? "
+        f"AND {seen.sql} GROUP BY m.sender, m.recipient",
+        (namespace, now_us, *seen.bindings),
+    )
+    return {str(one) for row in rows for one in row if one is not None}
+
+
 def listed(
     connection: Connection,
     conditions: Sequence[Condition],

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Sequence
 from dataclasses import replace
+from itertools import chain
 
 from langgraph.store.base import GetOp, Result
 
@@ -21,6 +22,8 @@ from langmemory.engines.sql.rooms.following import (
     reinstate,
 )
 from langmemory.engines.sql.tables.connection import Connection
+from langmemory.engines.sql.tables.settings import MODEL
+from langmemory.engines.sql.transfer.moving import ANY_MOVED
 from langmemory.engines.sql.writing import verbatim
 from langmemory.formation.relations.vocabulary import TO_ASSISTANT
 from langmemory.ports.journal import Pages
@@ -108,6 +111,8 @@ def _write(
     now = core.now_us()
     pages: Pages = set()
     follows = False
+    if writes:
+        connection.ahead(chain([(ANY_MOVED, ()), (MODEL, ())], items.questions(writes)))
     core.archive.bring_back_named(connection, ((op.namespace, op.key) for op in batch.puts))
     for (namespace, key), updated_at in batch.expected.items():
         items.check_unchanged(connection, namespace, key, updated_at, viewer=batch.viewer)

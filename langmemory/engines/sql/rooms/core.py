@@ -227,7 +227,10 @@ class Core:
         return Wait(call, lambda: self.workers.prepare(call))
 
     def writing(self, write: Callable[[Connection], Any]) -> Wait:
-        """Return a transaction to wait for. Beside an event loop, concurrent ones share a commit."""
+        """Return a transaction to wait for. Beside an event loop, and in threads where commits take long,
+        concurrent ones share a commit."""
+        if self.engine.shares_commits:
+            return Wait(lambda: self.workers.share(write), lambda: self.workers.write(write))
         return Wait(lambda: written(self.engine, write), lambda: self.workers.write(write))
 
     def complete(self, writes: Sequence[Write], *, tokens: bool = True) -> list[Write]:
@@ -369,7 +372,11 @@ def pages_of(connection: Connection, ids: Sequence[int]) -> Pages:
     them. To be called within the transaction that changes the items."""
     if not ids or not journals(connection):
         return set()
-    pages = journal.pages_of(connection, ids) | journal.retold_in(connection, ids)
+    pages = (
+        journal.pages_of(connection, ids)
+        | journal.retold_in(connection, ids)
+        | journal.stated_in(connection, ids)
+    )
     journal.mark(connection, pages)
     return pages
 

@@ -11,9 +11,11 @@ import numpy as np
 
 from langmemory.engines.sql.background import dreams, journal
 from langmemory.engines.sql.engine import Engine, written
+from langmemory.engines.sql.graph import anchors
 from langmemory.engines.sql.reading.ageing import AgeingView
 from langmemory.engines.sql.records import items, standing
 from langmemory.engines.sql.rooms.core import existing
+from langmemory.engines.sql.scope.filters import TRUE
 from langmemory.engines.sql.tables import namespaces, settings
 from langmemory.engines.sql.tables.connection import Connection
 from langmemory.engines.sql.writing.naming import Names
@@ -26,6 +28,7 @@ from langmemory.ports.journal import (
     Pages,
     Remembered,
     RememberedRow,
+    StateRow,
 )
 from langmemory.types import Namespace
 
@@ -183,6 +186,27 @@ class StoredJournal:
     def core(self, namespace: Namespace) -> dict[str, str]:
         with self._engine.read() as snapshot:
             return _core(snapshot.connection, namespace)
+
+    def with_state(self, prefix: Namespace) -> list[Namespace]:
+        with self._engine.read() as snapshot:
+            return journal.with_state(snapshot.connection, prefix)
+
+    def state(self, namespace: Namespace) -> list[StateRow]:
+        with self._engine.read() as snapshot:
+            place = namespaces.find(snapshot.connection, namespace)
+            ids = [
+                item
+                for record in journal.STATE
+                for item in anchors.records(snapshot.connection, place or 0, record, TRUE)
+            ]
+            found = items.memories(snapshot.connection, np.array(ids, np.int64))
+        return [
+            StateRow(
+                one.key, str(one.value["record"]), one.value, one.status == "active", one.owner,
+                one.privacy, one.updated_at if one.value["record"] == "task" else one.created_at,
+            )
+            for one in found
+        ]  # fmt: skip
 
     def dreaming(self) -> list[Namespace]:
         with self._engine.read() as snapshot:

@@ -40,6 +40,10 @@ class Workers:
         self._pending: list[tuple[Apply, Future[Any]]] = []
         self._draining = False
         self._closing = False
+        self._waiting: list[tuple[Apply, Future[Any]]] = []
+        self._turn = threading.Lock()
+        self._running: int | None = None
+        """The thread whose turn it is."""
 
     async def read(self, call: Callable[[], T]) -> T:
         """Run a search, or another blocking read, in a thread."""
@@ -69,6 +73,30 @@ class Workers:
             RuntimeError: No thread can be started.
         """
         self._readers.submit(call)
+
+    def share(self, apply: Apply) -> Any:
+        """Run a write in this thread; of several threads one runs those of all that wait for it. They share a
+        commit, each all-or-nothing: where a commit is a way to a server, they wait for one together."""
+        me = threading.get_ident()
+        if me == self._running:  # as from a signal handler: the engine says what is wrong
+            with self._engine.write() as connection:
+                return apply(connection)
+        future: Future[Any] = Future()
+        with self._lock:
+            self._waiting.append((apply, future))
+        with self._turn:
+            if not future.done():
+                self._running = me
+                with self._lock:
+                    group, self._waiting = self._waiting[:GROUP_LIMIT], self._waiting[GROUP_LIMIT:]
+                try:
+                    self._commit(group)
+                finally:  # of a thread that is interrupted, the others take over what is left
+                    self._running = None
+                    with self._lock:
+                        left = [one for one in group if not (one[1].done() or one[1] is future)]
+                        self._waiting[:0] = left
+        return future.result()
 
     async def write(self, apply: Apply) -> Any:
         """Run a write in order of arrival; concurrent ones share a commit, each all-or-nothing."""
@@ -104,17 +132,56 @@ class Workers:
                     self._draining = False
                     return
             group = [one for one in group if one[1].set_running_or_notify_cancel()]
-            done: list[tuple[Any, BaseException | None]] = []
             try:
+                self._commit(group)
+            except BaseException as error:
+                for _, future in group:
+                    future.set_exception(error)
+
+    def _commit(self, group: Sequence[tuple[Apply, Future[Any]]]) -> None:
+        """Run the writes of a group in one transaction, and tell every caller what came of it. Raises what
+        interrupts this thread; then nobody is told anything."""
+        done: list[tuple[Any, BaseException | None]] = []
+        try:
+            if not (self._engine.shares_commits and self._wrote_all(group, done)):
                 self._engine.retried(partial(self._write, group, done))
-            except BaseException as error:  # nothing was committed: every caller learns it
-                done = [(None, own or error) for _, own in done]
-                done += [(None, error)] * (len(group) - len(done))
-            for (_, future), (result, failed) in zip(group, done, strict=True):
-                if failed is None:
-                    future.set_result(result)
-                else:
-                    future.set_exception(failed)
+        except Exception as error:  # nothing was committed: every caller learns it
+            done = [(None, own or error) for _, own in done]
+            done += [(None, error)] * (len(group) - len(done))
+        for (_, future), (result, failed) in zip(group, done, strict=True):
+            if failed is None:
+                future.set_result(result)
+            else:
+                future.set_exception(failed)
+
+    def _wrote_all(
+        self,
+        group: Sequence[tuple[Apply, Future[Any]]],
+        done: list[tuple[Any, BaseException | None]],
+    ) -> bool:
+        """Run the writes of a group as one, since to tell the errors of one from those of others takes two
+        ways to the server each; return whether there were none. Else nothing was written."""
+
+        committing: bool
+
+        def write() -> None:
+            nonlocal committing
+            committing = False
+            done.clear()
+            with self._engine.write() as connection:
+                for apply, _ in group:
+                    done.append((apply(connection), None))
+                if len(group) > 1:
+                    connection.changes()  # what is wrong with a statement is told by now
+                committing = True
+
+        try:
+            self._engine.retried(write)
+        except Exception:
+            if len(group) == 1 or committing:  # then it may be written all the same
+                raise
+            return False
+        return True
 
     def _write(
         self,

@@ -36,6 +36,9 @@ READ_SHARE: Final = 256
 takes less time than to look at so many more candidates."""
 
 
+HIGHEST_ITEM: Final = "SELECT coalesce(max(id), 0) FROM item"
+HIGHEST_NAMESPACE: Final = "SELECT coalesce(max(id), 0) FROM namespace"
+
 STALE_AFTER: Final = 1.2
 """A count is taken anew when the file has grown by this factor."""
 MOST_ENTRIES: Final = 20_000
@@ -54,8 +57,7 @@ class CardinalityCache:
 
     def size(self, connection: Connection) -> int:
         """Return about how many items there are: the highest id."""
-        row = connection.execute("SELECT coalesce(max(id), 0) FROM item").fetchone()
-        return int(row[0])
+        return int(connection.execute(HIGHEST_ITEM).fetchone()[0])
 
     def items(
         self,
@@ -233,7 +235,7 @@ class ScopePlan:
     @cached_property
     def _is_wide(self) -> bool:
         """Whether many namespaces, a good part of the file's, are in scope."""
-        row = self._connection.execute("SELECT coalesce(max(id), 0) FROM namespace").fetchone()
+        row = self._connection.execute(HIGHEST_NAMESPACE).fetchone()
         few = max(int(row[0]) // WIDE_SHARE, FEW_NAMESPACES)
         query, labels = below(self._scope.scope.namespace)
         select = f"SELECT id FROM {query}"

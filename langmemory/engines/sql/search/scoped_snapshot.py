@@ -2,14 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any
+from typing import Any, Final
 
 from langmemory.engines.sql.scope.scopes import CompiledScope, compile_scope
 from langmemory.engines.sql.search.scope_plan import CardinalityCache, ScopePlan
 from langmemory.engines.sql.tables.connection import Connection
+from langmemory.ports.candidates import Ids
 from langmemory.types import Scope
 from langmemory.values import from_json
+
+FACETS: Final = (
+    "i.id, i.thread, i.position, i.speaker, coalesce(i.valid_at, i.created_at), i.tokens, "
+    "i.importance, i.confidence, i.status, i.invalid_at, i.expired_at"
+)
+"""The columns by which an item ``i`` is ranked."""
+SHOWN: Final = "i.id, n.path, i.key, i.value, i.created_at, i.updated_at, i.expires_at"
+"""The columns of an item ``i`` in a namespace ``n`` that LangGraph shows."""
+INACTIVE: Final = "SELECT 1 FROM item WHERE status <> 'active' LIMIT 1"
 
 
 class ScopedSnapshot:
@@ -21,10 +32,12 @@ class ScopedSnapshot:
 
     def scoped(self, scope: Scope, *, alive_at_us: int | None = None) -> CompiledScope:
         """See `scopes.compile_scope`; without a condition that every item of the database meets."""
-        if scope.statuses == ("active",) and scope.known_at is None:
-            inactive = "SELECT 1 FROM item WHERE status <> 'active' LIMIT 1"
-            if self._reader.execute(inactive).fetchone() is None:
-                scope = replace(scope, statuses=None)
+        if (
+            scope.statuses == ("active",)
+            and scope.known_at is None
+            and self._reader.execute(INACTIVE).fetchone() is None
+        ):
+            scope = replace(scope, statuses=None)
         return compile_scope(scope, alive_at_us=alive_at_us)
 
     def plan(self, scope: CompiledScope) -> ScopePlan:
@@ -33,6 +46,23 @@ class ScopedSnapshot:
             plan = ScopePlan(self._reader, self._cardinalities, scope)
             self._selected = (scope, plan)
         return self._selected[1]
+
+    def facets(self, ids: Ids) -> list[Any]:
+        """Return the rows of `FACETS`, in the order of the ids, of items that are there."""
+        found: list[Any] = self._reader.execute(
+            f"SELECT {FACETS} FROM carray(?) c CROSS JOIN item i ON i.id = c.value",
+            (self._reader.array(ids),),
+        ).fetchall()
+        return found
+
+    def shown(self, ids: Ids) -> Mapping[int, Any]:
+        """Return the rows of `SHOWN`, by id, of items that are there."""
+        rows = self._reader.execute(
+            f"SELECT {SHOWN} FROM carray(?) c CROSS JOIN item i ON i.id = c.value "
+            "CROSS JOIN namespace n ON n.id = i.namespace",
+            (self._reader.array(ids),),
+        ).fetchall()
+        return {row[0]: row for row in rows}
 
     def value(self, item: int) -> dict[str, Any]:
         """Return the value of an item that exists."""

@@ -118,6 +118,11 @@ class Connection(Protocol):
         """Return texts, at least one, as the value of ``carray(?)``."""
         ...
 
+    def ahead(self, questions: Iterable[tuple[str, tuple[Any, ...]]], /) -> None:
+        """Ask queries, with their values, that are about to be executed, where it saves time to ask several
+        at once. The answers hold until something is written."""
+        ...
+
     def last_item(self) -> int:
         """Return the highest id that an item ever had, 0 before the first."""
         ...

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, Final
 
 from langmemory.engines.sql.tables.connection import Connection
@@ -53,6 +53,15 @@ def lineage(connection: Connection, namespace_id: int) -> list[int]:
             "SELECT parent FROM namespace WHERE id = ?", (current,)
         ).fetchone()[0]
     return ids
+
+
+PLACES: Final = "SELECT path, id FROM namespace WHERE path IN (SELECT value FROM json_each(?))"
+"""The ids of namespaces, by their paths as JSON."""
+
+
+def with_ancestors(namespace: Namespace) -> list[str]:
+    """Return the path of a namespace and those of its ancestors, its own first."""
+    return [to_path(namespace[:length]) for length in range(len(namespace), 0, -1)]
 
 
 def below(namespace: Namespace) -> tuple[str, Bindings]:
@@ -167,7 +176,12 @@ def occupied(
 
 def namespace_tokens(connection: Connection, namespace_id: int) -> str:
     """One token for the namespace and one per ancestor, so that a prefix is one term."""
-    return " ".join(f"n{one}" for one in lineage(connection, namespace_id))
+    return tokens_of(lineage(connection, namespace_id))
+
+
+def tokens_of(ids: Iterable[int]) -> str:
+    """Return one token for each id of a namespace and its ancestors."""
+    return " ".join(f"n{one}" for one in ids)
 
 
 def find_thread(connection: Connection, namespace: int, name: str) -> int | None:

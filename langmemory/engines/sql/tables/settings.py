@@ -54,10 +54,11 @@ class ModelSetting:
         return -(-(self.dims or 0) // 64)
 
 
+MODEL: Final = "SELECT name, value FROM setting WHERE name IN ('model', 'dims', 'generation')"
+
+
 def read_model(connection: Connection) -> ModelSetting:
-    rows = connection.execute(
-        "SELECT name, value FROM setting WHERE name IN ('model', 'dims', 'generation')"
-    )
+    rows = connection.execute(MODEL)
     found = {str(name): value for name, value in rows if value is not None}
     return ModelSetting(
         model=found.get("model"),

@@ -56,10 +56,12 @@ def moved_among(connection: Connection, ids: Iterable[int]) -> list[int]:
     return [int(row[0]) for row in rows]
 
 
+ANY_MOVED: Final = "SELECT EXISTS (SELECT 1 FROM archived_item)"
+
+
 def any_moved(connection: Connection) -> bool:
     """Return whether anything is in the archive file."""
-    found = connection.execute("SELECT EXISTS (SELECT 1 FROM archived_item)").fetchone()
-    return bool(found[0])
+    return bool(connection.execute(ANY_MOVED).fetchone()[0])
 
 
 def moved_under(connection: Connection, prefix: Namespace) -> list[int]:

@@ -173,6 +173,9 @@ class Connection(apsw.Connection):
         found = ids if isinstance(ids, np.ndarray) else np.fromiter(ids, np.int64)
         return apsw.carray(np.ascontiguousarray(found) if len(found) else np.zeros(1, np.int64))
 
+    def ahead(self, questions: Iterable[tuple[str, tuple[Any, ...]]], /) -> None:
+        """Nothing is far away here."""
+
     @staticmethod
     def text_array(texts: Sequence[str], /) -> Any:
         """Return the texts, at least one, as a table of one column, ``carray(?)``. SQLite ends a text in it

@@ -1,0 +1,176 @@
+"""`langmemory tasks` and `langmemory decisions`: what a team of agents is doing, and what it decided."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, cast
+
+import typer
+
+from langmemory.cli.target import JsonOption, Target, ViewerOption
+from langmemory.cli.terminal import json_text, plain, printable, say
+from langmemory.errors import ConfigError
+
+if TYPE_CHECKING:
+    from langmemory.cli.screen import Screen
+    from langmemory.stores.rooms import Swarm
+    from langmemory.swarm import Task, TaskStatus
+    from langmemory.types import Namespace
+
+AgentOption = Annotated[
+    str | None,
+    typer.Option("--agent", metavar="NAME", help="Who works on it.", show_default=False),
+]
+
+
+def tasks(
+    target: Target,
+    task: Annotated[
+        str | None,
+        typer.Argument(metavar="TASK", help="A key or title: show it, or say where it stands."),
+    ] = None,
+    add: Annotated[
+        str | None, typer.Option("--add", metavar="TITLE", help="Set a task.", show_default=False)
+    ] = None,
+    status: Annotated[
+        str | None,
+        typer.Option(
+            "--status",
+            metavar="STATUS",
+            help="open, in_progress, blocked, done or cancelled: only these, or of TASK from now on.",
+            show_default=False,
+        ),
+    ] = None,
+    agent: AgentOption = None,
+    blocker: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--blocker",
+            metavar="TEXT",
+            help="What TASK waits for; may be repeated.",
+            show_default=False,
+        ),
+    ] = None,
+    note: Annotated[
+        str, typer.Option("--note", metavar="TEXT", help="What happened.", show_default=False)
+    ] = "",
+    state: Annotated[
+        bool, typer.Option("--state", help="Show STATE.md: tasks, decisions and sessions.")
+    ] = False,
+    viewer: ViewerOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Show the tasks of a team of agents, set one, or say where one stands."""
+    from langmemory.cli.screen import Screen
+    from langmemory.stores.face import bound
+
+    place = _place(target)
+    with target.open() as store:
+        if state:
+            pages = store.journal.state_pages(place)
+            for owner, page in pages.items():
+                if owner is None or owner == viewer:
+                    say(printable(page))
+            return
+        team = bound(store, viewer).swarm(place)
+        if add is not None:
+            found = [team.add_task(add, agent=agent)]
+            if status or blocker or note:
+                found = [_changed(team, found[0].key, status, None, blocker, note)]
+        elif task is not None and (status or agent is not None or blocker or note):
+            found = [_changed(team, task, status, agent, blocker, note)]
+        elif task is not None:
+            found = [team.task(task)]
+        else:
+            if blocker or note:
+                raise typer.BadParameter("--blocker and --note go with a TASK or --add.")
+            found = list(team.tasks(status=cast("TaskStatus", status), agent=agent))
+        if not found:
+            target.note_unknown(store, place)
+    if as_json:
+        say(json_text(plain(found)))
+        return
+    console = Screen()
+    for one in found:
+        _show(console, one, whole=task is not None)
+    if not found:
+        console.print("There is no task.")
+
+
+def _changed(
+    team: Swarm,
+    task: str,
+    status: str | None,
+    agent: str | None,
+    blockers: list[str] | None,
+    note: str,
+) -> Task:
+    return team.update_task(
+        task, status=cast("TaskStatus", status), agent=agent, blockers=blockers or None, note=note
+    )
+
+
+def _show(console: Screen, task: Task, *, whole: bool) -> None:
+    from rich.text import Text
+
+    who = f"  {task.agent}" if task.agent else ""
+    head = Text.assemble(
+        (f"{task.status.replace('_', ' ')}  ", "dim"),
+        (task.title, "bold"),
+        who,
+        (f"  {task.key}", "dim"),
+    )
+    console.print(head)
+    for blocker in task.blockers:
+        console.print(Text(f"  waits for {blocker}"))
+    if task.note:
+        console.print(Text(f"  {task.note}", "dim"))
+    if whole and task.details:
+        console.print(Text(f"  {task.details}"))
+
+
+def decisions(
+    target: Target,
+    every: Annotated[
+        bool, typer.Option("--all", help="Also those of which another took the place.")
+    ] = False,
+    limit: Annotated[int, typer.Option("--limit", min=1, help="At most so many.")] = 50,
+    viewer: ViewerOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Show what a team of agents decided, and why, the newest first."""
+    from rich.text import Text
+
+    from langmemory.cli.screen import Screen
+    from langmemory.stores.face import bound
+
+    place = _place(target)
+    with target.open() as store:
+        found = bound(store, viewer).swarm(place).decisions(holding=not every, limit=limit)
+        if not found:
+            target.note_unknown(store, place)
+    if as_json:
+        say(json_text(plain(list(found))))
+        return
+    console = Screen()
+    for one in found:
+        by = f"  {one.made_by}" if one.made_by else ""
+        over = "" if one.holds else "  superseded"
+        console.print(
+            Text.assemble(
+                (f"{one.created_at.astimezone():%Y-%m-%d}  ", "dim"),
+                (one.what, "bold"),
+                (f"{by}{over}  {one.key}", "dim"),
+            )
+        )
+        console.print(Text(f"  because {one.why}"))
+        if one.alternatives:
+            console.print(Text(f"  instead of {'; '.join(one.alternatives)}", "dim"))
+    if not found:
+        console.print("Nothing was decided.")
+
+
+def _place(target: Target) -> Namespace:
+    place = target.namespace()
+    if not place:
+        raise ConfigError("Name the namespace of the team: --namespace A/B.")
+    return place

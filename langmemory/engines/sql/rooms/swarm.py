@@ -1,0 +1,538 @@
+"""`store.swarm`: the tasks, decisions and sessions of the agents of one namespace."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Callable, Iterable, Sequence
+from datetime import datetime
+from typing import Any, Final
+
+import numpy as np
+
+from langmemory.arguments import check_agent, check_time, one_of, whole_number
+from langmemory.changes import (
+    AddEdge,
+    AddMemory,
+    Change,
+    ChangeSet,
+    Facets,
+    Invalidate,
+    Supersede,
+    UpdateMemory,
+)
+from langmemory.engines.sql.graph import anchors
+from langmemory.engines.sql.reading.graph_view import GraphView
+from langmemory.engines.sql.records import history, items, messages
+from langmemory.engines.sql.rooms.changes import Changes
+from langmemory.engines.sql.rooms.core import Core
+from langmemory.engines.sql.rooms.drafts import DETAILS_CHARACTERS, text, texts
+from langmemory.engines.sql.rooms.graph import Graph
+from langmemory.engines.sql.rooms.linking import End, Ends, link_changes, whose
+from langmemory.engines.sql.scope.ownership import visible_to
+from langmemory.engines.sql.tables import namespaces
+from langmemory.engines.sql.tables.connection import Connection
+from langmemory.engines.sql.tables.times import from_us
+from langmemory.errors import InvalidValueError, OwnershipError, StalePlanError
+from langmemory.links import NAME_CHARACTERS, anchor_of
+from langmemory.namespaces import check_namespace
+from langmemory.redaction import log_redacted, redacted
+from langmemory.swarm import (
+    CLOSED,
+    DECISION,
+    SESSION,
+    SESSION_PARTS,
+    TASK,
+    AgentState,
+    Board,
+    RecordedDecision,
+    Session,
+    Task,
+    TaskStatus,
+    decision_of,
+    decision_value,
+    session_of,
+    session_value,
+    task_of,
+    task_value,
+)
+from langmemory.twins import twin
+from langmemory.types import Memory, Namespace, Privacy
+
+ATTEMPTS: Final = 20
+"""How often a change is planned anew where somebody else changes the same task at the same time."""
+COUNTED: Final = 100
+"""Messages of an inbox that a board counts."""
+SHOWN: Final = 50
+"""Decisions and sessions on a board."""
+
+
+class Swarm:
+    """What a team of agents is doing, in memories with edges, as one agent sees and changes it.
+
+    Tasks and decisions are memories that recall finds; who works on what, what a decision affects and what a
+    task requires are edges of the graph. Each change is a run that can be undone.
+    """
+
+    __slots__ = ("_core", "_viewer", "agent", "namespace")
+
+    def __init__(
+        self, core: Core, viewer: str | None, namespace: Namespace, agent: str | None
+    ) -> None:
+        """See `StoreFace.swarm`."""
+        self._core, self._viewer = core, viewer
+        self.namespace = check_namespace(namespace)
+        self.agent = None if agent is None else check_agent("agent", agent)
+
+    # Tasks.
+
+    def add_task(
+        self,
+        title: str,
+        *,
+        details: str = "",
+        agent: str | None = None,
+        part_of: str | None = None,
+        requires: Sequence[str] = (),
+        privacy: Privacy = "shared",
+    ) -> Task:
+        """Set a task.
+
+        Args:
+            title: What is to be done, in a few words.
+            details: What there is to know for it.
+            agent: Who works on it.
+            part_of: The task that contains it, by key or title.
+            requires: What it requires: ends of links, see `Graph.link`.
+            privacy: Who may know of it; ``private`` is for the viewer alone.
+
+        Raises:
+            InvalidValueError: An argument is wrong.
+            EntityNameError: There is nothing of one of these names. Nothing was written.
+        """
+        title = self._kept(" ".join(text("title", title, NAME_CHARACTERS).split()))
+        details = self._kept(text("details", details, DETAILS_CHARACTERS, empty=True))
+        worker = None if agent is None else check_agent("The agent", agent)
+        key = f"{TASK}/{secrets.token_hex(6)}"
+        with self._reading() as view:
+            ends = Ends(view.connection, self.namespace, self._viewer)
+            above = None if part_of is None else ends.end(part_of)
+            needed = [ends.end(one) for one in requires]
+        status = "open" if worker is None else "in_progress"
+        value = task_value(title, status, details=details, agent=worker, made_by=self.agent)
+        near = [*needed, *([above] if above else [])]
+        facets = self._facets(near, privacy, pinned=True)
+        task = End(anchor_of(key), None)
+        changes: list[Change] = [self._memory(key, value, facets)]
+        changes += self._by(key, self.agent)
+        if worker is not None:
+            changes += self._link(End(f"agent:{worker}", None), "works_on", task, facets)
+        if above is not None:
+            changes += self._link(above, "contains", task, facets)
+        for one in needed:
+            changes += self._link(task, "requires", one, facets)
+        self._apply("task", f"task set: {status}", changes)
+        return self.task(key)
+
+    aadd_task = twin(add_task)
+
+    def update_task(
+        self,
+        task: str,
+        *,
+        status: TaskStatus | None = None,
+        blockers: Sequence[str] | None = None,
+        agent: str | None = None,
+        title: str | None = None,
+        details: str | None = None,
+        note: str = "",
+    ) -> Task:
+        """Say where a task stands; what is not named stays. Blockers without a status make it ``blocked``,
+        none make a blocked one ``open`` again. One that is done or cancelled nobody works on any more.
+
+        Args:
+            task: Its key or title.
+            status: Where it stands.
+            blockers: What it waits for; ``[]`` is nothing.
+            agent: Who works on it from now on; ``""`` is nobody.
+            title: What it is called.
+            details: What there is to know for it.
+            note: What happened, for those who look at it.
+
+        Raises:
+            EntityNameError: There is no such task.
+            InvalidValueError: An argument is wrong.
+            OwnershipError: It is another's.
+        """
+        if status is not None:
+            one_of("status", status, TaskStatus)
+        held_up = None if blockers is None else tuple(map(self._kept, texts("blockers", blockers)))
+        note = self._kept(text("note", note, DETAILS_CHARACTERS, empty=True))
+        if agent:
+            agent = check_agent("The agent", agent)
+        if title is not None:
+            title = self._kept(" ".join(text("title", title, NAME_CHARACTERS).split()))
+        if details is not None:
+            details = self._kept(text("details", details, DETAILS_CHARACTERS, empty=True))
+
+        def changed(view: GraphView, memory: Memory) -> list[Change]:
+            old = task_of(memory)
+            now_blocked = old.blockers if held_up is None else held_up
+            new: str = status or old.status
+            if status is None and held_up:
+                new = "blocked"
+            elif status is None and held_up == () and old.status == "blocked":
+                new = "in_progress" if old.agent else "open"
+            worker = old.agent if agent is None else agent or None
+            if status is None and agent and new == "open":
+                new = "in_progress"
+            if new in CLOSED:
+                now_blocked = ()
+            said = task_value(
+                old.title if title is None else title, new,
+                details=old.details if details is None else details, blockers=now_blocked,
+                agent=worker, made_by=old.made_by, note=note or old.note,
+            )  # fmt: skip
+            value = {**memory.value, **said}
+            changes: list[Change] = [
+                UpdateMemory(key=memory.key, value=value, facets=Facets(pinned=new not in CLOSED))
+            ]
+            works = None if new in CLOSED else worker
+            changes += self._works_on(view, memory, works)
+            return changes
+
+        return self._update(task, f"task: {status or 'updated'}", changed)
+
+    aupdate_task = twin(update_task)
+
+    def task(self, task: str) -> Task:
+        """Return a task, by its key or title.
+
+        Raises:
+            EntityNameError: There is none, or more than one.
+        """
+        with self._core.engine.read() as snapshot:
+            return task_of(self._named(snapshot.connection, task))
+
+    atask = twin(task)
+
+    def tasks(
+        self,
+        *,
+        status: TaskStatus | None = None,
+        agent: str | None = None,
+        closed: bool = True,
+        limit: int = 1_000,
+    ) -> tuple[Task, ...]:
+        """Return tasks: the open ones first, those that changed last first.
+
+        Args:
+            status: Only those that stand so.
+            agent: Only those that this agent works on, or did.
+            closed: Also those that are done or cancelled.
+            limit: At most so many.
+        """
+        if status is not None:
+            one_of("status", status, TaskStatus)
+        found = [
+            one
+            for one in map(task_of, self._records(TASK))
+            if status in (None, one.status)
+            and agent in (None, one.agent)
+            and (closed or one.status not in CLOSED)
+        ]
+        found.sort(key=lambda one: (one.status in CLOSED, -one.updated_at.timestamp(), one.key))
+        return tuple(found[: whole_number("limit", limit)])
+
+    atasks = twin(tasks)
+
+    # Decisions.
+
+    def record_decision(
+        self,
+        what: str,
+        *,
+        why: str,
+        alternatives: Sequence[str] = (),
+        affects: Sequence[str] = (),
+        regarding: str | None = None,
+        supersedes: str | None = None,
+        privacy: Privacy = "shared",
+    ) -> RecordedDecision:
+        """Record what was decided.
+
+        Args:
+            what: It, in a sentence.
+            why: The reason.
+            alternatives: What was not chosen.
+            affects: What it changes: ends of links, see `Graph.link`. What is nothing known is an artifact of
+                that name.
+            regarding: The task it is about, by key or title.
+            supersedes: An earlier decision that it takes the place of, by key or by what it says.
+            privacy: Who may know of it.
+
+        Raises:
+            InvalidValueError: An argument is wrong.
+            EntityNameError: There is nothing of one of these names. Nothing was written.
+            OwnershipError: The earlier decision is another's.
+        """
+        what = self._kept(text("what", what, 2_000))
+        why = self._kept(text("why", why, DETAILS_CHARACTERS))
+        others = tuple(map(self._kept, texts("alternatives", alternatives)))
+        key = f"{DECISION}/{secrets.token_hex(6)}"
+        with self._reading() as view:
+            ends = Ends(view.connection, self.namespace, self._viewer)
+            changed = [
+                ends.first((one, f"artifact:{one[:NAME_CHARACTERS]}"))
+                for one in texts("affects", affects)
+            ]
+            about = None if regarding is None else ends.end(regarding)
+            before = None if supersedes is None else ends.end(supersedes)
+        near = [*changed, *(one for one in (about, before) if one is not None)]
+        facets = self._facets(near, privacy, importance=0.7)
+        value = decision_value(what, why, others, self.agent)
+        here = anchor_of(key)
+        changes: list[Change] = [self._memory(key, value, facets), *self._by(key, self.agent)]
+        for one in changed:
+            changes.append(AddEdge(fact=key, subject=here, relation="affects", object=one.anchor))
+        if about is not None:
+            changes.append(
+                AddEdge(fact=key, subject=here, relation="regarding", object=about.anchor)
+            )
+        if before is not None:
+            if before.memory is None or before.memory.value.get("record") != DECISION:
+                raise InvalidValueError(f"{supersedes!r} is no decision; name one by its key.")
+            self._check_owner(before.memory)
+            now = from_us(self._core.now_us())
+            changes += [
+                AddEdge(fact=key, subject=here, relation="supersedes", object=before.anchor),
+                Supersede(key=before.memory.key, by=key, invalid_at=now),
+            ]
+        self._apply("decision", "decided", changes)
+        with self._core.engine.read() as snapshot:
+            return decision_of(self._named(snapshot.connection, key, DECISION))
+
+    arecord_decision = twin(record_decision)
+
+    def decisions(
+        self, *, holding: bool = True, limit: int = 1_000
+    ) -> tuple[RecordedDecision, ...]:
+        """Return decisions, the newest first.
+
+        Args:
+            holding: Only those of which none took the place.
+            limit: At most so many.
+        """
+        found = [
+            one for one in map(decision_of, self._records(DECISION)) if one.holds or not holding
+        ]
+        found.sort(key=lambda one: (-one.created_at.timestamp(), one.key))
+        return tuple(found[: whole_number("limit", limit)])
+
+    adecisions = twin(decisions)
+
+    # Sessions.
+
+    def end_session(
+        self,
+        session_id: str,
+        *,
+        started_at: datetime,
+        work_done: Sequence[str] = (),
+        decisions: Sequence[str] = (),
+        blockers: Sequence[str] = (),
+        next_steps: Sequence[str] = (),
+        tasks: Sequence[str] = (),
+        artifacts: Sequence[str] = (),
+        privacy: Privacy = "shared",
+    ) -> Session:
+        """Record what a session came to. Under an id that is there already nothing is written.
+
+        Args:
+            session_id: By which it is known.
+            started_at: When it began.
+            work_done: What was done.
+            decisions: What was decided.
+            blockers: What holds work up.
+            next_steps: What is left to do.
+            tasks: What it worked on, by key or title.
+            artifacts: What it produced, by name.
+            privacy: Who may know of it.
+
+        Raises:
+            InvalidValueError: An argument is wrong.
+            EntityNameError: There is no such task.
+        """
+        check_time("started_at", started_at)
+        given = {
+            "work_done": work_done, "decisions": decisions, "blockers": blockers,
+            "next_steps": next_steps,
+        }  # fmt: skip
+        parts = {name: tuple(map(self._kept, texts(name, given[name]))) for name in SESSION_PARTS}
+        key = f"{SESSION}/{text('session_id', session_id, 200)}"
+        with self._reading() as view:
+            ends = Ends(view.connection, self.namespace, self._viewer)
+            worked = [ends.end(one) for one in texts("tasks", tasks)]
+            made = [ends.end(f"artifact:{one}") for one in texts("artifacts", artifacts)]
+        now = from_us(self._core.now_us())
+        facets = self._facets(worked, privacy)
+        value = session_value(self.agent, started_at, now, parts)
+        here = anchor_of(key)
+        changes: list[Change] = [self._memory(key, value, facets), *self._by(key, self.agent)]
+        for relation, found in (("works_on", worked), ("produces", made)):
+            for one in found:
+                changes.append(
+                    AddEdge(fact=key, subject=here, relation=relation, object=one.anchor)
+                )
+        self._apply("session", "session ended", changes)
+        with self._core.engine.read() as snapshot:
+            return session_of(self._named(snapshot.connection, key, SESSION))
+
+    aend_session = twin(end_session)
+
+    def sessions(self, *, agent: str | None = None, limit: int = 1_000) -> tuple[Session, ...]:
+        """Return sessions, the newest first; of one agent, or all."""
+        found = [
+            one for one in map(session_of, self._records(SESSION)) if agent in (None, one.agent)
+        ]
+        found.sort(key=lambda one: (-one.ended_at.timestamp(), one.key))
+        return tuple(found[: whole_number("limit", limit)])
+
+    asessions = twin(sessions)
+
+    def board(self) -> Board:
+        """Return what the team is doing: tasks, decisions that hold, sessions, and each agent with the number
+        of messages that wait for it."""
+        tasks, decisions, sessions = self.tasks(), self.decisions(), self.sessions()
+        doing: dict[str, list[str]] = {}
+        for task in tasks:
+            if task.agent is not None:
+                working = doing.setdefault(task.agent, [])
+                if task.status not in CLOSED:
+                    working.append(task.title)
+        known = {one.made_by for one in tasks} | {one.made_by for one in decisions}
+        known |= {one.agent for one in sessions}
+        now = self._core.now_us()
+        with self._core.engine.read() as snapshot:
+            connection, viewer = snapshot.connection, self._viewer
+            place = namespaces.find(connection, self.namespace) or 0
+            known |= messages.agents(connection, place, viewer, now)
+            names = sorted({*doing, *(one for one in known if one is not None)})
+            waiting = {}
+            for name in names:
+                there = [messages.there(place), messages.waiting(place, name, viewer)]
+                waiting[name] = len(
+                    messages.listed(connection, there, viewer=viewer, now_us=now, limit=COUNTED)
+                )
+        return Board(
+            tasks=tasks, decisions=decisions[:SHOWN], sessions=sessions[:SHOWN],
+            agents=tuple(
+                AgentState(
+                    name=name, tasks=tuple(doing.get(name, ())), inbox=waiting[name]
+                )
+                for name in names
+            ),
+        )  # fmt: skip
+
+    aboard = twin(board)
+
+    # How it is written.
+
+    def _reading(self) -> Any:
+        return Graph(self._core, self.namespace, viewer=self._viewer)._reading()
+
+    def _records(self, record: str) -> list[Memory]:
+        with self._core.engine.read() as snapshot:
+            place = namespaces.find(snapshot.connection, self.namespace) or 0
+            seen = visible_to(self._viewer)
+            found = anchors.records(snapshot.connection, place, record, seen)
+            return items.memories(
+                snapshot.connection, np.array(found, np.int64), viewer=self._viewer
+            )
+
+    def _named(self, connection: Connection, name: str, record: str = TASK) -> Memory:
+        found = Ends(connection, self.namespace, self._viewer).end(name).memory
+        if found is None or found.value.get("record") != record:
+            raise InvalidValueError(f"{name!r:.80} is no {record}; name one by its key or title.")
+        return found
+
+    def _check_owner(self, memory: Memory) -> None:
+        if self._viewer is not None and memory.owner not in (None, self._viewer):
+            raise OwnershipError(
+                f"{memory.key!r} is another's. Ask them, or use the application's store."
+            )
+
+    def _facets(self, near: Iterable[End], privacy: Privacy, **more: Any) -> Facets:
+        one_of("privacy", privacy, Privacy)
+        found = whose(near, self._viewer, privacy)
+        return Facets(kind="semantic", privacy=found.privacy, owner=found.owner, **more)
+
+    def _memory(self, key: str, value: dict[str, Any], facets: Facets) -> AddMemory:
+        if facets.privacy == "private":
+            value = {**value, "privacy": "private", "owner": facets.owner}
+        return AddMemory(key=key, value=value, facets=facets)
+
+    def _by(self, key: str, agent: str | None) -> list[Change]:
+        if agent is None:
+            return []
+        made = AddEdge(
+            fact=key, subject=anchor_of(key), relation="made_by", object=f"agent:{agent}"
+        )
+        return [made]
+
+    def _link(self, source: End, relation: str, target: End, facets: Facets) -> tuple[Change, ...]:
+        own = Facets(kind="working", privacy=facets.privacy, owner=facets.owner)
+        return link_changes(source, relation, target, own)
+
+    def _works_on(self, view: GraphView, memory: Memory, agent: str | None) -> list[Change]:
+        """Return what makes the agent the only one who works on a task."""
+        anchor = anchor_of(memory.key)
+        entity = view.of_key(anchor)
+        edges = () if entity is None else view.edges(view.touching([entity], "works_on"))
+        now = from_us(self._core.now_us())
+        wanted = None if agent is None else f"agent:{agent}"
+        there = False
+        changes: list[Change] = []
+        for edge in edges:
+            if edge.object != anchor or not edge.subject.startswith("agent:"):
+                continue
+            if edge.subject == wanted:
+                there = True
+            else:
+                changes.append(Invalidate(key=edge.fact, invalid_at=now))
+        if wanted is not None and not there:
+            facets = Facets(privacy=memory.privacy, owner=memory.owner)
+            changes += self._link(End(wanted, None), "works_on", End(anchor, memory), facets)
+        return changes
+
+    def _update(
+        self, task: str, reason: str, plan: Callable[[GraphView, Memory], list[Change]]
+    ) -> Task:
+        for attempt in range(ATTEMPTS):
+            with self._reading() as view:
+                memory = self._named(view.connection, task)
+                self._check_owner(memory)
+                seen = history.newest(view.connection)
+                changes = plan(view, memory)
+            try:
+                self._apply("task", reason, changes, planned_at=seen)
+                break
+            except StalePlanError:
+                if attempt == ATTEMPTS - 1:
+                    raise
+        return self.task(memory.key)
+
+    def _apply(
+        self, what: str, reason: str, changes: Sequence[Change], planned_at: int | None = None
+    ) -> None:
+        by = f"{self.agent}: " if self.agent else ""
+        change_set = ChangeSet(
+            namespace=self.namespace, run_id=f"{what}/{secrets.token_hex(8)}", kind="correction",
+            reason=f"{by}{reason}", changes=tuple(changes), planned_at=planned_at,
+        )  # fmt: skip
+        Changes(self._core, None).apply(change_set)
+
+    def _kept(self, said: str) -> str:
+        """Return what is said without credentials."""
+        found = redacted(said, self._core.redactor)
+        log_redacted(found.counts)
+        return found.text
