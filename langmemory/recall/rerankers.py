@@ -127,7 +127,8 @@ def _colbert(model: str) -> Scoring:
             (read["attention_mask"][:, :1],) * 2 + (read["attention_mask"][:, 1:],), 1
         )
         if fill:
-            ids[there == 0] = tokenizer.mask_token_id  # they count, and no other token looks at them
+            # They count, and no other token looks at them.
+            ids[there == 0] = tokenizer.mask_token_id
         with torch.inference_mode():
             hidden = encoder(input_ids=ids, attention_mask=there).last_hidden_state @ projection.T
         counts = torch.ones_like(ids, dtype=torch.bool)
