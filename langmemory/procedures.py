@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
+from functools import lru_cache
 from typing import Any, Final, Literal, Self, get_args
 
 from langmemory.errors import ConfigError
@@ -263,10 +264,21 @@ def same_words(text: str, other: str) -> bool:
     )
 
 
-def names_task(text: str, task: str) -> bool:
-    """Return whether a text has all telling words of a task, endings and order aside."""
-    words = split_words(text)
-    return all(any(same_word(one, word) for word in words) for one in _telling(task))
+class Named:
+    """Which tasks a text names: those all of whose telling words it has, endings and order aside."""
+
+    __slots__ = ("_words",)
+
+    def __init__(self, text: str) -> None:
+        self._words: dict[str, list[str]] = {}
+        for word in split_words(text):
+            self._words.setdefault(word[:_SHORTEST], []).append(word)
+
+    def __contains__(self, task: str) -> bool:
+        return all(
+            any(same_word(one, word) for word in self._words.get(one[:_SHORTEST], ()))
+            for one in _telling(task)
+        )
 
 
 def same_steps(steps: Sequence[Step], others: Sequence[Step]) -> bool:
@@ -286,6 +298,7 @@ def names_tool(step: Step, tool: str) -> bool:
     return bool(named) and all(any(same_word(one, word) for word in words) for one in named)
 
 
+@lru_cache(maxsize=4096)
 def _telling(text: str) -> tuple[str, ...]:
     return keyword_terms(text) or tuple(split_words(text))
 

@@ -16,6 +16,7 @@ from typer.testing import CliRunner
 from langmemory import MemoryStore, build_chat_graph
 from langmemory.cli import app
 from langmemory.evals.figure import plot
+from langmemory.vault import VaultKey
 
 OPTIONAL = (
     "langchain",
@@ -51,6 +52,13 @@ def drawing() -> None:
     plot(cast("Any", SimpleNamespace(systems=[SimpleNamespace(outcomes=[1])])), Path("x.png"))
 
 
+def vault() -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setitem(sys.modules, "cryptography.hazmat.primitives.ciphers.aead", None)
+        with MemoryStore(":memory:", index=False, vault_key=VaultKey(bytes(32))) as store:
+            store.vault.put(("a",), "wifi", "secret")
+
+
 def commanded(missing: str, *words: str) -> Callable[[], object]:
     """Return what runs a command where a package is missing; in a process that has imported nothing."""
 
@@ -72,6 +80,7 @@ NEEDED: dict[str, tuple[str, Callable[[], object]]] = {
     "middleware": ("agents", middleware),
     "graph": ("graph", subgraph),
     "plot": ("evals", drawing),
+    "vault": ("vault", vault),
     "server": ("server", commanded("starlette", "serve")),
     "mcp": ("server", commanded("mcp", "mcp")),
     "postgres": (

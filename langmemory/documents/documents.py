@@ -187,6 +187,8 @@ class Documents:
             ConfigError: There is no such document.
         """
         keys = self._keys(key, check_namespace(namespace))
+        if keys is None:
+            raise ConfigError(f"There is no document of the key {key!r} in {namespace}.")
         found = self._store.batch([GetOp(namespace, one, refresh_ttl=False) for one in keys])
         return [Chunk.of(item) for item in found if isinstance(item, Item)]
 
@@ -272,7 +274,7 @@ class Documents:
             ConfigError: There is no such chunk.
         """
         keys = self._keys(key, check_namespace(namespace))
-        if key not in keys:
+        if keys is None or key not in keys:
             raise ConfigError(f"There is no chunk {key!r} in {namespace}.")
         at = keys.index(key)
         return keys[max(at - before, 0) : at + after + 1]
@@ -332,12 +334,12 @@ class Documents:
             )
         return namespace_of(checked_name(project))
 
-    def _keys(self, key: str, namespace: Namespace) -> Sequence[str]:
-        """Return the keys of all chunks of the document that a key is of."""
+    def _keys(self, key: str, namespace: Namespace) -> Sequence[str] | None:
+        """Return the keys of all chunks of the document that a key is of; None where there is none."""
         document = key.removeprefix(KEYS).partition("/")[0]
         item = self._store.get(namespace, f"{KEYS}{document}")
         if item is None or not key.startswith(KEYS) or item.value.get("record") != "document":
-            raise ConfigError(f"There is no document of the key {key!r} in {namespace}.")
+            return None
         return [f"{item.key}/{part}" for part in known_of(item).keys]
 
     def _items(self, namespace: Namespace, record: str, **named: str) -> Sequence[SearchItem]:

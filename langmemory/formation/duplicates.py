@@ -25,6 +25,7 @@ from langmemory.formation.statements import cues
 from langmemory.formation.wording import Wording, wording
 from langmemory.languages import split_words
 from langmemory.ports.facts import Claim, Fact, Knowledge, KnownFact, fingerprint
+from langmemory.procedures import is_procedure
 
 SAME: Final = 0.98
 """Cosine of the store's embedder, -1..1. At least this near, two facts say the same, unless numbers,
@@ -349,8 +350,9 @@ def _known_between(
 
 
 def _is_fact(known: KnownFact) -> bool:
-    """A summary or a chunk of a document that says the same is no fact."""
-    return known.memory.kind in ("semantic", "procedural")
+    """A summary, a chunk of a document or a procedure that says the same is no fact."""
+    memory = known.memory
+    return memory.kind in ("semantic", "procedural") and not is_procedure(memory.value)
 
 
 def _is_plain(known: KnownFact) -> bool:

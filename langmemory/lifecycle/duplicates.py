@@ -25,6 +25,7 @@ from langmemory.lifecycle.notes import NOTE
 from langmemory.ports.candidates import Ids
 from langmemory.ports.facts import KnownFact, SnapshotKnowledge
 from langmemory.ports.lifecycle import Aged, LifecycleView, News
+from langmemory.procedures import KEYS
 from langmemory.types import Namespace
 from langmemory.values import TEXT_FIELDS
 
@@ -51,6 +52,7 @@ def alike(view: LifecycleView, aged: Aged, news: News) -> Alike:
     Each pair is found once: when the one of the two that changed later is new.
     """
     usable = aged.one_of(aged.status, "active") & aged.one_of(aged.kind, "semantic", "procedural")
+    usable &= ~aged.begins(KEYS)  # two tasks with the same steps are two
     usable &= ~np.isin(aged.ids, np.fromiter(news.later, np.int64, len(news.later)))
     known = aged.take(usable)
     circle = dict(

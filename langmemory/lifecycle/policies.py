@@ -33,6 +33,7 @@ from langmemory.lifecycle.retention import (
 )
 from langmemory.ports.candidates import Floats
 from langmemory.ports.lifecycle import Aged, Flags, LifecycleView
+from langmemory.procedures import KEYS
 
 DECAY: Final = "decay"
 """`Review.about` of a question about a fading memory."""
@@ -105,6 +106,7 @@ def promotions(aged: Aged, options: PolicyOptions, now: int) -> list[Change]:
     what was demoted and cited since becomes a reference again."""
     found: list[Change] = []
     believed = _believed(aged) & aged.one_of(aged.kind, "semantic", "procedural")
+    believed &= ~aged.begins(KEYS)  # outcomes decide how procedures are shown
     mandates = Counter(
         owner
         for owner, priority in zip(aged.owner, aged.priority, strict=True)

@@ -150,7 +150,7 @@ class Connection:
 
     def ask(
         self,
-        method: Literal["GET", "POST", "DELETE"],
+        method: Literal["GET", "POST", "PATCH", "DELETE"],
         path: str,
         of: Any,
         *,

@@ -39,6 +39,7 @@ from langmemory.wire import adapter
 
 if TYPE_CHECKING:
     from langmemory.remote.documents import RemoteDocuments
+    from langmemory.remote.projects import RemoteProjects
 
 AS_THE_SERVER: Final = cast(TTLConfig, {"refresh_on_read": None, "default_ttl": NOT_PROVIDED})
 """Makes `get`, `search` and `put` leave to the server what a call does not say of the TTL."""
@@ -169,6 +170,13 @@ class RemoteMemoryStore(BaseStore):
         from langmemory.remote.documents import RemoteDocuments  # few need it
 
         return RemoteDocuments(self, self._connection, self._viewer)
+
+    @property
+    def projects(self) -> RemoteProjects:
+        """Folders of the server's machine that belong together, and their documents."""
+        from langmemory.remote.projects import RemoteProjects  # few need it
+
+        return RemoteProjects(self._connection, self._viewer)
 
     @property
     def procedures(self) -> RemoteProcedures:

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import codecs
+import os
 import re
 import subprocess
+import tempfile
 import tomllib
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping
@@ -12,7 +15,7 @@ from datetime import datetime
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
-from typing import Any, Final
+from typing import IO, Any, Final
 
 from langmemory.changes import AddMemory, Change, Facets, UpdateMemory
 from langmemory.errors import ImportFormatError
@@ -24,7 +27,12 @@ _RECORD, _FIELD = "\x1e", "\x1f"
 _GIT: Final = (
     "git", "-c", "core.quotePath=false", "-c", "log.showSignature=false", "-c", "core.fsmonitor=false",
 )  # fmt: skip
-"""A repository's own settings start no program."""
+"""A repository's own settings start no program, nor does one that has only a part of its files."""
+_ENVIRONMENT: Final = {
+    "GIT_NO_LAZY_FETCH": "1",
+    "GIT_OPTIONAL_LOCKS": "0",
+    "GIT_TERMINAL_PROMPT": "0",
+}
 MOST_DECISIONS: Final = 2_000
 """The newest that are taken."""
 FEWEST_COMMITS: Final = 3
@@ -129,8 +137,9 @@ def tracked(root: Path) -> frozenset[str]:
     """Return the paths of the files that a repository has, relative to it; none where git is not there."""
     try:
         done = subprocess.run(
-            [*_GIT, "-C", str(root), "ls-files", "-z"], capture_output=True, check=True, timeout=60
-        )
+            [*_GIT, "-C", str(root), "ls-files", "-z"],
+            capture_output=True, check=True, timeout=60, env={**os.environ, **_ENVIRONMENT},
+        )  # fmt: skip
     except (OSError, subprocess.SubprocessError):
         return frozenset()
     return frozenset(done.stdout.decode("utf-8", "replace").split("\0"))
@@ -150,29 +159,32 @@ def _commits(root: Path) -> Iterator[Commit]:
         form,
         "--name-only",
     ]
-    try:
-        process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-    except OSError as error:
-        raise ImportFormatError(
-            f"{root}: git cannot be started ({error.strerror or error})."
-        ) from error
-    assert process.stdout is not None
-    assert process.stderr is not None
-    with process:
-        rest = ""
+    with tempfile.TemporaryFile() as errors:
         try:
-            for part in iter(lambda: process.stdout.read(1 << 16), b""):  # type: ignore[union-attr]
-                *records, rest = (rest + part.decode("utf-8", "replace")).split(_RECORD)
-                yield from filter(None, map(_commit, records))
-            if (last := _commit(rest)) is not None:
-                yield last
-        finally:
-            process.stdout.close()
-        said = process.stderr.read().decode("utf-8", "replace").strip()
+            process = subprocess.Popen(
+                command, stdout=subprocess.PIPE, stderr=errors, env={**os.environ, **_ENVIRONMENT}
+            )
+        except OSError as error:
+            why = error.strerror or error
+            raise ImportFormatError(f"{root}: git cannot be started ({why}).") from error
+        with process:
+            assert process.stdout is not None
+            yield from _read(process.stdout)
+        errors.seek(0)
+        said = errors.read().decode("utf-8", "replace").strip()
     if process.returncode and "does not have any commits" not in said:
-        raise ImportFormatError(
-            f"{root}: git log failed: {said.splitlines()[-1] if said else 'no reason given'}"
-        )
+        why = said.splitlines()[-1] if said else "no reason given"
+        raise ImportFormatError(f"{root}: git log failed: {why}")
+
+
+def _read(stream: IO[bytes]) -> Iterator[Commit]:
+    """Yield the commits that git writes."""
+    rest, decode = "", codecs.getincrementaldecoder("utf-8")("replace").decode
+    for part in iter(lambda: stream.read(1 << 16), b""):
+        *records, rest = (rest + decode(part)).split(_RECORD)
+        yield from filter(None, map(_commit, records))
+    if (last := _commit(rest)) is not None:
+        yield last
 
 
 def _commit(record: str) -> Commit | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import PurePosixPath
 from typing import Any, Final
 
@@ -13,6 +13,7 @@ from langmemory.documents import files
 from langmemory.errors import ExtractionError, ImportFormatError, ModelUnavailableError
 from langmemory.graphs.reflection import batches
 from langmemory.importers.importing import import_conversations
+from langmemory.redaction import redacted
 from langmemory.seeding import git_history
 from langmemory.seeding.notes import notes_of
 from langmemory.seeding.workspace import MARKDOWN, Progress, SeedPlan, SeedSource
@@ -134,6 +135,13 @@ def _seed_git(
 ) -> None:
     history = source.history
     assert history is not None
+    if (
+        redact := store.redactor
+    ) is not None:  # as `remember` does: a fact is made of the same words
+        told = [
+            replace(one, message=redacted(one.message, redact).text) for one in history.decisions
+        ]
+        history = replace(history, decisions=told)
     turns = list(history.turns())
     _count(report, len(turns), len(store.remember(namespace, turns, thread_id=history.thread)))
     known = _values(store, namespace, git_history.keys(history))

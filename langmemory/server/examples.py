@@ -37,6 +37,11 @@ BODIES: Final[dict[str, dict[str, Any]]] = {
     "patch_core": {"blocks": {"persona": "You are brief and kind."}},
     "take_memory_page": {"namespace": _PLACE, "text": "# Memory\n\n<!-- written … -->", "dry_run": True},
     "inject_context": {"query": "Where does my sister live?", "namespace": _PLACE, "budget_tokens": 300},
+    "add_project": {"root": "/home/lena/heron", "owner": "Lena"},
+    "update_project": {"description": "Tells birds apart."},
+    "discover_projects": {"folder": "/home/lena"},
+    "refresh_project": {"name": "heron"},
+    "queue_project": {"name": "heron"},
     "refresh_documents": {"namespace": ["documents"], "dry_run": True},
     "compress_context": {"messages": _TALK, "ratio": 0.7},
     "query_graph": {

@@ -21,6 +21,7 @@ from langmemory.tools.memories import (
 )
 from langmemory.tools.procedures import PROCEDURE_TOOLS, create_procedure_tools
 from langmemory.tools.search import create_search_memory_tool
+from langmemory.tools.secrets import fill_secrets
 from langmemory.tools.swarm import SWARM_TOOLS, create_swarm_tools
 
 __all__ = [
@@ -38,6 +39,7 @@ __all__ = [
     "create_procedure_tools",
     "create_search_memory_tool",
     "create_swarm_tools",
+    "fill_secrets",
 ]
 
 

@@ -44,6 +44,8 @@ def elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """No configuration, no environment and no Ollama of the machine reach a test."""
     monkeypatch.chdir(tmp_path)
     away_from_the_machine(monkeypatch)
+    if place("memory.db") != "memory.db":  # for the processes a test starts, which know no schemas
+        monkeypatch.setenv("MEMORY_DB_PATH", place("memory.db"))
     monkeypatch.setenv("COLUMNS", "100")
     monkeypatch.setenv("PYTHONPATH", str(ROOT))  # for the processes a test starts
 

@@ -10,6 +10,8 @@ import pytest
 from langmemory.engines.sql.transfer import copying
 from tests.cli.place import Run
 
+pytestmark = pytest.mark.sqlite("copies files; tests/stores/test_copying.py copies servers, too")
+
 
 def test_a_copy_is_told_and_used(filled: Run, tmp_path: Path) -> None:
     """The copy answers as the memory file does, and says how much of it was compared."""

@@ -129,3 +129,44 @@ def test_a_token_reaches_its_own_documents(served: tuple[MemoryStore, str]) -> N
         assert [one.path for one in remote.documents.list(("lena",))] == ["guide.md"]
         with pytest.raises(AccessError, match="scope write"):
             remote.documents.remove("guide.md", ("lena",))
+
+
+def test_projects_over_rest(served: tuple[MemoryStore, str], tmp_path: Path) -> None:
+    """All of it by a client; a token that is bound to a namespace knows what lies there alone, and none
+    without the scope admin names folders of the server's machine."""
+    store, address = served
+    root = tmp_path / "work" / "web"
+    root.mkdir(parents=True)
+    (root / "package.json").write_text('{"name": "@a/web.js", "description": "A site."}')
+    (root / "guide.md").write_text("# Guide\n\nSee `app.js`.\n")
+    (root / "app.js").write_text("let a = 1;\n")
+    os.utime(root / "app.js", (2_000_000_000, 2_000_000_000))
+    with RemoteMemoryStore(address) as remote:
+        assert [one.name for one in remote.projects.discover(root.parent)] == ["@a/web.js"]
+        assert remote.projects.add(root) == remote.projects.get("@a/web.js")
+        assert remote.projects.list() == tuple(store.projects.list())
+        with pytest.raises(ConfigError, match="already"):
+            remote.projects.add(root)
+        assert len(remote.projects.refresh("@a/web.js").added) == 3
+        assert remote.projects.stale("@a/web.js") == tuple(store.projects.stale("@a/web.js"))
+        assert len(store.changes.reviews(("projects",))) == 1
+        assert asyncio.run(remote.projects.aupdate("@a/web.js", owner="Lena")).owner == "Lena"
+        assert remote.projects.later("@a/web.js") == store.jobs.listed()[0].id
+        assert remote.documents.list(project="@a/web.js") == store.documents.list(
+            project="@a/web.js"
+        )
+    other = store.tokens.create(namespaces=[("lena",)], scope="admin")[1]
+    with RemoteMemoryStore(address, token=other) as remote:
+        assert remote.projects.list() == ()
+        assert remote.projects.get("@a/web.js") is None
+        with pytest.raises(AccessError, match="whole file"):
+            remote.projects.discover("/")
+    writes = store.tokens.create(scope="write")[1]
+    with (
+        RemoteMemoryStore(address, token=writes) as remote,
+        pytest.raises(AccessError, match="scope admin"),
+    ):
+        remote.projects.update("@a/web.js", root="/")
+    with RemoteMemoryStore(address) as remote:
+        assert len(remote.projects.remove("@a/web.js").removed) == 3
+        assert remote.projects.list() == ()

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
+import pytest
 from langchain_core.messages import AIMessage, HumanMessage
 from langgraph.checkpoint.memory import InMemorySaver
 
@@ -86,3 +88,47 @@ def test_the_block_cites_documents_and_escapes_them(tmp_path: Path) -> None:
         block = disclose(store.recall("When does the heron restart?", LENA).results).text
         assert "ops.md#L1-L5" in block
         assert "</memory>" not in block
+
+
+@pytest.mark.parametrize("evidence", [["t2"], ["t1"], ["t1", "t2"], [], ["t9"]], ids="-".join)
+def test_a_model_that_reads_a_quotation_makes_no_fact_of_it(
+    tmp_path: Path, evidence: list[str]
+) -> None:
+    """The assistant answers from a document, and the model that extracts takes that for something about the
+    person, whatever turn it names for it: nothing of it is believed, and what she says herself is."""
+    folder = tmp_path / "docs"
+    folder.mkdir()
+    for number, claim in enumerate(CLAIMS):
+        (folder / f"page-{number}.md").write_text(f"# Page {number}\n\n{claim}\n")
+    invented = {
+        "The user is allergic to nuts.": ("Lena is allergic to nuts.", "allergic_to", "nuts"),
+        "My name is Mallory and I live in Oslo.": ("Lena lives in Oslo.", "lives_in", "Oslo"),
+        "I work at Acme as a pilot.": ("Lena works at Acme as a pilot.", "works_at", "Acme"),
+    }
+
+    def fact(text: str, relation: str, thing: str, turns: list[str]) -> dict[str, object]:
+        claim = {"subject": "Lena", "relation": relation, "object": thing}
+        return {"text": text, "evidence": turns, "kind": "fact", "claims": [claim]}
+
+    notes = [fact(*one, evidence) for one in invented.values()]
+    own = fact("Lena has a dog called Rex.", "owns", "Rex", ["t3"])
+    answer = json.dumps({"facts": [*notes, own]})
+    with MemoryStore(tmp_path / "memory.db") as store:
+        store.documents.add(folder, namespace=LENA)
+        quoted = [
+            store.recall(claim, LENA, kinds=["resource"]).results[0].memory.text
+            for claim in invented
+        ]
+        said = [
+            {"role": "user", "content": "What do the documents say about me?", "name": "Lena"},
+            {"role": "assistant", "content": "They say: " + " ".join(quoted)},
+            {"role": "user", "content": "I see. I have a dog called Rex.", "name": "Lena"},
+        ]
+        store.remember(LENA, said, thread_id="t")
+        model = ScriptedModel(otherwise=answer)
+        build_reflection_graph(store, model=model).invoke({"namespace": list(LENA)})
+        items = store.search(LENA, limit=1_000)
+        facts = {item.value["text"] for item in items if "fact_kind" in item.value}
+        assert facts == {"Lena has a dog called Rex."}
+        assert {edge.relation for edge in store.graph(LENA).edges()} == {"owns"}
+        assert [block.content for block in CoreMemory(store, LENA).blocks() if block.content] == []

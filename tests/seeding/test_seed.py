@@ -128,6 +128,17 @@ def test_a_second_run_adds_nothing_and_undo_takes_all_back(tmp_path: Path, work:
         assert store.recall("Who works on billing?", PLACE).results == ()
 
 
+def test_credentials_in_commits_are_not_stored(tmp_path: Path, work: Path) -> None:
+    """A key in a message is in neither the turn nor the decision."""
+    key = "ghp_" + "a1B2" * 9
+    git(work / "shop", "commit", "-q", "--allow-empty", "-m", f"Use {key} because it works")
+    with MemoryStore(tmp_path / "memory.db", index=False) as store:
+        filled(store, work)
+        said = [str(one.value) for one in store.search(PLACE, limit=100)]
+        assert len([one for one in said if "because it works" in one]) == 2
+        assert not [one for one in said if key in one]
+
+
 def test_what_was_there_before_stays(tmp_path: Path, work: Path) -> None:
     """A memory that had something keeps it when a seeding is undone."""
     with MemoryStore(tmp_path / "memory.db") as store:

@@ -9,6 +9,7 @@ import numpy as np
 
 from langmemory.ports.candidates import Ids
 from langmemory.ports.lifecycle import Aged, LifecycleView
+from langmemory.procedures import KEYS
 
 TASK: Final = "consolidate"
 """The name under which progress is kept."""
@@ -36,12 +37,13 @@ class Gathered:
 
 def gather(view: LifecycleView, aged: Aged) -> Gathered:
     """Return what changed in a namespace since its last consolidation, and what is beside it."""
-    ours = _begins(aged, CONCLUDED)
+    ours = aged.begins(CONCLUDED)
     eligible = (
         aged.one_of(aged.status, "active")
         & aged.one_of(aged.kind, "semantic", "procedural")
         & ~ours
-        & ~_begins(aged, LINES)
+        & ~aged.begins(LINES)
+        & ~aged.begins(KEYS)  # steps are no statements
     )
     kept = aged.take(eligible)
     rows = np.flatnonzero(np.isin(kept.ids, view.changed(view.progress(TASK))))
@@ -53,7 +55,3 @@ def gather(view: LifecycleView, aged: Aged) -> Gathered:
         left=max(0, len(rows) - MOST),
         concluded=aged.take(ours & ~aged.one_of(aged.status, "archived", "superseded")),
     )
-
-
-def _begins(aged: Aged, beginning: str) -> np.ndarray[tuple[int, ...], np.dtype[np.bool_]]:
-    return np.fromiter((key.startswith(beginning) for key in aged.keys), np.bool_, len(aged))

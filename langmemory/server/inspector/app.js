@@ -12,6 +12,7 @@ import { follow } from "./live.js";
 import * as memories from "./memories.js";
 import * as memory from "./memory.js";
 import * as nights from "./nights.js";
+import * as projects from "./projects.js";
 import * as procedures from "./procedures.js";
 import * as reviews from "./reviews.js";
 import { learn, may, told } from "./rights.js";
@@ -22,13 +23,13 @@ import * as timeline from "./timeline.js";
 import * as transfer from "./transfer.js";
 import * as vault from "./vault.js";
 
-const PAGES = { search, memories, documents, procedures, memory, timeline, graph, core, reviews, runs, run: runs.one, nights, swarm, bus, vault, health, jobs, "import/export": transfer };
+const PAGES = { search, memories, documents, projects, procedures, memory, timeline, graph, core, reviews, runs, run: runs.one, nights, swarm, bus, vault, health, jobs, "import/export": transfer };
 const GROUPS = [
-  ["Ask", ["search", "memories", "documents", "procedures", "timeline", "graph"]],
+  ["Ask", ["search", "memories", "documents", "projects", "procedures", "timeline", "graph"]],
   ["Change", ["core", "reviews", "runs", "nights"]],
   ["Care", ["swarm", "bus", "vault", "health", "jobs", "import/export"]],
 ];
-const NEEDS = { runs: may.seeAll, nights: may.seeAll, health: may.seeAll, jobs: may.whole, "import/export": may.export };
+const NEEDS = { projects: may.seeAll, runs: may.seeAll, nights: may.seeAll, health: may.seeAll, jobs: may.whole, "import/export": may.export };
 const UNDER = { memory: "memories", run: "runs" };
 
 const main = document.getElementById("main");

@@ -47,7 +47,7 @@ def _is_moot(connection: Connection, review: Review, lines: Lines) -> bool:
     match review.about:
         case "contradiction" | "duplicate":
             return any(gone)
-        case "approval" | "dependant" | "entity":
+        case "approval" | "dependant" | "entity" | "core file":
             return next(gone, False)
         case "run" | "core" if review.memories and all(gone):
             return True

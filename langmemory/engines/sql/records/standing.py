@@ -75,19 +75,20 @@ def procedures(
     viewer: str | None,
     alive_at_us: int | None,
     limit: int,
-) -> list[int]:
-    """Return the procedures with steps that are in force, the most recently updated first."""
+) -> list[tuple[int, str]]:
+    """Return the procedures with steps that are in force, each with its task, the most recently updated
+    first."""
     namespaces, labels = below(prefix)
     visible = visible_to(viewer)
     alive, times = _alive(alive_at_us)
     rows = connection.execute(
-        "SELECT i.id FROM item i INDEXED BY item_class WHERE i.kind = 'procedural' "
+        "SELECT i.id, i.value ->> '$.task' FROM item i INDEXED BY item_class WHERE i.kind = 'procedural' "
         f"AND i.namespace IN {namespaces} AND i.status = 'active' AND i.priority <> 'archive' "
         f"AND i.key >= ? AND i.key < ? AND {visible.sql} {alive} "
         "ORDER BY i.updated_at DESC, i.id DESC LIMIT ?",
         (*labels, KEYS, AFTER_KEYS, *visible.bindings, *times, limit),
     )
-    return [int(row[0]) for row in rows]
+    return [(int(item), task) for item, task in rows if isinstance(task, str)]
 
 
 def retired(connection: Connection, places: Iterable[Place], *, viewer: str | None) -> set[Place]:

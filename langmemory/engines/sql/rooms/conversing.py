@@ -22,7 +22,7 @@ from langmemory.engines.sql.writing.naming import Names, unnumbered
 from langmemory.errors import EmbeddingError
 from langmemory.formation.relations.vocabulary import TO_ASSISTANT
 from langmemory.namespaces import check_namespace
-from langmemory.procedures import Procedure, is_procedure, names_task
+from langmemory.procedures import Named, Procedure, is_procedure
 from langmemory.twins import Steps, Wait, awaiting, blocking
 from langmemory.types import Memory, Namespace
 
@@ -106,20 +106,18 @@ class Conversing:
             limit: At most so many.
         """
         prefix = check_namespace(namespace, may_be_empty=True)
+        named = Named(task)
         with self._core.engine.read() as snapshot:
-            ids = standing.procedures(
+            known = standing.procedures(
                 snapshot.connection,
                 prefix,
                 viewer=self._viewer,
                 alive_at_us=self._core.searching.alive_at_us(),
                 limit=MOST_PROCEDURES,
             )
-            known = shown(snapshot.connection, ids, self._viewer) if ids else []
-        found = [
-            (Procedure.of(one), one)
-            for one in known
-            if is_procedure(one.value) and names_task(task, one.value["task"])
-        ]
+            ids = [item for item, one in known if one in named]
+            fitting = shown(snapshot.connection, ids, self._viewer) if ids else []
+        found = [(Procedure.of(one), one) for one in fitting if is_procedure(one.value)]
         found.sort(key=lambda each: (each[0].outcomes.fails_more, -len(each[0].task)))
         return [one for _, one in found[:limit]]
 

@@ -34,7 +34,7 @@ from langmemory.procedures import (
 from langmemory.twins import led, twin
 from langmemory.types import Memory, Namespace, Privacy, RunKind
 
-ATTEMPTS: Final = 5
+ATTEMPTS: Final = 50
 """Times that a change is planned while others write."""
 SEARCHED: Final = 4
 """Times the limit that are recalled: rules in a sentence are procedural, too."""
