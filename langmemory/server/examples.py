@@ -13,8 +13,12 @@ _TALK: Final = [
 _QUESTION: Final = {"query": "Where does my sister live?", "namespace": _PLACE, "limit": 5}
 
 BODIES: Final[dict[str, dict[str, Any]]] = {
-    "add_procedure": {"task": "deploy the website", "steps": ["run the tests", "push"]},
-    "record_procedure_outcome": {"key": "procedure/55b35cb2df3d938c", "outcome": "succeeded"},
+    "add_procedure": {
+        "namespace": _PLACE, "task": "deploy the website", "steps": ["run the tests", "push"],
+    },
+    "record_procedure_outcome": {
+        "namespace": _PLACE, "key": "procedure/fe3b932f2940448b", "outcome": "succeeded",
+    },
     "recall": {**_QUESTION, "explain": True},
     "remember": {"namespace": _PLACE, "thread_id": "t1", "messages": _TALK},
     "why_not": {"recall": _QUESTION, "key": "sister"},

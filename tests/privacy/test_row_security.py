@@ -235,3 +235,19 @@ def test_no_row_tells_of_others(server: Server) -> None:
 
 
 _TABLES = b"SELECT tablename FROM pg_tables WHERE schemaname = %s ORDER BY 1"
+
+
+def test_a_role_is_told_of_links_whose_ends_it_may_read(server: Server, store: MemoryStore) -> None:
+    """Links, anchors and the board of a reader are those of its viewer, by statements and over a store."""
+    graph = store.graph(HOME)
+    graph.link("cello", "requires", "key")
+    graph.link("agent:tuner", "works_on", "cello")
+    store.admin.enable_rls(server.reader)
+    seen = "SELECT e.key FROM entity e WHERE e.key LIKE 'item:%' OR e.key LIKE 'agent:%' ORDER BY e.key"
+    assert server.rows(server.reader, seen, "bob") == [("agent:tuner",), ("item:cello",)]
+    assert len(server.rows(server.reader, "SELECT * FROM edge", "bob")) == 1
+    assert len(server.rows(server.reader, "SELECT * FROM edge", "alice")) == 2
+    with server.store(server.reader) as reader:
+        context = reader.for_viewer("bob").graph(HOME).context_for("cello")
+        assert [one.name for one in context.entries] == ["the cello is hidden in the cellar"]
+        assert len(reader.for_viewer("alice").graph(HOME).context_for("cello").entries) == 2

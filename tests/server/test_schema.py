@@ -91,6 +91,8 @@ async def test_an_example_can_be_sent(
         store.put(team, "prices", {"record": "document", "path": "docs/prices.md"})
         if name == "unlink":
             store.graph(team).link("agent:writer", "works_on", "task")
+    if name == "record_procedure_outcome":
+        store.procedures.add(place, "deploy the website", ["run the tests", "push"])
     if name == "restore_memory":
         store.changes.archive(place, "sister", reason="test")
     [route] = [one for part in ROUTES for one in part.declared if one.name == name]

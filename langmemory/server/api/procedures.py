@@ -34,13 +34,21 @@ class TaskQuery(Place):
     limit: Annotated[int, Field(ge=1, le=50)] = 5
 
 
+class NewStep(Fields):
+    """One step."""
+
+    text: Line
+    tool: Annotated[str, Field(max_length=200)] | None = None
+    """The tool it is done with, where that is known."""
+
+
 class NewProcedure(Fields):
     """How something is done."""
 
     namespace: Labels | None = None
     task: Line
     """The thing that is done: `deploy the website`."""
-    steps: Annotated[tuple[Line | Step, ...], Field(min_length=1, max_length=30)]
+    steps: Annotated[tuple[Line | NewStep, ...], Field(min_length=1, max_length=30)]
     """In their order; each a text, or a text with the tool it is done with."""
     preconditions: Annotated[tuple[Line, ...], Field(max_length=30)] = ()
     source: Source = "person"
@@ -152,7 +160,7 @@ def add_procedure(access: Access, *, body: NewProcedure) -> Procedure:
     return access.store.procedures.add(
         access.place(body.namespace, exact=True),
         body.task,
-        body.steps,
+        [one if isinstance(one, str) else Step(text=one.text, tool=one.tool) for one in body.steps],
         preconditions=body.preconditions,
         source=body.source,
         privacy=body.privacy,
