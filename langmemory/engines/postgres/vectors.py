@@ -94,7 +94,9 @@ def write(
 
 
 def delete(connection: Connection, items: Sequence[int]) -> None:
-    """Remove the vectors of items, and say so in the log."""
+    """Remove the vectors of items, and say so in the log. Without pgvector there are none."""
+    if not connection.holds_vectors():
+        return
     connection.raw.execute(
         b"WITH gone AS (DELETE FROM embedding WHERE item = ANY(%s) RETURNING id, namespace) "
         b"INSERT INTO code (vector, namespace, bits) SELECT id, namespace, NULL FROM gone",
