@@ -107,6 +107,8 @@ def delete(connection: Connection, items: Sequence[int]) -> None:
 def erase(connection: Connection, items: Sequence[int]) -> None:
     """Leave nothing of the deleted vectors of items in the log and its segments; that they are gone
     stays in it."""
+    if not connection.holds_vectors():
+        return
     connection.raw.execute(
         f"DELETE FROM code WHERE bits IS NOT NULL AND vector >> {SLOT_BITS} = ANY(%s)".encode(),
         (list(items),),
