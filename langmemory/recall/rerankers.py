@@ -127,13 +127,13 @@ def _colbert(model: str) -> Scoring:
             (read["attention_mask"][:, :1],) * 2 + (read["attention_mask"][:, 1:],), 1
         )
         if fill:
+            # They count, and no other token looks at them.
             ids[there == 0] = tokenizer.mask_token_id
-            there = torch.ones_like(there)
         with torch.inference_mode():
             hidden = encoder(input_ids=ids, attention_mask=there).last_hidden_state @ projection.T
-        counts = there.bool()
+        counts = torch.ones_like(ids, dtype=torch.bool)
         if not fill:
-            counts &= ~torch.isin(ids, torch.tensor(sorted(silent)))
+            counts = there.bool() & ~torch.isin(ids, torch.tensor(sorted(silent), dtype=torch.long))
         return torch.nn.functional.normalize(hidden, dim=-1), counts
 
     def scores(query: str, texts: Sequence[str]) -> Floats:

@@ -73,3 +73,13 @@ def test_values_go_where_they_are_asked_for() -> None:
     assert translated("SELECT :name, :other").order == ("name", "other")
     leaf = translated("SELECT 1 FROM leaf l WHERE l.path = ? AND l.value = ?")
     assert leaf.leaves == {1}
+
+
+def test_subqueries_have_names() -> None:
+    """PostgreSQL 15 insists on a name for each subquery of a FROM; those that have one keep it."""
+    unnamed = "SELECT a FROM (SELECT ')' AS a FROM (SELECT 2)) WHERE a > ?"
+    assert translated(unnamed).sql == (
+        "SELECT a FROM (SELECT ')' AS a FROM (SELECT 2) AS subquery_1) AS subquery_0 WHERE a > %s"
+    )
+    named = "SELECT a FROM (SELECT 1 AS a) d JOIN (SELECT 2 AS b) AS e ON b > a"
+    assert translated(named).sql == named

@@ -104,6 +104,7 @@ class Connection:
         self.answers: dict[str, tuple[Any, ...] | None] = {}
         """The only rows of statements without values, which were asked with others."""
         self._changed = self._changed_in_all = 0
+        self._holds_vectors: bool | None = None
         self._uncounted: list[Any] = []
         self._asked: deque[tuple[str, tuple[Any, ...], Any]] = deque()
 
@@ -267,7 +268,10 @@ class Connection:
         keywords.delete(self, [item])
 
     def holds_vectors(self) -> bool:
-        return bool(self.raw.execute(b"SELECT to_regclass('embedding') IS NOT NULL").fetchone()[0])  # type: ignore[index]
+        if self._holds_vectors is None:
+            found: Any = self.raw.execute(b"SELECT to_regclass('embedding') IS NOT NULL").fetchone()
+            self._holds_vectors = bool(found[0])
+        return self._holds_vectors
 
     def write_vectors(
         self, rows: Iterable[tuple[int, int, Floats, Sequence[bytes | None]]], *, fresh: bool

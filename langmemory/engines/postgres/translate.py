@@ -84,6 +84,14 @@ _INTO_LEAVES: Final = re.compile(
 _OR: Final = re.compile(r"\bINSERT OR (IGNORE|REPLACE) INTO (\w+)(?: \(([^)]*)\))?", re.IGNORECASE)
 
 
+_SUBQUERY: Final = re.compile(r"\b(?:FROM|JOIN)\s*\((?=\s*(?:SELECT|WITH|VALUES)\b)", re.IGNORECASE)
+_UNNAMED: Final = re.compile(
+    r"\s*(?:$|[;),]|(?:WHERE|ORDER|GROUP|HAVING|LIMIT|UNION|EXCEPT|INTERSECT|CROSS|LEFT|JOIN|ON)\b)",
+    re.IGNORECASE,
+)
+"""What follows a subquery that has no name."""
+
+
 @lru_cache(maxsize=4096)
 def translated(statement: str) -> Translated:
     """Return a statement as PostgreSQL has it."""
@@ -98,7 +106,24 @@ def translated(statement: str) -> Translated:
     sql = _INTO_LEAVES.sub(lambda m: m[0].replace("(?, ?, ?, ?)", f"(?, {_LEAF_MARK}, ?, ?)"), sql)
     if found := _OR.search(sql):
         sql = _on_conflict(sql, found)
-    return _marked(sql)
+    return _marked(_named(sql))
+
+
+def _named(sql: str) -> str:
+    """Name the subqueries of FROM clauses that have no name: PostgreSQL 15 insists on one."""
+    parts = []
+    for number, found in enumerate(_SUBQUERY.finditer(sql)):
+        end, depth = found.end(), 1
+        while depth and end < len(sql):
+            if sql[end] == "'":  # a text, which may hold brackets
+                end = sql.index("'", end + 1)
+            depth += {"(": 1, ")": -1}.get(sql[end], 0)
+            end += 1
+        if _UNNAMED.match(sql, end):
+            parts.append((end, f" AS subquery_{number}"))
+    for end, name in sorted(parts, reverse=True):
+        sql = sql[:end] + name + sql[end:]
+    return sql
 
 
 def _like(found: re.Match[str]) -> str:

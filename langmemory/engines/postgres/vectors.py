@@ -94,7 +94,9 @@ def write(
 
 
 def delete(connection: Connection, items: Sequence[int]) -> None:
-    """Remove the vectors of items, and say so in the log."""
+    """Remove the vectors of items, and say so in the log. Without pgvector there are none."""
+    if not connection.holds_vectors():
+        return
     connection.raw.execute(
         b"WITH gone AS (DELETE FROM embedding WHERE item = ANY(%s) RETURNING id, namespace) "
         b"INSERT INTO code (vector, namespace, bits) SELECT id, namespace, NULL FROM gone",
@@ -105,6 +107,8 @@ def delete(connection: Connection, items: Sequence[int]) -> None:
 def erase(connection: Connection, items: Sequence[int]) -> None:
     """Leave nothing of the deleted vectors of items in the log and its segments; that they are gone
     stays in it."""
+    if not connection.holds_vectors():
+        return
     connection.raw.execute(
         f"DELETE FROM code WHERE bits IS NOT NULL AND vector >> {SLOT_BITS} = ANY(%s)".encode(),
         (list(items),),
