@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -18,6 +18,7 @@ from langmemory.cli.target import (
 from langmemory.cli.terminal import json_text, plain, printable, say
 
 if TYPE_CHECKING:
+    from langmemory.core_files.bindings import BoundFile
     from langmemory.nodes.core_memory import CoreBlock, CoreMemory
 
 core = typer.Typer(
@@ -46,8 +47,7 @@ def list_blocks(
         blocks, files = memory.blocks(), core_files_of(memory.store)
         bound = {one.label: one for one in files.bound(memory.namespace[:-1])} if files else {}
     if as_json:
-        told = [{**plain(one), "file": plain(bound.get(one.label))} for one in blocks]
-        say(json_text(told))
+        say(json_text([{**plain(one), **_told(bound.get(one.label))} for one in blocks]))
         return
     columns = {
         "block": {**WHOLE, "min_width": 7},
@@ -158,6 +158,13 @@ def _core_memory(target: Target, *, create: bool = False) -> Iterator[CoreMemory
     place = target.namespace(DEFAULT_NAMESPACE)
     with target.open(create=create, vectors=False) as store:
         yield CoreMemory(store, place, labels=labels_in(store, place), editor="person")
+
+
+def _told(file: BoundFile | None) -> dict[str, Any]:
+    """Return what the server tells of a block's file."""
+    if file is None:
+        return {"file": None, "file_state": None, "file_problem": None}
+    return {"file": file.path, "file_state": file.state, "file_problem": file.problem}
 
 
 def _say(block: CoreBlock, as_json: bool) -> None:

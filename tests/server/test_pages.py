@@ -186,6 +186,7 @@ async def test_rights_are_told(known: MemoryStore) -> None:
         local = (await client.get(f"{API}/rights")).json()
         assert local == {
             "token": "local", "viewer": None, "namespaces": [], "scope": "admin", "agent": None,
+            "unlocks": False,
         }  # fmt: skip
     token = token_of(known, "ana", PLACE, scope="read")
     async with serving(known, token=token) as client:

@@ -69,7 +69,10 @@ PATHS: dict[str, str] = {
     "put_semantic": "/semantic/sister", "add_working": "/working/s1", "put_core": "/core/maria",
     "patch_core": "/core/maria",
 }  # fmt: skip
-ABOUT_NOTHING = {"take_memory_page": 422, "decide_review": 404, "undo": 404, "undo_night": 404}
+ABOUT_NOTHING = {
+    "take_memory_page": 422, "decide_review": 404, "undo": 404, "undo_night": 404, "add_project": 422,
+    "discover_projects": 422, "queue_project": 404, "refresh_project": 404, "update_project": 404,
+}  # fmt: skip
 """What speaks of something that is not in the file, and the refusal."""
 
 
