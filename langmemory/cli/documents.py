@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from langmemory.cli.oneline import Command, CommandLine
-from langmemory.cli.target import JsonOption, Target, with_target
+from langmemory.cli.target import IgnoreOption, JsonOption, Target, with_target
 from langmemory.cli.terminal import json_text, plain, printable, say
 from langmemory.cli.values import count
 from langmemory.errors import ConfigError
@@ -51,15 +51,7 @@ def add(
     sources: Annotated[
         list[str], typer.Argument(metavar="PATH…", help="Files, folders, or globs in quotes.")
     ],
-    ignore: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--ignore",
-            metavar="PATTERN",
-            help="Leave out files that match, as in .gitignore; may be repeated.",
-            show_default=False,
-        ),
-    ] = None,
+    ignore: IgnoreOption = None,
     project: ProjectOption = None,
     most_bytes: MostBytesOption = MOST_BYTES,
     dry_run: DryRunOption = False,

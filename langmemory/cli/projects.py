@@ -10,7 +10,7 @@ import typer
 
 from langmemory.cli.documents import DryRunOption, print_synced, reading, report
 from langmemory.cli.oneline import Command, CommandLine
-from langmemory.cli.target import JsonOption, OnFile, with_target
+from langmemory.cli.target import IgnoreOption, JsonOption, OnFile, with_target
 from langmemory.cli.terminal import json_text, plain, printable, say
 from langmemory.cli.values import count
 from langmemory.errors import ConfigError
@@ -33,15 +33,6 @@ PatternOption = Annotated[
         "--pattern",
         metavar="GLOB",
         help="Read these files alone, such as 'docs/**/*.md'; may be repeated.",
-        show_default=False,
-    ),
-]
-IgnoreOption = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--ignore",
-        metavar="PATTERN",
-        help="Leave out files that match, as in .gitignore; may be repeated.",
         show_default=False,
     ),
 ]

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from langmemory.cli.target import DEFAULT_NAMESPACE, JsonOption, Target
+from langmemory.cli.target import DEFAULT_NAMESPACE, IgnoreOption, JsonOption, Target
 from langmemory.cli.terminal import json_text, plain, printable, say
 from langmemory.pluralize import counted
 
@@ -29,15 +29,7 @@ def seed(
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Show what would come from where, and write nothing.")
     ] = False,
-    ignore: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--ignore",
-            metavar="PATTERN",
-            help="Leave out files that match, as in .gitignore; may be repeated.",
-            show_default=False,
-        ),
-    ] = None,
+    ignore: IgnoreOption = None,
     as_json: JsonOption = False,
 ) -> None:
     """Fill a memory from Markdown, chat exports and git history; a second time adds nothing."""

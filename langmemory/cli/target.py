@@ -55,6 +55,15 @@ NamespaceOption = Annotated[
         show_default=False,
     ),
 ]
+IgnoreOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--ignore",
+        metavar="PATTERN",
+        help="Leave out files that match, as in .gitignore; may be repeated.",
+        show_default=False,
+    ),
+]
 ViewerOption = Annotated[
     str | None, typer.Option("--viewer", metavar="NAME", help="Only what this person may read.")
 ]

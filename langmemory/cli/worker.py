@@ -7,6 +7,8 @@ import os
 import signal
 import sys
 import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -68,8 +70,7 @@ def worker(
     from langmemory.reflection.reflector import performer
     from langmemory.reflection.worker import Worker
 
-    _log_to_stderr()
-    with target.open(create=not once) as store:
+    with _logged_to_stderr(), target.open(create=not once) as store:
         options = WorkOptions.of(store.config.reflection)
         reflect = performer(build_reflection_graph(store), store)
         read = store.projects.perform
@@ -132,9 +133,16 @@ def _asked_to_stop() -> threading.Event:
     return asked
 
 
-def _log_to_stderr() -> None:
+@contextmanager
+def _logged_to_stderr() -> Iterator[None]:
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(logging.Formatter("%(asctime)s  %(message)s", "%H:%M:%S"))
     logger = logging.getLogger("langmemory")
     logger.addHandler(handler)
+    level = logger.level
     logger.setLevel(logging.INFO)
+    try:
+        yield
+    finally:
+        logger.removeHandler(handler)
+        logger.setLevel(level)

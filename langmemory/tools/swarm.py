@@ -324,13 +324,13 @@ class _Swarm:
                 privacy=self._privacy,
             )
             if status is None and not blockers and not note:
-                return _stands(made)
+                return stands(made)
             task, title = made.key, None
         done: Task = yield call(
             team, "update_task", task, title=title, status=status, blockers=blockers, agent=assign_to,
             details=details, note=note,
         )  # fmt: skip
-        return _stands(done)
+        return stands(done)
 
     def record_decision(
         self,
@@ -372,7 +372,7 @@ class _Swarm:
         return "\n".join([*parts, waiting(page)])
 
 
-def _stands(task: Task) -> str:
+def stands(task: Task) -> str:
     """Return where a task stands, as a model is told it."""
     said = [f"Task {task.key}, {task.title}: {task.status.replace('_', ' ')}"]
     if task.agent:

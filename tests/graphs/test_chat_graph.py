@@ -372,7 +372,7 @@ def test_studio_can_read_the_schemas_and_the_steps() -> None:
     )
     assert set(graph.get_input_jsonschema()["properties"]) == {"messages"}
     asked: Any = graph.get_context_jsonschema()
-    assert set(asked["properties"]) == {"user_id"}
+    assert set(asked["properties"]) == {"user_id", "project"}
     assert "Whose memories" in asked["properties"]["user_id"]["description"]
     nodes = set(graph.get_graph().nodes) - {"__start__", "__end__"}
     assert nodes == {"recall", "summarize", "model", "tools", "remember", "condense"}

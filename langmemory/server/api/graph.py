@@ -8,7 +8,8 @@ from typing import Annotated
 from pydantic import Field
 
 from langmemory.context.dependencies import BUDGET_TOKENS, TaskContext
-from langmemory.links import Relation
+from langmemory.errors import EntityNameError
+from langmemory.links import MEMORY, Relation
 from langmemory.server.access import Access
 from langmemory.server.api.requests import Fields, Labels, Listing, QueryLabels
 from langmemory.server.pattern import Match, Pattern
@@ -126,9 +127,17 @@ class SubgraphQuery(EntityQuery):
 
 @routes("GET", "/graph/subgraph", scope="read")
 def get_subgraph(access: Access, *, query: SubgraphQuery) -> Subgraph:
-    """Return entities and the edges between them: everything, or what is around one."""
+    """Return entities and the edges between them: everything, or what is around one. Around a memory,
+    `item:KEY`, that is linked with nothing there is nothing."""
     graph = _graph(access, query.namespace, query)
-    return graph.subgraph(query.entity, query.depth, past=query.past, limit=query.limit)
+    try:
+        return graph.subgraph(query.entity, query.depth, past=query.past, limit=query.limit)
+    except EntityNameError:
+        place, name = access.place(query.namespace, exact=True), query.entity or ""
+        key = name.removeprefix(MEMORY)
+        if key == name or access.store.admin.memory(place, key) is None:
+            raise
+        return Subgraph(entities=(), edges=())
 
 
 class LinkEnds(Fields):

@@ -96,13 +96,7 @@ async function evidence(namespace, key) {
 
 /** Return what a memory is linked with, in either direction; nothing where it is linked with nothing. */
 async function links(namespace, key) {
-  let part;
-  try {
-    part = await get("graph/subgraph", { namespace, entity: `item:${key}`, depth: 1, past: true, limit: 100 });
-  } catch (error) {
-    if (error.kind !== "not-found") throw error;
-    return null;
-  }
+  const part = await get("graph/subgraph", { namespace, entity: `item:${key}`, depth: 1, past: true, limit: 100 });
   const names = new Map(part.entities.map((one) => [one.key, one]));
   const end = (id) => { const one = names.get(id); return id.startsWith("item:") ? h("a", { href: memoryAddress({ namespace, key: id.slice(5) }), dir: "auto" }, one?.name ?? id) : h("span", { dir: "auto" }, one?.name ?? id); };
   const own = part.edges.map((edge, at) => [edge, part.over.includes(at)]).filter(([edge]) => [edge.subject, edge.object].includes(`item:${key}`));

@@ -16,6 +16,8 @@ from langmemory.context.notes import note_id
 from langmemory.server.access import Access
 from langmemory.server.mcp.answers import Answer
 from langmemory.server.mcp.tools import Arguments, Reply, Turn, found, tool
+from langmemory.server.problems import Problem
+from langmemory.swarm import Task, TaskStatus
 from langmemory.tools import swarm
 from langmemory.types import BusMessage, MessagePriority, MessageType, Page
 
@@ -66,6 +68,23 @@ class Sent(Answer):
     """Null: all agents."""
 
 
+class TaskStands(Answer):
+    """Where a task stands."""
+
+    id: str
+    title: str
+    status: TaskStatus
+    agent: str | None
+    """Who works on it."""
+    blockers: list[str]
+
+
+class Recorded(Answer):
+    """A decision that was recorded."""
+
+    id: str
+
+
 class TakenBack(Answer):
     """What does not hold any more."""
 
@@ -106,6 +125,14 @@ class InvalidateArguments(swarm.ContextInvalidate, Arguments):
 
 
 class HandoffArguments(swarm.Handoff, Arguments):
+    pass
+
+
+class TaskArguments(swarm.UpdateTask, Arguments):
+    pass
+
+
+class DecisionArguments(swarm.RecordDecision, Arguments):
     pass
 
 
@@ -175,9 +202,61 @@ async def context_invalidate(turn: Turn, given: InvalidateArguments) -> Reply:
 @tool("Hand work on", Sent, scope="write", for_agents=True, destructiveHint=False)
 async def handoff(turn: Turn, given: HandoffArguments) -> Reply:
     """Hand your work on to another agent: what is done, and what is left."""
-    options = given.model_dump(exclude={"to", "done"})
+    options = given.model_dump(exclude={"to", "done", "task"})
     options["memories"] = await _keys(turn.access, given.memories)
+    if given.task is not None:  # first, so that what is sent is true
+        options["topic"] = (await _team(turn).aupdate_task(given.task, agent=given.to)).title
     return _sent(await turn.access.bus().ahandoff(given.to, given.done, **options))
+
+
+@tool("Set or update a task", TaskStands, scope="write", for_agents=True, destructiveHint=False)
+async def update_task(turn: Turn, given: TaskArguments) -> Reply:
+    """Set a task, or say where one stands: its status, what it waits for, who works on it."""
+    team, task, title = _team(turn), given.task, given.title
+    if task is None:
+        if not title:
+            raise Problem(
+                422, "invalid", "Give a new task a title, or name the task by its id or title."
+            )
+        made = await team.aadd_task(title, details=given.details or "", agent=given.assign_to)
+        task, title = made.key, None
+        if given.status is None and not given.blockers and not given.note:
+            return _stands(made)
+    return _stands(
+        await team.aupdate_task(
+            task,
+            title=title,
+            status=given.status,
+            blockers=given.blockers,
+            agent=given.assign_to,
+            details=given.details,
+            note=given.note,
+        )
+    )
+
+
+@tool("Record a decision", Recorded, scope="write", for_agents=True, destructiveHint=False)
+async def record_decision(turn: Turn, given: DecisionArguments) -> Reply:
+    """Record what was decided, why, what was not chosen, and what it changes."""
+    options = given.model_dump(exclude={"what", "task"})
+    made = await _team(turn).arecord_decision(given.what, regarding=given.task, **options)
+    return f"Recorded as {made.key}.", Recorded(id=made.key)
+
+
+def _team(turn: Turn) -> Any:
+    access = turn.access
+    access.bus()  # refuses who is no agent
+    return access.store.swarm(access.place(None, exact=True), agent=access.grant.agent)
+
+
+def _stands(task: Task) -> Reply:
+    return swarm.stands(task), TaskStands(
+        id=task.key,
+        title=one_line(task.title),
+        status=task.status,
+        agent=None if task.agent is None else one_line(task.agent),
+        blockers=list(map(one_line, task.blockers)),
+    )
 
 
 @tool("Read your inbox", Inbox, scope="write", for_agents=True, destructiveHint=False,

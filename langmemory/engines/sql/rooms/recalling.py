@@ -205,6 +205,11 @@ def steps(
 ) -> Steps[Recall]:
     """Recall as a viewer; see `MemoryStore.recall`."""
     operations.check_query(query)
+    options = options.copy()  # what is read more than once may be given by a generator
+    if "kinds" in options:
+        options["kinds"] = check_kinds(options["kinds"])
+    if "exclude" in options:
+        options["exclude"] = _listed("exclude", options["exclude"] or ())
 
     def prepared() -> _Questions:
         return _questions(core, extract_question(query), namespace, options)
@@ -255,8 +260,10 @@ class _Questions:
 def _questions(core: Core, query: str, namespace: Namespace, options: RecallOptions) -> _Questions:
     """Return the questions of a query; it is one by itself where there are no documents to be asked."""
     place = options.get("documents")
+    if place is None:
+        return _Questions(query=query, each=(query,))
     kinds = check_kinds(options.get("kinds"))
-    if place is None or (kinds is not None and "resource" not in kinds):
+    if kinds is not None and "resource" not in kinds:
         return _Questions(query=query, each=(query,))
     place = check_namespace(place)
     if core.engine.first("SELECT 1 FROM namespace WHERE path = ?", (to_path(place),)) is None:
