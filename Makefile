@@ -78,8 +78,8 @@ bench: $(VENV)/.dev  ## Measure against LangGraph's own stores (about 15 minutes
 conformance: $(VENV)/.dev  ## Run LangGraph's own store test suites against MemoryStore
 	$(BIN)/python scripts/conformance.py
 
-soak: $(VENV)/.dev  ## Two processes on one file for a minute, and 200 clients of a server that is killed among them
-	LANGMEMORY_SOAK_SECONDS=60 $(BIN)/python -m pytest tests/durability tests/server/test_soak.py -q -s --ignore tests/durability/test_postgres_soak.py
+soak: $(VENV)/.dev  ## Two processes on one file for a minute, 200 clients of a server that is killed among them, 10,000 operations of the vault
+	LANGMEMORY_SOAK_SECONDS=60 LANGMEMORY_VAULT_OPERATIONS=10000 $(BIN)/python -m pytest tests/durability tests/server/test_soak.py -q -s --ignore tests/durability/test_postgres_soak.py
 
 soak-postgres: $(VENV)/.dev  ## 16 clients of a PostgreSQL server for two minutes, with 30 kills and three crashes of the server
 	LANGMEMORY_SOAK_SECONDS=120 $(BIN)/python -m pytest tests/durability/test_postgres_soak.py -q -s

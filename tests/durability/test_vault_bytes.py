@@ -192,19 +192,15 @@ WEIGHTS: dict[Callable[[World], None], float] = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize(
-    "operations", [OPERATIONS, pytest.param(10_000, marks=pytest.mark.thorough)]
-)
-def test_no_byte_of_a_secret_is_anywhere(
-    tmp_path: Path, caplog: pytest.LogCaptureFixture, operations: int
-) -> None:
-    """Random operations, failing ones too: file, WAL, history, exports, logs, traces and checkpoints."""
+def test_no_byte_of_a_secret_is_anywhere(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    """Random operations, failing ones too: file, WAL, history, exports, logs, traces and checkpoints.
+    `make soak` does 10,000."""
     caplog.set_level(logging.DEBUG)
     choice = random.Random(SEED)
     world = World(tmp_path, choice)
     done: dict[str, int] = {}
     looked = 0
-    for number in range(1, operations + 1):
+    for number in range(1, OPERATIONS + 1):
         [act] = choice.choices(list(WEIGHTS), weights=list(WEIGHTS.values()))
         try:
             act(world)
@@ -212,7 +208,7 @@ def test_no_byte_of_a_secret_is_anywhere(
             world.told.append(shown_by(error))
         else:
             done[act.__name__] = done.get(act.__name__, 0) + 1
-        if number % 250 == 0 or number == operations:
+        if number % 250 == 0 or number == OPERATIONS:
             found = world.seen() + caplog.text.encode("utf-8", "surrogatepass")
             caplog.clear()
             looked += len(found)
