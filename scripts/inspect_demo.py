@@ -10,7 +10,7 @@ from pathlib import Path
 
 from langmemory.cli.app import app
 from langmemory.cli.demo_questions import NAMESPACE, sample_folder
-from langmemory.cli.import_file import import_conversations
+from langmemory.importers.importing import import_conversations
 from langmemory.cli.reflect import batches
 from langmemory.config import Config
 from langmemory.server.settings import ServerSettings

@@ -18,7 +18,7 @@ from tests.stores import fuzzed
 
 pytestmark = pytest.mark.sqlite  # one of the two is a file
 
-STORES = int(os.environ.get("LANGMEMORY_FUZZED_STORES", 16))
+STORES = int(os.environ.get("LANGMEMORY_FUZZED_STORES", 8))
 """How many; 300 take about ten minutes."""
 BLOCKS = [range(1), *(range(at, min(at + 15, STORES)) for at in range(1, STORES, 15))]
 """Some for each test."""

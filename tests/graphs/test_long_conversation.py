@@ -97,7 +97,7 @@ def talk(
         ("in_memory", 60),
         pytest.param("sqlite", 60, marks=pytest.mark.thorough),
         ("memory_store", 60),
-        pytest.param("memory_store", 600, marks=pytest.mark.thorough),
+        pytest.param("memory_store", 300, marks=pytest.mark.thorough),
     ],
 )
 def test_a_long_conversation_stays_small_and_forgets_nothing(

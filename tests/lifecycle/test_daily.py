@@ -6,6 +6,7 @@ import logging
 import subprocess
 import sys
 from collections.abc import Iterator
+from contextlib import nullcontext
 from datetime import datetime, time, timedelta
 from pathlib import Path
 from typing import Any
@@ -219,7 +220,7 @@ def test_the_worker_maintains_once(
     path: Path, store: MemoryStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """`langmemory worker --once --maintain 03:00` reflects what waits, then runs a night, and ends."""
-    monkeypatch.setattr("langmemory.cli.worker._log_to_stderr", lambda: None)
+    monkeypatch.setattr("langmemory.cli.worker._logged_to_stderr", nullcontext)
     result = CliRunner().invoke(
         app, ["--db", address(path), "worker", "--once", "--maintain", "03:00"]
     )

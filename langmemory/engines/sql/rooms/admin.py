@@ -140,8 +140,12 @@ class ViewerAdmin:
             raise ConfigError("delete_namespace(()) would empty the store; name a namespace.")
         prefix = check_namespace(prefix)
         self._core.archive.return_all(lambda connection: moving.moved_under(connection, prefix))
-        with self._core.engine.write() as connection:
-            secrets.delete_namespace(connection, prefix, self._viewer, self._core.now_us())
+        written(
+            self._core.engine,
+            lambda connection: secrets.delete_namespace(
+                connection, prefix, self._viewer, self._core.now_us()
+            ),
+        )
         return self._core.remove_all(
             items.under(prefix, viewer=self._viewer), "delete", reason=removal.WHOLE_NAMESPACE
         )
