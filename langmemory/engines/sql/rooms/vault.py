@@ -9,6 +9,7 @@ from contextlib import contextmanager, suppress
 from typing import Final, NamedTuple
 
 from langmemory.arguments import whole_number
+from langmemory.engines.sql.forgetting import erase
 from langmemory.engines.sql.records import secrets
 from langmemory.engines.sql.records.secrets import Key, Row
 from langmemory.engines.sql.rooms.core import Core
@@ -218,7 +219,8 @@ class ViewerVault:
     arestore = twin(restore)
 
     def forget(self, namespace: Namespace, label: str, *, owner: str | None = None) -> int:
-        """Erase all versions of a secret, and its name in the audit log; return how many versions.
+        """Erase all versions of a secret, its name in the audit log, and that of its namespace where nothing
+        else is in it; return how many versions.
 
         It cannot be undone, and an import of an older export does not bring it back. The file is written
         anew, as by `MemoryStore.forget`, so that no old ciphertext stays in free space.
@@ -231,9 +233,10 @@ class ViewerVault:
             rows = self._rows(place, connection)
             if not rows:
                 raise _missing(place)
-            count = secrets.forget(connection, rows, self._core.now_us())
+            homes = secrets.forget(connection, rows, self._core.now_us())
+            erase.forget_namespaces(connection, homes)
         engine.purge_if_sound()
-        return count
+        return len(rows)
 
     aforget = twin(forget)
 
