@@ -34,7 +34,7 @@ from langmemory.engines.sql.tables.times import from_us
 from langmemory.errors import InvalidValueError, OwnershipError, StalePlanError
 from langmemory.links import NAME_CHARACTERS, anchor_of
 from langmemory.namespaces import check_namespace
-from langmemory.redaction import log_redacted, redacted
+from langmemory.redaction import kept
 from langmemory.swarm import (
     CLOSED,
     DECISION,
@@ -521,6 +521,4 @@ class Swarm:
 
     def _kept(self, said: str) -> str:
         """Return what is said without credentials."""
-        found = redacted(said, self._core.redactor)
-        log_redacted(found.counts)
-        return found.text
+        return kept(said, self._core.redactor)
