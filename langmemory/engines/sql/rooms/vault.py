@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import builtins
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from typing import Final, NamedTuple
 
 from langmemory.arguments import whole_number
@@ -443,14 +443,18 @@ class Vault(ViewerVault):
         """Return which keys the vault has, and which of them this process has."""
         with self._reading() as connection:
             keys, versions = secrets.keys(connection), secrets.counts(connection)
-        given, source = self._core.vault_keys, ""
-        ids: tuple[str, ...] = ()
-        with suppress(VaultKeyError):
+        given, ids, source = self._core.vault_keys, tuple[str, ...](), ""
+        problem: str | None = None
+        try:
             given.given()
             ids = tuple(key.id for key in keys if given.find(key.id, key.kdf) is not None)
             source = given.source
+        except VaultKeyError as error:
+            problem = str(error)
         current = next((key.id for key in keys if key.state == "current"), None)
-        return VaultStatus(current=current, versions=versions, given=ids, source=source)
+        return VaultStatus(
+            current=current, versions=versions, given=ids, source=source, problem=problem
+        )
 
     astatus = twin(status)
 
