@@ -206,6 +206,7 @@ class Connection:
         return int(self.execute(_LAST_ITEM).fetchone()[0])
 
     def skip_item(self) -> int:
+        self._asked.clear()
         return int(
             self.execute(
                 "SELECT setval('last_item', (SELECT last_value FROM last_item) + 1)"
@@ -221,6 +222,7 @@ class Connection:
         return found
 
     def raise_last_ids(self, ids: Mapping[str, int]) -> None:
+        self._asked.clear()
         for table, column, sequence in self._numbered():
             highest = (
                 f"greatest(1, ?, last_value, (SELECT coalesce(max({column}), 0) FROM {table}))"
