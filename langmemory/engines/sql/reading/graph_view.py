@@ -139,7 +139,7 @@ class GraphView:
         place = self._namespace_id
         key = graph_rows.find_entity(self._connection, place, name) or self._deleted.by_key(name)
         found = self._there([] if key is None else [key])
-        if not found:
+        if not found and self._has_anchors:
             keys = (
                 graph_rows.find_entity(self._connection, place, f"{one}{name}") for one in ANCHORS
             )
