@@ -593,7 +593,7 @@ class VaultEvent:
     viewer: str | None
     """On whose behalf; None is the application."""
     by: str
-    """By which way: library, cli, a token of the server, a tool."""
+    """Through what it was done: the library, the command line, a token of the server, a tool."""
     reason: str
 
 

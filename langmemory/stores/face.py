@@ -140,7 +140,8 @@ class StoreFace(BaseStore):
 
     @property
     def vault(self) -> ViewerVault:
-        """The viewer's secrets: encrypted, and in no search, recall, export in clear or prompt."""
+        """The viewer's secrets, encrypted. No search, recall or prompt shows one; an export holds
+        ciphertexts."""
         return ViewerVault(self._core, self._viewer)
 
     @property

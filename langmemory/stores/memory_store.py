@@ -283,7 +283,8 @@ class MemoryStore(StoreFace):
 
     @property
     def vault(self) -> Vault:
-        """Secrets: encrypted, and in no search, recall, export in clear or prompt; and the keys."""
+        """Secrets, encrypted, and the keys. No search, recall or prompt shows one; an export holds
+        ciphertexts."""
         return Vault(self._core, None)
 
     @property

@@ -369,7 +369,7 @@ class Graph:
 
         Args:
             task: As ``source`` of `link`; anything that links lead from.
-            budget_tokens: What it takes at most, about.
+            budget_tokens: About how many tokens it takes at most.
 
         Raises:
             EntityNameError: Nothing is called so, or more than one thing.

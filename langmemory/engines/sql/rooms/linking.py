@@ -51,8 +51,8 @@ class End:
     """None of what is there by its name."""
 
     @property
-    def owner(self) -> tuple[str | None, ...]:
-        """Whose alone it is; empty where it is not private."""
+    def owners(self) -> tuple[str | None, ...]:
+        """Its owner, where it is private; else nobody."""
         one = self.memory
         return (one.owner,) if one is not None and one.privacy == "private" else ()
 
@@ -220,7 +220,7 @@ def whose(ends: Iterable[End], viewer: str | None, privacy: Privacy) -> Facets:
         InvalidValueError: Its ends are private to several people.
         OwnershipError: Somebody unknown would own it.
     """
-    owners = {owner for end in ends for owner in end.owner}
+    owners = {owner for end in ends for owner in end.owners}
     if privacy == "private":
         if not viewer:
             raise OwnershipError(

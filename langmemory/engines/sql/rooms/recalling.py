@@ -113,8 +113,9 @@ class RecallOptions(TypedDict, total=False):
     """Count it as an access of what it finds (default). False is for a person who looks into memory."""
     documents: Namespace | None
     """Also the documents of exactly this namespace, such as ``("documents",)``, where there are any. The
-    query is taken apart into its questions; each is answered by what was said and by documents, as far as
-    either is likely to. The other options hold for both. None (default) asks no documents."""
+    query is taken apart into its questions. Each is looked up in what was said and in documents; the more
+    likely one of these answers it, the more results come from there. The other options hold for both. None
+    (default) asks no documents."""
     now: datetime | None
     """The moment that "last week" counts from, in the timezone in which a day begins; default is
     the clock, in UTC. Here and in the other times, what has no timezone is UTC."""

@@ -106,7 +106,7 @@ class Swarm:
 
         Raises:
             InvalidValueError: An argument is wrong.
-            EntityNameError: There is nothing of one of these names. Nothing was written.
+            EntityNameError: Nothing has one of these names. Nothing was written.
         """
         title = self._kept(" ".join(text("title", title, NAME_CHARACTERS).split()))
         details = self._kept(text("details", details, DETAILS_CHARACTERS, empty=True))
@@ -145,7 +145,7 @@ class Swarm:
         note: str = "",
     ) -> Task:
         """Say where a task stands; what is not named stays. Blockers without a status make it ``blocked``,
-        none make a blocked one ``open`` again. One that is done or cancelled nobody works on any more.
+        none make a blocked one ``open`` again. Nobody works any more on one that is done or cancelled.
 
         Args:
             task: Its key or title.
@@ -221,7 +221,7 @@ class Swarm:
         closed: bool = True,
         limit: int = 1_000,
     ) -> tuple[Task, ...]:
-        """Return tasks: the open ones first, those that changed last first.
+        """Return tasks: those to be done before those that are closed, the latest changes first.
 
         Args:
             status: Only those that stand so.
@@ -262,15 +262,15 @@ class Swarm:
             what: It, in a sentence.
             why: The reason.
             alternatives: What was not chosen.
-            affects: What it changes: ends of links, see `Graph.link`. What is nothing known is an artifact of
-                that name.
+            affects: What it changes: ends of links, see `Graph.link`. A name that nothing has is that of an
+                artifact.
             regarding: The task it is about, by key or title.
-            supersedes: An earlier decision that it takes the place of, by key or by what it says.
+            supersedes: An earlier decision that it replaces, by key or by what it says.
             privacy: Who may know of it.
 
         Raises:
             InvalidValueError: An argument is wrong.
-            EntityNameError: There is nothing of one of these names. Nothing was written.
+            EntityNameError: Nothing has one of these names. Nothing was written.
             OwnershipError: The earlier decision is another's.
         """
         what = self._kept(text("what", what, 2_000))
@@ -317,7 +317,7 @@ class Swarm:
         """Return decisions, the newest first.
 
         Args:
-            holding: Only those of which none took the place.
+            holding: Only those that no later one replaced.
             limit: At most so many.
         """
         found = [
@@ -343,10 +343,10 @@ class Swarm:
         artifacts: Sequence[str] = (),
         privacy: Privacy = "shared",
     ) -> Session:
-        """Record what a session came to. Under an id that is there already nothing is written.
+        """Record how a session ended. Where there is one of this id, nothing is written.
 
         Args:
-            session_id: By which it is known.
+            session_id: Its id.
             started_at: When it began.
             work_done: What was done.
             decisions: What was decided.

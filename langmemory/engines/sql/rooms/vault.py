@@ -69,10 +69,10 @@ class ViewerVault:
             label: By which it is found. It is stored in clear, and people may see it.
             secret: A text of up to 256 KiB.
             owner: Whose it is; None is the viewer, and for the application's store the application.
-            by: By which way, for the audit log.
+            by: Through what, such as ``cli``; for the audit log.
 
         Raises:
-            VaultError: The label or the secret is none; the message does not quote the secret.
+            VaultError: The label or the secret is not valid; the message does not quote the secret.
             VaultKeyError: The key is missing, or is not that of this vault; nothing was stored.
         """
         given = wrapped(secret)
@@ -111,7 +111,7 @@ class ViewerVault:
             owner: As `put` took it.
             version: An older one; None is the newest.
             reason: What it is needed for, for the audit log.
-            by: By which way, for the audit log.
+            by: Through what, such as ``cli``; for the audit log.
 
         Returns:
             A `Secret`, which prints as ``[secret]``; its `reveal` returns the text.
@@ -165,7 +165,7 @@ class ViewerVault:
     def delete(
         self, namespace: Namespace, label: str, *, owner: str | None = None, by: str = "library"
     ) -> None:
-        """Take a secret out of use. Its ciphertexts stay, until `forget`; `restore` takes it back.
+        """Take a secret out of use. Its ciphertexts stay until `forget`; `restore` undoes it.
 
         Raises:
             SecretNotFoundError: There is none.
@@ -187,14 +187,14 @@ class ViewerVault:
         version: int | None = None,
         by: str = "library",
     ) -> SecretInfo:
-        """Take back that a secret was deleted, or make an older version the newest one again.
+        """Undo the deletion of a secret, or make an older version the newest one again.
 
         Args:
             namespace: Exactly this one.
             label: As `put` took it.
             owner: As `put` took it.
-            version: It becomes a new version; None only takes back that the newest was deleted.
-            by: By which way, for the audit log.
+            version: A copy of it becomes the newest version; None only undoes the deletion.
+            by: Through what, such as ``cli``; for the audit log.
 
         Raises:
             SecretNotFoundError: There is none, or not this version of it.
@@ -279,7 +279,7 @@ class ViewerVault:
             raise _missing(place)
         if rows[-1].deleted_us is not None:
             raise SecretNotFoundError(
-                f"The secret {place.label!r} in {place.namespace!r} was deleted. `restore` takes that back."
+                f"The secret {place.label!r} in {place.namespace!r} was deleted. `restore` undoes that."
             )
         return rows[-1]
 
@@ -333,7 +333,8 @@ class ViewerVault:
         needed = "a passphrase" if kdf else "the key"
         return VaultKeyError(
             f"The vault of {self._core.path} is encrypted with {needed} of the id {id}; {given.source} has "
-            f"{ids_of(given.given())}. Nothing was changed. Give the right one; several stand one a line."
+            f"{ids_of(given.given())}. Nothing was changed. Give the right key; put several "
+            "on separate lines."
         )
 
     # Writing.
@@ -367,7 +368,9 @@ class ViewerVault:
                 secrets.delete(connection, (row.id for row in old))
                 self._log(connection, action, where, by)
             return Row(0, where, sealed, now, None).info
-        raise VaultError("The keys of the vault change again and again; put the secret later.")
+        raise VaultError(
+            "The keys of the vault keep changing. Nothing was stored; try again later."
+        )
 
     def _writing_key(self, keys: builtins.list[Key]) -> tuple[VaultKey, str | None]:
         """Return the key to encrypt with, and how it is derived: the current one, or while a rotation runs
@@ -468,7 +471,7 @@ class Vault(ViewerVault):
         key stays in free space.
 
         Args:
-            by: By which way, for the audit log.
+            by: Through what, such as ``cli``; for the audit log.
             progress: Called with (done, all).
 
         Raises:
@@ -584,7 +587,7 @@ def _missing(wanted: _Wanted) -> SecretNotFoundError:
     return SecretNotFoundError(
         f"The vault has no secret {wanted.label!r} in {wanted.namespace!r}"
         + (f" of {wanted.owner!r}" if wanted.owner else "")
-        + ". `list` names those that there are."
+        + ". `list` shows which there are."
     )
 
 
