@@ -92,20 +92,19 @@ class Passphrase:
             return self._derived[kdf]
         try:
             found = json.loads(kdf)
-            salt, costs = (
-                base64.b64decode(found["salt"]),
-                {name: int(found[name]) for name in SCRYPT},
-            )
+            salt = base64.b64decode(found["salt"])
+            costs = {name: int(found[name]) for name in SCRYPT}
+            too_much = 128 * costs["n"] * costs["r"] * costs["p"] > _SCRYPT_MOST_BYTES
+            material = b"" if too_much else hashlib.scrypt(
+                self._text.encode("utf-8", "surrogatepass"), salt=salt, dklen=KEY_BYTES,
+                maxmem=2 * _SCRYPT_MOST_BYTES - 1, **costs,
+            )  # fmt: skip
         except (KeyError, TypeError, ValueError):
             raise VaultKeyError(
                 f"The vault has an unknown way to derive a key: {kdf!r:.120}."
             ) from None
-        if 128 * costs["n"] * costs["r"] * costs["p"] > _SCRYPT_MOST_BYTES:
+        if too_much:
             raise VaultKeyError(f"The vault asks for too much to derive a key: {kdf!r:.120}.")
-        material = hashlib.scrypt(
-            self._text.encode("utf-8", "surrogatepass"), salt=salt, dklen=KEY_BYTES,
-            maxmem=2 * _SCRYPT_MOST_BYTES - 1, **costs,
-        )  # fmt: skip
         return self._derived.setdefault(kdf, VaultKey(material))
 
     def __repr__(self) -> str:

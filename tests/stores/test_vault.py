@@ -367,6 +367,23 @@ def test_a_passphrase_is_stretched_with_a_salt_of_the_store(
         Passphrase("short")
 
 
+@pytest.mark.parametrize(
+    "kdf",
+    [
+        "",
+        "5",
+        "{}",
+        '{"salt": "AAAA", "n": 3, "r": 8, "p": 1}',
+        '{"salt": "AAAA", "n": -4, "r": -8, "p": 1}',
+        '{"salt": "AAAA", "n": 1073741824, "r": 8, "p": 1}',
+    ],
+)
+def test_a_damaged_way_to_derive_a_key_is_told(kdf: str) -> None:
+    """A row that says how a passphrase becomes a key, and was changed, is an error of the vault's keys."""
+    with pytest.raises(VaultKeyError, match="to derive a key"):
+        Passphrase(WORD).derive(kdf)
+
+
 def test_keys_come_from_the_environment_a_file_or_the_keyring(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
