@@ -15,6 +15,7 @@ from langmemory.changes import Change, ChangeSet
 from langmemory.core_files import bindings, markdown_file
 from langmemory.core_files.bindings import Binding
 from langmemory.core_files.markdown_file import CoreFileError, MarkdownFile
+from langmemory.engines.sql.engine import written
 from langmemory.engines.sql.records import history, items
 from langmemory.engines.sql.records import reviews as stored_reviews
 from langmemory.engines.sql.rooms.changes import Changes
@@ -88,9 +89,8 @@ class BoundBlocks:
 
     def note(self, binding: Binding) -> None:
         """Keep a binding in the place of an earlier one of its block."""
-        with self._core.engine.write() as connection:
-            block = (*binding.namespace, binding.label)
-            settings.note_core_file(connection, block, binding.to_json())
+        block, told = (*binding.namespace, binding.label), binding.to_json()
+        written(self._core.engine, lambda there: settings.note_core_file(there, block, told))
 
     def block(self, place: Namespace, label: str) -> StoredBlock | None:
         """Return a block as it is stored; None where there is none."""

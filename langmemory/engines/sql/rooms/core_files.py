@@ -22,6 +22,7 @@ from langmemory.changes import AddMemory, Change, Facets, UpdateMemory, Withdraw
 from langmemory.core_files import bindings, conventions, markdown_file
 from langmemory.core_files.bindings import Binding, BoundFile, FilesSynced
 from langmemory.core_files.markdown_file import CoreFileChangedError, CoreFileError, MarkdownFile
+from langmemory.engines.sql.engine import written
 from langmemory.engines.sql.records import history
 from langmemory.engines.sql.rooms.bound_blocks import BoundBlocks, StoredBlock, too_long
 from langmemory.engines.sql.rooms.core import Core
@@ -162,8 +163,8 @@ class CoreFiles:
                 f"The block {label!r} of {'/'.join(namespace)} is bound to no file. `core_files.bound()`, or "
                 "`langmemory core list`, lists those that are."
             )
-        with self._core.engine.write() as connection:
-            settings.note_core_file(connection, (*namespace, label), None)
+        block = (*namespace, label)
+        written(self._core.engine, lambda there: settings.note_core_file(there, block, None))
 
     aunbind = twin(unbind)
 
@@ -360,9 +361,9 @@ class CoreFiles:
         self, binding: Binding, block: StoredBlock, file: MarkdownFile, done: FilesSynced
     ) -> None:
         """Write the text of the block into the file."""
-        written = markdown_file.write(binding.path, block.text, expected=file.digest)
+        now = markdown_file.write(binding.path, block.text, expected=file.digest)
         done.written.append(binding.path)
-        self._agreed(binding, written)
+        self._agreed(binding, now)
 
     def _by_model(self, binding: Binding, block: StoredBlock) -> bool:
         """Return whether a model wrote the block past the tools, and nobody approved it."""

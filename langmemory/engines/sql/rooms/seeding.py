@@ -7,8 +7,10 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
+from langmemory.engines.sql.engine import written
 from langmemory.engines.sql.records import runs
 from langmemory.engines.sql.rooms.gathering import OpenStore
+from langmemory.engines.sql.tables.connection import Connection
 from langmemory.engines.sql.tables.namespaces import intern
 from langmemory.namespaces import check_namespace
 from langmemory.types import Namespace
@@ -30,7 +32,8 @@ def seeding(
     """
     namespace, core = check_namespace(namespace, written=True), store._core
     name = hashlib.sha256("\0".join((*namespace, "", source)).encode()).hexdigest()[:16]
-    with core.engine.write() as connection:
+
+    def begun(connection: Connection) -> str:
         run_id = runs.SEED + name
         while (run := runs.find(connection, run_id)) is not None and run.undone_by is not None:
             run_id += "+"
@@ -39,6 +42,9 @@ def seeding(
                 connection, run_id, kind="correction", namespace=intern(connection, namespace),
                 at_us=core.now_us(), reason=f"seeded from {source}", note=note,
             )  # fmt: skip
+        return run_id
+
+    run_id = written(core.engine, begun)
     token = runs.CURRENT.set(run_id)
     try:
         yield run_id

@@ -6,9 +6,11 @@ import asyncio
 import builtins
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from functools import partial
 from typing import Final, NamedTuple
 
 from langmemory.arguments import whole_number
+from langmemory.engines.sql.engine import written
 from langmemory.engines.sql.forgetting import erase
 from langmemory.engines.sql.records import secrets
 from langmemory.engines.sql.records.secrets import Key, Row
@@ -171,10 +173,13 @@ class ViewerVault:
             SecretNotFoundError: There is none.
         """
         place, now = self._place(namespace, label, owner), self._core.now_us()
-        with self._core.engine.write() as connection:
+
+        def deleted(connection: Connection) -> None:
             row = self._newest(self._rows(place, connection), place)
             secrets.mark_deleted(connection, [row.id], now)
             self._log(connection, "delete", row.place, by)
+
+        written(self._core.engine, deleted)
 
     adelete = twin(delete)
 
@@ -204,7 +209,8 @@ class ViewerVault:
         if version is not None:
             secret = self._unlocked(place, version, "", by, restores=True)
             return self._put(place, secret, by, "restore")
-        with self._core.engine.write() as connection:
+
+        def restored(connection: Connection) -> SecretInfo:
             rows = self._rows(place, connection)
             if not rows:
                 raise _missing(place)
@@ -216,6 +222,8 @@ class ViewerVault:
             secrets.mark_deleted(connection, [row.id], None)
             self._log(connection, "restore", row.place, by)
             return row._replace(deleted_us=None).info
+
+        return written(self._core.engine, restored)
 
     arestore = twin(restore)
 
@@ -310,8 +318,10 @@ class ViewerVault:
         return found
 
     def _note(self, row: Row, action: str, by: str, reason: str) -> None:
-        with self._core.engine.write() as connection:
-            self._log(connection, action, row.place, by, reason)
+        written(
+            self._core.engine,
+            lambda connection: self._log(connection, action, row.place, by, reason),
+        )
 
     def _opened(self, row: Row, keys: builtins.list[Key]) -> Secret:
         return unseal(self._key(row.sealed.key, keys), row.sealed, row.place)
@@ -355,22 +365,36 @@ class ViewerVault:
         for _ in range(ATTEMPTS):
             with self._reading() as connection:
                 key, kdf = self._writing_key(secrets.keys(connection))
-            now = self._core.now_us()
-            with self._core.engine.write() as connection:
-                if not _may_write(connection, key, kdf, now):
-                    continue
-                rows = self._rows(place, connection)
-                version = rows[-1].place.version + 1 if rows else 1
-                where = place.version(version)
-                sealed = seal(key, secret, where)
-                secrets.insert(connection, place.namespace, where, sealed, now)
-                old = rows[: max(len(rows) + 1 - KEPT_VERSIONS, 0)]
-                secrets.delete(connection, (row.id for row in old))
-                self._log(connection, action, where, by)
-            return Row(0, where, sealed, now, None).info
+            store = partial(self._stored, place, secret, key, kdf, by, action)
+            stored = written(self._core.engine, store)
+            if stored is not None:
+                return stored
         raise VaultError(
             "The keys of the vault keep changing. Nothing was stored; try again later."
         )
+
+    def _stored(
+        self,
+        place: _Wanted,
+        secret: Secret,
+        key: VaultKey,
+        kdf: str | None,
+        by: str,
+        action: str,
+        connection: Connection,
+    ) -> SecretInfo | None:
+        """Store a secret as the newest version; None where the key may not encrypt any more."""
+        now = self._core.now_us()
+        if not _may_write(connection, key, kdf, now):
+            return None
+        rows = self._rows(place, connection)
+        where = place.version(rows[-1].place.version + 1 if rows else 1)
+        sealed = seal(key, secret, where)
+        secrets.insert(connection, place.namespace, where, sealed, now)
+        old = rows[: max(len(rows) + 1 - KEPT_VERSIONS, 0)]
+        secrets.delete(connection, (row.id for row in old))
+        self._log(connection, action, where, by)
+        return Row(0, where, sealed, now, None).info
 
     def _writing_key(self, keys: builtins.list[Key]) -> tuple[VaultKey, str | None]:
         """Return the key to encrypt with, and how it is derived: the current one, or while a rotation runs
@@ -519,12 +543,15 @@ class Vault(ViewerVault):
             self._key(other, keys)
         if not others and {one.id for one in keys if one.state != "retired"} == {key.id}:
             return key, 0
-        now = self._core.now_us()
-        with self._core.engine.write() as connection:
+
+        def begun(connection: Connection) -> None:
+            now = self._core.now_us()
             for one in secrets.keys(connection):
                 if one.id != key.id and one.state == "current":
                     secrets.set_key(connection, one.id, one.kdf, "old", now)
             secrets.set_key(connection, key.id, kdf, "current", now)
+
+        written(self._core.engine, begun)
         return key, sum(versions[other] for other in others) or 1
 
     def _under_other_keys(self, key: str, damaged: Mapping[int, Place]) -> builtins.list[Row]:
@@ -551,23 +578,26 @@ class Vault(ViewerVault):
     ) -> tuple[str, ...] | None:
         """Retire the keys that nothing is encrypted with; None where somebody wrote with an old one
         meanwhile."""
-        now = self._core.now_us()
-        with self._core.engine.write() as connection:
+
+        def retired(connection: Connection) -> tuple[str, ...] | None:
+            now = self._core.now_us()
             left = secrets.those(connection, "s.key <> ?", (key,), limit=len(damaged) + 1)
             if any(row.id not in damaged for row in left):
                 return None
             needed = {key, *(row.sealed.key for row in left)}
-            retired = [
+            gone = [
                 one
                 for one in secrets.keys(connection)
                 if one.state != "retired" and one.id not in needed
             ]
-            for one in retired:
+            for one in gone:
                 secrets.set_key(connection, one.id, one.kdf, "retired", now)
             secrets.log(
                 connection, now, "rotate", None, viewer=None, by=by, reason=f"to the key {key}"
             )
-        return tuple(one.id for one in retired)
+            return tuple(one.id for one in gone)
+
+        return written(self._core.engine, retired)
 
 
 class _Wanted(NamedTuple):
