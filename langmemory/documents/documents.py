@@ -250,7 +250,7 @@ class Documents:
         if not dry_run:
             self._remember(source)
         self._read(source, writer, MOST_BYTES, progress)
-        return writer.done
+        return self._linked(writer, namespace)
 
     def unfollow(self, source: Source, *, dry_run: bool = False) -> Synced:
         """Read a folder no longer, and take out the documents that no other one of them holds."""

@@ -115,6 +115,19 @@ def test_what_is_said_of_a_project_changes_what_is_read(store: MemoryStore, hero
             store.projects.update("Reiher 鷺", **wrong)
 
 
+def test_the_first_refresh_makes_the_links_of_front_matter(store: MemoryStore, heron: Path) -> None:
+    """As adding a folder does, also between files of two patterns."""
+    written(heron / "docs" / "guide.md", "---\nrequires: [../README.md]\n---\n# Guide\n", OLD)
+    store.projects.add(heron, patterns=["docs/*.md", "*.md"])
+    store.projects.refresh("heron")
+    graph = store.graph(("projects", "heron"))
+    names = {one.key: one.name for one in graph.entities()}
+    made = {
+        (names[edge.subject], edge.relation, names[edge.object or ""]) for edge in graph.edges()
+    }
+    assert made == {("docs/guide.md", "requires", "README.md")}
+
+
 def test_a_core_block_that_somebody_edited_stays(store: MemoryStore, heron: Path) -> None:
     """What a person wrote is not written over; what nobody touched follows the project."""
     store.projects.add(heron)
