@@ -72,18 +72,22 @@ def is_source(path: str) -> bool:
     return LAYOUTS.get(PurePath(path).suffix.lower()) in ("code", "python")
 
 
-def files_named(text: str, document: str, sources: Iterable[str]) -> set[str]:
+def by_name(sources: Iterable[str]) -> Mapping[str, set[str]]:
+    """Return paths by the names of their files."""
+    found = defaultdict[str, set[str]](set)
+    for path in sources:
+        found[posixpath.basename(path)].add(path)
+    return found
+
+
+def files_named(text: str, document: str, sources: Mapping[str, set[str]]) -> set[str]:
     """Return the paths of sources that a document links to or names.
 
     Args:
         text: Of the document.
         document: Its path.
-        sources: Paths that there are.
+        sources: Paths that there are, see `by_name`.
     """
-    known = set(sources)
-    by_name = defaultdict[str, list[str]](list)
-    for path in known:
-        by_name[posixpath.basename(path)].append(path)
     folder = posixpath.dirname(document)
     found: set[str] = set()
     for link in _LINK.finditer(text):
@@ -91,11 +95,11 @@ def files_named(text: str, document: str, sources: Iterable[str]) -> set[str]:
         found.add(posixpath.normpath(posixpath.join(folder, target)))
     for written in _PATH.findall(text):
         given = posixpath.normpath(written).lstrip("/")
-        alone = by_name.get(given, ())
-        found.add(given)
-        found.add(posixpath.normpath(posixpath.join(folder, written)))
+        alone = sources.get(given, ())
+        found |= {given, posixpath.normpath(posixpath.join(folder, written))}
         found |= set(alone) if len(alone) == 1 else set()
-    return (found & known) - {document}
+    there = {one for one in found if one in sources.get(posixpath.basename(one), ())}
+    return there - {document}
 
 
 def stale_documents(
@@ -108,7 +112,7 @@ def stale_documents(
         sources: Paths of the files that may be described.
         times: When each was changed, by path; what is not in it is not compared.
     """
-    known = list(sources)
+    known = by_name(sources)
     for path, (document, text) in sorted(texts.items()):
         at = times.get(path)
         if at is None:

@@ -14,7 +14,7 @@ from langchain_core.messages import AIMessage, HumanMessage
 from langmemory import MemoryStore
 from langmemory.documents.discovery import described
 from langmemory.documents.projects import JOB
-from langmemory.documents.staleness import files_named
+from langmemory.documents.staleness import by_name, files_named
 from langmemory.errors import ConfigError
 from langmemory.graphs import build_chat_graph
 from langmemory.reflection.worker import Worker
@@ -233,7 +233,7 @@ def test_commits_count_and_not_the_times_of_a_checkout(store: MemoryStore, heron
 def test_what_a_document_names(text: str, named: set[str]) -> None:
     """Links and paths count; a name alone does where it is of one file."""
     there = ["src/a.py", "lib/b.py", "x/c.py", "y/c.py"]
-    assert files_named(text, "docs/guide.md", there) == named
+    assert files_named(text, "docs/guide.md", by_name(there)) == named
 
 
 def test_a_hook_queues_a_job_beside_what_was_there(
