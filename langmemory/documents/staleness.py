@@ -11,7 +11,6 @@ from __future__ import annotations
 import hashlib
 import posixpath
 import re
-import subprocess
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -20,6 +19,7 @@ from pathlib import Path, PurePath
 from typing import Final
 from urllib.parse import unquote
 
+from langmemory import git
 from langmemory.changes import ChangeSet, OpenReview, UpdateMemory, WithdrawReview
 from langmemory.documents.converting import LAYOUTS
 from langmemory.documents.records import Document
@@ -29,7 +29,6 @@ ABOUT: Final = "stale"
 """What the reviews are about."""
 NAMED: Final = 5
 """Files that a question names."""
-GIT_SECONDS: Final = 60
 
 _LINK: Final = re.compile(
     r"\]\(\s*<?([^)\s>]+)|^\[[^\]]+\]:\s*<?(\S+?)>?\s*$|href=\"([^\"]+)\"", re.MULTILINE
@@ -214,9 +213,5 @@ def _committed(root: Path, wanted: set[str]) -> dict[str, datetime]:
 
 def _git(root: Path, *arguments: str) -> str | None:
     """Return what git says; None where there is none, or the folder is not in a repository."""
-    command = ["git", "-C", str(root), "-c", "core.quotePath=off", *arguments]
-    try:
-        done = subprocess.run(command, capture_output=True, check=False, timeout=GIT_SECONDS)
-    except (OSError, subprocess.TimeoutExpired):
-        return None
-    return done.stdout.decode("utf-8", "replace") if done.returncode == 0 else None
+    said = git.answer(root, *arguments)
+    return None if said is None else said.decode("utf-8", "replace")

@@ -217,6 +217,22 @@ def test_commits_count_and_not_the_times_of_a_checkout(store: MemoryStore, heron
     assert store.projects.stale("heron") == []
 
 
+@pytest.mark.skipif(os.name == "nt", reason="the program is a shell script")
+def test_a_repository_starts_no_program(store: MemoryStore, heron: Path, tmp_path: Path) -> None:
+    """Asking git about it leaves alone the monitor that its settings name."""
+    started, monitor = tmp_path / "started", tmp_path / "monitor"
+    monitor.write_text(f"#!/bin/sh\ntouch '{started}'\n")
+    monitor.chmod(0o755)
+    git(heron, "init", "-q")
+    git(heron, "config", "core.fsmonitor", str(monitor))
+    git(heron, "status")
+    assert started.exists()
+    started.unlink()
+    store.projects.add(heron)
+    store.projects.refresh("heron")
+    assert not started.exists()
+
+
 @pytest.mark.parametrize(
     ("text", "named"),
     [
