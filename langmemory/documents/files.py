@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import re
 import stat
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -147,6 +148,11 @@ def _spec(lines: Iterable[str]) -> GitIgnoreSpec:
     except ImportError as error:
         raise ImportFormatError(f"Folders need {error.name}: {with_extra('documents')}") from error
     return GitIgnoreSpec.from_lines(lines)
+
+
+def literally(path: str) -> str:
+    """Return the pattern of one file, as in ``.gitignore``, by its path relative to the folder."""
+    return "/" + re.sub(r"([\\\[\]!*#?])", r"\\\1", path)
 
 
 def matches(pattern: str, name: str) -> bool:

@@ -87,13 +87,11 @@ def seed(
 def _seed_documents(
     store: MemoryStore, plan: SeedPlan, source: SeedSource, namespace: Namespace, report: SeedReport
 ) -> None:
-    notes = [f"/{name}" for one in plan.of("notes") for name in one.files]
+    notes = tuple(files.literally(name) for one in plan.of("notes") for name in one.files)
     endings = {PurePosixPath(name).suffix for name in source.files}
     for ending in MARKDOWN:
         for spelled in sorted(one for one in endings if one.casefold() == ending):
-            done = store.documents.add(
-                str(plan.root / "**" / f"*{spelled}"), namespace=namespace, ignore=notes
-            )
+            done = store.documents.follow(str(plan.root), f"**/*{spelled}", namespace, ignore=notes)
             report.documents += len(done.added) + len(done.changed)
             report.known += done.unchanged
             report.failed.update(done.failed)

@@ -195,6 +195,18 @@ def test_a_slack_export_is_one_source(tmp_path: Path) -> None:
         }
 
 
+def test_names_may_look_like_patterns(tmp_path: Path) -> None:
+    """Brackets in the name of the workspace, a folder or a note are part of the name."""
+    root = tmp_path / "work [old]"
+    (root / "notes").mkdir(parents=True)
+    (root / "guide.md").write_text("# Guide\n\nIt is installed by a script.\n", "utf-8")
+    (root / "notes" / "Ana [1] #2!.md").write_text("My sister Ana lives in Graz.\n", "utf-8")
+    with MemoryStore(tmp_path / "memory.db", index=False) as store:
+        report = seed(store, plan_seed(root), PLACE)
+        assert (report.documents, report.messages, report.failed) == (1, 1, {})
+        assert [one.path for one in store.documents.list(PLACE)] == ["guide.md"]
+
+
 def test_notes_keep_their_lines(tmp_path: Path) -> None:
     """Items and paragraphs are notes of their own, with whom they are about; code and tables are none."""
     path = tmp_path / "2026-02-03.md"
