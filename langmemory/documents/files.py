@@ -25,6 +25,8 @@ UNREAD: Final = (
     "package-lock.json", "*.map",
 )  # fmt: skip
 """Patterns of files that tools make, left out of every folder."""
+MADE: Final = frozenset(name.rstrip("/") for name in UNREAD if name.endswith("/"))
+"""Names of the folders among them."""
 SHOWN: Final = frozenset({".github", ".claude", ".cursor", ".cursorrules"})
 """Hidden files and folders that people write for others."""
 

@@ -80,6 +80,17 @@ def test_the_plan_says_what_comes_from_where(work: Path) -> None:
     assert "message 2: int" in plan.failed["broken/conversations.json"]
 
 
+def test_a_chat_that_a_repository_keeps_is_left_out(work: Path) -> None:
+    """It is some program's sample; one of the same path in the workspace itself is somebody's."""
+    for folder in (work, work / "shop"):
+        (folder / "samples").mkdir()
+        (folder / "samples" / "chat.txt").write_text("03.01.26, 21:42 - Ana: Hello\n", "utf-8")
+    git(work / "shop", "add", "samples")
+    plan = plan_seed(work)
+    assert list(plan.left_out) == ["shop/samples/chat.txt"]
+    assert "samples/chat.txt" in [one.path for one in plan.of("conversations")]
+
+
 def test_questions_are_answered_with_their_source(tmp_path: Path, work: Path) -> None:
     """Who works on something, why it was chosen, what notes, chats and documents say: the first result says
     it, and its evidence where it is from."""
