@@ -8,6 +8,8 @@ from dataclasses import dataclass, field, replace
 from pathlib import PurePosixPath
 from typing import Any, Final
 
+from langgraph.store.base import GetOp, Item
+
 from langmemory.changes import ChangeSet, MarkReflected
 from langmemory.documents import files
 from langmemory.errors import ExtractionError, ImportFormatError, ModelUnavailableError
@@ -168,8 +170,8 @@ def _seed_git(
 def _values(
     store: MemoryStore, namespace: Namespace, keys: list[str]
 ) -> dict[str, Mapping[str, Any]]:
-    found = ((key, store.get(namespace, key, refresh_ttl=False)) for key in keys)
-    return {key: item.value for key, item in found if item is not None}
+    found = store.batch([GetOp(namespace, key, refresh_ttl=False) for key in keys])
+    return {item.key: item.value for item in found if isinstance(item, Item)}
 
 
 def _count(report: SeedReport, read: int, added: int) -> None:
