@@ -191,6 +191,12 @@ def test_no_client_has_the_server_read_a_folder(
             value = {"kind": "resource", "record": record, "root": str(folder), "pattern": ""}
             with pytest.raises(AccessError, match="folder of the server's machine"):
                 remote.put(PLACE, "doc-source/1", {**value, "ignore": []})
+        shape = {"kind": "resource", "path": str(folder / "keys.md"), "pattern": "", "ignore": []}
+        for record, root in (("document", None), ("document", 0), ("source", ""), ("source", [])):
+            with pytest.raises(AccessError, match="folder of the server's machine"):
+                remote.put(PLACE, "doc/1", {**shape, "record": record, "root": root})
+        with pytest.raises(AccessError, match="folder of the server's machine"):
+            remote.put(PLACE, "doc/1", {**shape, "record": "document"})
         query = {"namespace": "documents", "root": str(folder), "path": "keys.md"}
         answer = httpx.put(f"{address}/api/v1/memory/documents", params=query, content=b"Nothing.")
         assert answer.status_code == 422, answer.text
