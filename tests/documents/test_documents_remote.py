@@ -14,7 +14,7 @@ pytest.importorskip("uvicorn", reason='the extra "server" is not installed')
 import httpx  # isort: skip
 
 from langmemory import MemoryStore, RemoteMemoryStore  # isort: skip
-from langmemory.errors import AccessError, ConfigError, ImportFormatError  # isort: skip
+from langmemory.errors import AccessError, ConfigError, ImportFormatError, ServerError  # isort: skip
 from langmemory.resources import citation  # isort: skip
 from langmemory.server.app import create_app  # isort: skip
 from langmemory.server.serving import serving  # isort: skip
@@ -147,6 +147,8 @@ def test_projects_over_rest(served: tuple[MemoryStore, str], tmp_path: Path) -> 
         assert remote.projects.list() == tuple(store.projects.list())
         with pytest.raises(ConfigError, match="already"):
             remote.projects.add(root)
+        with pytest.raises(ConfigError, match="no project 'other'"):
+            remote.projects.refresh("other")
         assert len(remote.projects.refresh("@a/web.js").added) == 3
         assert remote.projects.stale("@a/web.js") == tuple(store.projects.stale("@a/web.js"))
         assert len(store.changes.reviews(("projects",))) == 1
@@ -161,6 +163,12 @@ def test_projects_over_rest(served: tuple[MemoryStore, str], tmp_path: Path) -> 
         assert remote.projects.get("@a/web.js") is None
         with pytest.raises(AccessError, match="whole file"):
             remote.projects.discover("/")
+        told = []
+        for name in ("@a/web.js", "no such"):
+            with pytest.raises(ServerError) as refused:
+                remote.projects.refresh(name)
+            told.append(str(refused.value).replace(name, "NAME"))
+        assert told[0] == told[1]
     writes = store.tokens.create(scope="write")[1]
     with (
         RemoteMemoryStore(address, token=writes) as remote,
