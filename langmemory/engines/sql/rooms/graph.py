@@ -380,10 +380,7 @@ class Graph:
         budget = whole_number("budget_tokens", budget_tokens, least=1)
         with self._reading() as view:
             ends = Ends(view.connection, self._namespace, self._viewer)
-            return task_context(
-                LinkedView(view, ends, view.connection, view.place), ends.end(task).anchor,
-                budget_tokens=budget,
-            )  # fmt: skip
+            return task_context(LinkedView(view, ends), ends.end(task).anchor, budget_tokens=budget)
 
     acontext_for = twin(context_for)
 
@@ -403,11 +400,9 @@ class Graph:
         with self._reading() as view:
             ends = Ends(view.connection, self._namespace, self._viewer)
             first = ends.end(source)
-            entity = view.of_key(first.anchor)
-            edges = () if entity is None else view.edges(view.touching([entity]))
             linked = {
                 (edge.relation, edge.object or ""): edge.fact
-                for edge in edges
+                for edge in view.edges_at(first.anchor)
                 if edge.subject == first.anchor
             }
             over = {
@@ -439,11 +434,8 @@ class Graph:
         return Ends(view.connection, self._namespace, self._viewer).memory(key) is not None
 
     def _between(self, view: GraphView, first: str, relation: str, last: str) -> list[Edge]:
-        ids = [view.of_key(one) for one in (first, last)]
-        if None in ids:
-            return []
-        rows = view.touching([one for one in ids if one is not None], relation)
-        return [edge for edge in view.edges(rows) if (edge.subject, edge.object) == (first, last)]
+        edges = view.edges_at(first, relation)
+        return [edge for edge in edges if (edge.subject, edge.object) == (first, last)]
 
     def _apply(self, changes: Sequence[Change], reason: str) -> None:
         change_set = ChangeSet(
