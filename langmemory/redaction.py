@@ -84,6 +84,13 @@ def redacted(text: str, redactor: Redactor | None) -> Redacted:
     return Redacted(text=found, counts={} if found == text else {"text": 1})
 
 
+def kept(text: str, redactor: Redactor | None) -> str:
+    """Return the text as a redactor leaves it, and log how much it replaced."""
+    found = redacted(text, redactor)
+    log_redacted(found.counts)
+    return found.text
+
+
 def _words(text: str) -> frozenset[str]:
     return frozenset(text.split())
 

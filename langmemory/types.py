@@ -608,7 +608,9 @@ class VaultStatus:
     given: tuple[str, ...]
     """Those of the vault's keys that this process has."""
     source: str
-    """Where this process has its keys from."""
+    """Where this process has its keys from; empty where it has none."""
+    problem: str | None = None
+    """Why it has none."""
 
     @property
     def is_rotating(self) -> bool:

@@ -82,9 +82,7 @@ def _show(plan: SeedPlan) -> None:
         if shown[one.kind] > FEW:
             continue
         kind: str = one.format or one.kind
-        table.add_row(
-            one.path, kind, f"{one.count:,} {one.unit}{'' if one.count == 1 else 's'}", one.note
-        )
+        table.add_row(one.path, kind, counted(one.count, one.unit), one.note)
     if plan.sources:
         Screen().print(table)
     for kind, number in shown.items():
@@ -106,7 +104,7 @@ def _told(plan: SeedPlan) -> dict[str, object]:
 
 
 def _summarise(report: SeedReport, where: str, target: Target) -> None:
-    known = f", {report.known:,} there already" if report.known else ""
+    known = f", {report.known:,} already there" if report.known else ""
     say(
         f"Added {counted(report.documents, 'document')}, {counted(report.messages, 'message')} and "
         f"{counted(report.facts, 'fact')} to {where}{known}"

@@ -249,6 +249,8 @@ def key(
             state = "current" if id == status.current else "old"
             many = counted(status.versions.get(id, 0), "version")
             say(f"{id}  {state}, {many}, {here}")
+        if status.current is not None and status.problem is not None:
+            say(status.problem)
         if status.is_rotating:
             say("A rotation is not complete: `langmemory vault rotate` goes on.")
 

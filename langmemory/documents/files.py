@@ -13,13 +13,12 @@ from typing import TYPE_CHECKING, Final
 
 from langmemory.documents.converting import readable
 from langmemory.errors import ImportFormatError, with_extra
+from langmemory.files import read_whole
 from langmemory.resources import MOST_BYTES
 
 if TYPE_CHECKING:
     from pathspec import GitIgnoreSpec
 
-ATTEMPTS: Final = 3
-"""How often a file is read that changes meanwhile."""
 UNREAD: Final = (
     "node_modules/", "__pycache__/", "venv/", "dist/", "build/", "target/", "*.min.js", "*.lock",
     "package-lock.json", "*.map",
@@ -58,25 +57,24 @@ def read(path: Path, *, most_bytes: int = MOST_BYTES) -> Content:
     """Return a file's bytes.
 
     Raises:
-        ImportFormatError: It is no regular file, too large, or changed at each of `ATTEMPTS`.
+        ImportFormatError: It is no regular file, too large, or changed whenever it was read.
         OSError: It cannot be opened.
     """
-    for _ in range(ATTEMPTS):
-        # A pipe that nobody writes to would be waited for.
-        with os.fdopen(os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0)), "rb") as file:
-            before = os.fstat(file.fileno())
-            if not stat.S_ISREG(before.st_mode):
-                raise ImportFormatError(f"{path} is no regular file.")
-            if before.st_size > most_bytes:
-                raise ImportFormatError(
-                    f"{path} has {before.st_size:,} bytes, more than {most_bytes:,}. Divide it, or allow "
-                    "more (most_bytes, --most-bytes)."
-                )
-            data = file.read(most_bytes + 1)
-            after = os.fstat(file.fileno())
-        if Stamp.of(before) == Stamp.of(after) and len(data) == before.st_size:
-            return Content.of(data, Stamp.of(before))
-    raise ImportFormatError(f"{path} changed while it was read. Add it again when it is whole.")
+
+    def check(found: os.stat_result) -> None:
+        if not stat.S_ISREG(found.st_mode):
+            raise ImportFormatError(f"{path} is no regular file.")
+        if found.st_size > most_bytes:
+            raise ImportFormatError(
+                f"{path} has {found.st_size:,} bytes, more than {most_bytes:,}. Divide it, or allow "
+                "more (most_bytes, --most-bytes)."
+            )
+
+    whole = read_whole(path, check)
+    if whole is None:
+        raise ImportFormatError(f"{path} changed while it was read. Add it again when it is whole.")
+    data, found = whole
+    return Content.of(data, Stamp.of(found))
 
 
 def walk(

@@ -14,6 +14,7 @@ from langmemory.documents import files
 from langmemory.errors import ConfigError, ImportFormatError
 from langmemory.importers import detect, read_messages
 from langmemory.importers.formats import HEAD_BYTES, Format
+from langmemory.pluralize import counted
 from langmemory.seeding.git_history import GitHistory, read_history, tracked
 from langmemory.seeding.notes import is_note, notes_of
 
@@ -211,8 +212,8 @@ def _add_repository(plan: SeedPlan, name: str) -> None:
         plan.failed[name] = files.why(error)
         return
     if history.commits:
-        people = len(history.people)
-        note = f"{len(history.decisions):,} say why; {people:,} {'person' if people == 1 else 'people'}"
+        people = counted(len(history.people), "person", "people")
+        note = f"{len(history.decisions):,} with a reason; {people}"
         plan.sources.append(
             SeedSource(
                 kind="git",

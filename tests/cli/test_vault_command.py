@@ -64,5 +64,8 @@ def test_a_wrong_key_and_no_key_are_one_line_each(monkeypatch: pytest.MonkeyPatc
     refused = run("get", "wifi", "--reveal")
     assert (refused.exit_code, "the environment variable" in refused.stderr) == (1, True)
     assert "not here" in run("key").stdout
+    monkeypatch.delenv("LANGMEMORY_VAULT_KEY")
+    Path("vault.key").chmod(0o644)
+    assert "Others may read the key of the vault in vault.key (mode 644)" in run("key").stdout
     assert "exclude each other" in run("key", "--new", "--file", "x").stderr
     assert run("key", "--new").stdout.startswith("lmk_")

@@ -538,3 +538,16 @@ def test_forgetting_somebody_takes_their_secrets(store: MemoryStore) -> None:
     assert store.forget(HOME, everything=True).secrets == 1
     assert store.vault.list(deleted=True) == ()
     assert "home" not in repr(store.vault.audit())
+
+
+def test_a_namespace_of_forgotten_secrets_alone_leaves_no_name(store: MemoryStore) -> None:
+    """Names of namespaces are often those of people: one that held nothing but what was forgotten is gone."""
+    for owner, name in ((None, "mia-1990"), ("noor", "noor-1985")):
+        store.vault.put(("memories", name), "bank", WORD, owner=owner)
+    store.vault.put(HOME, "wifi", WORD)
+    assert store.vault.forget(("memories", "mia-1990"), "bank") == 1
+    assert store.forget((), owner="noor").secrets == 1
+    with store._core.engine.read() as snapshot:
+        names = repr(snapshot.connection.execute("SELECT path FROM namespace").fetchall())
+    assert "home" in names
+    assert not any(gone in names for gone in ("mia", "noor"))

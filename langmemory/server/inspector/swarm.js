@@ -14,7 +14,7 @@ export async function show(body, query, { reload }) {
   const where = place.get();
   put(body, h("h1", null, "Swarm"), h("p", { class: "lead" }, "What a team of agents is doing: its tasks by where they stand, what it decided and why, and for whom messages wait."));
   if (!where?.length) {
-    body.append(whichNamespace("Whose board?"));
+    body.append(whichNamespace("A board"));
     return;
   }
   const board = await get("swarm/board", { namespace: where });

@@ -25,7 +25,6 @@ from langmemory.engines.sql.search.word_search import (
     best_copied,
     in_scope,
 )
-from langmemory.engines.sql.tables.namespaces import find
 from langmemory.ids import are_in
 from langmemory.languages.writing import as_indexed, is_single, split_words
 from langmemory.ports.candidates import NOTHING, Floats, Ids, KeywordQuery
@@ -251,9 +250,9 @@ def search(
         return NOTHING
     if namespace and namespace_id is None:  # a copy has no rows to tell it from the whole
         return NOTHING
-    if copy is not None and all(part.is_word for part in parts):
-        return _copied(connection, scope, query, parts, limit, plan, complete, copy)
     within = "" if namespace_id is None else f" & {quoted(of_namespace(namespace_id))}"
+    if copy is not None and all(part.is_word for part in parts):
+        return _copied(connection, scope, query, parts, limit, plan, complete, copy, within)
     rows, mean = total(connection)
     held = counts.holding(connection, parts, rows)
     weights = [idf(rows, max(held[part], 1)) for part in parts]
@@ -309,27 +308,26 @@ def _copied(
     plan: ScopePlan,
     complete: bool,
     copy: Current,
+    within: str,
 ) -> tuple[Ids, Floats]:
-    """As `search`, by the copy in memory, and by the index for what was written since."""
-    namespace = scope.scope.namespace
+    """As `search`, by the copy in memory, and by the index for what was written since; ``within`` asks the
+    index for the rows of the namespace."""
     weights = (query.body_weight, query.context_weight)
     tokens = [part.tokens[0] for part in parts]
+    rows = copy.words.below(connection, scope.scope.namespace) if plan.items is None else None
 
     def best(limit: int, complete: bool, items: Ids | None) -> Found:
         def score_changed(changed: Ids, frequent: frozenset[str]) -> Found:
             rare = [part for part in parts if part.tokens[0] not in frequent]
             if not rare:
                 return NOTHING
-            within = ""
-            if items is None and namespace:
-                namespace_id = find(connection, namespace)
-                within = "" if namespace_id is None else f" & {quoted(of_namespace(namespace_id))}"
-            later = _candidates(connection, _any_of(rare, within), items=changed)
+            later = _candidates(
+                connection, _any_of(rare, within if items is None else ""), items=changed
+            )
             words = copy.words
             idfs = [idf(len(words.ids), max(words.count(token), 1)) for token in tokens]
             return _scored(connection, later, parts, idfs, total(connection)[1], query)
 
-        rows = copy.words.below(connection, namespace) if items is None else None
         return best_copied(
             copy, tokens, weights, limit, items=items, rows=rows, complete=complete,
             score_changed=score_changed,

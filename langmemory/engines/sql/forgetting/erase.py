@@ -138,8 +138,8 @@ def erase(
         "DELETE FROM message WHERE namespace = ?1; DELETE FROM subscription WHERE namespace = ?1",
         [(one,) * 2 for one in scope.namespaces],
     )
-    secrets.forget(connection, list(scope.secrets.values()), now_us)
-    _forget_namespaces(connection, touched)
+    touched |= secrets.forget(connection, list(scope.secrets.values()), now_us)
+    forget_namespaces(connection, touched)
     forgotten = Forgotten(
         run_id=run, kinds=dict(kinds), history=told, facts_kept=facts_kept, edges=edges,
         entities=len(entities), reviews=len(reviews), notes=0, secrets=len(scope.secrets),
@@ -318,7 +318,7 @@ def _forget_threads(connection: Connection, touched: Iterable[int]) -> None:
     connection.executemany(f"DELETE FROM job WHERE thread = ? AND lane = ? AND {READS_ONLY}", gone)
 
 
-def _forget_namespaces(connection: Connection, touched: Iterable[int]) -> None:
+def forget_namespaces(connection: Connection, touched: Iterable[int]) -> None:
     """Names of namespaces that nothing else is in go too: they are often those of people. What the
     history says of them stands one up, or in the `history.TOMBSTONES`."""
     above = {one for namespace in touched for one in lineage(connection, namespace)}

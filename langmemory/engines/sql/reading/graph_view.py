@@ -86,11 +86,6 @@ class GraphView:
         """The reader that it reads by."""
         return self._connection
 
-    @property
-    def place(self) -> int:
-        """Id of the namespace; 0 where nothing was ever stored in it."""
-        return self._namespace_id
-
     # Which entities.
 
     def everyone(self) -> list[int]:
@@ -269,6 +264,11 @@ class GraphView:
         if self._past:
             once = [*self._deleted.edges(ends, relation, holding=False), *read(self._wide)]
         return self.standing(self._told(held, once))
+
+    def edges_at(self, key: str, relation: str | None = None) -> tuple[Edge, ...]:
+        """Return the edges with the entity of this key at either end, as `touching` does."""
+        entity = self.of_key(key)
+        return () if entity is None else self.edges(self.touching([entity], relation))
 
     def claims_of(self, facts: Iterable[int]) -> list[EdgeRow]:
         """Return the edges that some memories claim, oldest claim first."""

@@ -240,24 +240,27 @@ def sealed_label(place: Place) -> str:
     return sealed_name(place.path, f"{place.owner}\0{place.label}")
 
 
-def forget(connection: Connection, rows: Sequence[Row], now_us: int) -> int:
-    """Take secrets out of the table and their names out of the log; return how many versions.
+def forget(connection: Connection, rows: Sequence[Row], now_us: int) -> set[int]:
+    """Take secrets out of the table and their names out of the log; return the namespaces they were in.
 
     What is left is that something was forgotten, under a sealed name, by which an import of an older export
     knows it.
     """
     delete(connection, (row.id for row in rows))
+    homes: set[int] = set()
     for place in {
         (row.place.path, row.place.owner, row.place.label): row.place for row in rows
     }.values():
-        home = find(connection, from_path(place.path))
+        home, sealed = find(connection, from_path(place.path)), sealed_label(place)
         connection.execute(
             "UPDATE vault_event SET namespace = NULL, owner = NULL, label = ?, viewer = NULL, reason = '', "
             "by = '' WHERE namespace = ? AND owner = ? AND label = ?",
-            (sealed_label(place), home, place.owner, place.label),
+            (sealed, home, place.owner, place.label),
         )
-        log(connection, now_us, "forget", None, label=sealed_label(place), viewer=None, by="")
-    return len(rows)
+        log(connection, now_us, "forget", None, label=sealed, viewer=None, by="")
+        if home is not None:
+            homes.add(home)
+    return homes
 
 
 def forget_person(connection: Connection, prefix: Namespace, person: str) -> None:

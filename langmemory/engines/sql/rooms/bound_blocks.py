@@ -53,9 +53,9 @@ class StoredBlock:
     def limit(self) -> int:
         return int(self.value.get("limit", bindings.FILE_LIMIT_CHARACTERS))
 
-    def saying(self, text: str, *, editor: str = "person", later: int = 1) -> dict[str, Any]:
-        """Return the value of its next version."""
-        changed = {"content": text, "version": self.version + later, "editor": editor}
+    def saying(self, text: str) -> dict[str, Any]:
+        """Return the value of its next version, which a person wrote or approved."""
+        changed = {"content": text, "version": self.version + 1, "editor": "person"}
         return {**self.value, **changed}
 
 

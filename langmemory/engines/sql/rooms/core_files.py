@@ -239,7 +239,7 @@ class CoreFiles:
             raise CoreFileError(too_long("the proposal", len(text), label, block.limit))
         asked = [one for one in self._blocks.open(binding) if one.id.startswith(PROPOSAL)]
         question = f"The {editor} proposes to change {binding.name} (block {label!r}). Is it to be written?"
-        change = proposal(binding, block, text, question, "")
+        change = proposal(binding, block, text, question)
         withdrawn = [WithdrawReview(id=one.id, reason="proposed anew") for one in asked]
         self._blocks.apply(binding, (*withdrawn, change), reason or f"proposed by the {editor}")
         return change.id

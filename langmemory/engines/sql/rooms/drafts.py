@@ -11,7 +11,7 @@ from langmemory.arguments import check_agent, one_of
 from langmemory.engines.sql.rooms.core import checked_ttl
 from langmemory.errors import ConfigError, InvalidValueError
 from langmemory.namespaces import check_namespace
-from langmemory.redaction import Redactor, log_redacted, redacted
+from langmemory.redaction import Redactor, kept
 from langmemory.types import BusMessage, MessagePriority, MessageType, Namespace, Privacy
 
 SUMMARY_CHARACTERS: Final = 2_000
@@ -70,11 +70,6 @@ def drafted(
     if unknown:
         raise TypeError(f"There is no option {min(unknown)!r} of a message.")
 
-    def kept(said: str) -> str:
-        found = redacted(said, redactor)
-        log_redacted(found.counts)
-        return found.text
-
     ttl = checked_ttl(options.get("ttl_minutes"), "ttl_minutes")
     confidence, topic = options.get("confidence"), options.get("topic")
     if confidence is not None and not 0 <= confidence <= 1:
@@ -86,10 +81,10 @@ def drafted(
         sender=sender,
         recipient=None if to is None else recipient(to),
         type=type,
-        summary=kept(text("summary", summary, SUMMARY_CHARACTERS)),
+        summary=kept(text("summary", summary, SUMMARY_CHARACTERS), redactor),
         priority=one_of("priority", options.get("priority", "normal"), MessagePriority),
         topic=text("topic", topic, TOPIC_CHARACTERS).strip() if topic else None,
-        details=kept(details),
+        details=kept(details, redactor),
         artifacts=texts("artifacts", options.get("artifacts", ())),
         confidence=None if confidence is None else float(confidence),
         memories=texts("memories", options.get("memories", ())),

@@ -76,15 +76,9 @@ def decided(
 
 
 def proposal(
-    binding: Binding,
-    block: StoredBlock,
-    text: str,
-    question: str,
-    more: str,
-    *,
-    later: int = 1,
+    binding: Binding, block: StoredBlock, text: str, question: str, more: str = ""
 ) -> OpenReview:
-    """Return the question whether a block is to say something else."""
+    """Return the question whether a block is to say something else; ``more`` stands below the difference."""
     told = difference(block.text, text, old=binding.name, new=f"{binding.name} as proposed")
     return OpenReview(
         id=f"{PROPOSAL}{binding.label}/{secrets.token_hex(6)}",
@@ -92,7 +86,7 @@ def proposal(
         question="\n".join(filter(None, [question, told, more])),
         memories=(binding.label,),
         options={
-            "approve": (UpdateMemory(key=binding.label, value=block.saying(text, later=later)),),
+            "approve": (UpdateMemory(key=binding.label, value=block.saying(text)),),
             "reject": (),
         },
     )
@@ -113,7 +107,7 @@ def rebased(
         both = merged(block.text, text, wanted)
         if both is not None and len(both) <= block.limit:
             if both != text:
-                yield proposal(binding, after, both, first, "")
+                yield proposal(binding, after, both, first)
             continue
         edit = difference(
             block.text,

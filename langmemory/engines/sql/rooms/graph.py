@@ -42,7 +42,7 @@ from langmemory.errors import (
     LangMemoryError,
     OwnershipError,
 )
-from langmemory.links import Relation
+from langmemory.links import Relation, memory_of
 from langmemory.subgraph.subgraph import Path, Subgraph
 from langmemory.twins import twin
 from langmemory.types import Edge, Entity, Namespace, Page, Privacy, Scope, Status
@@ -212,10 +212,11 @@ class Graph:
         past: bool = False,
         limit: int | None = None,
     ) -> Subgraph:
-        """Return the entities at most ``depth`` edges around an entity; without a name, everything.
+        """Return the entities at most ``depth`` edges around an entity; without a name, everything. Around a
+        memory that nothing is linked with there is nothing.
 
         Args:
-            name: Of the entity.
+            name: Of the entity, or ``item:KEY`` for a memory.
             depth: Edges.
             past: Also what ended or was superseded.
             limit: At most so many entities, and so many edges; None is all.
@@ -224,6 +225,8 @@ class Graph:
             EntityNameError: As `entity`.
         """
         with self._reading(past) as view:
+            if name is not None and self._is_unlinked(view, name):
+                return Subgraph(entities=(), edges=())
             centre = None if name is None else view.find(name)
             most = None if limit is None else limit + 1
             if centre is not None:
@@ -377,10 +380,7 @@ class Graph:
         budget = whole_number("budget_tokens", budget_tokens, least=1)
         with self._reading() as view:
             ends = Ends(view.connection, self._namespace, self._viewer)
-            return task_context(
-                LinkedView(view, ends, view.connection, view.place), ends.end(task).anchor,
-                budget_tokens=budget,
-            )  # fmt: skip
+            return task_context(LinkedView(view, ends), ends.end(task).anchor, budget_tokens=budget)
 
     acontext_for = twin(context_for)
 
@@ -400,11 +400,9 @@ class Graph:
         with self._reading() as view:
             ends = Ends(view.connection, self._namespace, self._viewer)
             first = ends.end(source)
-            entity = view.of_key(first.anchor)
-            edges = () if entity is None else view.edges(view.touching([entity]))
             linked = {
                 (edge.relation, edge.object or ""): edge.fact
-                for edge in edges
+                for edge in view.edges_at(first.anchor)
                 if edge.subject == first.anchor
             }
             over = {
@@ -428,12 +426,16 @@ class Graph:
             self._apply(changes, "named in the front matter of a document")
         return refused
 
+    def _is_unlinked(self, view: GraphView, name: str) -> bool:
+        """Return whether this is the anchor of a memory that nothing was ever linked with."""
+        key = memory_of(name)
+        if key is None or view.meant(name):
+            return False
+        return Ends(view.connection, self._namespace, self._viewer).memory(key) is not None
+
     def _between(self, view: GraphView, first: str, relation: str, last: str) -> list[Edge]:
-        ids = [view.of_key(one) for one in (first, last)]
-        if None in ids:
-            return []
-        rows = view.touching([one for one in ids if one is not None], relation)
-        return [edge for edge in view.edges(rows) if (edge.subject, edge.object) == (first, last)]
+        edges = view.edges_at(first, relation)
+        return [edge for edge in edges if (edge.subject, edge.object) == (first, last)]
 
     def _apply(self, changes: Sequence[Change], reason: str) -> None:
         change_set = ChangeSet(

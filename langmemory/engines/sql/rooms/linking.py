@@ -13,7 +13,7 @@ import numpy as np
 from langmemory.arguments import check_agent
 from langmemory.changes import AddEdge, AddMemory, Facets
 from langmemory.context.dependencies import Thing
-from langmemory.engines.sql.graph import anchors, graph_rows
+from langmemory.engines.sql.graph import anchors
 from langmemory.engines.sql.reading.graph_view import GraphView
 from langmemory.engines.sql.records import items
 from langmemory.engines.sql.tables import namespaces
@@ -99,10 +99,13 @@ class Ends:
 
     def memory(self, key: str) -> Memory | None:
         """Return a memory that the viewer may know of."""
-        item = items.find(self._connection, self._namespace, key, viewer=self._viewer)
-        if item is None or key.startswith(KEYS):
+        return None if key.startswith(KEYS) else self._stored(key, self._viewer)
+
+    def _stored(self, key: str, viewer: str | None) -> Memory | None:
+        item = items.find(self._connection, self._namespace, key, viewer=viewer)
+        if item is None:
             return None
-        return items.memories(self._connection, np.array([item]), viewer=self._viewer)[0]
+        return items.memories(self._connection, np.array([item]), viewer=viewer)[0]
 
     def first(self, names: Iterable[str]) -> End:
         """Return the first of some ends that is there.
@@ -120,18 +123,13 @@ class Ends:
 
     def origin_of(self, fact: str) -> str:
         """Return what a link comes from; empty where a person or a program made it."""
-        item = items.find(self._connection, self._namespace, fact)
-        if item is None:
-            return ""
-        [one] = items.memories(self._connection, np.array([item]))
-        return str(one.value.get("origin", ""))
+        one = self._stored(fact, None)
+        return "" if one is None else str(one.value.get("origin", ""))
 
     def owner_of(self, fact: str) -> str | None:
         """Return whose a link is."""
-        item = items.find(self._connection, self._namespace, fact, viewer=self._viewer)
-        if item is None:
-            return None
-        return items.memories(self._connection, np.array([item]))[0].owner
+        one = self._stored(fact, self._viewer)
+        return None if one is None else one.owner
 
     def _titled(self, name: str) -> list[Memory]:
         place = namespaces.find(self._connection, self._namespace)
@@ -190,14 +188,12 @@ def _parts(value: dict[str, Any]) -> Sequence[str]:
 class LinkedView:
     """The links of one namespace on one snapshot, see `langmemory.context.dependencies.Linked`."""
 
-    def __init__(self, view: GraphView, ends: Ends, connection: Connection, place: int) -> None:
+    def __init__(self, view: GraphView, ends: Ends) -> None:
         self._view, self._ends = view, ends
-        self._connection, self._place = connection, place
 
     def edges(self, anchor: str) -> Sequence[Edge]:
         """Return the links from and to an anchor that hold, the oldest first."""
-        entity = graph_rows.find_entity(self._connection, self._place, anchor)
-        return () if entity is None else self._view.edges(self._view.touching([entity]))
+        return self._view.edges_at(anchor)
 
     def thing(self, anchor: str) -> Thing | None:
         """Return what stands there."""
@@ -240,6 +236,13 @@ def whose(ends: Iterable[End], viewer: str | None, privacy: Privacy) -> Facets:
     return Facets(kind="working", privacy=privacy, owner=viewer or None)
 
 
+def new_memory(key: str, value: dict[str, Any], facets: Facets, reason: str = "") -> AddMemory:
+    """Return the change that adds a memory; the value of a private one says whose it is."""
+    if facets.privacy == "private":
+        value = {**value, "privacy": "private", "owner": facets.owner}
+    return AddMemory(key=key, value=value, facets=facets, reason=reason)
+
+
 def link_changes(
     source: End,
     relation: str,
@@ -255,10 +258,8 @@ def link_changes(
     if valid_at is not None:
         facets = Facets(**{**facets.given(), "valid_at": valid_at})
     value = link_value(source.anchor, relation, target.anchor, **more)
-    if facets.privacy == "private":
-        value |= {"privacy": "private", "owner": facets.owner}
     return (
-        AddMemory(key=key, value=value, facets=facets, reason=reason),
+        new_memory(key, value, facets, reason),
         AddEdge(
             fact=key, subject=source.anchor, relation=relation, object=target.anchor, reason=reason
         ),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import secrets
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime
+from datetime import datetime
 from functools import partial
 from typing import Any, Final, TypeAlias, TypeVar
 
@@ -17,6 +17,7 @@ from langmemory.engines.sql.rooms.changes import Changes
 from langmemory.engines.sql.rooms.conversing import shown
 from langmemory.engines.sql.rooms.core import Core
 from langmemory.engines.sql.tables.connection import Connection
+from langmemory.engines.sql.tables.times import from_us
 from langmemory.errors import ConfigError, OwnershipError, StalePlanError
 from langmemory.formation.procedures import planning
 from langmemory.namespaces import check_namespace
@@ -328,7 +329,7 @@ class Procedures:
         return self._viewer is not None and known.owner not in (None, self._viewer)
 
     def _now(self) -> datetime:
-        return datetime.fromtimestamp(self._core.now_us() / 1_000_000, UTC)
+        return from_us(self._core.now_us())
 
 
 def _any(key: str) -> bool:

@@ -259,15 +259,13 @@ class _Questions:
 
 def _questions(core: Core, query: str, namespace: Namespace, options: RecallOptions) -> _Questions:
     """Return the questions of a query; it is one by itself where there are no documents to be asked."""
-    place = options.get("documents")
-    if place is None:
-        return _Questions(query=query, each=(query,))
-    kinds = check_kinds(options.get("kinds"))
-    if kinds is not None and "resource" not in kinds:
-        return _Questions(query=query, each=(query,))
+    whole = _Questions(query=query, each=(query,))
+    place, kinds = options.get("documents"), options.get("kinds")
+    if place is None or (kinds is not None and "resource" not in kinds):
+        return whole
     place = check_namespace(place)
     if core.engine.first("SELECT 1 FROM namespace WHERE path = ?", (to_path(place),)) is None:
-        return _Questions(query=query, each=(query,))
+        return whole
     each: Sequence[str] = questions_in(query)
     degraded: tuple[str, ...] = ()
     if core.planner is not None:

@@ -12,7 +12,6 @@ import numpy as np
 from langmemory.arguments import check_agent, check_time, one_of, whole_number
 from langmemory.changes import (
     AddEdge,
-    AddMemory,
     Change,
     ChangeSet,
     Facets,
@@ -27,7 +26,7 @@ from langmemory.engines.sql.rooms.changes import Changes
 from langmemory.engines.sql.rooms.core import Core
 from langmemory.engines.sql.rooms.drafts import DETAILS_CHARACTERS, text, texts
 from langmemory.engines.sql.rooms.graph import Graph
-from langmemory.engines.sql.rooms.linking import End, Ends, link_changes, whose
+from langmemory.engines.sql.rooms.linking import End, Ends, link_changes, new_memory, whose
 from langmemory.engines.sql.scope.ownership import visible_to
 from langmemory.engines.sql.tables import namespaces
 from langmemory.engines.sql.tables.connection import Connection
@@ -35,7 +34,7 @@ from langmemory.engines.sql.tables.times import from_us
 from langmemory.errors import InvalidValueError, OwnershipError, StalePlanError
 from langmemory.links import NAME_CHARACTERS, anchor_of
 from langmemory.namespaces import check_namespace
-from langmemory.redaction import log_redacted, redacted
+from langmemory.redaction import kept
 from langmemory.swarm import (
     CLOSED,
     DECISION,
@@ -113,8 +112,8 @@ class Swarm:
         details = self._kept(text("details", details, DETAILS_CHARACTERS, empty=True))
         worker = None if agent is None else check_agent("The agent", agent)
         key = f"{TASK}/{secrets.token_hex(6)}"
-        with self._reading() as view:
-            ends = Ends(view.connection, self.namespace, self._viewer)
+        with self._core.engine.read() as snapshot:
+            ends = Ends(snapshot.connection, self.namespace, self._viewer)
             above = None if part_of is None else ends.end(part_of)
             needed = [ends.end(one) for one in requires]
         status = "open" if worker is None else "in_progress"
@@ -122,8 +121,7 @@ class Swarm:
         near = [*needed, *([above] if above else [])]
         facets = self._facets(near, privacy, pinned=True)
         task = End(anchor_of(key), None)
-        changes: list[Change] = [self._memory(key, value, facets)]
-        changes += self._by(key, self.agent)
+        changes = self._added(key, value, facets)
         if worker is not None:
             changes += self._link(End(f"agent:{worker}", None), "works_on", task, facets)
         if above is not None:
@@ -279,8 +277,8 @@ class Swarm:
         why = self._kept(text("why", why, DETAILS_CHARACTERS))
         others = tuple(map(self._kept, texts("alternatives", alternatives)))
         key = f"{DECISION}/{secrets.token_hex(6)}"
-        with self._reading() as view:
-            ends = Ends(view.connection, self.namespace, self._viewer)
+        with self._core.engine.read() as snapshot:
+            ends = Ends(snapshot.connection, self.namespace, self._viewer)
             changed = [
                 ends.first((one, f"artifact:{one[:NAME_CHARACTERS]}"))
                 for one in texts("affects", affects)
@@ -291,7 +289,7 @@ class Swarm:
         facets = self._facets(near, privacy, importance=0.7)
         value = decision_value(what, why, others, self.agent)
         here = anchor_of(key)
-        changes: list[Change] = [self._memory(key, value, facets), *self._by(key, self.agent)]
+        changes = self._added(key, value, facets)
         for one in changed:
             changes.append(AddEdge(fact=key, subject=here, relation="affects", object=one.anchor))
         if about is not None:
@@ -369,15 +367,15 @@ class Swarm:
         }  # fmt: skip
         parts = {name: tuple(map(self._kept, texts(name, given[name]))) for name in SESSION_PARTS}
         key = f"{SESSION}/{text('session_id', session_id, 200)}"
-        with self._reading() as view:
-            ends = Ends(view.connection, self.namespace, self._viewer)
+        with self._core.engine.read() as snapshot:
+            ends = Ends(snapshot.connection, self.namespace, self._viewer)
             worked = [ends.end(one) for one in texts("tasks", tasks)]
             made = [ends.end(f"artifact:{one}") for one in texts("artifacts", artifacts)]
         now = from_us(self._core.now_us())
         facets = self._facets(worked, privacy)
         value = session_value(self.agent, started_at, now, parts)
         here = anchor_of(key)
-        changes: list[Change] = [self._memory(key, value, facets), *self._by(key, self.agent)]
+        changes = self._added(key, value, facets)
         for relation, found in (("works_on", worked), ("produces", made)):
             for one in found:
                 changes.append(
@@ -437,9 +435,6 @@ class Swarm:
 
     # How it is written.
 
-    def _reading(self) -> Any:
-        return Graph(self._core, self.namespace, viewer=self._viewer)._reading()
-
     def _records(self, record: str) -> list[Memory]:
         with self._core.engine.read() as snapshot:
             place = namespaces.find(snapshot.connection, self.namespace) or 0
@@ -466,18 +461,13 @@ class Swarm:
         found = whose(near, self._viewer, privacy)
         return Facets(kind="semantic", privacy=found.privacy, owner=found.owner, **more)
 
-    def _memory(self, key: str, value: dict[str, Any], facets: Facets) -> AddMemory:
-        if facets.privacy == "private":
-            value = {**value, "privacy": "private", "owner": facets.owner}
-        return AddMemory(key=key, value=value, facets=facets)
-
-    def _by(self, key: str, agent: str | None) -> list[Change]:
-        if agent is None:
-            return []
-        made = AddEdge(
-            fact=key, subject=anchor_of(key), relation="made_by", object=f"agent:{agent}"
-        )
-        return [made]
+    def _added(self, key: str, value: dict[str, Any], facets: Facets) -> list[Change]:
+        """Return what adds a memory, made by the agent."""
+        memory = new_memory(key, value, facets)
+        if self.agent is None:
+            return [memory]
+        here, maker = anchor_of(key), f"agent:{self.agent}"
+        return [memory, AddEdge(fact=key, subject=here, relation="made_by", object=maker)]
 
     def _link(self, source: End, relation: str, target: End, facets: Facets) -> tuple[Change, ...]:
         own = Facets(kind="working", privacy=facets.privacy, owner=facets.owner)
@@ -486,13 +476,11 @@ class Swarm:
     def _works_on(self, view: GraphView, memory: Memory, agent: str | None) -> list[Change]:
         """Return what makes the agent the only one who works on a task."""
         anchor = anchor_of(memory.key)
-        entity = view.of_key(anchor)
-        edges = () if entity is None else view.edges(view.touching([entity], "works_on"))
         now = from_us(self._core.now_us())
         wanted = None if agent is None else f"agent:{agent}"
         there = False
         changes: list[Change] = []
-        for edge in edges:
+        for edge in view.edges_at(anchor, "works_on"):
             if edge.object != anchor or not edge.subject.startswith("agent:"):
                 continue
             if edge.subject == wanted:
@@ -508,7 +496,7 @@ class Swarm:
         self, task: str, reason: str, plan: Callable[[GraphView, Memory], list[Change]]
     ) -> Task:
         for attempt in range(ATTEMPTS):
-            with self._reading() as view:
+            with Graph(self._core, self.namespace, viewer=self._viewer)._reading() as view:
                 memory = self._named(view.connection, task)
                 self._check_owner(memory)
                 seen = history.newest(view.connection)
@@ -533,6 +521,4 @@ class Swarm:
 
     def _kept(self, said: str) -> str:
         """Return what is said without credentials."""
-        found = redacted(said, self._core.redactor)
-        log_redacted(found.counts)
-        return found.text
+        return kept(said, self._core.redactor)

@@ -5,10 +5,11 @@ from __future__ import annotations
 import asyncio
 import builtins
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from typing import Final, NamedTuple
 
 from langmemory.arguments import whole_number
+from langmemory.engines.sql.forgetting import erase
 from langmemory.engines.sql.records import secrets
 from langmemory.engines.sql.records.secrets import Key, Row
 from langmemory.engines.sql.rooms.core import Core
@@ -120,7 +121,7 @@ class ViewerVault:
             VaultKeyError: The key is missing, or is not that of this vault.
             SecretDamagedError: Its row was changed, or moved to another place.
         """
-        return self._unlocked(self._place(namespace, label, owner), version, reason, by, "unlock")
+        return self._unlocked(self._place(namespace, label, owner), version, reason, by)
 
     aget = twin(get)
 
@@ -156,7 +157,8 @@ class ViewerVault:
     ) -> tuple[SecretInfo, ...]:
         """Return the versions of a secret that are there, the newest first."""
         place = self._place(namespace, label, owner)
-        return tuple(row.info for row in reversed(self._rows(place)))
+        with self._reading() as connection:
+            return tuple(row.info for row in reversed(self._rows(place, connection)))
 
     aversions = twin(versions)
 
@@ -200,7 +202,7 @@ class ViewerVault:
         """
         place = self._place(namespace, label, owner)
         if version is not None:
-            secret = self._unlocked(place, version, "", by, None)
+            secret = self._unlocked(place, version, "", by, restores=True)
             return self._put(place, secret, by, "restore")
         with self._core.engine.write() as connection:
             rows = self._rows(place, connection)
@@ -218,7 +220,8 @@ class ViewerVault:
     arestore = twin(restore)
 
     def forget(self, namespace: Namespace, label: str, *, owner: str | None = None) -> int:
-        """Erase all versions of a secret, and its name in the audit log; return how many versions.
+        """Erase all versions of a secret, its name in the audit log, and that of its namespace where nothing
+        else is in it; return how many versions.
 
         It cannot be undone, and an import of an older export does not bring it back. The file is written
         anew, as by `MemoryStore.forget`, so that no old ciphertext stays in free space.
@@ -231,9 +234,10 @@ class ViewerVault:
             rows = self._rows(place, connection)
             if not rows:
                 raise _missing(place)
-            count = secrets.forget(connection, rows, self._core.now_us())
+            homes = secrets.forget(connection, rows, self._core.now_us())
+            erase.forget_namespaces(connection, homes)
         engine.purge_if_sound()
-        return count
+        return len(rows)
 
     aforget = twin(forget)
 
@@ -267,10 +271,7 @@ class ViewerVault:
         with self._core.engine.read() as snapshot:
             yield snapshot.connection
 
-    def _rows(self, place: _Wanted, connection: Connection | None = None) -> builtins.list[Row]:
-        if connection is None:
-            with self._reading() as snapshot:
-                return self._rows(place, snapshot)
+    def _rows(self, place: _Wanted, connection: Connection) -> builtins.list[Row]:
         return secrets.of_label(connection, place.namespace, place.owner, place.label)
 
     def _newest(self, rows: builtins.list[Row], place: _Wanted) -> Row:
@@ -283,15 +284,15 @@ class ViewerVault:
         return rows[-1]
 
     def _unlocked(
-        self, place: _Wanted, version: int | None, reason: str, by: str, action: str | None
+        self, place: _Wanted, version: int | None, reason: str, by: str, *, restores: bool = False
     ) -> Secret:
-        """Return a secret; ``action`` None is a version that is restored, which may be of a deleted secret
-        and has an entry of its own."""
+        """Return a secret. A version that is restored may be of a deleted secret, and has an entry of its
+        own."""
         if not isinstance(reason, str) or len(reason) > LONGEST_REASON:
             raise VaultError(f"reason has to be a text of at most {LONGEST_REASON} characters.")
         with self._reading() as connection:
             rows, keys = self._rows(place, connection), secrets.keys(connection)
-        if action is not None or not rows:
+        if not (restores and rows):
             self._newest(rows, place)
         if version is not None and version not in (row.place.version for row in rows):
             raise SecretNotFoundError(
@@ -299,19 +300,18 @@ class ViewerVault:
                 f"{', '.join(str(row.place.version) for row in rows)}."
             )
         row = next(one for one in reversed(rows) if version in (None, one.place.version))
-        found: Secret | VaultError
         try:
             found = self._opened(row, keys)
         except VaultError as error:
-            found = error
-        if action is not None or isinstance(found, VaultError):
-            done = "refuse" if isinstance(found, VaultError) else "unlock"
-            why = type(found).__name__ if isinstance(found, VaultError) else reason
-            with self._core.engine.write() as connection:
-                self._log(connection, done, row.place, by, why)
-        if isinstance(found, VaultError):
-            raise found
+            self._note(row, "refuse", by, type(error).__name__)
+            raise
+        if not restores:
+            self._note(row, "unlock", by, reason)
         return found
+
+    def _note(self, row: Row, action: str, by: str, reason: str) -> None:
+        with self._core.engine.write() as connection:
+            self._log(connection, action, row.place, by, reason)
 
     def _opened(self, row: Row, keys: builtins.list[Key]) -> Secret:
         return unseal(self._key(row.sealed.key, keys), row.sealed, row.place)
@@ -443,14 +443,18 @@ class Vault(ViewerVault):
         """Return which keys the vault has, and which of them this process has."""
         with self._reading() as connection:
             keys, versions = secrets.keys(connection), secrets.counts(connection)
-        given, source = self._core.vault_keys, ""
-        ids: tuple[str, ...] = ()
-        with suppress(VaultKeyError):
+        given, ids, source = self._core.vault_keys, tuple[str, ...](), ""
+        problem: str | None = None
+        try:
             given.given()
             ids = tuple(key.id for key in keys if given.find(key.id, key.kdf) is not None)
             source = given.source
+        except VaultKeyError as error:
+            problem = str(error)
         current = next((key.id for key in keys if key.state == "current"), None)
-        return VaultStatus(current=current, versions=versions, given=ids, source=source)
+        return VaultStatus(
+            current=current, versions=versions, given=ids, source=source, problem=problem
+        )
 
     astatus = twin(status)
 
