@@ -47,8 +47,9 @@ def citation(value: Mapping[str, Any]) -> str:
 def opens_folder(value: Mapping[str, Any]) -> bool:
     """Return whether an item of this value has the machine of the store read a folder of its own, so that no
     client may write it."""
-    record = value.get("record")
+    record, root = value.get("record"), value.get("root")
+    if record == "document" and root == "":  # of a text
+        return False
     if record in ("source", "document"):
-        root = value.get("root")
-        return bool(root) and not (isinstance(root, str) and root.startswith(CLIENT))
+        return not (isinstance(root, str) and root.startswith(CLIENT))
     return record == "project"

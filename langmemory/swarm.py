@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final, Literal, get_args
 
+from langmemory.timestamps import moment
 from langmemory.types import Memory, Privacy
 
 TaskStatus = Literal["open", "in_progress", "blocked", "done", "cancelled"]
@@ -185,8 +186,8 @@ def session_of(memory: Memory) -> Session:
     value = memory.value
     return Session(
         key=memory.key, agent=_name(value, "agent"),
-        started_at=_time(value, "started_at", memory.created_at),
-        ended_at=_time(value, "ended_at", memory.created_at),
+        started_at=moment(value.get("started_at")) or memory.created_at,
+        ended_at=moment(value.get("ended_at")) or memory.created_at,
         work_done=_texts(value, "work_done"), decisions=_texts(value, "decisions"),
         blockers=_texts(value, "blockers"), next_steps=_texts(value, "next_steps"),
         privacy=memory.privacy,
@@ -201,11 +202,3 @@ def _texts(value: Mapping[str, Any], name: str) -> tuple[str, ...]:
 def _name(value: Mapping[str, Any], name: str) -> str | None:
     found = value.get(name)
     return found if isinstance(found, str) and found else None
-
-
-def _time(value: Mapping[str, Any], name: str, other: datetime) -> datetime:
-    try:
-        found = datetime.fromisoformat(str(value.get(name)))
-    except ValueError:
-        return other
-    return found if found.tzinfo is not None else other

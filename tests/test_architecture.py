@@ -16,9 +16,8 @@ ROOT = Path(__file__).parents[1]
 PACKAGE = ROOT / "langmemory"
 
 LAYERS: tuple[frozenset[str], ...] = (
-    frozenset(
-        {"errors", "events", "files", "ids", "labels", "timestamps", "pacing", "pluralize", "twins"}
-    ),
+    frozenset({"errors", "events", "files", "git", "ids", "labels", "timestamps", "pacing"})
+    | {"pluralize", "twins"},
     frozenset({"types", "languages", "redaction", "values", "arguments", "addresses", "resources"}),
     frozenset({"config", "changes", "namespaces", "links", "swarm"}),
     frozenset(

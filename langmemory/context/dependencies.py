@@ -221,12 +221,11 @@ def circles(requires: dict[str, list[str]]) -> list[tuple[str, ...]]:
     found: list[tuple[str, ...]] = []
     done: set[str] = set()
     for start in requires:
-        way: list[str] = []
-        left = [(start, iter(requires.get(start, ())))] if start not in done else []
-        way = [start] if left else []
+        if start in done:
+            continue
+        way, left = [start], [iter(requires[start])]
         while left:
-            _, rest = left[-1]
-            after = next(rest, None)
+            after = next(left[-1], None)
             if after is None:
                 left.pop()
                 done.add(way.pop())
@@ -234,7 +233,7 @@ def circles(requires: dict[str, list[str]]) -> list[tuple[str, ...]]:
                 found.append((*way[way.index(after) :], after))
             elif after not in done:
                 way.append(after)
-                left.append((after, iter(requires.get(after, ()))))
+                left.append(iter(requires.get(after, ())))
     return found
 
 

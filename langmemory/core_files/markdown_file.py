@@ -18,10 +18,9 @@ from typing import Final
 
 from langmemory.core_files.bindings import Stamp
 from langmemory.errors import LangMemoryError
+from langmemory.files import read_whole
 
 MOST_BYTES: Final = 1_000_000
-ATTEMPTS: Final = 3
-"""How often a file is read that changes meanwhile."""
 RACY_NS: Final = 2_000_000_000
 """A file that changed so shortly ago may change again without another time of change: it is read again."""
 _BOM: Final = "\ufeff"
@@ -82,22 +81,18 @@ def read(path: str) -> MarkdownFile:
     Raises:
         CoreFileError: It is gone, no regular file, too large, unreadable, or no UTF-8.
     """
+
+    def check(found: os.stat_result) -> None:
+        if not stat.S_ISREG(found.st_mode):
+            raise CoreFileError(f"{path} is no regular file. Bind a file with Markdown.")
+        if found.st_size > MOST_BYTES:
+            raise CoreFileError(
+                f"{path} has {found.st_size:,} bytes, more than {MOST_BYTES:,}; it would stand in "
+                "every prompt. Shorten it, or add it as a document."
+            )
+
     try:
-        for _ in range(ATTEMPTS):
-            # A pipe that nobody writes to would be waited for.
-            with os.fdopen(os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0)), "rb") as file:
-                before = os.fstat(file.fileno())
-                if not stat.S_ISREG(before.st_mode):
-                    raise CoreFileError(f"{path} is no regular file. Bind a file with Markdown.")
-                if before.st_size > MOST_BYTES:
-                    raise CoreFileError(
-                        f"{path} has {before.st_size:,} bytes, more than {MOST_BYTES:,}; it would stand in "
-                        "every prompt. Shorten it, or add it as a document."
-                    )
-                data = file.read(MOST_BYTES + 1)
-                after = os.fstat(file.fileno())
-            if _stamp(before) == _stamp(after) and len(data) == before.st_size:
-                return _decoded(path, data, _stamp(before))
+        whole = read_whole(path, check)
     except FileNotFoundError as error:
         raise CoreFileError(
             f"{path} is gone; the block keeps its text. Bring the file back, bind it anew with create=True "
@@ -107,7 +102,10 @@ def read(path: str) -> MarkdownFile:
         raise CoreFileError(
             f"{path} cannot be read: {error.strerror or error}. Nothing was changed."
         ) from error
-    raise CoreFileError(f"{path} changed while it was read. It is read again next time.")
+    if whole is None:
+        raise CoreFileError(f"{path} changed while it was read. It is read again next time.")
+    data, found = whole
+    return _decoded(path, data, _stamp(found))
 
 
 def _decoded(path: str, data: bytes, stamp: Stamp) -> MarkdownFile:

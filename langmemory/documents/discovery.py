@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from langmemory.documents.files import UNREAD, why
+from langmemory.documents.files import MADE, why
 from langmemory.documents.project import DESCRIPTION_CHARACTERS, NAME_CHARACTERS
 from langmemory.errors import ConfigError
 
@@ -25,7 +25,6 @@ READ_BYTES: Final = 200_000
 DEPTH: Final = 4
 """Folders below the one that is looked through."""
 
-_SKIPPED: Final = frozenset(name.rstrip("/") for name in UNREAD if name.endswith("/"))
 _GO_MODULE: Final = re.compile(r"^module\s+(\S+)", re.MULTILINE)
 _NO_PARAGRAPH: Final = re.compile(r"^(?:[#=\-*_~|<>!\[]|```|:::|\.\.)")
 """Begins a line that says nothing about a project: a heading, a badge, a rule, a table, HTML."""
@@ -65,7 +64,7 @@ def _below(folder: Path, depth: int) -> Iterator[Found]:
         yield described(folder)
         return
     for one in entries if depth else ():
-        hidden = one.name.startswith(".") or one.name in _SKIPPED
+        hidden = one.name.startswith(".") or one.name in MADE
         if not hidden and one.is_dir(follow_symlinks=False):
             yield from _below(Path(one.path), depth - 1)
 

@@ -250,7 +250,7 @@ class Documents:
         if not dry_run:
             self._remember(source)
         self._read(source, writer, MOST_BYTES, progress)
-        return writer.done
+        return self._linked(writer, namespace)
 
     def unfollow(self, source: Source, *, dry_run: bool = False) -> Synced:
         """Read a folder no longer, and take out the documents that no other one of them holds."""
@@ -264,11 +264,10 @@ class Documents:
             self._store.delete(source.namespace, source.key)
         return writer.done
 
-    def take_out(self, document: Document, *, dry_run: bool = False) -> Synced:
-        """Take one document out, if it is there."""
-        writer = self._writing(document.namespace, dry_run=dry_run)
-        known = self.known(document.namespace, document.root, document.path)
-        if known is not None:
+    def take_out(self, namespace: Namespace, *, dry_run: bool = False) -> Synced:
+        """Take out all documents of a namespace."""
+        writer = self._writing(check_namespace(namespace), dry_run=dry_run)
+        for _, known in sorted(self._known(namespace).items(), key=_by_path):
             writer.remove(known)
         return writer.done
 

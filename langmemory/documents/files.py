@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import re
 import stat
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -13,18 +14,19 @@ from typing import TYPE_CHECKING, Final
 
 from langmemory.documents.converting import readable
 from langmemory.errors import ImportFormatError, with_extra
+from langmemory.files import read_whole
 from langmemory.resources import MOST_BYTES
 
 if TYPE_CHECKING:
     from pathspec import GitIgnoreSpec
 
-ATTEMPTS: Final = 3
-"""How often a file is read that changes meanwhile."""
 UNREAD: Final = (
     "node_modules/", "__pycache__/", "venv/", "dist/", "build/", "target/", "*.min.js", "*.lock",
     "package-lock.json", "*.map",
 )  # fmt: skip
 """Patterns of files that tools make, left out of every folder."""
+MADE: Final = frozenset(name.rstrip("/") for name in UNREAD if name.endswith("/"))
+"""Names of the folders among them."""
 SHOWN: Final = frozenset({".github", ".claude", ".cursor", ".cursorrules"})
 """Hidden files and folders that people write for others."""
 
@@ -58,25 +60,24 @@ def read(path: Path, *, most_bytes: int = MOST_BYTES) -> Content:
     """Return a file's bytes.
 
     Raises:
-        ImportFormatError: It is no regular file, too large, or changed at each of `ATTEMPTS`.
+        ImportFormatError: It is no regular file, too large, or changed whenever it was read.
         OSError: It cannot be opened.
     """
-    for _ in range(ATTEMPTS):
-        # A pipe that nobody writes to would be waited for.
-        with os.fdopen(os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0)), "rb") as file:
-            before = os.fstat(file.fileno())
-            if not stat.S_ISREG(before.st_mode):
-                raise ImportFormatError(f"{path} is no regular file.")
-            if before.st_size > most_bytes:
-                raise ImportFormatError(
-                    f"{path} has {before.st_size:,} bytes, more than {most_bytes:,}. Divide it, or allow "
-                    "more (most_bytes, --most-bytes)."
-                )
-            data = file.read(most_bytes + 1)
-            after = os.fstat(file.fileno())
-        if Stamp.of(before) == Stamp.of(after) and len(data) == before.st_size:
-            return Content.of(data, Stamp.of(before))
-    raise ImportFormatError(f"{path} changed while it was read. Add it again when it is whole.")
+
+    def check(found: os.stat_result) -> None:
+        if not stat.S_ISREG(found.st_mode):
+            raise ImportFormatError(f"{path} is no regular file.")
+        if found.st_size > most_bytes:
+            raise ImportFormatError(
+                f"{path} has {found.st_size:,} bytes, more than {most_bytes:,}. Divide it, or allow "
+                "more (most_bytes, --most-bytes)."
+            )
+
+    whole = read_whole(path, check)
+    if whole is None:
+        raise ImportFormatError(f"{path} changed while it was read. Add it again when it is whole.")
+    data, found = whole
+    return Content.of(data, Stamp.of(found))
 
 
 def walk(
@@ -149,6 +150,11 @@ def _spec(lines: Iterable[str]) -> GitIgnoreSpec:
     except ImportError as error:
         raise ImportFormatError(f"Folders need {error.name}: {with_extra('documents')}") from error
     return GitIgnoreSpec.from_lines(lines)
+
+
+def literally(path: str) -> str:
+    """Return the pattern of one file, as in ``.gitignore``, by its path relative to the folder."""
+    return "/" + re.sub(r"([\\\[\]!*#?])", r"\\\1", path)
 
 
 def matches(pattern: str, name: str) -> bool:

@@ -33,7 +33,7 @@ def links_in(text: str) -> dict[str, list[str]]:
     if found is None:
         return {}
     said = found[0]
-    relations = [one for one in get_args(LinkRelation) if f"{one}" in said]
+    relations = [one for one in get_args(LinkRelation) if one in said]
     if not relations:
         return {}
     if len(said) > MOST_CHARACTERS:

@@ -5,12 +5,12 @@ from __future__ import annotations
 import os
 import re
 import shlex
-import subprocess
 import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
+from langmemory import git
 from langmemory.addresses import is_server
 from langmemory.errors import ConfigError
 
@@ -67,13 +67,9 @@ def remove(root: Path, project: str) -> Sequence[Path]:
 
 def hooks_folder(root: Path) -> Path | None:
     """Return where the repository of a folder has its hooks; None where there is no repository."""
-    command = ["git", "-C", str(root), "rev-parse", "--git-path", "hooks"]
-    try:
-        done = subprocess.run(command, capture_output=True, check=False, timeout=60)
-    except (OSError, subprocess.TimeoutExpired):
-        return None
-    said = done.stdout.decode("utf-8", "surrogateescape").rstrip("\n")
-    return root / said if done.returncode == 0 and said else None
+    said = git.answer(root, "rev-parse", "--git-path", "hooks")
+    path = (said or b"").decode("utf-8", "surrogateescape").rstrip("\n")
+    return root / path if path else None
 
 
 def _block(project: str, store: str) -> str:

@@ -172,9 +172,8 @@ class Projects:
             ConfigError: There is no such project.
         """
         project = self._known(name)
-        documents, done = Documents(self._store), Synced()
-        for one in documents.list(project.namespace):
-            done += documents.take_out(one, dry_run=dry_run)
+        documents = Documents(self._store)
+        done = documents.take_out(project.namespace, dry_run=dry_run)
         if not dry_run:
             githooks.remove(Path(project.root), project.name)
             sources = [(project.namespace, one.key) for one in documents.sources(project.namespace)]

@@ -11,7 +11,6 @@ from __future__ import annotations
 import hashlib
 import posixpath
 import re
-import subprocess
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -20,6 +19,7 @@ from pathlib import Path, PurePath
 from typing import Final
 from urllib.parse import unquote
 
+from langmemory import git
 from langmemory.changes import ChangeSet, OpenReview, UpdateMemory, WithdrawReview
 from langmemory.documents.converting import LAYOUTS
 from langmemory.documents.records import Document
@@ -29,7 +29,6 @@ ABOUT: Final = "stale"
 """What the reviews are about."""
 NAMED: Final = 5
 """Files that a question names."""
-GIT_SECONDS: Final = 60
 
 _LINK: Final = re.compile(
     r"\]\(\s*<?([^)\s>]+)|^\[[^\]]+\]:\s*<?(\S+?)>?\s*$|href=\"([^\"]+)\"", re.MULTILINE
@@ -72,18 +71,22 @@ def is_source(path: str) -> bool:
     return LAYOUTS.get(PurePath(path).suffix.lower()) in ("code", "python")
 
 
-def files_named(text: str, document: str, sources: Iterable[str]) -> set[str]:
+def by_name(sources: Iterable[str]) -> Mapping[str, set[str]]:
+    """Return paths by the names of their files."""
+    found = defaultdict[str, set[str]](set)
+    for path in sources:
+        found[posixpath.basename(path)].add(path)
+    return found
+
+
+def files_named(text: str, document: str, sources: Mapping[str, set[str]]) -> set[str]:
     """Return the paths of sources that a document links to or names.
 
     Args:
         text: Of the document.
         document: Its path.
-        sources: Paths that there are.
+        sources: Paths that there are, see `by_name`.
     """
-    known = set(sources)
-    by_name = defaultdict[str, list[str]](list)
-    for path in known:
-        by_name[posixpath.basename(path)].append(path)
     folder = posixpath.dirname(document)
     found: set[str] = set()
     for link in _LINK.finditer(text):
@@ -91,11 +94,11 @@ def files_named(text: str, document: str, sources: Iterable[str]) -> set[str]:
         found.add(posixpath.normpath(posixpath.join(folder, target)))
     for written in _PATH.findall(text):
         given = posixpath.normpath(written).lstrip("/")
-        alone = by_name.get(given, ())
-        found.add(given)
-        found.add(posixpath.normpath(posixpath.join(folder, written)))
+        alone = sources.get(given, ())
+        found |= {given, posixpath.normpath(posixpath.join(folder, written))}
         found |= set(alone) if len(alone) == 1 else set()
-    return (found & known) - {document}
+    there = {one for one in found if one in sources.get(posixpath.basename(one), ())}
+    return there - {document}
 
 
 def stale_documents(
@@ -108,7 +111,7 @@ def stale_documents(
         sources: Paths of the files that may be described.
         times: When each was changed, by path; what is not in it is not compared.
     """
-    known = list(sources)
+    known = by_name(sources)
     for path, (document, text) in sorted(texts.items()):
         at = times.get(path)
         if at is None:
@@ -210,9 +213,5 @@ def _committed(root: Path, wanted: set[str]) -> dict[str, datetime]:
 
 def _git(root: Path, *arguments: str) -> str | None:
     """Return what git says; None where there is none, or the folder is not in a repository."""
-    command = ["git", "-C", str(root), "-c", "core.quotePath=off", *arguments]
-    try:
-        done = subprocess.run(command, capture_output=True, check=False, timeout=GIT_SECONDS)
-    except (OSError, subprocess.TimeoutExpired):
-        return None
-    return done.stdout.decode("utf-8", "replace") if done.returncode == 0 else None
+    said = git.answer(root, *arguments)
+    return None if said is None else said.decode("utf-8", "replace")

@@ -82,7 +82,7 @@ class Writer:
             every: Of all of them.
         """
         elsewhere = every or bool(self.done.added or self.done.moved or self.done.removed)
-        if not (elsewhere or self.linked):
+        if not self.linked and not (elsewhere and self._has_links()):
             return
         known = documents()
         for one in known.values():
@@ -92,6 +92,11 @@ class Writer:
                 )
                 if refused:
                     self.done.unlinked[one.document.path] = "; ".join(refused)
+
+    def _has_links(self) -> bool:
+        """Return whether any document names links: most namespaces have none, and all would be read."""
+        named = {"record": "document", "links": {"$ne": None}}
+        return bool(self._store.search(self._namespace, filter=named, limit=1, refresh_ttl=False))
 
     def _write(
         self,

@@ -6,6 +6,7 @@ import html
 import json
 import re
 from collections.abc import Iterator, Mapping
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, BinaryIO, Final
 
@@ -56,25 +57,34 @@ def read_slack(file: BinaryIO) -> Iterator[ImportedMessage]:
         )
 
 
-def people_of(folder: Path) -> dict[str, str]:
+def people_of(folder: Path) -> Mapping[str, str]:
     """Return the names of people by their id, as the export's `users.json` has them; none without it."""
     path = folder / "users.json"
     try:
-        if path.stat().st_size > MAX_BYTES:
+        found = path.stat()
+        if found.st_size > MAX_BYTES:
             return {}
-        users = json.loads(path.read_text("utf-8-sig"))
+        return _people(path, found.st_size, found.st_mtime_ns)
     except FileNotFoundError:
         return {}
     except (OSError, ValueError, RecursionError) as error:
         raise ImportFormatError(
             f"{path} cannot be read: {error}. Take it out to go without names."
         ) from None
+
+
+@lru_cache(maxsize=1)
+def _people(path: Path, size: int, modified_ns: int) -> Mapping[str, str]:
+    """Return the names in a file, which each day of an export asks for, as long as it is as it was."""
+    users = json.loads(path.read_text("utf-8-sig"))
     known = {}
     for one in users if isinstance(users, list) else ():
-        profile = one.get("profile") if isinstance(one, dict) else None
-        names: Mapping[str, Any] = {**one, **profile} if isinstance(profile, dict) else one
+        if not isinstance(one, dict) or not isinstance(one.get("id"), str):
+            continue
+        profile = one.get("profile")
+        names = {**one, **profile} if isinstance(profile, dict) else one
         name = names.get("real_name") or names.get("display_name") or names.get("name")
-        if isinstance(name, str) and isinstance(one.get("id"), str):
+        if isinstance(name, str):
             known[one["id"]] = name
     return known
 

@@ -75,8 +75,8 @@ def _head() -> re.Pattern[str]:
 
 def is_whatsapp(head: str) -> bool:
     """Return whether a text begins as an exported chat does."""
-    lines = [_head().match(_clean(line)) for line in head.splitlines()[:5] if line.strip()]
-    return bool(lines) and lines[0] is not None
+    first = next(filter(str.strip, head.splitlines()), "")
+    return _head().match(_clean(first)) is not None
 
 
 def read_whatsapp(file: BinaryIO) -> Iterator[ImportedMessage]:

@@ -91,13 +91,13 @@ class Topic(Mapping[str, T], Generic[T]):
         return self._read[code]
 
     def __iter__(self) -> Iterator[str]:
-        return (code for code in folders() if code in self._read or self._path(code) is not None)
+        return (code for code in folders() if code in self)
 
     def __len__(self) -> int:
         return sum(1 for _ in self)
 
     def __contains__(self, code: object) -> bool:
-        return isinstance(code, str) and self._path(code) is not None
+        return isinstance(code, str) and (code in self._read or self._path(code) is not None)
 
     @property
     def everywhere(self) -> T:

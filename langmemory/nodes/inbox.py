@@ -19,6 +19,8 @@ from langmemory.types import MessageType, Namespace
 
 INBOX: Final = "inbox"
 """Source of the messages that an `InboxNode` puts among the others."""
+SESSION: Final = "session"
+"""Source of the message that a `SessionStartNode` puts there; it has what waits in the inbox, too."""
 MOST: Final = 100
 """Of a long thread those taken up last are acknowledged; the others were before."""
 
@@ -135,6 +137,6 @@ def taken_up(messages: Iterable[BaseMessage]) -> dict[str, None]:
     found: dict[str, None] = {}
     for one in messages:
         details = injected_details(one) if isinstance(one, BaseMessage) else {}
-        if details.get("injected") in (INBOX, "session"):
+        if details.get("injected") in (INBOX, SESSION):
             found |= dict.fromkeys(details.get("ids", ()))
     return found

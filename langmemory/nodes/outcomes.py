@@ -75,10 +75,10 @@ def record_outcomes(
     asked = _name(messages, run[0])
     if any(one["asked"] == asked for one in before):  # this run was judged before
         return list(before)
-    if is_correction(str(run[0].text)):
-        for one in before:
-            if one["outcome"] != "failed":
-                _record(room, one, "failed", CORRECTED, revises=one["outcome"])
+    kept = [one for one in before if one["outcome"] != "failed"]
+    if kept and is_correction(str(run[0].text)):
+        for one in kept:
+            _record(room, one, "failed", CORRECTED, revises=one["outcome"])
     found: list[Followed] = []
     for procedure, cited in _shown(room, block, run):
         outcome, why, is_followed = judged(procedure, calls_of(run))

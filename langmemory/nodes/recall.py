@@ -236,7 +236,8 @@ class RecallNode(MemoryNode):
         access = StoreAccess(store)
         messages = messages_of(state, self.messages_key)
         scope = yield from self._in_thread(access, scope, messages, self.viewer)
-        question = self._prepare(state, scope, self._documents(store, scope))
+        project = self._project(scope)
+        question = self._prepare(state, scope, self._documents(store, scope, project))
         place = question.request.namespace
         if question.repeats:
             stored = yield from access.thread_steps(place, question.repeats)
@@ -248,13 +249,13 @@ class RecallNode(MemoryNode):
             left = yield from access.said_since(place, fork.thread, fork.after)
             question = question.leaving(fork, left)
         request = question.request
-        # Together: a store or an embedder behind a network is waited for once, not four times.
+        # Together: a store or an embedder behind a network is waited for once, not six times.
         (recall, distance), mandates, requests, procedures, core, standing = yield together(
             self._compared(access, store, question),
             access.mandates(place, request.viewer),
             access.requests(place),
             access.procedures(request),
-            self._core(CoreMemory(store, place, labels=self.core), scope),
+            self._core(CoreMemory(store, place, labels=self.core), project),
             access.standing(question.earlier, request.viewer),
         )
         answer = _Answer(
@@ -283,30 +284,34 @@ class RecallNode(MemoryNode):
         # In turn: recalling, the store keeps the query's vector, and it has the topic's.
         return (yield from recall), (yield from distance)
 
-    def _core(self, core: CoreMemory, scope: RunScope) -> Steps[str]:
+    def _core(self, core: CoreMemory, project: Namespace | None) -> Steps[str]:
         """Return the core blocks as text, those that are bound to files as these are now, and that of the
         project at hand."""
         if self.core and core_files_of(core.store) is not None:
             core = yield threaded(core.with_files)
         blocks: list[CoreBlock] = yield call(core, "blocks")
-        name = fill(self.project, scope).strip() if self.project else ""
-        if not name:
+        if project is None:
             return render_core(blocks, core.labels)
-        place = namespace_of(name)
-        project: list[CoreBlock] = yield call(
-            CoreMemory(core.store, place, labels={BLOCK: BLOCK_PURPOSE}), "blocks"
+        of_project: list[CoreBlock] = yield call(
+            CoreMemory(core.store, project, labels={BLOCK: BLOCK_PURPOSE}), "blocks"
         )
-        if not any(block.content for block in project):  # or "project" means something else here
+        if not any(block.content for block in of_project):  # or "project" means something else here
             log.warning("project_unknown")
-        return render_core([*blocks, *project], {BLOCK: BLOCK_PURPOSE, **core.labels})
+        return render_core([*blocks, *of_project], {BLOCK: BLOCK_PURPOSE, **core.labels})
 
-    def _documents(self, store: BaseStore, scope: RunScope) -> Namespace | None:
+    def _project(self, scope: RunScope) -> Namespace | None:
+        """Return the namespace of the project at hand."""
+        name = fill(self.project, scope).strip() if self.project else ""
+        return namespace_of(name) if name else None
+
+    def _documents(
+        self, store: BaseStore, scope: RunScope, project: Namespace | None
+    ) -> Namespace | None:
         """Return where the documents are that are asked in this run."""
         if self.documents == "auto":
             if conversing_of(store) is None:
                 return None
-            project = fill(self.project, scope).strip() if self.project else ""
-            return namespace_of(project) if project else (NAMESPACE,)
+            return project or (NAMESPACE,)
         return None if self.documents is None else self.documents.resolve(scope)
 
     def _prepare(self, state: Any, scope: RunScope, documents: Namespace | None) -> _Question:

@@ -26,15 +26,13 @@ from langmemory.context.marking import (
 from langmemory.errors import ConfigError
 from langmemory.formation.asking.asker import Asker, Question
 from langmemory.formation.asking.json_answers import BadAnswerError, json_object
-from langmemory.nodes.inbox import MOST, AgentNode, taken_up
+from langmemory.nodes.inbox import MOST, SESSION, AgentNode, taken_up
 from langmemory.nodes.namespaces import NamespaceTemplate, RunScope, fill
 from langmemory.nodes.state import value_of
 from langmemory.swarm import CLOSED, SESSION_PARTS, RecordedDecision, Session, Task
 from langmemory.twins import Steps, call
 from langmemory.types import Namespace, Privacy
 
-SESSION: Final = "session"
-"""Source of the message that a `SessionStartNode` puts among the others."""
 TOLD_DECISIONS: Final = 10
 SHOWN_CHARACTERS: Final = 20_000
 """Of the end of a conversation that a model is asked about."""
@@ -67,8 +65,8 @@ class _Begun:
     """Of that message among the others."""
 
 
-def begun(messages: Sequence[BaseMessage]) -> _Begun | None:
-    """Return the session that began last among messages, if it has not ended."""
+def _begun(messages: Sequence[BaseMessage]) -> _Begun | None:
+    """Return the session that began last among messages."""
     for place in range(len(messages) - 1, -1, -1):
         details = injected_details(messages[place])
         if details.get("injected") == SESSION and "started_at" in details:
@@ -240,6 +238,24 @@ class _AskingNode(AgentNode):
         self.asks_model = model is not None
         self._asker = None if model is None else Asker(model, _Summary.model_json_schema())
 
+    def _under_way(
+        self, state: Any, store: BaseStore, scope: RunScope
+    ) -> tuple[list[BaseMessage], _Begun, Any]:
+        """Return the messages, the session that began last among them, and the team.
+
+        Raises:
+            ConfigError: None began.
+        """
+        messages = list(value_of(state, self.messages_key, ()))
+        session = _begun(messages)
+        if session is None:
+            raise ConfigError(
+                f"{self.get_name()!r} finds no session among the messages: run a SessionStartNode before it, "
+                "with the same messages_key, and keep its message."
+            )
+        team = swarm_of(store, self.namespace.resolve(scope), fill(self.agent, scope))
+        return messages, session, team
+
     def _summary(self, messages: Sequence[BaseMessage], start: int) -> Steps[_Summary]:
         """Return what a model makes of the messages since the start."""
         said = [one for one in messages[start + 1 :] if not is_injected(one) and one.text.strip()]
@@ -264,11 +280,11 @@ class _AskingNode(AgentNode):
             for one in there
             if one.made_by == team.agent and one.created_at >= session.started_at
         ]
-        known = {" ".join(one.what.casefold().split()).rstrip(".") for one in there}
+        known = {_norm(one.what) for one in there}
         task = session.tasks[0] if len(session.tasks) == 1 else None
         recorded = [one.what for one in reversed(since)]
         for one in made:
-            if (same := " ".join(one.what.casefold().split()).rstrip(".")) not in known:
+            if (same := _norm(one.what)) not in known:
                 known.add(same)
                 done = yield call(
                     team, "record_decision", one.what, why=one.why, regarding=task,
@@ -308,11 +324,7 @@ class DecisionsNode(_AskingNode):
         )  # fmt: skip
 
     def _steps(self, state: Any, store: BaseStore, scope: RunScope) -> Steps[dict[str, Any]]:
-        messages = list(value_of(state, self.messages_key, ()))
-        session = begun(messages)
-        if session is None:
-            raise _not_begun(self.get_name())
-        team = swarm_of(store, self.namespace.resolve(scope), fill(self.agent, scope))
+        messages, session, team = self._under_way(state, store, scope)
         found = yield from self._summary(messages, session.place)
         yield from self._decided(team, session, found.decisions)
         return {}
@@ -349,12 +361,8 @@ class SessionEndNode(_AskingNode):
         )  # fmt: skip
 
     def _steps(self, state: Any, store: BaseStore, scope: RunScope) -> Steps[dict[str, Any]]:
-        messages = list(value_of(state, self.messages_key, ()))
-        session = begun(messages)
-        if session is None:
-            raise _not_begun(self.get_name())
+        messages, session, team = self._under_way(state, store, scope)
         agent = fill(self.agent, scope)
-        team = swarm_of(store, self.namespace.resolve(scope), agent)
         told = yield from self._summary(messages, session.place)
         decisions = yield from self._decided(team, session, told.decisions)
         every = yield call(team, "tasks")
@@ -382,16 +390,13 @@ class SessionEndNode(_AskingNode):
         return {}
 
 
+def _norm(decision: str) -> str:
+    return " ".join(decision.casefold().split()).rstrip(".")
+
+
 def _noted(task: Task) -> str:
     return f"{task.title}: {task.note}" if task.note else task.title
 
 
 def _both(own: Sequence[str], told: Sequence[str]) -> list[str]:
     return [one[:2_000] for one in dict.fromkeys([*own, *told]) if one.strip()][:100]
-
-
-def _not_begun(name: str) -> ConfigError:
-    return ConfigError(
-        f"{name!r} finds no session among the messages: run a SessionStartNode before it, with the same "
-        "messages_key, and keep its message."
-    )

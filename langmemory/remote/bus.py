@@ -5,52 +5,26 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any, Unpack
 
-from langmemory.arguments import check_agent
 from langmemory.errors import ConfigError, InvalidValueError, ServerError
-from langmemory.namespaces import check_namespace
-from langmemory.remote.connection import Connection, Request, part, place
+from langmemory.remote.connection import Request, part, place
+from langmemory.remote.rooms import AgentRoom, plain
 from langmemory.stores.rooms import MIN_SIMILARITY, MessageOptions
 from langmemory.twins import Steps, awaiting, blocking
 from langmemory.types import (
     BusMessage,
     MessagePriority,
     MessageType,
-    Namespace,
     Page,
     SharedType,
     Subscription,
 )
 
 
-class RemoteBus:
+class RemoteBus(AgentRoom):
     """Messages between the agents of one namespace, as one of them sends and receives them; see the bus of
-    `MemoryStore`.
+    `MemoryStore`."""
 
-    Without ``agent`` it is the agent that the token is bound to, if to any. A token of the application may
-    name one; a token that is bound to a viewer or to another agent is refused with it.
-    """
-
-    __slots__ = ("_connection", "_viewer", "agent", "namespace")
-
-    def __init__(
-        self, connection: Connection, viewer: str | None, namespace: Namespace, agent: str | None
-    ) -> None:
-        self._connection, self._viewer = connection, viewer
-        self.namespace = check_namespace(namespace, may_be_empty=True)
-        self.agent = None if agent is None else check_agent("agent", agent)
-
-    def _get(self, path: str, of: Any, **query: Any) -> Steps[Any]:
-        return self._connection.ask(
-            "GET", path, of, viewer=self._viewer, agent=self.agent,
-            query={"namespace": place(self.namespace), **query},
-        )  # fmt: skip
-
-    def _post(self, path: str, of: Any, **body: Any) -> Steps[Any]:
-        where = list(self.namespace) or None
-        return self._connection.ask(
-            "POST", path, of, viewer=self._viewer, agent=self.agent, writes=True,
-            body={"namespace": where, **{name: _plain(value) for name, value in body.items()}},
-        )  # fmt: skip
+    __slots__ = ()
 
     def _send(self, path: str, options: MessageOptions, **body: Any) -> Steps[BusMessage]:
         given: dict[str, Any] = dict(options)
@@ -125,7 +99,7 @@ class RemoteBus:
         """Return what this agent has yet to acknowledge, in the order of sending; 200 at most at a time."""
         return self._get(
             "/bus/inbox", Page[BusMessage], limit=min(limit, 200), cursor=after,
-            min_priority=min_priority, type=_plain(types),
+            min_priority=min_priority, type=plain(types),
         )  # fmt: skip
 
     inbox, ainbox = blocking(_inbox), awaiting(_inbox)
@@ -156,7 +130,7 @@ class RemoteBus:
         """Return messages with their receipts, the newest first; 200 at most at a time."""
         return self._get(
             "/bus/messages", Page[BusMessage], limit=min(limit, 200), cursor=after,
-            type=_plain(types), topic=topic, reply_to=reply_to,
+            type=plain(types), topic=topic, reply_to=reply_to,
         )  # fmt: skip
 
     messages, amessages = blocking(_messages), awaiting(_messages)
@@ -185,9 +159,7 @@ class RemoteBus:
 
     def _subscriptions(self) -> Steps[list[Subscription]]:
         """Return what this agent wants of the messages to all; nothing: all of them."""
-        answer = yield from self._get("/bus/subscriptions", dict[str, list[Subscription]])
-        found: list[Subscription] = answer["items"]
-        return found
+        return [*(yield from self._items("/bus/subscriptions", Subscription))]
 
     subscriptions, asubscriptions = blocking(_subscriptions), awaiting(_subscriptions)
 
@@ -207,8 +179,3 @@ class RemoteBus:
         return True
 
     unsubscribe, aunsubscribe = blocking(_unsubscribe), awaiting(_unsubscribe)
-
-
-def _plain(value: Any) -> Any:
-    """Return an argument as JSON has it."""
-    return list(value) if isinstance(value, tuple | set | frozenset) else value

@@ -6,7 +6,6 @@ from collections.abc import Iterable, Sequence
 from datetime import datetime
 from typing import Any
 
-from langmemory.errors import ConfigError, ServerError
 from langmemory.namespaces import check_namespace
 from langmemory.procedures import Outcome, Procedure, Source, Step, as_steps
 from langmemory.remote.connection import part, place
@@ -73,10 +72,10 @@ class RemoteProcedures(Room):
     ) -> Steps[Sequence[FoundProcedure]]:
         """Return the procedures that fit a task, the best first."""
         where = place(check_namespace(namespace, may_be_empty=True))
-        answer = yield from self._get(
-            "/procedures/for-task", dict[str, Any], namespace=where, task=task, limit=limit
+        found = yield from self._items(
+            "/procedures/for-task", FoundProcedure, namespace=where, task=task, limit=limit
         )
-        return [adapter(FoundProcedure).validate_python(one) for one in answer["items"]]
+        return [*found]
 
     recall, arecall = blocking(_recall), awaiting(_recall)
 
@@ -95,16 +94,9 @@ class RemoteProcedures(Room):
         Raises:
             ConfigError: There is no such procedure.
         """
-        when = None if at is None else at.isoformat()
-        try:
-            found: Procedure = yield from self._post(
-                "/procedures/outcome", Procedure, namespace=check_namespace(namespace), key=key,
-                outcome=outcome, why=why, revises=revises, at=when,
-            )  # fmt: skip
-            return found
-        except ServerError as error:
-            if error.kind != "not-found":
-                raise
-            raise ConfigError(str(error)) from error
+        return self._post(
+            "/procedures/outcome", Procedure, namespace=check_namespace(namespace), key=key,
+            outcome=outcome, why=why, revises=revises, at=at,
+        )  # fmt: skip
 
     record_outcome, arecord_outcome = blocking(_record_outcome), awaiting(_record_outcome)

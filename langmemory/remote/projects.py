@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Sequence
-from typing import Any
 
 from langmemory.documents import Synced
 from langmemory.documents.discovery import DEPTH, Found
@@ -113,7 +112,3 @@ class RemoteProjects(Room):
         return self._items("/projects/stale", Stale, name=name)
 
     stale, astale = blocking(_stale), awaiting(_stale)
-
-    def _items(self, path: str, of: Any, **query: Any) -> Steps[Any]:
-        found = yield from self._get(path, dict[str, tuple[of, ...]], **query)
-        return found["items"]

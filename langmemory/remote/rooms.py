@@ -7,6 +7,7 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
+from langmemory.arguments import check_agent
 from langmemory.context.dependencies import BUDGET_TOKENS, TaskContext
 from langmemory.errors import ConfigError, DamagedFileError, EntityNameError, ServerError
 from langmemory.lifecycle.health import Health
@@ -60,8 +61,48 @@ class Room:
     def _post(self, path: str, of: Any, **body: Any) -> Steps[Any]:
         return self._connection.ask("POST", path, of, viewer=self._viewer, body=body, writes=True)
 
+    def _items(self, path: str, of: Any, **query: Any) -> Steps[Any]:
+        """Return the rows of a list that has no pages."""
+        found = yield from self._get(path, dict[str, tuple[of, ...]], **query)
+        return found["items"]
+
     def _listed(self, path: str, of: Any, limit: int | None = None, **query: Any) -> Steps[Any]:
         return self._connection.listed(path, of, viewer=self._viewer, query=query, limit=limit)
+
+
+class AgentRoom(Room):
+    """What an agent does in one namespace.
+
+    Without ``agent`` it is the agent that the token is bound to, if to any. A token of the application may
+    name one; a token that is bound to a viewer or to another agent is refused with it.
+    """
+
+    __slots__ = ("agent", "namespace")
+
+    def __init__(
+        self, connection: Connection, viewer: str | None, namespace: Namespace, agent: str | None
+    ) -> None:
+        super().__init__(connection, viewer)
+        self.namespace = check_namespace(namespace, may_be_empty=True)
+        self.agent = None if agent is None else check_agent("agent", agent)
+
+    def _get(self, path: str, of: Any, **query: Any) -> Steps[Any]:
+        return self._connection.ask(
+            "GET", path, of, viewer=self._viewer, agent=self.agent,
+            query={"namespace": place(self.namespace), **query},
+        )  # fmt: skip
+
+    def _post(self, path: str, of: Any, **body: Any) -> Steps[Any]:
+        where = list(self.namespace) or None
+        return self._connection.ask(
+            "POST", path, of, viewer=self._viewer, agent=self.agent, writes=True,
+            body={"namespace": where, **{name: plain(value) for name, value in body.items()}},
+        )  # fmt: skip
+
+
+def plain(value: Any) -> Any:
+    """Return an argument as JSON has it."""
+    return list(value) if isinstance(value, tuple | set | frozenset) else value
 
 
 class RemoteChanges(Room):
@@ -425,10 +466,7 @@ class RemoteGraph(Room):
     def _context_for(self, task: str, *, budget_tokens: int = BUDGET_TOKENS) -> Steps[TaskContext]:
         """Return what a task depends on; see `Graph.context_for`."""
         query = {**self._where, "task": task, "budget_tokens": budget_tokens}
-        found: TaskContext | None = yield from self._found("/graph/context", TaskContext, **query)
-        if found is None:
-            raise EntityNameError(f"There is no memory, task, decision or document {task!r}.")
-        return found
+        return self._get("/graph/context", TaskContext, **query)
 
     context_for, acontext_for = blocking(_context_for), awaiting(_context_for)
 
@@ -439,17 +477,10 @@ class RemoteGraph(Room):
             raise ConfigError(
                 f"This graph is of another time; {action} in the graph of now: store.graph(namespace)."
             )
-        body = {name: one for name, one in more.items() if one is not None}
-        try:
-            edge: Edge = yield from self._post(
-                f"/graph/{action}", Edge, source=source, relation=relation, target=target,
-                namespace=self._namespace, **body,
-            )  # fmt: skip
-        except ServerError as error:
-            if error.kind != "not-found":
-                raise
-            raise EntityNameError(str(error)) from None
-        return edge
+        return self._post(
+            f"/graph/{action}", Edge, source=source, relation=relation, target=target,
+            namespace=self._namespace, **more,
+        )  # fmt: skip
 
 
 def _job(row: Mapping[str, Any]) -> Job:

@@ -4,60 +4,28 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import datetime
-from typing import Any
 
-from langmemory.arguments import check_agent
-from langmemory.errors import EntityNameError, ServerError
 from langmemory.namespaces import check_namespace
-from langmemory.remote.connection import Connection, place
+from langmemory.remote.connection import Connection
+from langmemory.remote.rooms import AgentRoom
 from langmemory.swarm import Board, RecordedDecision, Session, Task, TaskStatus
 from langmemory.twins import Steps, awaiting, blocking
 from langmemory.types import Namespace, Privacy
 
 
-class RemoteSwarm:
+class RemoteSwarm(AgentRoom):
     """What a team of agents is doing, as one of them sees and changes it; see the swarm of `MemoryStore`."""
 
-    __slots__ = ("_connection", "_viewer", "agent", "namespace")
+    __slots__ = ()
 
     def __init__(
         self, connection: Connection, viewer: str | None, namespace: Namespace, agent: str | None
     ) -> None:
-        self._connection, self._viewer = connection, viewer
-        self.namespace = check_namespace(namespace)
-        self.agent = None if agent is None else check_agent("agent", agent)
-
-    def _get(self, path: str, of: Any, **query: Any) -> Steps[Any]:
-        return self._connection.ask(
-            "GET", f"/swarm/{path}", of, viewer=self._viewer, agent=self.agent,
-            query={"namespace": place(self.namespace), **query},
-        )  # fmt: skip
-
-    def _listed(self, path: str, of: Any, **query: Any) -> Steps[Any]:
-        found = yield from self._get(path, dict[str, tuple[of, ...]], **query)
-        return found["items"]
-
-    def _post(self, path: str, of: Any, **body: Any) -> Steps[Any]:
-        given = {
-            name: list(one) if isinstance(one, tuple) else one
-            for name, one in body.items()
-            if one is not None
-        }
-        try:
-            return (
-                yield from self._connection.ask(
-                    "POST", f"/swarm/{path}", of, viewer=self._viewer, agent=self.agent, writes=True,
-                    body={"namespace": list(self.namespace), **given},
-                )
-            )  # fmt: skip
-        except ServerError as error:
-            if error.kind != "not-found":
-                raise
-            raise EntityNameError(str(error)) from None
+        super().__init__(connection, viewer, check_namespace(namespace), agent)
 
     def _board(self) -> Steps[Board]:
         """Return what the team is doing."""
-        return self._get("board", Board)
+        return self._get("/swarm/board", Board)
 
     board, aboard = blocking(_board), awaiting(_board)
 
@@ -70,7 +38,9 @@ class RemoteSwarm:
         limit: int = 1_000,
     ) -> Steps[tuple[Task, ...]]:
         """Return tasks: the open ones first, those that changed last first."""
-        return self._listed("tasks", Task, status=status, agent=agent, closed=closed, limit=limit)
+        return self._items(
+            "/swarm/tasks", Task, status=status, agent=agent, closed=closed, limit=limit
+        )
 
     tasks, atasks = blocking(_tasks), awaiting(_tasks)
 
@@ -86,7 +56,7 @@ class RemoteSwarm:
     ) -> Steps[Task]:
         """Set a task."""
         return self._post(
-            "tasks", Task, title=title, details=details, agent=agent, part_of=part_of,
+            "/swarm/tasks", Task, title=title, details=details, agent=agent, part_of=part_of,
             requires=tuple(requires), privacy=privacy,
         )  # fmt: skip
 
@@ -105,7 +75,7 @@ class RemoteSwarm:
     ) -> Steps[Task]:
         """Say where a task stands; what is not named stays."""
         return self._post(
-            "tasks/update", Task, task=task, status=status, agent=agent, title=title, details=details,
+            "/swarm/tasks/update", Task, task=task, status=status, agent=agent, title=title, details=details,
             note=note, blockers=None if blockers is None else tuple(blockers),
         )  # fmt: skip
 
@@ -115,7 +85,7 @@ class RemoteSwarm:
         self, *, holding: bool = True, limit: int = 1_000
     ) -> Steps[tuple[RecordedDecision, ...]]:
         """Return decisions, the newest first."""
-        return self._listed("decisions", RecordedDecision, holding=holding, limit=limit)
+        return self._items("/swarm/decisions", RecordedDecision, holding=holding, limit=limit)
 
     decisions, adecisions = blocking(_decisions), awaiting(_decisions)
 
@@ -132,7 +102,7 @@ class RemoteSwarm:
     ) -> Steps[RecordedDecision]:
         """Record what was decided."""
         return self._post(
-            "decisions", RecordedDecision, what=what, why=why, alternatives=tuple(alternatives),
+            "/swarm/decisions", RecordedDecision, what=what, why=why, alternatives=tuple(alternatives),
             affects=tuple(affects), regarding=regarding, supersedes=supersedes, privacy=privacy,
         )  # fmt: skip
 
@@ -142,7 +112,7 @@ class RemoteSwarm:
         self, *, agent: str | None = None, limit: int = 1_000
     ) -> Steps[tuple[Session, ...]]:
         """Return sessions, the newest first; of one agent, or all."""
-        return self._listed("sessions", Session, agent=agent, limit=limit)
+        return self._items("/swarm/sessions", Session, agent=agent, limit=limit)
 
     sessions, asessions = blocking(_sessions), awaiting(_sessions)
 
@@ -161,7 +131,7 @@ class RemoteSwarm:
     ) -> Steps[Session]:
         """Record what a session came to."""
         return self._post(
-            "sessions", Session, session_id=session_id, started_at=started_at,
+            "/swarm/sessions", Session, session_id=session_id, started_at=started_at,
             work_done=tuple(work_done), decisions=tuple(decisions), blockers=tuple(blockers),
             next_steps=tuple(next_steps), tasks=tuple(tasks), artifacts=tuple(artifacts), privacy=privacy,
         )  # fmt: skip

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import codecs
-import os
 import re
 import subprocess
 import tempfile
@@ -17,6 +16,7 @@ from importlib.resources import files
 from pathlib import Path
 from typing import IO, Any, Final
 
+from langmemory import git
 from langmemory.changes import AddMemory, Change, Facets, UpdateMemory
 from langmemory.errors import ImportFormatError
 from langmemory.languages import detect_language
@@ -24,15 +24,6 @@ from langmemory.pluralize import counted
 from langmemory.ports.facts import digest
 
 _RECORD, _FIELD = "\x1e", "\x1f"
-_GIT: Final = (
-    "git", "-c", "core.quotePath=false", "-c", "log.showSignature=false", "-c", "core.fsmonitor=false",
-)  # fmt: skip
-"""A repository's own settings start no program, nor does one that has only a part of its files."""
-_ENVIRONMENT: Final = {
-    "GIT_NO_LAZY_FETCH": "1",
-    "GIT_OPTIONAL_LOCKS": "0",
-    "GIT_TERMINAL_PROMPT": "0",
-}
 MOST_DECISIONS: Final = 2_000
 """The newest that are taken."""
 FEWEST_COMMITS: Final = 3
@@ -135,34 +126,20 @@ def read_history(root: Path, name: str) -> GitHistory:
 
 def tracked(root: Path) -> frozenset[str]:
     """Return the paths of the files that a repository has, relative to it; none where git is not there."""
-    try:
-        done = subprocess.run(
-            [*_GIT, "-C", str(root), "ls-files", "-z"],
-            capture_output=True, check=True, timeout=60, env={**os.environ, **_ENVIRONMENT},
-        )  # fmt: skip
-    except (OSError, subprocess.SubprocessError):
-        return frozenset()
-    return frozenset(done.stdout.decode("utf-8", "replace").split("\0"))
+    said = git.answer(root, "ls-files", "-z")
+    return frozenset((said or b"").decode("utf-8", "replace").split("\0")) - {""}
 
 
 def _commits(root: Path) -> Iterator[Commit]:
     """Yield the commits, newest first."""
-    form = f"--format=%x1e%H%x1f%aN%x1f%aI%x1f%B%x1f"  # noqa: F541 - git's own placeholders
-    command = [
-        *_GIT,
-        "-C",
-        str(root),
-        "log",
-        "--no-merges",
-        "--no-ext-diff",
-        "--no-textconv",
-        form,
-        "--name-only",
-    ]
+    command = git.command(
+        root, "log", "--no-merges", "--no-ext-diff", "--no-textconv", "--name-only",
+        "--format=%x1e%H%x1f%aN%x1f%aI%x1f%B%x1f",
+    )  # fmt: skip
     with tempfile.TemporaryFile() as errors:
         try:
             process = subprocess.Popen(
-                command, stdout=subprocess.PIPE, stderr=errors, env={**os.environ, **_ENVIRONMENT}
+                command, stdout=subprocess.PIPE, stderr=errors, env=git.environment()
             )
         except OSError as error:
             why = error.strerror or error

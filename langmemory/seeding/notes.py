@@ -9,6 +9,7 @@ from pathlib import Path, PurePosixPath
 from typing import Any, Final
 
 from langmemory.documents.files import read
+from langmemory.documents.splitting import FRONT_MATTER
 from langmemory.errors import ImportFormatError
 from langmemory.projections.journal.memory_page import is_memory_page
 
@@ -23,7 +24,6 @@ _HEADING: Final = re.compile(r"#{1,6}\s+(.*?)\s*#*$")
 _ITEM: Final = re.compile(r"\s*(?:[-*+]|\d+[.)])\s+(?:\[[ xX]\]\s+)?(.*)")
 _FENCE: Final = re.compile(r"\s*(```|~~~)")
 _COMMENT: Final = re.compile(r"<!--.*?-->", re.DOTALL)
-_FRONT: Final = re.compile(r"\A---\n.*?\n---\n", re.DOTALL)
 LONGEST: Final = 2_000
 """Characters of one note; what is longer is a text, and is cut at the end of a line."""
 
@@ -63,7 +63,7 @@ def notes_of(path: Path) -> list[dict[str, Any]]:
             "id": f"L{first}" if first == last else f"L{first}-L{last}",
             "at": at,
         }
-        for first, last, told in _paragraphs(_blank(_blank(text, _FRONT), _COMMENT))
+        for first, last, told in _paragraphs(_blank(_blank(text, FRONT_MATTER), _COMMENT))
     ]
 
 

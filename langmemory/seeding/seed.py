@@ -8,6 +8,8 @@ from dataclasses import dataclass, field, replace
 from pathlib import PurePosixPath
 from typing import Any, Final
 
+from langgraph.store.base import GetOp, Item
+
 from langmemory.changes import ChangeSet, MarkReflected
 from langmemory.documents import files
 from langmemory.errors import ExtractionError, ImportFormatError, ModelUnavailableError
@@ -87,13 +89,11 @@ def seed(
 def _seed_documents(
     store: MemoryStore, plan: SeedPlan, source: SeedSource, namespace: Namespace, report: SeedReport
 ) -> None:
-    notes = [f"/{name}" for one in plan.of("notes") for name in one.files]
+    notes = tuple(files.literally(name) for one in plan.of("notes") for name in one.files)
     endings = {PurePosixPath(name).suffix for name in source.files}
     for ending in MARKDOWN:
         for spelled in sorted(one for one in endings if one.casefold() == ending):
-            done = store.documents.add(
-                str(plan.root / "**" / f"*{spelled}"), namespace=namespace, ignore=notes
-            )
+            done = store.documents.follow(str(plan.root), f"**/*{spelled}", namespace, ignore=notes)
             report.documents += len(done.added) + len(done.changed)
             report.known += done.unchanged
             report.failed.update(done.failed)
@@ -170,8 +170,8 @@ def _seed_git(
 def _values(
     store: MemoryStore, namespace: Namespace, keys: list[str]
 ) -> dict[str, Mapping[str, Any]]:
-    found = ((key, store.get(namespace, key, refresh_ttl=False)) for key in keys)
-    return {key: item.value for key, item in found if item is not None}
+    found = store.batch([GetOp(namespace, key, refresh_ttl=False) for key in keys])
+    return {item.key: item.value for item in found if isinstance(item, Item)}
 
 
 def _count(report: SeedReport, read: int, added: int) -> None:

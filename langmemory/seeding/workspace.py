@@ -92,7 +92,11 @@ def plan_seed(
         )
     plan = SeedPlan(root=place.resolve())
     repositories = list(_repositories(plan.root))
-    kept = {one: tracked(plan.root / one) for one in repositories}
+    kept = {
+        name if one == "." else f"{one}/{name}"
+        for one in repositories
+        for name in tracked(plan.root / one)
+    }
     documents: list[str] = []
     notes: list[str] = []
     slack: dict[str, list[str]] = defaultdict(list)
@@ -111,7 +115,7 @@ def plan_seed(
         progress(name)
         if format == "export":
             plan.left_out[name] = "an export of langmemory: `langmemory import` restores it"
-        elif any(_within(name, one) in paths for one, paths in kept.items()):
+        elif name in kept:
             plan.left_out[name] = "a repository keeps it, so it is no export of somebody's chats"
         elif format == "slack":
             slack[str(PurePosixPath(name).parent.parent)].append(name)
@@ -227,7 +231,7 @@ def _add_repository(plan: SeedPlan, name: str) -> None:
 
 
 def _repositories(root: Path) -> Iterator[str]:
-    """Yield the repositories in a workspace, or the one that it is in, as paths relative to it."""
+    """Yield the repositories in a workspace, as paths relative to it."""
     for folder, below, _ in os.walk(root):
         path = Path(folder)
         if (path / ".git").exists():
@@ -235,9 +239,5 @@ def _repositories(root: Path) -> Iterator[str]:
         depth = len(path.relative_to(root).parts)
         below[:] = [
             one for one in sorted(below)
-            if not one.startswith(".") and one not in ("node_modules", "venv") and depth < REPOSITORY_DEPTH
+            if not one.startswith(".") and one not in files.MADE and depth < REPOSITORY_DEPTH
         ]  # fmt: skip
-
-
-def _within(name: str, repository: str) -> str:
-    return name if repository == "." else name.removeprefix(f"{repository}/")

@@ -16,7 +16,7 @@ from langgraph.store.base import BaseStore
 from pydantic import BaseModel, Field
 
 from langmemory.context.mail import mail
-from langmemory.errors import ConfigError
+from langmemory.errors import ConfigError, InvalidValueError
 from langmemory.nodes.inbox import bus_of
 from langmemory.nodes.namespaces import NamespaceTemplate, RunScope, fill, viewer_of
 from langmemory.nodes.node import run_of
@@ -311,24 +311,9 @@ class _Swarm:
         """Set a task, or say where it stands."""
         _, source, scope = self._run(config, "update_task")
         self._check(assign_to if assign_to != fill(self._agent, scope) else None)
-        team = self._team(source, scope)
-        if task is None:
-            if not title:
-                raise refuse("Give a new task a title, or name the task by its id or title.")
-            made: Task = yield call(
-                team,
-                "add_task",
-                title,
-                details=details or "",
-                agent=assign_to,
-                privacy=self._privacy,
-            )
-            if status is None and not blockers and not note:
-                return stands(made)
-            task, title = made.key, None
-        done: Task = yield call(
-            team, "update_task", task, title=title, status=status, blockers=blockers, agent=assign_to,
-            details=details, note=note,
+        done = yield from set_task(
+            self._team(source, scope), task, title=title, status=status, blockers=blockers,
+            assign_to=assign_to, details=details, note=note, privacy=self._privacy,
         )  # fmt: skip
         return stands(done)
 
@@ -370,6 +355,39 @@ class _Swarm:
             return "\n".join([*parts, mail([message], whole=True)])
         page = yield call(bus, "inbox", limit=SHOWN, min_priority=min_priority)
         return "\n".join([*parts, waiting(page)])
+
+
+def set_task(
+    team: Any,
+    task: str | None,
+    *,
+    title: str | None,
+    status: TaskStatus | None,
+    blockers: Sequence[str] | None,
+    assign_to: str | None,
+    details: str | None,
+    note: str,
+    privacy: Privacy = "shared",
+) -> Steps[Task]:
+    """Set a task where ``task`` names none, or say where that one stands.
+
+    Raises:
+        InvalidValueError: A new task has no title.
+    """
+    if task is None:
+        if not title:
+            raise InvalidValueError("Give a new task a title, or name the task by its id or title.")
+        made: Task = yield call(
+            team, "add_task", title, details=details or "", agent=assign_to, privacy=privacy
+        )
+        if status is None and not blockers and not note:
+            return made
+        task, title = made.key, None
+    done: Task = yield call(
+        team, "update_task", task, title=title, status=status, blockers=blockers, agent=assign_to,
+        details=details, note=note,
+    )  # fmt: skip
+    return done
 
 
 def stands(task: Task) -> str:

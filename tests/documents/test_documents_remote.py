@@ -14,7 +14,7 @@ pytest.importorskip("uvicorn", reason='the extra "server" is not installed')
 import httpx  # isort: skip
 
 from langmemory import MemoryStore, RemoteMemoryStore  # isort: skip
-from langmemory.errors import AccessError, ConfigError, ImportFormatError  # isort: skip
+from langmemory.errors import AccessError, ConfigError, ImportFormatError, ServerError  # isort: skip
 from langmemory.resources import citation  # isort: skip
 from langmemory.server.app import create_app  # isort: skip
 from langmemory.server.serving import serving  # isort: skip
@@ -147,6 +147,8 @@ def test_projects_over_rest(served: tuple[MemoryStore, str], tmp_path: Path) -> 
         assert remote.projects.list() == tuple(store.projects.list())
         with pytest.raises(ConfigError, match="already"):
             remote.projects.add(root)
+        with pytest.raises(ConfigError, match="no project 'other'"):
+            remote.projects.refresh("other")
         assert len(remote.projects.refresh("@a/web.js").added) == 3
         assert remote.projects.stale("@a/web.js") == tuple(store.projects.stale("@a/web.js"))
         assert len(store.changes.reviews(("projects",))) == 1
@@ -161,6 +163,12 @@ def test_projects_over_rest(served: tuple[MemoryStore, str], tmp_path: Path) -> 
         assert remote.projects.get("@a/web.js") is None
         with pytest.raises(AccessError, match="whole file"):
             remote.projects.discover("/")
+        told = []
+        for name in ("@a/web.js", "no such"):
+            with pytest.raises(ServerError) as refused:
+                remote.projects.refresh(name)
+            told.append(str(refused.value).replace(name, "NAME"))
+        assert told[0] == told[1]
     writes = store.tokens.create(scope="write")[1]
     with (
         RemoteMemoryStore(address, token=writes) as remote,
@@ -191,6 +199,12 @@ def test_no_client_has_the_server_read_a_folder(
             value = {"kind": "resource", "record": record, "root": str(folder), "pattern": ""}
             with pytest.raises(AccessError, match="folder of the server's machine"):
                 remote.put(PLACE, "doc-source/1", {**value, "ignore": []})
+        shape = {"kind": "resource", "path": str(folder / "keys.md"), "pattern": "", "ignore": []}
+        for record, root in (("document", None), ("document", 0), ("source", ""), ("source", [])):
+            with pytest.raises(AccessError, match="folder of the server's machine"):
+                remote.put(PLACE, "doc/1", {**shape, "record": record, "root": root})
+        with pytest.raises(AccessError, match="folder of the server's machine"):
+            remote.put(PLACE, "doc/1", {**shape, "record": "document"})
         query = {"namespace": "documents", "root": str(folder), "path": "keys.md"}
         answer = httpx.put(f"{address}/api/v1/memory/documents", params=query, content=b"Nothing.")
         assert answer.status_code == 422, answer.text

@@ -14,7 +14,7 @@ from langchain_core.messages import AIMessage, HumanMessage
 from langmemory import MemoryStore
 from langmemory.documents.discovery import described
 from langmemory.documents.projects import JOB
-from langmemory.documents.staleness import files_named
+from langmemory.documents.staleness import by_name, files_named
 from langmemory.errors import ConfigError
 from langmemory.graphs import build_chat_graph
 from langmemory.reflection.worker import Worker
@@ -115,6 +115,19 @@ def test_what_is_said_of_a_project_changes_what_is_read(store: MemoryStore, hero
             store.projects.update("Reiher 鷺", **wrong)
 
 
+def test_the_first_refresh_makes_the_links_of_front_matter(store: MemoryStore, heron: Path) -> None:
+    """As adding a folder does, also between files of two patterns."""
+    written(heron / "docs" / "guide.md", "---\nrequires: [../README.md]\n---\n# Guide\n", OLD)
+    store.projects.add(heron, patterns=["docs/*.md", "*.md"])
+    store.projects.refresh("heron")
+    graph = store.graph(("projects", "heron"))
+    names = {one.key: one.name for one in graph.entities()}
+    made = {
+        (names[edge.subject], edge.relation, names[edge.object or ""]) for edge in graph.edges()
+    }
+    assert made == {("docs/guide.md", "requires", "README.md")}
+
+
 def test_a_core_block_that_somebody_edited_stays(store: MemoryStore, heron: Path) -> None:
     """What a person wrote is not written over; what nobody touched follows the project."""
     store.projects.add(heron)
@@ -204,6 +217,22 @@ def test_commits_count_and_not_the_times_of_a_checkout(store: MemoryStore, heron
     assert store.projects.stale("heron") == []
 
 
+@pytest.mark.skipif(os.name == "nt", reason="the program is a shell script")
+def test_a_repository_starts_no_program(store: MemoryStore, heron: Path, tmp_path: Path) -> None:
+    """Asking git about it leaves alone the monitor that its settings name."""
+    started, monitor = tmp_path / "started", tmp_path / "monitor"
+    monitor.write_text(f"#!/bin/sh\ntouch '{started}'\n")
+    monitor.chmod(0o755)
+    git(heron, "init", "-q")
+    git(heron, "config", "core.fsmonitor", str(monitor))
+    git(heron, "status")
+    assert started.exists()
+    started.unlink()
+    store.projects.add(heron)
+    store.projects.refresh("heron")
+    assert not started.exists()
+
+
 @pytest.mark.parametrize(
     ("text", "named"),
     [
@@ -220,7 +249,7 @@ def test_commits_count_and_not_the_times_of_a_checkout(store: MemoryStore, heron
 def test_what_a_document_names(text: str, named: set[str]) -> None:
     """Links and paths count; a name alone does where it is of one file."""
     there = ["src/a.py", "lib/b.py", "x/c.py", "y/c.py"]
-    assert files_named(text, "docs/guide.md", there) == named
+    assert files_named(text, "docs/guide.md", by_name(there)) == named
 
 
 def test_a_hook_queues_a_job_beside_what_was_there(

@@ -80,6 +80,17 @@ def test_the_plan_says_what_comes_from_where(work: Path) -> None:
     assert "message 2: int" in plan.failed["broken/conversations.json"]
 
 
+def test_a_chat_that_a_repository_keeps_is_left_out(work: Path) -> None:
+    """It is some program's sample; one of the same path in the workspace itself is somebody's."""
+    for folder in (work, work / "shop"):
+        (folder / "samples").mkdir()
+        (folder / "samples" / "chat.txt").write_text("03.01.26, 21:42 - Ana: Hello\n", "utf-8")
+    git(work / "shop", "add", "samples")
+    plan = plan_seed(work)
+    assert list(plan.left_out) == ["shop/samples/chat.txt"]
+    assert "samples/chat.txt" in [one.path for one in plan.of("conversations")]
+
+
 def test_questions_are_answered_with_their_source(tmp_path: Path, work: Path) -> None:
     """Who works on something, why it was chosen, what notes, chats and documents say: the first result says
     it, and its evidence where it is from."""
@@ -193,6 +204,18 @@ def test_a_slack_export_is_one_source(tmp_path: Path) -> None:
             "general/general/1.0",
             "general/general/2.0",
         }
+
+
+def test_names_may_look_like_patterns(tmp_path: Path) -> None:
+    """Brackets in the name of the workspace, a folder or a note are part of the name."""
+    root = tmp_path / "work [old]"
+    (root / "notes").mkdir(parents=True)
+    (root / "guide.md").write_text("# Guide\n\nIt is installed by a script.\n", "utf-8")
+    (root / "notes" / "Ana [1] #2!.md").write_text("My sister Ana lives in Graz.\n", "utf-8")
+    with MemoryStore(tmp_path / "memory.db", index=False) as store:
+        report = seed(store, plan_seed(root), PLACE)
+        assert (report.documents, report.messages, report.failed) == (1, 1, {})
+        assert [one.path for one in store.documents.list(PLACE)] == ["guide.md"]
 
 
 def test_notes_keep_their_lines(tmp_path: Path) -> None:

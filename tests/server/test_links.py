@@ -25,6 +25,10 @@ def test_links_over_a_server_are_those_of_the_file(store: MemoryStore) -> None:
     with served(create_app(store)) as address:
         with RemoteMemoryStore(address) as remote:
             there = remote.graph(TEAM)
+            for graph in (here, there):
+                assert not graph.subgraph("item:vat").entities
+                with pytest.raises(EntityNameError, match="item:no"):
+                    graph.subgraph("item:no")
             made = there.link("Ship it", "requires", "vat", reason="tax")
             assert here.edges() == (made,)
             here.link("ship", "requires", "raise")
@@ -50,3 +54,5 @@ def test_links_over_a_server_are_those_of_the_file(store: MemoryStore) -> None:
         with RemoteMemoryStore(address, token=token) as joe:
             assert [one.name for one in joe.graph(TEAM).context_for("ship").entries] == ["Ship it"]
             assert joe.graph(TEAM).edges() == ()
+            with pytest.raises(EntityNameError, match="item:raise"):
+                joe.graph(TEAM).subgraph("item:raise")

@@ -12,8 +12,6 @@ from dataclasses import dataclass
 from string import Template
 from typing import Any, Generic, Literal, TypeVar
 
-import httpx
-import ollama
 from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage
 from langchain_core.runnables import Runnable, RunnableConfig
@@ -152,6 +150,9 @@ def is_outage(error: Exception) -> bool:
     that langchain-ollama lets through when a server breaks off: a line that is not JSON, and a
     stream without a single chunk (a plain ValueError).
     """
+    import httpx
+    import ollama  # a fifth of a second, which only a failure is worth
+
     return (
         isinstance(error, OSError | httpx.HTTPError | ollama.ResponseError | json.JSONDecodeError)
         or _is_a(error, _OUTAGES)

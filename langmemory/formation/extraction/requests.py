@@ -17,7 +17,7 @@ from langmemory.formation.batch import Turn
 from langmemory.formation.entities.roles import person_words
 from langmemory.formation.extraction.transcript import is_person, spoken
 from langmemory.formation.relations.vocabulary import relation_named
-from langmemory.formation.rules.clauses import own_words, plainly_said, sentences
+from langmemory.formation.rules.clauses import own_sentences
 from langmemory.formation.rules.patterns import GRAMMARS, patterns_of
 from langmemory.formation.rules.reader import speaker_named
 from langmemory.formation.rules.requests import MANNERS, MAX_CHARACTERS, claimed_things
@@ -131,7 +131,7 @@ def _thing(relation: str, value: str, turns: Sequence[Turn]) -> str | None:
     if relation not in _SAID or len(value) > MAX_OBJECT or not _PLAIN.fullmatch(value):
         return None
     words = split_words(value)
-    said = (set(split_words(part)) for turn in turns for part in _plainly(turn))
+    said = (set(split_words(part)) for turn in turns for part in plainly(spoken(turn.text)))
     within = len(words) <= MAX_WORDS and any(set(words) <= one for one in said)
     return value if words and within else None
 
@@ -150,10 +150,10 @@ def _is_a(kind: str, value: str) -> bool:
 def _names_language(turns: Sequence[Turn], name: str) -> bool:
     """Whether somebody names a language in plain words; not every language has words for it here."""
     for turn in turns:
-        words = {word for part in _plainly(turn) for word in split_words(part)}
+        words = {word for part in plainly(spoken(turn.text)) for word in split_words(part)}
         if name.casefold() in words or any(claimed_things().get(word) == name for word in words):
             return True
-        text = " ".join(_plainly(turn))
+        text = " ".join(plainly(spoken(turn.text)))
         if is_unspaced(text) and any(
             word in text for word, one in claimed_things().items() if one == name
         ):
@@ -163,14 +163,10 @@ def _names_language(turns: Sequence[Turn], name: str) -> bool:
     return False
 
 
-def _plainly(turn: Turn) -> Iterator[str]:
-    """Sentences of a turn that are its speaker's own."""
-    text = spoken(turn.text).replace("’", "'")
+def plainly(text: str) -> Iterator[str]:
+    """The sentences of a message that are plainly its speaker's own; none of a long message."""
+    text = text.replace("’", "'")
     if len(text) > MAX_CHARACTERS:
         return
     code = detect_language(text).code
-    patterns = patterns_of(code if code in GRAMMARS else "en")
-    for sentence in sentences(own_words(text, patterns)):
-        bare = plainly_said(sentence)
-        if bare is not None:
-            yield bare
+    yield from own_sentences(text, patterns_of(code if code in GRAMMARS else "en"))

@@ -14,7 +14,7 @@ from typing import Final
 
 from langmemory.formation.batch import Batch, Turn
 from langmemory.formation.extraction.transcript import is_person, spoken
-from langmemory.formation.rules.clauses import own_words, plainly_said, sentences
+from langmemory.formation.rules.clauses import own_sentences
 from langmemory.formation.rules.game import Game
 from langmemory.formation.rules.patterns import GRAMMARS, patterns_of
 from langmemory.formation.rules.requests import MANNERS, MAX_CHARACTERS
@@ -85,12 +85,9 @@ def _told(turn: Turn) -> Iterator[Draft]:
 def _in_language(turn: Turn, text: str, words: InstructionWords) -> Iterator[Draft]:
     unclear = MANNERS[words.code].found["unclear"]
     corrected = False
-    for sentence in sentences(own_words(text, patterns_of(words.code))):
-        bare = plainly_said(sentence)
-        if not bare:
-            continue
-        opened = words.corrects.match(bare)
-        said = bare[opened.end() :] if opened else bare
+    for sentence in own_sentences(text, patterns_of(words.code)):
+        opened = words.corrects.match(sentence)
+        said = sentence[opened.end() :] if opened else sentence
         corrected = corrected or opened is not None
         found = _steps(said, words)
         told_of = words.occasion.search(said.strip(_EDGE))

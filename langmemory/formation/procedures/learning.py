@@ -20,13 +20,11 @@ from langmemory.context.escape import one_line, quoted_lines
 from langmemory.context.marking import is_injected
 from langmemory.formation.asking.asker import Asker, Question
 from langmemory.formation.asking.json_answers import BadAnswerError, json_object
+from langmemory.formation.extraction.requests import plainly
 from langmemory.formation.orders import gives_orders
 from langmemory.formation.procedures.runs import Call, ToolRun, runs_of
 from langmemory.formation.prompts import prompt
-from langmemory.formation.rules.clauses import own_words, plainly_said, sentences
-from langmemory.formation.rules.patterns import GRAMMARS, patterns_of
-from langmemory.formation.rules.requests import MAX_CHARACTERS
-from langmemory.languages import detect_language, keyword_terms, split_words
+from langmemory.languages import keyword_terms, split_words
 from langmemory.procedures import MOST_CHARACTERS, MOST_STEPS, Draft, Procedure, Step, same_word
 from langmemory.twins import Steps
 
@@ -187,7 +185,9 @@ def _draft(one: LearnedProcedure, lesson: Lesson, known: Sequence[Procedure]) ->
         return "markup, or an order to the model"
     named = next((p for n, p in enumerate(known, 1) if one.same_as == f"p{n}"), None)
     said = " ".join(lesson.said.values())
-    heard = " ".join(_plainly(lesson.said[id]) for id in one.messages if id in lesson.said)
+    heard = " ".join(
+        own for id in one.messages if id in lesson.said for own in plainly(lesson.said[id])
+    )
     before = "" if named is None else named.text
     steps, sources = list[Step](), set[str]()
     for step in one.steps:
@@ -217,16 +217,6 @@ def _draft(one: LearnedProcedure, lesson: Lesson, known: Sequence[Procedure]) ->
         in_order=told,
         same_as=None if named is None else named.key,
     )
-
-
-def _plainly(text: str) -> str:
-    """Return the sentences of a message that are its speaker's own: neither quoted nor pasted."""
-    if len(text) > MAX_CHARACTERS:
-        return ""
-    text = text.replace("’", "'")
-    code = detect_language(text).code
-    own = own_words(text, patterns_of(code if code in GRAMMARS else "en"))
-    return " ".join(bare for one in sentences(own) if (bare := plainly_said(one)) is not None)
 
 
 def _call_line(id: str, call: Call) -> str:

@@ -152,7 +152,7 @@ def outcome(
     )
     after = replace(before, outcomes=outcomes)
     priority, because = after.standing
-    moved = before.priority in ("guardrail", "reference") and priority != before.priority
+    moved = _moves(before) and priority != before.priority
     return UpdateMemory(
         key=before.key,
         value=after.value,

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, Self
 
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, ToolMessage
 
@@ -59,6 +59,29 @@ class ToolRun:
         return "" if self.answered else "it did not end"
 
 
+@dataclass(frozen=True, slots=True)
+class _Read:
+    """A text that names of tools and arguments are looked for in, its words taken apart once."""
+
+    text: str
+    words: frozenset[str]
+    row: str
+    """The words one behind the other."""
+
+    @classmethod
+    def of(cls, text: str) -> Self:
+        words = split_words(text)
+        return cls(text, frozenset(words), " ".join(words))
+
+
+@dataclass(frozen=True, slots=True)
+class _Output:
+    """What a tool answered."""
+
+    tool: str
+    read: _Read
+
+
 def runs_of(messages: Iterable[BaseMessage]) -> list[ToolRun]:
     """Return the runs of a conversation that called tools, in order."""
     parts: list[list[BaseMessage]] = []
@@ -72,9 +95,9 @@ def runs_of(messages: Iterable[BaseMessage]) -> list[ToolRun]:
     asked = [str(part[0].text) for part in parts]
     found = []
     for place, part in enumerate(parts):
-        run = _run(part, said=" ".join(asked[: place + 1]), reply=asked[place + 1 : place + 2])
-        if run.calls:
-            found.append(run)
+        if any(isinstance(one, AIMessage) and one.tool_calls for one in part):
+            said = _Read.of(" ".join(asked[: place + 1]))
+            found.append(_run(part, said=said, reply=asked[place + 1 : place + 2]))
     return found
 
 
@@ -97,7 +120,7 @@ def _failed(result: ToolMessage | None) -> bool | None:
     return None if result is None else result.status == "error"
 
 
-def _run(part: Sequence[BaseMessage], *, said: str, reply: Sequence[str]) -> ToolRun:
+def _run(part: Sequence[BaseMessage], *, said: _Read, reply: Sequence[str]) -> ToolRun:
     """Return the run of one part: the words of a person and what followed.
 
     Args:
@@ -106,12 +129,12 @@ def _run(part: Sequence[BaseMessage], *, said: str, reply: Sequence[str]) -> Too
         reply: What they said next, if anything.
     """
     results = {one.tool_call_id: one for one in part if isinstance(one, ToolMessage)}
-    outputs: list[tuple[str, str]] = []
+    outputs: list[_Output] = []
     calls: list[Call] = []
     tainted = ""
     for message in part[1:]:
         if isinstance(message, ToolMessage):
-            outputs.append((message.name or "a tool", str(message.text)))
+            outputs.append(_Output(message.name or "a tool", _Read.of(str(message.text))))
             if gives_orders(str(message.text)):
                 tainted = "the output of a tool gives orders"
         elif isinstance(message, AIMessage):
@@ -131,35 +154,31 @@ def _run(part: Sequence[BaseMessage], *, said: str, reply: Sequence[str]) -> Too
     )
 
 
-def _came_from_output(tool: str, outputs: Sequence[tuple[str, str]], said: str) -> bool:
+def _came_from_output(tool: str, outputs: Sequence[_Output], said: _Read) -> bool:
     """Return whether an output names a tool that the person did not speak of."""
     words = set(split_words(tool.replace("_", " ")))
-    if words <= set(split_words(said)):
+    if words <= said.words:
         return False
-    return any(tool in output or words <= set(split_words(output)) for _, output in outputs)
+    return any(tool in one.read.text or words <= one.read.words for one in outputs)
 
 
-def _clean(argument: Any, outputs: Sequence[tuple[str, str]], said: str) -> Any:
+def _clean(argument: Any, outputs: Sequence[_Output], said: _Read) -> Any:
     """Return an argument without what stands in the output of a tool, and was not said by the person."""
     if isinstance(argument, Mapping):
         return {name: _clean(one, outputs, said) for name, one in argument.items()}
     if isinstance(argument, list):
         return [_clean(one, outputs, said) for one in argument]
     text = argument if isinstance(argument, str) else json.dumps(argument, default=str)
-    if len(text.strip()) < SHORTEST_COPY or text in said:
+    if len(text.strip()) < SHORTEST_COPY or text in said.text:
         return argument
-    source = next((tool for tool, output in outputs if _shares(text, output, said)), None)
+    source = next((one.tool for one in outputs if _shares(text, one.read, said)), None)
     return argument if source is None else f"<from {source}>"
 
 
-def _shares(text: str, output: str, said: str) -> bool:
+def _shares(text: str, output: _Read, said: _Read) -> bool:
     """Return whether an argument has words of an output in a row that the person did not say."""
-    if text.strip() in output:
+    if text.strip() in output.text:
         return True
-    words, there, spoken = (
-        split_words(text),
-        " ".join(split_words(output)),
-        " ".join(split_words(said)),
-    )
+    words = split_words(text)
     rows = (" ".join(words[at : at + 3]) for at in range(len(words) - 2))
-    return any(row in there and row not in spoken for row in rows)
+    return any(row in output.row and row not in said.row for row in rows)

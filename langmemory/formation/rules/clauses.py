@@ -221,6 +221,11 @@ def _announces(lead: str, patterns: Patterns) -> bool:
     )
 
 
+def own_sentences(text: str, patterns: Patterns) -> Iterator[str]:
+    """The sentences of a text that are plainly its speaker's own: neither quoted nor pasted."""
+    return filter(None, map(plainly_said, sentences(own_words(text, patterns))))
+
+
 def sentences(text: str) -> Iterator[str]:
     start = 0
     for end in _SENTENCE_END.finditer(text):

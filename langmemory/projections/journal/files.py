@@ -78,7 +78,7 @@ class JournalFiles:
             return found
 
         for draft in remove_left(list(self.folder.rglob(".*"))):
-            self._tidy(draft.parent)
+            tidy(draft.parent, self.folder)
         return self._follow(told, lambda: sorted(self.folder.rglob("*.md")))
 
     def _follow(
@@ -103,15 +103,16 @@ class JournalFiles:
         for file in written:
             if file not in files and _is_page(file):
                 file.unlink(missing_ok=True)
-                self._tidy(file.parent)
+                tidy(file.parent, self.folder)
                 yield file
 
-    def _tidy(self, folder: Path) -> None:
-        """Remove folders that are empty now."""
-        with suppress(OSError):  # somebody writes into it, or was faster
-            while folder != self.folder:
-                folder.rmdir()
-                folder = folder.parent
+
+def tidy(folder: Path, top: Path) -> None:
+    """Remove a folder below another, and those above it up to there, as far as they are empty now."""
+    with suppress(OSError):  # somebody writes into it, or was faster
+        while folder != top:
+            folder.rmdir()
+            folder = folder.parent
 
 
 def _of_days(folder: Path, days: Iterable[date]) -> Iterator[Path]:

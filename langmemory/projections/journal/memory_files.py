@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator
-from contextlib import suppress
 from pathlib import Path
 
 from langmemory.ports.journal import JournalRows, Remembered
 from langmemory.projections.journal import dreams_page, memory_page
-from langmemory.projections.journal.files import write_file
+from langmemory.projections.journal.files import tidy, write_file
 from langmemory.projections.journal.memory_page import Edits, MemoryPage, MemoryPageError
 from langmemory.types import Namespace
 
@@ -129,11 +128,7 @@ class MemoryFiles:
     def _remove(self, file: Path) -> None:
         """Remove a page, and the folders that are empty then."""
         file.unlink(missing_ok=True)
-        with suppress(OSError):  # somebody else's file is in one
-            for folder in file.parents:
-                if folder == self.folder:
-                    break
-                folder.rmdir()
+        tidy(file.parent, self.folder)
 
     def _put(self, file: Path, text: str) -> int:
         return int(write_file(file, text.encode(), _is_ours))

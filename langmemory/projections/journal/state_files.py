@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping
-from contextlib import suppress
 from pathlib import Path
 
 from langmemory.ports.journal import JournalRows
 from langmemory.projections.journal import state_page
-from langmemory.projections.journal.files import remove_left, write_file
+from langmemory.projections.journal.files import remove_left, tidy, write_file
 from langmemory.projections.journal.memory_page import path_of
 from langmemory.types import Namespace
 
@@ -71,19 +70,15 @@ class StateFiles:
 
     def _followed(self, here: Path, told: Mapping[Path, str], *, deep: bool = False) -> int:
         changed = sum(write_file(file, text.encode(), _is_ours) for file, text in told.items())
-        places = [here] if not deep else []
-        written = [place / name for place in places for name in _NAMES]
-        for name in _NAMES:
-            written += here.rglob(name) if deep else here.glob(f"*.private/{name}")
+        places = ("**/",) if deep else ("", "*.private/")
+        written = [
+            file for place in places for name in _NAMES for file in here.glob(f"{place}{name}")
+        ]
         for file in written:
             if file not in told and _is_ours(file):
                 file.unlink(missing_ok=True)
                 changed += 1
-                with suppress(OSError):  # somebody else's file is in one
-                    for folder in file.parents:
-                        if folder == self.folder:
-                            break
-                        folder.rmdir()
+                tidy(file.parent, self.folder)
         return changed
 
 

@@ -8,8 +8,7 @@ from typing import Annotated
 from pydantic import Field
 
 from langmemory.context.dependencies import BUDGET_TOKENS, TaskContext
-from langmemory.errors import EntityNameError
-from langmemory.links import MEMORY, Relation
+from langmemory.links import Relation
 from langmemory.server.access import Access
 from langmemory.server.api.requests import Fields, Labels, Listing, QueryLabels
 from langmemory.server.pattern import Match, Pattern
@@ -128,16 +127,9 @@ class SubgraphQuery(EntityQuery):
 @routes("GET", "/graph/subgraph", scope="read")
 def get_subgraph(access: Access, *, query: SubgraphQuery) -> Subgraph:
     """Return entities and the edges between them: everything, or what is around one. Around a memory,
-    `item:KEY`, that is linked with nothing there is nothing."""
+    `item:KEY`, that nothing is linked with there is nothing."""
     graph = _graph(access, query.namespace, query)
-    try:
-        return graph.subgraph(query.entity, query.depth, past=query.past, limit=query.limit)
-    except EntityNameError:
-        place, name = access.place(query.namespace, exact=True), query.entity or ""
-        key = name.removeprefix(MEMORY)
-        if key == name or access.store.admin.memory(place, key) is None:
-            raise
-        return Subgraph(entities=(), edges=())
+    return graph.subgraph(query.entity, query.depth, past=query.past, limit=query.limit)
 
 
 class LinkEnds(Fields):

@@ -7,6 +7,7 @@ from typing import Annotated
 
 from pydantic import Field
 
+from langmemory.errors import ConfigError
 from langmemory.procedures import Outcome, Procedure, Source, Step
 from langmemory.server.access import Access
 from langmemory.server.api.requests import Fields, Key, KeyPath, Labels, Listing, Place
@@ -141,7 +142,9 @@ def get_procedure(access: Access, *, path: KeyPath, query: Place) -> ProcedureVi
     )
 
 
-def _procedure(access: Access, place: Namespace, key: str) -> Procedure:
+def _procedure(
+    access: Access, place: Namespace, key: str, *, error: str | None = None
+) -> Procedure:
     found = next(
         (one for one in access.store.procedures.versions(place, key) if one.key == key), None
     )
@@ -150,6 +153,7 @@ def _procedure(access: Access, place: Namespace, key: str) -> Procedure:
             404,
             "not-found",
             f"There is no procedure {key!r} in {'/'.join(place)}; /procedures lists them.",
+            error=error,
         )
     return found
 
@@ -172,7 +176,7 @@ def add_procedure(access: Access, *, body: NewProcedure) -> Procedure:
 def record_procedure_outcome(access: Access, *, body: NewOutcome) -> Procedure:
     """Record what came of following a procedure."""
     place = access.place(body.namespace, exact=True)
-    _procedure(access, place, body.key)
+    _procedure(access, place, body.key, error=ConfigError.__name__)
     return access.store.procedures.record_outcome(
         place, body.key, body.outcome, why=body.why, revises=body.revises, at=body.at
     )

@@ -12,9 +12,11 @@ from langmemory.documents.project import (
     DESCRIPTION_CHARACTERS,
     NAME_CHARACTERS,
     Project,
+    checked_name,
     namespace_of,
 )
 from langmemory.documents.staleness import Stale
+from langmemory.errors import ConfigError
 from langmemory.server.access import Access
 from langmemory.server.api.requests import Fields
 from langmemory.server.problems import Problem
@@ -110,12 +112,16 @@ class StaleDocuments(Deferred):
     items: list[Stale]
 
 
-def _within(access: Access, name: str) -> Project:
-    """Return a project that the token reaches."""
-    found = access.whole().projects.get(name)
+def _within(access: Access, name: str, *, error: str | None = ConfigError.__name__) -> Project:
+    """Return a project that the token reaches. Of one that it does not reach it is not told whether it is
+    there."""
+    projects = access.whole().projects
+    access.within(namespace_of(checked_name(name)), f"project {name!r}")
+    found = projects.get(name)
     if found is None:
-        raise Problem(404, "not-found", f"There is no project {name!r}; /projects lists them.")
-    access.within(namespace_of(name), f"project {name!r}")
+        raise Problem(
+            404, "not-found", f"There is no project {name!r}; /projects lists them.", error=error
+        )
     return found
 
 
@@ -174,7 +180,7 @@ def stale_documents(access: Access, *, query: ProjectPath) -> StaleDocuments:
 @routes("GET", "/projects/{name:path}", scope="read")
 def get_project(access: Access, *, path: ProjectPath) -> Project:
     """Return one project."""
-    return _within(access, path.name)
+    return _within(access, path.name, error=None)
 
 
 @routes("PATCH", "/projects/{name:path}", scope="admin")

@@ -6,7 +6,7 @@ Who writes is the agent of the token, or the one that a token of the application
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Annotated, Any
+from typing import Annotated
 
 from pydantic import Field
 
@@ -14,8 +14,9 @@ from langmemory.server.access import Access
 from langmemory.server.api.bus import Agent, Several, Summary
 from langmemory.server.api.requests import Fields, Labels, QueryLabels
 from langmemory.server.routes import Routes
+from langmemory.stores.rooms import Swarm
 from langmemory.swarm import Board, RecordedDecision, Session, Task, TaskStatus
-from langmemory.types import Privacy
+from langmemory.types import Namespace, Privacy
 from langmemory.wire import Deferred
 
 routes = Routes("Swarm")
@@ -32,15 +33,14 @@ class Team(Fields):
     """Whose agents. Without it, what the token is bound to."""
 
 
-def _swarm(access: Access, namespace: tuple[str, ...] | None) -> Any:
+def _swarm(access: Access, namespace: Namespace | None) -> Swarm:
     return access.store.swarm(access.place(namespace, exact=True), agent=access.grant.agent)
 
 
 @routes("GET", "/swarm/board", scope="read")
 def get_board(access: Access, *, query: Team) -> Board:
     """Return what a team is doing: tasks, decisions that hold, sessions, and for whom messages wait."""
-    found: Board = _swarm(access, query.namespace).board()
-    return found
+    return _swarm(access, query.namespace).board()
 
 
 class TaskListing(Team):
@@ -87,8 +87,7 @@ class NewTask(Fields):
 def add_task(access: Access, *, body: NewTask) -> Task:
     """Set a task, in a run that can be undone."""
     given = body.model_dump(exclude={"namespace", "title"})
-    found: Task = _swarm(access, body.namespace).add_task(body.title, **given)
-    return found
+    return _swarm(access, body.namespace).add_task(body.title, **given)
 
 
 class TaskUpdate(Fields):
@@ -111,8 +110,7 @@ class TaskUpdate(Fields):
 def update_task(access: Access, *, body: TaskUpdate) -> Task:
     """Say where a task stands, in a run that can be undone."""
     given = body.model_dump(exclude={"namespace", "task"})
-    found: Task = _swarm(access, body.namespace).update_task(body.task, **given)
-    return found
+    return _swarm(access, body.namespace).update_task(body.task, **given)
 
 
 class DecisionListing(Team):
@@ -157,8 +155,7 @@ class NewDecision(Fields):
 def record_decision(access: Access, *, body: NewDecision) -> RecordedDecision:
     """Record what was decided, in a run that can be undone."""
     given = body.model_dump(exclude={"namespace", "what"})
-    found: RecordedDecision = _swarm(access, body.namespace).record_decision(body.what, **given)
-    return found
+    return _swarm(access, body.namespace).record_decision(body.what, **given)
 
 
 class SessionListing(Team):
@@ -202,5 +199,4 @@ class EndedSession(Fields):
 def end_session(access: Access, *, body: EndedSession) -> Session:
     """Record what a session came to. Under an id that is there already nothing is written."""
     given = body.model_dump(exclude={"namespace", "session_id"})
-    found: Session = _swarm(access, body.namespace).end_session(body.session_id, **given)
-    return found
+    return _swarm(access, body.namespace).end_session(body.session_id, **given)

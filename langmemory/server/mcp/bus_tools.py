@@ -16,9 +16,10 @@ from langmemory.context.notes import note_id
 from langmemory.server.access import Access
 from langmemory.server.mcp.answers import Answer
 from langmemory.server.mcp.tools import Arguments, Reply, Turn, found, tool
-from langmemory.server.problems import Problem
+from langmemory.stores.rooms import Swarm
 from langmemory.swarm import Task, TaskStatus
 from langmemory.tools import swarm
+from langmemory.twins import aled
 from langmemory.types import BusMessage, MessagePriority, MessageType, Page
 
 
@@ -212,27 +213,7 @@ async def handoff(turn: Turn, given: HandoffArguments) -> Reply:
 @tool("Set or update a task", TaskStands, scope="write", for_agents=True, destructiveHint=False)
 async def update_task(turn: Turn, given: TaskArguments) -> Reply:
     """Set a task, or say where one stands: its status, what it waits for, who works on it."""
-    team, task, title = _team(turn), given.task, given.title
-    if task is None:
-        if not title:
-            raise Problem(
-                422, "invalid", "Give a new task a title, or name the task by its id or title."
-            )
-        made = await team.aadd_task(title, details=given.details or "", agent=given.assign_to)
-        task, title = made.key, None
-        if given.status is None and not given.blockers and not given.note:
-            return _stands(made)
-    return _stands(
-        await team.aupdate_task(
-            task,
-            title=title,
-            status=given.status,
-            blockers=given.blockers,
-            agent=given.assign_to,
-            details=given.details,
-            note=given.note,
-        )
-    )
+    return _stands(await aled(swarm.set_task(_team(turn), **given.model_dump())))
 
 
 @tool("Record a decision", Recorded, scope="write", for_agents=True, destructiveHint=False)
@@ -243,7 +224,7 @@ async def record_decision(turn: Turn, given: DecisionArguments) -> Reply:
     return f"Recorded as {made.key}.", Recorded(id=made.key)
 
 
-def _team(turn: Turn) -> Any:
+def _team(turn: Turn) -> Swarm:
     access = turn.access
     access.bus()  # refuses who is no agent
     return access.store.swarm(access.place(None, exact=True), agent=access.grant.agent)

@@ -106,7 +106,6 @@ class Conversing:
             limit: At most so many.
         """
         prefix = check_namespace(namespace, may_be_empty=True)
-        named = Named(task)
         with self._core.engine.read() as snapshot:
             known = standing.procedures(
                 snapshot.connection,
@@ -115,6 +114,9 @@ class Conversing:
                 alive_at_us=self._core.searching.alive_at_us(),
                 limit=MOST_PROCEDURES,
             )
+            if not known:
+                return []
+            named = Named(task)
             ids = [item for item, one in known if one in named]
             fitting = shown(snapshot.connection, ids, self._viewer) if ids else []
         found = [(Procedure.of(one), one) for one in fitting if is_procedure(one.value)]

@@ -42,7 +42,7 @@ from langmemory.errors import (
     LangMemoryError,
     OwnershipError,
 )
-from langmemory.links import Relation
+from langmemory.links import Relation, memory_of
 from langmemory.subgraph.subgraph import Path, Subgraph
 from langmemory.twins import twin
 from langmemory.types import Edge, Entity, Namespace, Page, Privacy, Scope, Status
@@ -212,10 +212,11 @@ class Graph:
         past: bool = False,
         limit: int | None = None,
     ) -> Subgraph:
-        """Return the entities at most ``depth`` edges around an entity; without a name, everything.
+        """Return the entities at most ``depth`` edges around an entity; without a name, everything. Around a
+        memory that nothing is linked with there is nothing.
 
         Args:
-            name: Of the entity.
+            name: Of the entity, or ``item:KEY`` for a memory.
             depth: Edges.
             past: Also what ended or was superseded.
             limit: At most so many entities, and so many edges; None is all.
@@ -224,6 +225,8 @@ class Graph:
             EntityNameError: As `entity`.
         """
         with self._reading(past) as view:
+            if name is not None and self._is_unlinked(view, name):
+                return Subgraph(entities=(), edges=())
             centre = None if name is None else view.find(name)
             most = None if limit is None else limit + 1
             if centre is not None:
@@ -422,6 +425,13 @@ class Graph:
         if changes:
             self._apply(changes, "named in the front matter of a document")
         return refused
+
+    def _is_unlinked(self, view: GraphView, name: str) -> bool:
+        """Return whether this is the anchor of a memory that nothing was ever linked with."""
+        key = memory_of(name)
+        if key is None or view.meant(name):
+            return False
+        return Ends(view.connection, self._namespace, self._viewer).memory(key) is not None
 
     def _between(self, view: GraphView, first: str, relation: str, last: str) -> list[Edge]:
         edges = view.edges_at(first, relation)
