@@ -52,12 +52,12 @@ class DocumentSent(Writing):
     """What the body is."""
 
     path: PathText
-    """Under what it is known and cited. Its end says the format, as of a file."""
+    """The name by which it is known and cited. Its ending says the format, as with a file."""
     root: ClientRoot = ""
     """The folder of the client's machine that the path is relative to, behind `client:`. The server opens no
     such folder."""
     modified_ns: Whole = 0
-    """When the file was changed last, likewise."""
+    """When the file was last changed on that machine, in nanoseconds since 1970."""
     moved_from: DocumentId | None = None
     """The document that had this content at another path."""
 
@@ -159,8 +159,8 @@ def list_chunks(access: Access, *, path: DocumentPath, query: Listing) -> Page[C
 
 @routes("PUT", "/documents", scope="write")
 def put_document(access: Access, *, query: DocumentSent, body: UploadedFile) -> Synced:
-    """Read a file, which is the body: Markdown, text, HTML, PDF, DOCX, code or a notebook. What is known at
-    the same path is replaced; of it only what changed is embedded."""
+    """Read a file, which is the body: Markdown, text, HTML, PDF, DOCX, code or a notebook. It replaces what
+    is known at the same path; only what changed is embedded."""
     assert isinstance(body, Path)
     place, documents = _place(access, query.namespace), access.store.documents
     data = body.read_bytes()
@@ -200,7 +200,7 @@ def delete_document(access: Access, *, path: DocumentPath, query: Writing) -> Sy
 
 @routes("POST", "/documents/refresh", scope="admin")
 def refresh_documents(access: Access, *, body: Refreshing) -> Synced:
-    """Read folders of the server's machine again that were added there: new, changed, moved and deleted
+    """Read again the folders of the server's machine that were added there: new, changed, moved and deleted
     files."""
     documents = access.whole().documents
     return documents.refresh(
