@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from langmemory.nodes.core_memory import CoreBlock, CoreMemory
 
 core = typer.Typer(
-    cls=CommandLine, no_args_is_help=True, help="Show and edit core memory, version by version."
+    cls=CommandLine, no_args_is_help=True, help="Show and edit core memory, and bind it to files."
 )
 
 NameArgument = Annotated[

@@ -100,10 +100,10 @@ def graph(
     with target.open(vectors=False) as store, _hinting(target, store):
         found = bound(store, viewer).graph(where, as_of=as_of, known_at=known_at)
         linking = link or unlink
-        if linking or depends:
+        if linking or depends or to:
             if name is None or (linking is not None) != (to is not None) or (link and unlink):
                 raise typer.BadParameter(
-                    "--context needs a NAME; --link RELATION, or --unlink RELATION, one and --to TARGET."
+                    "--context needs a NAME; --link RELATION or --unlink RELATION needs a NAME and --to TARGET."
                 )
             if linking:
                 work = found.link if link else found.unlink

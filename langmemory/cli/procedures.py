@@ -94,7 +94,7 @@ def add(
     task: Annotated[str, typer.Argument(metavar="TASK", help="The thing that is done, in quotes.")],
     steps: Annotated[list[str], typer.Argument(metavar="STEP…", help="Each step, in quotes.")],
     needs: Annotated[
-        list[str] | None, typer.Option("--needs", help="What must be so before; may be repeated.")
+        list[str] | None, typer.Option("--needs", help="What must hold before; may be repeated.")
     ] = None,
     as_json: JsonOption = False,
 ) -> None:

@@ -32,7 +32,7 @@ PatternOption = Annotated[
     typer.Option(
         "--pattern",
         metavar="GLOB",
-        help="Read these files alone, such as 'docs/**/*.md'; may be repeated.",
+        help="Read only these files, such as 'docs/**/*.md'; may be repeated.",
         show_default=False,
     ),
 ]

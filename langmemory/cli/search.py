@@ -41,7 +41,7 @@ def search(
         bool, typer.Option("--archive", help="Search what is archived, too.")
     ] = False,
     documents: Annotated[
-        bool, typer.Option("--documents", help="Ask the documents, too, that were added.")
+        bool, typer.Option("--documents", help="Search the documents that were added, too.")
     ] = False,
     viewer: ViewerOption = None,
     as_json: JsonOption = False,

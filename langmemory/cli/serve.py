@@ -113,7 +113,7 @@ def serve(
         bool,
         typer.Option(
             "--unlock-vault",
-            help="Without a token, too, secrets of the vault may be unlocked here.",
+            help="Let whoever needs no token unlock secrets of the vault.",
         ),
     ] = False,
     quiet: Annotated[bool, typer.Option("--quiet", help="Log no requests.")] = False,

@@ -26,7 +26,7 @@ def tasks(
     target: Target,
     task: Annotated[
         str | None,
-        typer.Argument(metavar="TASK", help="A key or title: show it, or say where it stands."),
+        typer.Argument(metavar="TASK", help="A key or title; alone it is shown."),
     ] = None,
     add: Annotated[
         str | None, typer.Option("--add", metavar="TITLE", help="Set a task.", show_default=False)
@@ -36,7 +36,7 @@ def tasks(
         typer.Option(
             "--status",
             metavar="STATUS",
-            help="open, in_progress, blocked, done or cancelled: only these, or of TASK from now on.",
+            help="List those that are open, in_progress, blocked, done or cancelled; with TASK, set it.",
             show_default=False,
         ),
     ] = None,
@@ -131,7 +131,7 @@ def _show(console: Screen, task: Task, *, whole: bool) -> None:
 def decisions(
     target: Target,
     every: Annotated[
-        bool, typer.Option("--all", help="Also those of which another took the place.")
+        bool, typer.Option("--all", help="Also those that a later one replaced.")
     ] = False,
     limit: Annotated[int, typer.Option("--limit", min=1, help="At most so many.")] = 50,
     viewer: ViewerOption = None,

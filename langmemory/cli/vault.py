@@ -52,7 +52,7 @@ VersionOption = Annotated[
 @vault.command(cls=Command)
 @with_target
 def put(target: Target, label: LabelArgument, owner: OwnerOption = None) -> None:
-    """Store a secret, read from stdin or asked for without an echo. Another version, if there is one."""
+    """Store a secret, from stdin or typed without an echo. A known label gets a new version."""
     namespace = target.namespace(DEFAULT_NAMESPACE)
     with target.open(create=True, vectors=False) as store:
         stored = store.vault.put(namespace, label, _asked(), owner=owner, by=BY)
@@ -95,7 +95,13 @@ def get(
             else:  # as it is, for a program
                 typer.echo(secret.reveal(), nl=False)
             return
-        _print(store.vault.versions(namespace, label, owner=owner))
+        found = store.vault.versions(namespace, label, owner=owner)
+    if not found:
+        raise typer.BadParameter(
+            f"There is no secret {label!r} in {'/'.join(namespace)}; `langmemory vault list` shows those "
+            "there are."
+        )
+    _print(found)
     say("--reveal prints it.", err=True)
 
 
@@ -186,7 +192,7 @@ def restore(
 @vault.command(cls=Command)
 @with_target
 def rotate(target: OnFile) -> None:
-    """Encrypt everything with the newest key, which stands first. May be repeated when it was interrupted."""
+    """Encrypt everything anew with the first of the keys. If it was interrupted, run it again."""
     with target.open(vectors=False) as store:
         done = store.vault.rotate(by=BY)
     say(f"Encrypted {counted(done.versions, 'version')} anew, with the key {done.key}.")

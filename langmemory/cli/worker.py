@@ -97,6 +97,8 @@ def worker(
             say("Stopping: finishing what is under way", err=True)
             if daily is not None:
                 daily.stop(grace_seconds=0)
+            for one in workers:  # before any of them is waited for
+                one.stop(wait=False)
             stopped = [one.stop(grace_seconds=grace) for one in workers]
             finished = all(stopped) and (daily is None or daily.join(grace))
         counts = store.jobs.counts()

@@ -8,6 +8,7 @@ has the second (index, timeline) and the third (a whole memory with its evidence
 from __future__ import annotations
 
 import functools
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from types import MappingProxyType
@@ -52,6 +53,8 @@ tokens so, .69 with equal shares."""
 
 MORE_STEPS = "; …and further steps"
 """Ends a procedure of which not all steps fit."""
+_NEXT_STEP = re.compile(r"; (?=\d+\. )")
+"""What `langmemory.procedures.text_of` writes between two steps; a step itself may have a semicolon."""
 
 WORTH_EXTENDING = 6
 """Tokens that must be left for a line to be made longer: looking for its best part takes a millisecond."""
@@ -254,12 +257,12 @@ def as_much(note: Note, fits: Callable[[str], bool], excerpts: Excerpts | None) 
 def _whole_steps(text: str, fits: Callable[[str], bool]) -> str | None:
     """Return a procedure up to the last step that fits whole; None where not even the first does. Half a
     step ("delete the database") may say the opposite of all of it."""
-    while not fits(text):
-        text, found, _ = text.removesuffix(MORE_STEPS).rpartition("; ")
-        if not found:
-            return None
-        text += MORE_STEPS
-    return text
+    if fits(text):
+        return text
+    cuts = (
+        f"{text[: step.start()]}{MORE_STEPS}" for step in reversed([*_NEXT_STEP.finditer(text)])
+    )
+    return next(filter(fits, cuts), None)
 
 
 def line_head(note: Note, *, ids: bool = True, tiers: bool = False) -> str:

@@ -69,8 +69,8 @@ class Grant:
             raise Problem(
                 403,
                 "locked",
-                "This unlocks a secret, which needs a token made by `langmemory token create --vault`; on "
-                "the server's own machine `langmemory serve --unlock-vault` allows it without one.",
+                "Unlocking a secret needs a token made by `langmemory token create --vault`; on the server's "
+                "own machine `langmemory serve --unlock-vault` allows it without one.",
             )
 
     def on_behalf_of(self, viewer: str | None) -> Grant:

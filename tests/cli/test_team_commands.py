@@ -28,6 +28,7 @@ def test_links_at_a_terminal(run: Run, tmp_path: Path) -> None:
     assert "until" in run(*place, "vat", "--unlink", "requires", "--to", "ship").stdout
     assert "in a circle" not in run("doctor").stdout
     assert run(*place, "ship", "--link", "requires").exit_code == 2
+    assert run(*place, "ship", "--to", "vat").exit_code == 2
 
 
 def test_tasks_and_decisions_at_a_terminal(run: Run, tmp_path: Path) -> None:

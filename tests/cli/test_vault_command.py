@@ -40,6 +40,8 @@ def test_a_secret_from_put_to_forget() -> None:
     assert [one.exit_code for one in shown] == [0] * 5
     assert WORD not in "".join(one.output for one in shown)
     assert "--reveal prints it" in shown[0].stderr
+    unknown = run("get", "GitHub tokens")
+    assert (unknown.exit_code, "vault list" in unknown.stderr) == (2, True)
     assert run("get", "GitHub token", "--reveal", "--reason", "deploy").stdout == f"{WORD}2"
     assert run("get", "GitHub token", "--reveal", "--version", "1").stdout == f"{WORD}1"
     run("key", "--file", "vault.key")

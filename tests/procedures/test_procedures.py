@@ -159,6 +159,19 @@ def test_a_long_procedure_is_cut_between_steps(store: MemoryStore) -> None:
     assert block.tokens <= 200
 
 
+def test_a_semicolon_ends_no_step(store: MemoryStore) -> None:
+    """Where a step or a precondition has a semicolon, a block still shows it whole, and no task without its
+    first step."""
+    first = "stop the server; keep its data where it is"
+    steps, needs = [first, "push the image to the registry"], ["CI is green", "a word from legal"]
+    store.procedures.add(TEAM, "deploy the website", steps, preconditions=needs)
+    found = store.recall("deploy the website", TEAM)
+    blocks = [disclose(found, budget=budget).text for budget in range(90, 180, 6)]
+    shown = [text for text in blocks if "deploy the website" in text]
+    assert len(blocks) > len(shown) > 0 and any("further steps" in text for text in shown)
+    assert all(first in text for text in shown)
+
+
 @pytest.mark.parametrize(
     ("task", "steps", "said"),
     [

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Annotated, Any, Final
+from typing import Annotated, Final
 
 from pydantic import Field
 
@@ -13,7 +13,7 @@ from langmemory.documents.files import Content, Stamp
 from langmemory.documents.writing import Writer
 from langmemory.resources import CLIENT, KEYS, NAMESPACE
 from langmemory.server.access import Access
-from langmemory.server.api.requests import Fields, Listing, Place, QueryLabels
+from langmemory.server.api.requests import Fields, Listing, Place
 from langmemory.server.problems import Problem
 from langmemory.server.routes import Routes, UploadedFile
 from langmemory.types import Namespace, Page
@@ -41,36 +41,32 @@ class DocumentListing(Listing):
     """How their path begins."""
 
 
-class DocumentSent(Place):
+class Writing(Place):
+    """Where, and whether to write at all."""
+
+    dry_run: bool = False
+    """Say what would be done, and write nothing."""
+
+
+class DocumentSent(Writing):
     """What the body is."""
 
     path: PathText
-    """Under what it is known and cited. Its end says the format, as of a file."""
+    """The name by which it is known and cited. Its ending says the format, as with a file."""
     root: ClientRoot = ""
     """The folder of the client's machine that the path is relative to, behind `client:`. The server opens no
     such folder."""
     modified_ns: Whole = 0
-    """When the file was changed last, likewise."""
+    """When the file was last changed on that machine, in nanoseconds since 1970."""
     moved_from: DocumentId | None = None
     """The document that had this content at another path."""
-    dry_run: bool = False
-    """Say what would be done, and write nothing."""
 
 
-class Removing(Place):
-    """Where, and whether at all."""
-
-    dry_run: bool = False
-    """Say what would be done, and write nothing."""
-
-
-class Refreshing(Place):
+class Refreshing(Writing):
     """What is to be read again."""
 
     root: RootText | None = None
     """Only this folder of the server's machine."""
-    dry_run: bool = False
-    """Say what would be done, and write nothing."""
 
 
 class Sources(Deferred):
@@ -113,7 +109,7 @@ def list_documents(access: Access, *, query: DocumentListing) -> Page[Document]:
     )
 
 
-def _cursor(given: str | None, length: int) -> list[Any] | None:
+def _cursor(given: str | None, length: int) -> list[str] | None:
     """Return what a cursor says.
 
     Raises:
@@ -125,7 +121,11 @@ def _cursor(given: str | None, length: int) -> list[Any] | None:
         found = json.loads(given)
     except ValueError:
         found = None
-    if not isinstance(found, list) or len(found) != length:
+    if (
+        not isinstance(found, list)
+        or len(found) != length
+        or not all(isinstance(one, str) for one in found)
+    ):
         raise Problem(
             422, "invalid", "query/cursor is of another list; pass `next` of the page before."
         )
@@ -159,8 +159,8 @@ def list_chunks(access: Access, *, path: DocumentPath, query: Listing) -> Page[C
 
 @routes("PUT", "/documents", scope="write")
 def put_document(access: Access, *, query: DocumentSent, body: UploadedFile) -> Synced:
-    """Read a file, which is the body: Markdown, text, HTML, PDF, DOCX, code or a notebook. What is known at
-    the same path is replaced; of it only what changed is embedded."""
+    """Read a file, which is the body: Markdown, text, HTML, PDF, DOCX, code or a notebook. It replaces what
+    is known at the same path; only what changed is embedded."""
     assert isinstance(body, Path)
     place, documents = _place(access, query.namespace), access.store.documents
     data = body.read_bytes()
@@ -179,22 +179,15 @@ def put_document(access: Access, *, query: DocumentSent, body: UploadedFile) -> 
     return writer.done
 
 
-class LinkingPlace(Fields):
-    """Whose documents."""
-
-    namespace: QueryLabels | None = None
-    dry_run: bool = False
-
-
 @routes("POST", "/documents/links", scope="write")
-def link_documents(access: Access, *, query: LinkingPlace) -> Synced:
+def link_documents(access: Access, *, query: Writing) -> Synced:
     """Make the links of documents those that their front matter names, once all of them were sent."""
     place = _place(access, query.namespace)
     return Synced() if query.dry_run else access.store.documents.link(place)
 
 
 @routes("DELETE", "/documents/{id}", scope="write")
-def delete_document(access: Access, *, path: DocumentPath, query: Removing) -> Synced:
+def delete_document(access: Access, *, path: DocumentPath, query: Writing) -> Synced:
     """Take a document out, with all of its parts."""
     place = _place(access, query.namespace)
     document = _document(access, place, path.id)
@@ -207,7 +200,7 @@ def delete_document(access: Access, *, path: DocumentPath, query: Removing) -> S
 
 @routes("POST", "/documents/refresh", scope="admin")
 def refresh_documents(access: Access, *, body: Refreshing) -> Synced:
-    """Read folders of the server's machine again that were added there: new, changed, moved and deleted
+    """Read again the folders of the server's machine that were added there: new, changed, moved and deleted
     files."""
     documents = access.whole().documents
     return documents.refresh(

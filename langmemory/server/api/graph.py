@@ -133,7 +133,7 @@ def get_subgraph(access: Access, *, query: SubgraphQuery) -> Subgraph:
 
 
 class LinkEnds(Fields):
-    """Which two things, and how they hang together."""
+    """Which two things, and how they are related."""
 
     source: Name
     """The key of a memory, the title of a task, what a decision says, the path of a document, or a name with
@@ -168,7 +168,7 @@ class EndedLink(LinkEnds):
     """A link that holds."""
 
     at: datetime | None = None
-    """Since when it does not hold; without it, from now on."""
+    """When it ended; without it, now."""
 
 
 @routes("POST", "/graph/unlink", scope="write")

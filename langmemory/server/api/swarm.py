@@ -117,7 +117,7 @@ class DecisionListing(Team):
     """Which decisions."""
 
     holding: bool = True
-    """Only those of which none took the place."""
+    """Only those that no later one has replaced."""
     limit: Most = 100
 
 
@@ -143,11 +143,11 @@ class NewDecision(Fields):
     alternatives: Several = ()
     """What was not chosen."""
     affects: Several = ()
-    """What it changes. What is no key, title or path of something known is an artifact of that name."""
+    """What it changes, by key, title or path; a name that nothing known has is taken for an artifact."""
     regarding: Title | None = None
     """The task it is about, by key or title."""
     supersedes: Summary | None = None
-    """The earlier decision that it takes the place of, by key or by what it says."""
+    """The earlier decision that it replaces, by key or by what it says."""
     privacy: Privacy = "shared"
 
 

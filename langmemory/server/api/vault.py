@@ -57,7 +57,7 @@ class Unlocking(Fields):
     """Without it, what the token is bound to."""
     label: SecretLabel
     owner: Owner | None = None
-    """Whose it is; without it the viewer's, and of the application's token the application's."""
+    """Whose it is. Without it, the viewer's; for a token of the application, the application's."""
     version: Annotated[int, Field(ge=1)] | None = None
     """An older one."""
     reason: Annotated[str, Field(min_length=3, max_length=500)]
@@ -91,7 +91,7 @@ def get_vault_audit(access: Access, *, query: AuditListing) -> Audit:
 
 @routes("POST", "/vault/unlock", scope="read")
 def unlock_secret(access: Access, *, body: Unlocking) -> Unlocked:
-    """Unlock one secret. It needs a token that may, and an entry of the audit log has the reason."""
+    """Unlock one secret. The token must be allowed to, and the audit log keeps the reason."""
     access.grant.check_unlocks()
     if access.idempotency_key is not None:
         raise Problem(
