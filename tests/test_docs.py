@@ -20,6 +20,7 @@ from __future__ import annotations
 import ast
 import json
 import logging
+import os
 import re
 import shlex
 import sys
@@ -194,7 +195,10 @@ def reader(
     monkeypatch.setenv("COLUMNS", "100")
     log = logging.getLogger("langmemory")
     level, handlers = log.level, log.handlers[:]
+    environment = dict(os.environ)
     yield
+    os.environ.clear()  # a page may set variables
+    os.environ.update(environment)
     log.setLevel(level)
     log.handlers[:] = handlers
 
