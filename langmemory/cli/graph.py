@@ -103,7 +103,8 @@ def graph(
         if linking or depends or to:
             if name is None or (linking is not None) != (to is not None) or (link and unlink):
                 raise typer.BadParameter(
-                    "--context needs a NAME; --link RELATION or --unlink RELATION needs a NAME and --to TARGET."
+                    "--context needs a NAME; --link RELATION or --unlink RELATION needs a NAME and "
+                    "--to TARGET."
                 )
             if linking:
                 work = found.link if link else found.unlink
