@@ -30,6 +30,7 @@ from langmemory.engines.postgres.namespace_ids import NamespaceIds
 from langmemory.engines.postgres.search import keyword_search, known_words, word_reader
 from langmemory.engines.postgres.search import vector_search as server_search
 from langmemory.engines.sql.copies.binary import (
+    ENDS,
     PACK_AFTER,
     BinaryQuantizedIndex,
     pack,
@@ -55,6 +56,9 @@ from langmemory.types import Namespace, Stats
 
 logger = logging.getLogger("langmemory.engines.postgres")
 
+VECTOR_COPY_BYTES: Final = 384 << 20
+"""Of a process, for a copy of the vectors: more than a file has, as some hundred vectors are far away here. A
+million of 256 dimensions take 292 MB, up to 365 where they have grown."""
 _SEEN: Final = (
     "SELECT (SELECT value FROM setting WHERE name = 'model'), "
     "(SELECT value FROM setting WHERE name = 'dims'), "
@@ -64,10 +68,6 @@ _SEEN: Final = (
 )
 _ASKED_TOO: Final = (HIGHEST_ITEM, HIGHEST_NAMESPACE, INACTIVE, NOBODY, NO_STEPS)
 """What most searches ask besides: one way to the server answers all."""
-_VECTOR_ENDS: Final = (
-    "(SELECT coalesce(max(seq), 0) FROM code), "
-    "(SELECT coalesce(max(last_seq), 0) FROM code_segment)"
-)
 _NO_VECTORS: Final = "0, 0"
 
 
@@ -112,7 +112,7 @@ class Engine:
                 model = read_model(connection)
                 self.remaining = remaining(connection)
             self.copies = Copies(
-                EngineConfig.of(settings),
+                EngineConfig.of(settings, vector_copy_bytes=VECTOR_COPY_BYTES),
                 identity=(self.database.address.url, self.schema),
                 scan=self.database.read,
                 read_words=word_reader.read,
@@ -265,7 +265,7 @@ class Engine:
 
     def _ends(self) -> str:
         """Return the query for what `seen` returns."""
-        vector_ends = _VECTOR_ENDS if self.database.vectors_in else _NO_VECTORS
+        vector_ends = ENDS if self.database.vectors_in else _NO_VECTORS
         return _SEEN + ", ".join([vector_ends, *(f"({one})" for one in _ASKED_TOO)])
 
     def seen(self, connection: Connection) -> Seen:
@@ -550,10 +550,12 @@ class Snapshot(ScopedSnapshot):
             return self.cosines(query, ids)
         return self._compared.cosines(self.connection, query, ids, show=True)
 
-    def facets(self, ids: Ids) -> list[Any]:
+    def facets(self, ids: Ids, shown: Floats | None = None) -> list[Any]:
         known, wanted = self._compared.facets, ids.tolist()
         missing = [item for item in wanted if item not in known]
-        if missing:
+        if missing and shown is not None and self.engine.database.vectors_in:
+            self._compared.ask(self.connection, shown, missing)
+        elif missing:
             known |= {row[0]: row for row in super().facets(np.array(missing, np.int64))}
         return [known[item] for item in wanted if item in known]
 

@@ -158,6 +158,18 @@ class Compared:
                 if shown[_VALUE] is not None:
                     self.shown[row[0]] = shown
 
+    def ask(self, connection: Connection, query: Floats, items: Sequence[int]) -> None:
+        """Ask for the cosines of items together with what `tell` keeps."""
+        rows = connection.execute(
+            f"SELECT i.id, (SELECT max(-(v.e <#> ?::vector)) FROM embedding v WHERE v.item = i.id), {_TOLD} "
+            "FROM carray(?) c CROSS JOIN item i ON i.id = c.value "
+            "CROSS JOIN namespace n ON n.id = i.namespace",
+            (sent(query), connection.array(items)),
+        ).fetchall()
+        self.tell(rows)
+        cosines = [np.nan if row[1] is None else row[1] for row in rows]
+        self.add(query, np.array([row[0] for row in rows], np.int64), np.array(cosines))
+
     def add(self, query: Floats, ids: Ids, cosines: Floats) -> None:
         """Keep what was compared; what is known of another query goes."""
         if query is not self._query:
