@@ -14,6 +14,8 @@ from langmemory.engines.sql.scope.ownership import visible_to
 from langmemory.engines.sql.tables.namespaces import find
 from langmemory.types import Namespace
 
+FIRST: Final = 256
+"""Rows that are looked at before the others, to see whether one has a word."""
 FEW: Final = 48
 """Words up to which a viewer's own view counts, as in a memory file."""
 
@@ -68,7 +70,11 @@ def _is_copied(connection: Connection, copy: Current, namespace: Namespace, toke
     below = words.below(connection, namespace) if len(rows) else None
     if below is None or not len(rows) or not len(below):
         return bool(len(rows)) and below is None
-    return bool((below.take(below.searchsorted(rows), mode="clip") == rows).any())
+    few, many = sorted((below, rows), key=len)
+    return any(  # of a frequent word one of the first is there
+        (many.take(many.searchsorted(some), mode="clip") == some).any()
+        for some in (few[:FIRST], few[FIRST:])
+    )
 
 
 def _looked_up(
