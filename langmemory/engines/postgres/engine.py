@@ -500,10 +500,12 @@ class Snapshot(ScopedSnapshot):
         assert index is not None
         if index.streaming or self.engine.database.filtered:  # a reader has no copies
             return False
-        if not index.loaded and (
-            self.engine.sizes.are_few(self.connection, scope, ends[0]) or plan.items is not None
-        ):
-            return False
+        if not index.loaded:
+            if self.engine.sizes.are_few(self.connection, scope, ends[0]):
+                return False
+            items = plan.items
+            if items is not None and len(items) <= server_search.SCATTERED_UP_TO:
+                return False
         if not index.loaded and ends[0] - ends[1] >= PACK_AFTER:
             self.engine.copies.later(self.engine.pack)
         index.refresh(self.connection, ends)
