@@ -300,10 +300,10 @@ _KEY_SIGNS: Final = ("key", "token", "secret", "schlüssel", "clave", "密钥", 
 _PHRASE_SIGNS: Final = ("phrase", "mnemonic", "words", "wörter", "semilla", "frase", "助记词")
 _CODE_SIGNS: Final = ("cvv", "cvc", "security code", "prüfziffer", "seguridad", "安全码")
 _NOUNS: Final = (
-    "password", "passcode", "passphrase", "passwd", "passwort", "pwd", "kennwort", "zugangscode", "geheimzahl",
-    "contraseña", "contrasena", "clave", "密码", "口令", "密碼", "pin码", "security code", "prüfziffer",
-    "seguridad", "安全码", "key", "token", "secret", "schlüssel", "密钥", "令牌", "phrase", "mnemonic", "wörter",
-    "semilla", "助记词",
+    "password", "passcode", "passphrase", "passwd", "passwort", "pwd", "kennwort", "zugangscode",
+    "geheimzahl", "contraseña", "contrasena", "clave", "密码", "口令", "密碼", "pin码", "security code",
+    "prüfziffer", "seguridad", "安全码", "key", "token", "secret", "schlüssel", "密钥", "令牌", "phrase",
+    "mnemonic", "wörter", "semilla", "助记词",
 )  # fmt: skip
 """Of them one, or a `_SHORT_NOUN`, stands in each text that says what is secret, in lower case."""
 _SHORT_NOUN: Final = re.compile(r"\bpass\s*[:=]|\bpin\b|\bcv[vc]2?\b", re.IGNORECASE)

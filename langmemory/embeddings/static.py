@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 import re
 import threading
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from importlib.resources import files
 from typing import Final
@@ -39,10 +39,10 @@ class TokenTable:
     for "?", 385 for "adoption". Divide by it for a unit vector, where it is not 0."""
 
 
-MOST_CHARACTERS: Final = 1_000_000
-"""That are split at a time: the tokenizer takes some 100 bytes for each."""
 PART_CHARACTERS: Final = 100_000
-"""Of a longer text that are split at a time."""
+"""That are split at a time, of several texts or of a very long one: each takes some 100 bytes meanwhile."""
+MOST_CHARACTERS: Final = 1_000_000
+"""Of a text that is split as a whole."""
 TOKENS_AT_ONCE: Final = 16_384
 """Of a text whose vectors are summed at a time (4 MB)."""
 LONGEST_WORD: Final = 1_000
@@ -76,12 +76,12 @@ class StaticEmbedder(LocalEmbedder):
         batch = [
             text if text.isascii() else text.encode("utf-8", "ignore").decode() for text in texts
         ]
-        if sum(map(len, batch)) <= MOST_CHARACTERS:
-            return self._tokenize(batch)
         split: list[TokenIds] = []
-        for text in batch:
-            parts = [self._tokenize([part])[0] for part in _parts(text)]
-            split.append(np.concatenate(parts) if len(parts) > 1 else parts[0])
+        for some in _together(batch):
+            if len(some) > 1 or len(some[0]) <= MOST_CHARACTERS:
+                split += self._tokenize(some)
+            else:
+                split.append(np.concatenate([self._tokenize([p])[0] for p in _parts(some[0])]))
         return split
 
     def _tokenize(self, batch: list[str]) -> list[TokenIds]:
@@ -116,6 +116,20 @@ class StaticEmbedder(LocalEmbedder):
         """The id of each token, by its text; parts of words begin with ``##``."""
         found: Mapping[str, int] = _load()[0].get_vocab()
         return found
+
+
+def _together(batch: Iterable[str]) -> Iterator[list[str]]:
+    """Texts that are split at a time: some together, a long one alone."""
+    some: list[str] = []
+    size = 0
+    for text in batch:
+        if some and size + len(text) > PART_CHARACTERS:
+            yield some
+            some, size = [], 0
+        some.append(text)
+        size += len(text)
+    if some:
+        yield some
 
 
 def _parts(text: str) -> Iterator[str]:
