@@ -169,8 +169,8 @@ _API_KEY_SIGNS: Final = (
 )  # fmt: skip
 """One of them stands in each of `_API_KEYS`."""
 _TOKEN_SIGNS: Final = (
-    "ghp_", "gho_", "ghu_", "ghs_", "ghr_", "github_pat_", "glpat-", "glptt-", "gldt-", "glrt-", "xox", "ya29.",
-    "npm_", "pypi-AgE", ":AA", "eyJ",
+    "ghp_", "gho_", "ghu_", "ghs_", "ghr_", "github_pat_", "glpat-", "glptt-", "gldt-", "glrt-", "xox",
+    "ya29.", "npm_", "pypi-AgE", ":AA", "eyJ",
 )  # fmt: skip
 """One of them stands in each of `_TOKENS`."""
 _FORMS: Final[tuple[tuple[re.Pattern[str], str, tuple[str, ...]], ...]] = (

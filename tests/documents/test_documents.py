@@ -307,7 +307,7 @@ def test_documents_that_wait_for_others_are_not_lost(tmp_path: Path, folder: Pat
 
     def meanwhile(number: int, of: int, path: str) -> None:
         if path == "paper.md":
-            store.documents.add(folder / "docs" / "guide.md")
+            store.documents.add(folder)
 
     with MemoryStore(tmp_path / "memory.db") as store:
         done = store.documents.add(folder, progress=meanwhile)
