@@ -216,7 +216,9 @@ async def refresh_project(turn: Turn, given: ProjectArguments) -> Reply:
 
     def read() -> Synced:
         name = _project(turn.access, given.project).name
-        return projects.refresh_project(turn.access, body=projects.ProjectRefresh(name=name))
+        body = projects.ProjectRefresh(name=name)
+        done: Synced = projects.refresh_project(turn.access, body=body)
+        return done
 
     await turn.progress(0, 1, "Reading")
     done = await run_in_threadpool(read)
