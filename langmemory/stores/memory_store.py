@@ -15,7 +15,9 @@ from langgraph.store.base import Op, Result, TTLConfig
 from langmemory.addresses import in_schema
 from langmemory.chat_models import named_chat_model
 from langmemory.config import Config, ModelsConfig, load_config
+from langmemory.embeddings.sparse import checked_encoder
 from langmemory.errors import ClosedStoreError, ConfigError, DatabaseError
+from langmemory.ports.sparse import SparseEncoder
 from langmemory.projections.journal import Journal
 from langmemory.recall.models import Expander, Planner, Reranker
 from langmemory.recall.rerankers import is_reranker
@@ -92,6 +94,7 @@ class MemoryStore(StoreFace):
         expander: BaseChatModel | Expander | None = None,
         reranker: BaseDocumentCompressor | BaseChatModel | Reranker | str | None = None,
         planner: BaseChatModel | Planner | None = None,
+        sparse: SparseEncoder | Any | None = None,
         redact: Redactor | bool | None = None,
         vault_key: VaultKey | Passphrase | Iterable[VaultKey | Passphrase] | None = None,
         schema: str | None = None,
@@ -118,6 +121,11 @@ class MemoryStore(StoreFace):
             planner: A LangChain chat model, or a function, that takes a query apart into its questions
                 where documents are asked as well; None does it by rules. When it fails, the rules do
                 it and the trace says so.
+            sparse: An encoder that gives texts sparse vectors, which recall then searches as well: a
+                `langmemory.ports.sparse.SparseEncoder`, LangChain's ``SparseEmbeddings``, one of
+                sentence-transformers, or ``"splade:MODEL"`` (extra ``rerank``). None: no such
+                channel. When it fails, nothing is stored, or recall goes without it and the trace
+                says so. Memories from before are encoded by `langmemory.stores.reencode`.
             redact: What replaces credentials in what is remembered: a function that takes the text of
                 a turn and returns it as it may be stored; True is `langmemory.redaction`'s own, False
                 none. None: as configured, which is True.
@@ -129,7 +137,8 @@ class MemoryStore(StoreFace):
 
         Raises:
             DatabaseError: The file cannot be opened, or is something else; the server refuses.
-            EmbeddingModelMismatchError: The file's vectors come from another model.
+            EmbeddingModelMismatchError: The file's vectors come from another model, or the sparse ones from
+                another encoder.
             ConfigError: A setting is wrong.
         """
         config = config or load_config()
@@ -145,6 +154,7 @@ class MemoryStore(StoreFace):
             expander=as_expander(expander or _configured(config.models, "expand")),
             reranker=as_reranker(reranker or _configured_reranker(config.models)),
             planner=as_planner(planner),
+            sparse=checked_encoder(sparse),
             redactor=redactor_of(config.privacy.redact if redact is None else redact),
             vault_keys=vault_key,
         )
