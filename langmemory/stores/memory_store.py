@@ -15,12 +15,12 @@ from langgraph.store.base import Op, Result, TTLConfig
 from langmemory.addresses import in_schema
 from langmemory.chat_models import named_chat_model
 from langmemory.config import Config, ModelsConfig, load_config
-from langmemory.embeddings.sparse import checked_encoder
 from langmemory.errors import ClosedStoreError, ConfigError, DatabaseError
 from langmemory.ports.sparse import SparseEncoder
 from langmemory.projections.journal import Journal
 from langmemory.recall.models import Expander, Planner, Reranker
 from langmemory.recall.rerankers import is_reranker
+from langmemory.recall.sparse_encoders import checked_encoder
 from langmemory.redaction import Redactor, redactor_of
 from langmemory.stores.face import StoreFace, ViewerStore
 from langmemory.stores.rooms import (

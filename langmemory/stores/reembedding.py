@@ -9,9 +9,9 @@ from typing import Any, Literal
 
 from langmemory.addresses import shown
 from langmemory.config import Config, load_config
-from langmemory.embeddings.sparse import CheckedEncoder
 from langmemory.errors import ConfigError, DatabaseError
 from langmemory.ports.sparse import SparseEncoder
+from langmemory.recall.sparse_encoders import CheckedEncoder
 from langmemory.stores import rooms
 from langmemory.stores.rooms import (
     IndexConfig,

@@ -17,7 +17,6 @@ from langgraph.store.base import TTLConfig
 from langmemory.changes import Change, ChangeSet
 from langmemory.config import Config, DatabaseConfig, load_config
 from langmemory.embeddings import StaticEmbedder
-from langmemory.embeddings.sparse import CheckedEncoder
 from langmemory.engines.sql.background import journal
 from langmemory.engines.sql.changes import applying
 from langmemory.engines.sql.changes.applying import Prepared
@@ -41,6 +40,7 @@ from langmemory.ports.journal import Pages, Projection
 from langmemory.recall.accesses import AccessLog, ShownLog
 from langmemory.recall.models import Expander, Planner, Reranker
 from langmemory.recall.presets import find_preset
+from langmemory.recall.sparse_encoders import CheckedEncoder
 from langmemory.redaction import Redactor
 from langmemory.twins import Steps, Wait, call
 from langmemory.types import Applied, Namespace

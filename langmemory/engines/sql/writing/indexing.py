@@ -18,7 +18,6 @@ from langgraph.store.base.embed import AEmbeddingsFunc, EmbeddingsFunc
 from langmemory.config import Config
 from langmemory.context.notes import MONTHS
 from langmemory.embeddings import Embedder, StaticEmbedder, resolve_embedder
-from langmemory.embeddings.sparse import CheckedEncoder, merged
 from langmemory.embeddings.static import TokenIds
 from langmemory.engines.sql.engine import Engine
 from langmemory.engines.sql.records.items import NO_VECTORS, IndexFields, Write
@@ -35,6 +34,7 @@ from langmemory.ports.candidates import Floats
 from langmemory.ports.facts import fingerprint
 from langmemory.ports.sparse import Pairs
 from langmemory.recall import vocabulary
+from langmemory.recall.sparse_encoders import CheckedEncoder, merged
 from langmemory.resources import is_chunk, searched_text
 from langmemory.types import Kind, Namespace, Priority, Privacy, SearchMode, Status
 from langmemory.values import check_keys, from_json, readable_text, to_json

@@ -23,7 +23,7 @@ from langmemory.errors import ConfigError, EmbeddingError, with_extra
 from langmemory.pluralize import counted
 from langmemory.ports.sparse import PAIR, Pairs, SparseEncoder
 
-logger = logging.getLogger("langmemory.embeddings")
+logger = logging.getLogger("langmemory.recall")
 
 FAMILY: Final = "splade"
 DEFAULT: Final = "naver/splade-v3-distilbert"
