@@ -123,9 +123,10 @@ class MemoryStore(StoreFace):
                 it and the trace says so.
             sparse: An encoder that gives texts sparse vectors, which recall then searches as well: a
                 `langmemory.ports.sparse.SparseEncoder`, LangChain's ``SparseEmbeddings``, one of
-                sentence-transformers, or ``"splade:MODEL"`` (extra ``rerank``). None: no such
-                channel. When it fails, nothing is stored, or recall goes without it and the trace
-                says so. Memories from before are encoded by `langmemory.stores.reencode`.
+                sentence-transformers, or ``"splade:MODEL"`` (extra ``rerank``). None takes the
+                configured one; by default there is no such channel. When it fails, nothing is
+                stored, or recall goes without it and the trace says so. Memories from before are
+                encoded by `langmemory.reencode`.
             redact: What replaces credentials in what is remembered: a function that takes the text of
                 a turn and returns it as it may be stored; True is `langmemory.redaction`'s own, False
                 none. None: as configured, which is True.
@@ -154,7 +155,7 @@ class MemoryStore(StoreFace):
             expander=as_expander(expander or _configured(config.models, "expand")),
             reranker=as_reranker(reranker or _configured_reranker(config.models)),
             planner=as_planner(planner),
-            sparse=checked_encoder(sparse),
+            sparse=checked_encoder(_configured_sparse(config, index) if sparse is None else sparse),
             redactor=redactor_of(config.privacy.redact if redact is None else redact),
             vault_keys=vault_key,
         )
@@ -462,6 +463,11 @@ def _configured(models: ModelsConfig, role: Literal["expand", "rerank"]) -> Base
     """Return the chat model that the configuration names for a part of recall."""
     name: str | None = getattr(models, role)
     return None if name is None else named_chat_model(name, models)
+
+
+def _configured_sparse(config: Config, index: object) -> str | None:
+    """Return the name of the configured sparse encoder; none where nothing is to be embedded."""
+    return None if index is False else config.models.sparse
 
 
 def _configured_reranker(models: ModelsConfig) -> BaseChatModel | str | None:

@@ -35,7 +35,8 @@ def reembed(
 
     New vectors are written beside the old ones in batches and take their place in one transaction
     at the end. A killed run goes on where it was; items changed meanwhile are embedded again. Stores
-    that have the memory open with the old model search by keywords after that, and say so.
+    that have the memory open with the old model search by keywords after that, and say so. A sparse
+    encoder that the configuration names comes next, see `reencode`.
 
     Args:
         path: The file, or the address of a schema on a PostgreSQL server.
@@ -57,6 +58,8 @@ def reembed(
     if "\0" not in str(path) and not rooms.is_there(os.path.expanduser(path)):
         raise DatabaseError(f"{shown(path)} does not exist. Name the memory to re-embed.")
     found = _moved(path, indexing, embedder.model_id, config, progress)
+    if config.models.sparse is not None:
+        reencode(path, config.models.sparse, index=index, config=config, progress=progress)
     archive = config.database.archive_of(path)
     if archive is not None and os.path.exists(archive):
         _moved(archive, indexing, embedder.model_id, config, progress)

@@ -41,16 +41,26 @@ def search(
     """
     copy = None if index is None else index.current()
     if copy is None:
-        found, read = _read(connection, scope, plan.items, query, limit)
-        if index is not None and read >= sparse.WORTH_COPYING:
+        items = plan.items
+        if items is None:
+            items = _in_scope(connection, scope, "item i WHERE TRUE", ())
+        if index is not None and len(items) >= sparse.WORTH_COPYING:
             index.searches += 1
-        return found
+        return _best_of(connection, query, items, limit)
     assert index is not None
-    since = " AND s.seq > ?"
-    later, added = _streamed(connection, scope, since, (copy.last,), query, limit)
-    if index.outdated(added):
+    found = _from_copy(connection, copy, scope, plan.items, query, limit)
+    newest = connection.execute("SELECT coalesce(max(seq), 0) FROM sparse").fetchone()[0]
+    if newest <= copy.last:
+        return found
+    added = _in_scope(
+        connection,
+        scope,
+        "sparse s CROSS JOIN item i ON i.id = s.item WHERE s.seq > ?",
+        (copy.last,),
+    )
+    if index.outdated(len(added)):
         index.searches += 1
-    return _best([_from_copy(connection, copy, scope, plan.items, query, limit), later], limit)
+    return _best([found, _best_of(connection, query, added, limit)], limit)
 
 
 def _from_copy(
@@ -83,58 +93,39 @@ def _from_copy(
         asked *= FURTHER
 
 
-def _read(
-    connection: Connection, scope: CompiledScope, items: Ids | None, query: Pairs, limit: int
-) -> tuple[ScoredIds, int]:
-    """Return the best by reading all vectors in scope, and how many these are."""
-    if items is None:
-        return _streamed(connection, scope, "", (), query, limit)
+def _in_scope(
+    connection: Connection, scope: CompiledScope, source: str, bindings: tuple[Any, ...]
+) -> Ids:
+    """Return those items of a source that are in scope."""
+    namespaces, labels = scope.namespaces()
+    rows = connection.execute(
+        f"SELECT i.id{scope.value_column} FROM {source} AND i.namespace IN {namespaces} "
+        f"AND {scope.where}",
+        (*bindings, *labels, *scope.bindings),
+    )
+    return np.array([row[0] for row in scope.passing(rows)], np.int64)
+
+
+def _best_of(connection: Connection, query: Pairs, items: Ids, limit: int) -> ScoredIds:
     scores = of_items(connection, query, items)
     hit = scores > 0
-    return _best([ScoredIds(items[hit], scores[hit])], limit), len(items)
-
-
-def _streamed(
-    connection: Connection,
-    scope: CompiledScope,
-    further: str,
-    bindings: tuple[Any, ...],
-    query: Pairs,
-    limit: int,
-) -> tuple[ScoredIds, int]:
-    """Return the best of the vectors in scope for which a further condition holds, and how many these are."""
-    namespaces, labels = scope.namespaces()
-    found, last, read = ScoredIds(np.empty(0, np.int64), np.empty(0, np.float32)), 0, 0
-    while True:
-        rows = connection.execute(
-            f"SELECT s.seq, s.item, s.vector{scope.value_column} FROM sparse s CROSS JOIN item i "
-            f"ON i.id = s.item WHERE s.seq > ?{further} AND i.namespace IN {namespaces} AND {scope.where} "
-            "ORDER BY s.seq LIMIT ?",
-            (last, *bindings, *labels, *scope.bindings, READ_AT_ONCE),
-        ).fetchall()
-        if rows:
-            last, passing = rows[-1][0], scope.passing(rows)
-            scores = products(query, [row[2] for row in passing])
-            ids = np.fromiter((row[1] for row in passing), np.int64, len(passing))
-            hit = scores > 0
-            found = _best([found, ScoredIds(ids[hit], scores[hit])], limit)
-            read += len(rows)
-        if len(rows) < READ_AT_ONCE:
-            return found, read
+    return _best([ScoredIds(items[hit], scores[hit])], limit)
 
 
 def of_items(connection: Connection, query: Pairs, items: Ids) -> Floats:
     """float32[n]: the sum of products of each item with a query; 0 without a vector."""
-    rows = connection.execute(
-        "SELECT s.item, s.vector FROM carray(?) c CROSS JOIN sparse s ON s.item = c.value",
-        (connection.array(items),),
-    ).fetchall()
     found = np.zeros(len(items), np.float32)
-    if rows:
-        order = np.argsort(items)
-        ids = np.fromiter((row[0] for row in rows), np.int64, len(rows))
-        places = order[np.searchsorted(items, ids, sorter=order)]
-        found[places] = products(query, [row[1] for row in rows])
+    order = np.argsort(items)
+    for start in range(0, len(items), READ_AT_ONCE):
+        some = order[start : start + READ_AT_ONCE]
+        rows = connection.execute(
+            "SELECT s.item, s.vector FROM carray(?) c CROSS JOIN sparse s ON s.item = c.value",
+            (connection.array(items[some].tolist()),),
+        ).fetchall()
+        if rows:
+            ids = np.fromiter((row[0] for row in rows), np.int64, len(rows))
+            places = some[np.searchsorted(items[some], ids)]
+            found[places] = products(query, [row[1] for row in rows])
     return found
 
 

@@ -297,7 +297,7 @@ class Indexing:
         raise EmbeddingModelMismatchError(
             f"The sparse vectors in {path} come from {found.encoder}, but the store was opened with "
             f"{self.sparse.name}. Open it with that encoder, or move the file to this one with "
-            "langmemory.stores.reencode."
+            "langmemory.reencode."
         )
 
     def serves(self, found: ModelSetting) -> bool:
