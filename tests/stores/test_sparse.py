@@ -14,8 +14,10 @@ import numpy as np
 import pytest
 
 from langmemory import MemoryStore
+from langmemory.config import Config
 from langmemory.engines.sql.copies import sparse as copies
 from langmemory.engines.sql.search import sparse_search
+from langmemory.engines.sql.writing import encoding
 from langmemory.errors import ConfigError, EmbeddingError, EmbeddingModelMismatchError
 from langmemory.ports.sparse import PAIR, SparseVector
 from langmemory.recall import sparse_encoders
@@ -115,7 +117,7 @@ def test_a_viewer_and_a_filter_hold_for_it(tmp_path: Path, monkeypatch: pytest.M
     monkeypatch.setattr(copies, "WORTH_COPYING", 1)
     monkeypatch.setattr(copies, "SEARCHES_BEFORE_COPY", 0)
     with MemoryStore(tmp_path / "memory.db", sparse=Thesaurus()) as store:
-        for n in range(300):
+        for n in range(40):
             store.put(NS, f"x{n}", {"text": f"a car {n}", "n": n})
         private = {"owner": "ada", "privacy": "private"}
         store.put(NS, "secret", {"text": "the physician of ada", **private})
@@ -123,7 +125,7 @@ def test_a_viewer_and_a_filter_hold_for_it(tmp_path: Path, monkeypatch: pytest.M
         for _ in range(3):
             assert found_by(store.for_viewer("ben"), "doctor") == ["the physician of all"]
             assert len(found_by(store.for_viewer("ada"), "doctor")) == 2
-            assert found_by(store, "car", filter={"n": {"$gte": 299}}) == ["a car 299"]
+            assert found_by(store, "car", filter={"n": {"$gte": 39}}) == ["a car 39"]
             index = store._core.engine.copies.sparse
             with store._core.engine.copies._scan() as connection:
                 index.load(connection, 1 << 20)
@@ -134,17 +136,17 @@ def test_the_copy_answers_as_the_rows_do(tmp_path: Path, monkeypatch: pytest.Mon
     """Whatever was written, replaced and deleted since the copy was made, both find the same with the same
     sums of products."""
     rng = np.random.default_rng(5)
-    texts = [" ".join(rng.choice(list("abcdefghijkl"), 6)) for _ in range(400)]
-    monkeypatch.setattr(sparse_search, "READ_AT_ONCE", 32)
+    texts = [" ".join(rng.choice(list("abcdefghijkl"), 6)) for _ in range(120)]
+    monkeypatch.setattr(sparse_search, "READ_AT_ONCE", 16)
     with MemoryStore(tmp_path / "memory.db", sparse=Thesaurus()) as store:
-        for n, text in enumerate(texts[:300]):
+        for n, text in enumerate(texts[:90]):
             store.put((*NS, str(n % 7)), str(n), {"text": text})
         engine, index = store._core.engine, copies.SparseIndex()
         with engine.copies._scan() as connection:
             index.load(connection, 1 << 24)
-        for n, text in enumerate(texts[300:]):
+        for n, text in enumerate(texts[90:]):
             store.put((*NS, str(n % 5)), str(n), {"text": text})
-        for n in range(0, 300, 9):
+        for n in range(0, 90, 9):
             store.delete((*NS, str(n % 7)), str(n))
         encoder = store._core.indexing.sparse
         assert encoder is not None
@@ -164,12 +166,15 @@ def test_the_copy_answers_as_the_rows_do(tmp_path: Path, monkeypatch: pytest.Mon
             assert (len(both[0].ids) > 0) == (query != "z")
 
 
-def test_memories_from_before_are_encoded_by_reencode(tmp_path: Path) -> None:
+def test_memories_from_before_are_encoded_by_reencode(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Until all memories have a vector, recall leaves the channel out and says so; a run that broke off goes
     on, and another encoder's vectors never mix with these."""
+    monkeypatch.setattr(encoding, "BATCH", 50)
     path = str(tmp_path / "memory.db")
     with MemoryStore(path) as store:
-        for n in range(300):
+        for n in range(60):
             store.put(NS, str(n), {"text": f"a physician {n}"})
     with MemoryStore(path, sparse=Thesaurus()) as store:
         assert "there are no sparse vectors" in store.recall("doctor", NS).trace.degraded[0]
@@ -181,15 +186,15 @@ def test_memories_from_before_are_encoded_by_reencode(tmp_path: Path) -> None:
 
     class Dying(Thesaurus):
         def encode_documents(self, texts: Sequence[str]) -> Sequence[SparseVector]:
-            if len(self.asked) >= 256:
+            if len(self.asked) >= 50:
                 raise ConnectionError("gone")
             return super().encode_documents(texts)
 
     with pytest.raises(EmbeddingError, match=r"thesaurus failed \(ConnectionError: gone\)"):
         reencode(path, Dying())
     seen: list[tuple[int, int]] = []
-    assert reencode(path, Thesaurus(), progress=lambda *done: seen.append(done)) == 300 - 256
-    assert seen == [(44, 44)]
+    assert reencode(path, Thesaurus(), progress=lambda *done: seen.append(done)) == 60 - 50
+    assert seen == [(10, 10)]
     with MemoryStore(path, sparse=Thesaurus()) as store:
         recall = store.recall("doctor", NS, explain=True)
         assert (recall.trace.degraded, recall.trace.candidates["sparse"]) == ((), 40)
@@ -197,7 +202,7 @@ def test_memories_from_before_are_encoded_by_reencode(tmp_path: Path) -> None:
             EmbeddingModelMismatchError, match=r"come from thesaurus, but .* with other"
         ):
             MemoryStore(path, sparse=Thesaurus("other"))
-        assert reencode(path, Thesaurus("other")) == 301
+        assert reencode(path, Thesaurus("other")) == 61
         told = store.recall("doctor", NS).trace.degraded
         assert told == ("the sparse vectors come from other: not asked, reopen the store",)
         with pytest.raises(EmbeddingModelMismatchError):
@@ -327,10 +332,17 @@ def test_splade_is_read_by_sentence_transformers(tmp_path: Path) -> None:
 
 
 def test_a_missing_package_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The error names the extra to install."""
+    """The error names the extra to install, also where the configuration names the encoder;
+    a store that embeds nothing needs neither."""
     monkeypatch.setitem(sys.modules, "sentence_transformers", None)
-    with pytest.raises(ConfigError, match=r"needs sentence_transformers: .*the extra \"rerank\""):
+    needs = r"needs sentence_transformers: .*the extra \"rerank\""
+    with pytest.raises(ConfigError, match=needs):
         MemoryStore(tmp_path / "memory.db", sparse="splade")
+    config = Config.model_validate({"models": {"embedding": "static + splade:some/model"}})
+    with pytest.raises(ConfigError, match=f"'splade:some/model' {needs}"):
+        MemoryStore(tmp_path / "memory.db", config=config)
+    MemoryStore(tmp_path / "memory.db", config=config, index=False).close()
+    assert config.models.dense == "static"
 
 
 def test_long_texts_have_the_largest_weights_of_their_parts(tmp_path: Path) -> None:
