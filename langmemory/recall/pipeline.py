@@ -354,11 +354,11 @@ class _Asked:
         found = signals(pool, reading, intent, self.vocabulary, preset, origins, fact_sources)
         if hops.related or len(looked.candidates.named.ids):
             found["graph"] = hops.closeness(ids, looked.candidates.named)
-        if self.sparse is not None and len(ids):
-            found["sparse"] = scoring.min_max(source.products(self.sparse, ids))
         if len(claims.ids):
             found["claim"] = claims.among(ids)
         weights = weights_among(pool, intent, preset, len(query.terms))
+        if self.sparse is not None and weights["sparse"] and len(ids):
+            found["sparse"] = scoring.min_max(source.products(self.sparse, ids))
         relevant = scoring.relevance(found, weights)
         self.clock.lap("signals")
         wanted = {name for name, width in preset.multiplier_ranges.items() if width}

@@ -30,6 +30,9 @@ from tests.postgres_server import place
 from tests.recall.test_rerankers import ASKED, SAID, tiny
 
 NS = ("home",)
+WEIGHTED = Config.model_validate(
+    {"recall": {"presets": {"balanced": {"weights": {"sparse": 0.05}}}}}
+)
 MEANT = {"doctor": "physician", "arzt": "physician", "car": "automobile"}
 
 
@@ -71,7 +74,7 @@ def test_it_finds_what_other_words_say_and_explains_it(tmp_path: Path) -> None:
     """A memory with none of the query's words is found by the encoder's dimensions, in a store that has
     nothing else that finds it, blocking and awaited."""
     encoder = Thesaurus()
-    with MemoryStore(tmp_path / "memory.db", index=False, sparse=encoder) as store:
+    with MemoryStore(tmp_path / "memory.db", index=False, sparse=encoder, config=WEIGHTED) as store:
         store.remember(
             NS, [("user", "A physician came."), ("user", "We saw a heron.")], thread_id="t"
         )
@@ -389,7 +392,7 @@ def test_vectors_go_along_to_the_archive_file_and_back(tmp_path: Path) -> None:
     with MemoryStore(path) as store:
         move(store)
         assert count(store) == before - 1
-    with MemoryStore(path, sparse=Thesaurus()) as store:
+    with MemoryStore(path, sparse=Thesaurus(), config=WEIGHTED) as store:
         moved = store.recall("green", ADA, include_archive=True, explain=True)
         assert not moved.trace.degraded
         [one] = [one for one in moved.results if one.memory.key == first]

@@ -1,7 +1,7 @@
 """The sparse vectors in memory: which rows have weight in a dimension, as plain arrays.
 
-To read every vector of 100,000 memories takes a fifth of a second; a process that searches often has them
-by dimension instead (eight bytes a weight). One `SparseIndex` is shared by all stores of a process on one
+To read every vector of 100,000 memories takes three quarters of a second; a process that searches again has
+them by dimension instead (eight bytes a weight). One `SparseIndex` is shared by all stores of a process on one
 database. It can be dropped at any time. Numbers of vectors are never used twice: what was deleted or
 replaced since is not found under its number any more, and what was added has a higher one.
 """
@@ -19,8 +19,8 @@ from langmemory.engines.sql.tables.connection import Connection
 from langmemory.ports.candidates import Floats, Ids
 from langmemory.ports.sparse import PAIR, Pairs
 
-SEARCHES_BEFORE_COPY: Final = 8
-"""Searches through many vectors after which a process is taken to go on searching."""
+SEARCHES_BEFORE_COPY: Final = 2
+"""Searches through many vectors after which a copy is made, which takes as long as these."""
 WORTH_COPYING: Final = 2_000
 """Vectors below which reading them all takes a few milliseconds."""
 READ_AT_ONCE: Final = 4_096
