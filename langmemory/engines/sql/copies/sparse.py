@@ -1,8 +1,8 @@
 """The sparse vectors in memory: which rows have weight in a dimension, as plain arrays.
 
-To read every vector of 100,000 memories takes three quarters of a second; a process that searches again has
-them by dimension instead (eight bytes a weight). One `SparseIndex` is shared by all stores of a process on one
-database. It can be dropped at any time. Numbers of vectors are never used twice: what was deleted or
+To read every vector of 100,000 memories takes three quarters of a second; a process that searches again
+has them by dimension instead (eight bytes a weight). One `SparseIndex` is shared by all stores of a process
+on one database. It can be dropped at any time. Numbers of vectors are never used twice: what was deleted or
 replaced since is not found under its number any more, and what was added has a higher one.
 """
 
