@@ -81,6 +81,8 @@ def test_documents_are_found_and_cited(store: MemoryStore, folder: Path) -> None
     assert first.memory.kind == "resource"
     shown = [(one.path, one.title, one.chunks) for one in store.documents.list()]
     assert shown == [("docs/guide.md", "Guide", 3), ("paper.md", "Paper", 1)]
+    listed = [one.text for one in store.admin.memories(PLACE)]
+    assert {"docs/guide.md Guide", "paper.md Paper", f"{folder}"} <= {*listed}
 
 
 def test_headings_are_searched_and_stand_beside_the_text(store: MemoryStore, folder: Path) -> None:
