@@ -215,8 +215,8 @@ class Indexing:
         if isinstance(self.embedder, StaticEmbedder):  # split once, for tokens and vectors
             split = _split(writes, pending.texts)
             vectors = _static.embed_tokens([split[text] for text in pending.texts])
-            tokens = _tokens([split[write.text] for write in writes], writes)
-            return _laid(writes, vectors, pending.hashes, tokens)
+            stored = _tokens([split[write.text] for write in writes], writes)
+            return _laid(writes, vectors, pending.hashes, stored)
         return self.finish(writes, pending, self.embed_missing(pending), tokens=tokens)
 
     def embed_missing(self, pending: Pending) -> Floats | None:
