@@ -87,7 +87,7 @@ class CheckedEncoder:
         if not distinct:
             return []
         with self._failing_clearly():
-            answer = self._ask(distinct)
+            answer = list(self._ask(distinct))  # it may be a generator
         return self._checked(answer, distinct, texts)
 
     async def aencode_documents(self, texts: Sequence[str]) -> list[Pairs]:
@@ -98,7 +98,7 @@ class CheckedEncoder:
         if not distinct:
             return []
         with self._failing_clearly():
-            answer = await self._aask(distinct)
+            answer = list(await self._aask(distinct))
         return self._checked(answer, distinct, texts)
 
     def queries(self, texts: Sequence[str]) -> dict[str, Pairs | None]:
