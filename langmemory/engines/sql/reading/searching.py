@@ -258,7 +258,7 @@ class Searching:
             return snapshot.nearest(scope, vector, limit, overfetch=OVERFETCH, exact=self.exact)
         return pipeline.order(
             query,
-            SnapshotSource(snapshot, scope, exact=self.exact),
+            SnapshotSource(snapshot, scope, exact=self.exact, shown=vector),
             vector=vector,
             now=datetime.now(UTC),
             preset=self.preset,

@@ -50,13 +50,19 @@ class SnapshotSource:
         *,
         exact: bool = False,
         labelled: bool = False,
+        shown: Floats | None = None,
     ) -> None:
-        """``exact``: compare all vectors, without the quantized index; ``labelled``: say in words
-        what each edge is."""
+        """
+        Args:
+            exact: Compare all vectors, without the quantized index.
+            labelled: Say in words what each edge is.
+            shown: The query's vector, where items will be shown as LangGraph does, with their cosines.
+        """
         self._snapshot = snapshot
         self._scope = scope
         self._exact = exact
         self._labelled = labelled
+        self._shown = shown
 
     def dense(self, vector: Floats, limit: int) -> ScoredIds:
         # The last of so many candidates hardly matter: no need to be exact there.
@@ -118,7 +124,7 @@ class SnapshotSource:
     def rows(self, ids: Ids) -> Rows:
         if not len(ids):
             return as_rows(())
-        return as_rows(self._snapshot.facets(ids))
+        return as_rows(self._snapshot.facets(ids, self._shown))
 
     def uses(self, ids: Ids) -> Uses:
         return as_uses(ids, self._uses(ids))
