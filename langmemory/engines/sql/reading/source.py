@@ -48,15 +48,19 @@ class SnapshotSource:
         *,
         exact: bool = False,
         labelled: bool = False,
+        nearest: ScoredIds = NOTHING,
     ) -> None:
         """``exact``: compare all vectors, without the quantized index; ``labelled``: say in words
-        what each edge is."""
+        what each edge is; ``nearest``: the first answers of `dense`, where they are known."""
         self._snapshot = snapshot
         self._scope = scope
         self._exact = exact
         self._labelled = labelled
+        self._nearest = nearest
 
     def dense(self, vector: Floats, limit: int) -> ScoredIds:
+        if limit <= len(self._nearest.ids):
+            return ScoredIds(self._nearest.ids[:limit], self._nearest.scores[:limit])
         # The last of so many candidates hardly matter: no need to be exact there.
         return ScoredIds(
             *self._snapshot.nearest(
@@ -171,6 +175,15 @@ class SnapshotSource:
         rows = connection.execute(
             "SELECT i.id FROM carray(?) c CROSS JOIN item i ON i.id = c.value WHERE i.owner <> ?",
             (connection.array(ids), viewer),
+        )
+        return np.fromiter((row[0] for row in rows), np.int64)
+
+    def documents_among(self, ids: Ids) -> Ids:
+        connection = self._snapshot.connection
+        rows = connection.execute(
+            "SELECT i.id FROM carray(?) c CROSS JOIN item i ON i.id = c.value "
+            "WHERE i.kind = 'resource'",
+            (connection.array(ids),),
         )
         return np.fromiter((row[0] for row in rows), np.int64)
 
