@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from langmemory.graphs import build_chat_graph, build_reflection_graph
     from langmemory.reflection import ReflectionExecutor, create_procedure_learner
     from langmemory.remote import RemoteMemoryStore
-    from langmemory.stores import MemoryStore, reembed
+    from langmemory.stores import MemoryStore, reembed, reencode
     from langmemory.tools import create_manage_memory_tool, create_search_memory_tool
     from langmemory.types import Memory, Recall, RecallResult
 
@@ -46,6 +46,7 @@ __all__ = [
     "create_thread_extractor",
     "load_config",
     "reembed",
+    "reencode",
 ]
 
 _HOMES = {
@@ -70,6 +71,7 @@ _HOMES = {
     "create_thread_extractor": "langmemory.compat.langmem",
     "load_config": "langmemory.config",
     "reembed": "langmemory.stores",
+    "reencode": "langmemory.stores",
 }
 
 

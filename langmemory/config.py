@@ -29,6 +29,8 @@ CENTURY_SECONDS = 36_500 * DAY_SECONDS
 
 FilePath = Annotated[str, Field(min_length=1), AfterValidator(os.path.expanduser)]
 ModelName = Annotated[str, Field(pattern=r"^[^\s:]+:\S+$")]
+WITH_SPARSE = r"^(static|mock|[^\s:]+:\S+) \+ splade(:\S+)?$"
+WithSparse = Annotated[str, Field(pattern=WITH_SPARSE)]
 
 
 class Section(BaseModel):
@@ -134,11 +136,12 @@ class TokenPrice(Section):
 class ModelsConfig(Section):
     """Which models are used. Model names stand nowhere else."""
 
-    embedding: Literal["static", "mock"] | ModelName = Field(
+    embedding: Literal["static", "mock"] | ModelName | WithSparse = Field(
         default="static",
         description="Model that turns text into vectors, unless the application passes its own: "
         "`static` (embedded, no server), `mock` (hashes, for tests) or "
-        '`"provider:model"`, such as `"ollama:nomic-embed-text"`.',
+        '`"provider:model"`, such as `"ollama:nomic-embed-text"`. With a sparse encoder beside it: '
+        '`"static + splade:MODEL"` (extra `rerank`).',
     )
     deep: ModelName | None = Field(
         default=None,
@@ -190,6 +193,17 @@ class ModelsConfig(Section):
         '`{"gpt-4.1-mini": {"input": 0.4, "output": 1.6}}`. With it, `langmemory runs` shows what a '
         "reflection cost. A model that reports its own cost needs none.",
     )
+
+    @property
+    def dense(self) -> str:
+        """The embedding model without a sparse encoder beside it."""
+        return self.embedding.partition(" + ")[0]
+
+    @property
+    def sparse(self) -> str | None:
+        """The sparse encoder beside the embedding model, if there is one."""
+        name = self.embedding.partition(" + ")[2]
+        return None if self.mock_embeddings else name or None
 
 
 BUILT_IN_PRESETS = ("fast", "balanced", "thorough")
@@ -582,7 +596,11 @@ def _describe(schema: Mapping[str, Any]) -> str:
     return ", ".join(words)
 
 
-_PATTERNS = {r"^[^\s:]+:\S+$": 'as `"provider:model"`', r"^https?://\S+$": "as `http://host:port`"}
+_PATTERNS = {
+    r"^[^\s:]+:\S+$": 'as `"provider:model"`',
+    WITH_SPARSE: 'as `"model + splade:MODEL"`',
+    r"^https?://\S+$": "as `http://host:port`",
+}
 
 
 def _row(section: str, name: str, field: FieldInfo) -> str:

@@ -160,11 +160,20 @@ def without_archived_marks(value: Mapping[str, Any]) -> dict[str, Any]:
     return {name: told for name, told in value.items() if name not in ARCHIVED_MARKS}
 
 
+_RECORDS: Final = {
+    ("resource", "document"): ("path", "title"),
+    ("resource", "source"): ("root", "pattern"),
+    ("working", "link"): ("source", "relation", "target"),
+}
+"""What is read of records that have no sentence, by kind and record."""
+
+
 def readable_text(value: Mapping[str, Any]) -> str:
     """Return the sentence in a value, for people, for the keyword index and for the embedded model.
 
-    ``{"content": "…"}`` and LangMem's ``{"kind": …, "content": {…}}`` give the content; anything
-    else its scalar leaves in order, with their names. That it was put away is not part of it.
+    ``{"content": "…"}`` and LangMem's ``{"kind": …, "content": {…}}`` give the content, documents and links
+    their names; anything else its scalar leaves in order, with their names. That it was put away is not part
+    of it.
     """
     value = without_archived_marks(value)
     inner: Any = value
@@ -175,6 +184,8 @@ def readable_text(value: Mapping[str, Any]) -> str:
         found = inner.get(name)
         if isinstance(found, str) and found.strip():
             return found
+    if (fields := _RECORDS.get((str(value.get("kind")), str(value.get("record"))))) is not None:
+        return " ".join(str(value.get(name) or "") for name in fields).strip()
     return "\n".join(
         f"{path}: {leaf}" if path else str(leaf) for path, leaf in _scalars(inner, "") if leaf != ""
     )

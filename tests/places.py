@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from langmemory.stores import MemoryStore
 from tests import postgres_server
@@ -27,3 +27,18 @@ def locked(path: Path) -> Iterator[None]:
     """Another store on a memory is in the middle of a write."""
     with MemoryStore(path, index=False) as other, other._core.engine.write():
         yield
+
+
+def kept(store: MemoryStore) -> bytes:
+    """Return the bytes of a memory of a test: those of its folder, or the rows of its schema."""
+    if not POSTGRES:
+        return b"".join(one.read_bytes() for one in Path(store.path).parent.iterdir())
+    raw: Any = store.conn
+    tables = raw.execute("SELECT tablename FROM pg_tables WHERE schemaname = current_schema()")
+    names = [name for (name,) in tables.fetchall()]
+    assert "secret" in names
+    found = b""
+    for name in names:
+        with raw.raw.cursor().copy(f'COPY "{name}" TO STDOUT (FORMAT binary)') as rows:
+            found += b"".join(rows)
+    return found

@@ -404,10 +404,10 @@ def _embedder(config: Config, path: str) -> Check:
     except LangMemoryError as error:
         return Check(state="fail", what="embedder", found=_line(error))
     if of_file not in (None, dims):
-        found = f"{config.models.embedding} answers {dims} dimensions, the file's have {of_file}"
+        found = f"{config.models.dense} answers {dims} dimensions, the file's have {of_file}"
         return Check(state="fail", what="embedder", found=found, advice="langmemory reembed")
     return Check(
-        state="ok", what="embedder", found=f"{config.models.embedding} answers {dims} dimensions"
+        state="ok", what="embedder", found=f"{config.models.dense} answers {dims} dimensions"
     )
 
 
@@ -436,7 +436,8 @@ def _ollama(models: ModelsConfig) -> Iterator[Check]:
     from langmemory.cli.ollama import has_model, installed_models
 
     url = models.ollama_url
-    named = {f"models.{key}": getattr(models, key) for key in ("embedding", *CHAT_MODELS)}
+    named = {f"models.{key}": getattr(models, key) for key in CHAT_MODELS}
+    named = {"models.embedding": models.dense, **named}
     wanted = {
         key: name.removeprefix(OLLAMA)
         for key, name in named.items()

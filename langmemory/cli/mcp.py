@@ -37,6 +37,15 @@ def mcp(
             show_default=False,
         ),
     ] = None,
+    project: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--project",
+            metavar="NAME",
+            help="A project at hand: its documents are searched, too. Several times for several.",
+            show_default=False,
+        ),
+    ] = None,
 ) -> None:
     """Serve the memory file over MCP on stdin and stdout; a client starts it.
 
@@ -57,12 +66,18 @@ def mcp(
     grant = Grant(
         id=LOCAL.id,
         viewer=viewer,
-        namespaces=(place,),
+        namespaces=(),
         scope=LOCAL.scope,
         agent=None if agent is None else check_agent("--agent", agent),
-    )
+    ).at(place, tuple(project or ()))
     log_to_stderr(quiet=True)
     with _of_this_person(target).open(create=True) as store:
+        for name in grant.projects:
+            if store.projects.get(name) is None:
+                raise ConfigError(
+                    f"There is no project {name!r}; `langmemory projects list` shows them, and "
+                    "`langmemory projects add FOLDER` registers one."
+                )
         access = Access(application=store, grant=grant)
         answer = answering(lambda _: access, lambda: None)
         server = sdk.server(answer, version=__version__, instructions=INSTRUCTIONS)

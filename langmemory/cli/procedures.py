@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 procedures = typer.Typer(
     cls=CommandLine,
     no_args_is_help=True,
-    help="How things are done, step by step, and how it went.",
+    help="Keep how things are done, step by step, and how it went.",
 )
 
 KeyArgument = Annotated[str, typer.Argument(metavar="KEY", help="As `procedures list` shows it.")]

@@ -83,7 +83,9 @@ def add(
 @with_target
 def list_projects(target: OnFile, as_json: JsonOption = False) -> None:
     """List the projects by name."""
-    from langmemory.cli.screen import FOLD, RIGHT, Screen, plain_table
+    from rich.text import Text
+
+    from langmemory.cli.screen import Screen
 
     with target.open(vectors=False) as store:
         found = store.projects.list()
@@ -92,13 +94,13 @@ def list_projects(target: OnFile, as_json: JsonOption = False) -> None:
     if as_json:
         say(json_text([plain(one) for one in found]))
         return
-    table = plain_table(
-        {"name": FOLD, "folder": FOLD, "owner": FOLD, "documents": RIGHT, "reviews": RIGHT}
-    )
+    console = Screen()
     for one, many, asked in zip(found, documents, open_, strict=True):
-        table.add_row(one.name, one.root, one.owner, f"{many:,}", f"{asked:,}")
-    if found:
-        Screen().print(table)
+        console.print(Text(one.name, "bold", overflow="fold"))
+        said = [counted(many, "document"), counted(asked, "open review") if asked else ""]
+        said.append(f"owner {one.owner}" if one.owner else "")
+        console.print_indented(Text(", ".join(filter(None, said))))
+        console.print(Text(f"  {one.root}", "dim"), soft_wrap=True)
     say(counted(len(found), "project"))
 
 

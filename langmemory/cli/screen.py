@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from rich.console import Console, ConsoleOptions, RenderableType
+from rich.padding import Padding
 from rich.progress import MofNCompleteColumn, Progress, ProgressColumn, TimeRemainingColumn
 from rich.segment import Segment
 from rich.table import Table
@@ -45,6 +46,13 @@ class Screen(Console):
                 table.add_row(*cells, style=style)
         if not self.narrow:
             self.print(table)
+
+    def print_indented(self, *texts: Text) -> None:
+        """Print texts below a line that they belong to, each by two columns to the right, also where it goes
+        on in a next line."""
+        for text in texts:
+            text.overflow = "fold"
+            self.print(Padding(text, (0, 0, 0, 2), expand=False))
 
     def render(
         self, renderable: RenderableType, options: ConsoleOptions | None = None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING, Annotated, cast
 
 import typer
@@ -94,6 +95,9 @@ def tasks(
         _show(console, one, whole=task is not None)
     if not found:
         console.print("There is no task.")
+    elif task is None and add is None:
+        counts = Counter(one.status.replace("_", " ") for one in found)
+        say(", ".join(f"{count:,} {status}" for status, count in counts.items()))
 
 
 def _changed(
@@ -112,20 +116,16 @@ def _changed(
 def _show(console: Screen, task: Task, *, whole: bool) -> None:
     from rich.text import Text
 
-    who = f"  {task.agent}" if task.agent else ""
-    head = Text.assemble(
-        (f"{task.status.replace('_', ' ')}  ", "dim"),
-        (task.title, "bold"),
-        who,
-        (f"  {task.key}", "dim"),
-    )
-    console.print(head)
-    for blocker in task.blockers:
-        console.print(Text(f"  waits for {blocker}"))
+    who = f"{task.agent}  " if task.agent else ""
+    status = (f"{task.status.replace('_', ' ')}  ", "dim")
+    console.print(Text.assemble(status, (task.title, "bold"), overflow="fold"))
+    lines = [Text.assemble(who, (task.key, "dim"))]
+    lines += [Text(f"waits for {one}") for one in task.blockers]
     if task.note:
-        console.print(Text(f"  {task.note}", "dim"))
+        lines.append(Text(task.note, "dim"))
     if whole and task.details:
-        console.print(Text(f"  {task.details}"))
+        lines.append(Text(task.details))
+    console.print_indented(*lines)
 
 
 def decisions(
@@ -153,18 +153,14 @@ def decisions(
         return
     console = Screen()
     for one in found:
-        by = f"  {one.made_by}" if one.made_by else ""
-        over = "" if one.holds else "  superseded"
-        console.print(
-            Text.assemble(
-                (f"{one.created_at.astimezone():%Y-%m-%d}  ", "dim"),
-                (one.what, "bold"),
-                (f"{by}{over}  {one.key}", "dim"),
-            )
-        )
-        console.print(Text(f"  because {one.why}"))
+        by = f"{one.made_by}  " if one.made_by else ""
+        over = "" if one.holds else "superseded  "
+        day = (f"{one.created_at.astimezone():%Y-%m-%d}  ", "dim")
+        console.print(Text.assemble(day, (one.what, "bold"), overflow="fold"))
+        lines = [Text(f"because {one.why}")]
         if one.alternatives:
-            console.print(Text(f"  instead of {'; '.join(one.alternatives)}", "dim"))
+            lines.append(Text(f"instead of {'; '.join(one.alternatives)}", "dim"))
+        console.print_indented(*lines, Text(f"{over}{by}{one.key}", "dim"))
     if not found:
         console.print("Nothing was decided.")
 

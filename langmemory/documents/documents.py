@@ -2,7 +2,7 @@
 
 A document is an item that says what was read, under ``doc/{id}``, and one item for each chunk, under
 ``doc/{id}/{hash of its text}``; all have the kind ``resource``. A chunk whose text stays keeps its key, its
-vector and what was linked with it. Each document is written in one transaction.
+vector and what was linked with it. Each document is written in one transaction, some others with it.
 """
 
 from __future__ import annotations
@@ -429,22 +429,23 @@ class Documents:
             if name not in names and not name.startswith(tuple(failed))
         }
         moved_from = {one.document.sha256: name for name, one in gone.items()}
-        for number, (name, path) in enumerate(there):
-            if progress is not None:
-                progress(number, len(there), name)
-            try:
-                before = known.get(name)
-                if before is not None and Stamp.of(path.stat()) == before.stamp:
-                    writer.done.unchanged += 1
-                    continue
-                content = files.read(path, most_bytes=most_bytes)
-                old = None if before is not None else moved_from.pop(content.sha256, None)
-                if old is not None:
-                    writer.move(gone.pop(old), name, content)
-                else:
-                    writer.take(source.root, name, content, before)
-            except (ImportFormatError, OSError) as error:
-                failed[name] = files.why(error)
+        with writer.together():
+            for number, (name, path) in enumerate(there):
+                if progress is not None:
+                    progress(number, len(there), name)
+                try:
+                    before = known.get(name)
+                    if before is not None and Stamp.of(path.stat()) == before.stamp:
+                        writer.done.unchanged += 1
+                        continue
+                    content = files.read(path, most_bytes=most_bytes)
+                    old = None if before is not None else moved_from.pop(content.sha256, None)
+                    if old is not None:
+                        writer.move(gone.pop(old), name, content)
+                    else:
+                        writer.take(source.root, name, content, before)
+                except (ImportFormatError, OSError) as error:
+                    failed[name] = files.why(error)
         for one in gone.values():
             writer.remove(one)
         writer.done.failed.update(failed)

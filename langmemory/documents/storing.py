@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import AbstractContextManager
 from datetime import datetime
 from typing import Any, Protocol, TypeAlias
 
@@ -65,6 +66,8 @@ class Taking(Protocol):
     dry_run: bool
 
     def take(self, root: str, path: str, content: Content, known: Known | None) -> None: ...
+
+    def together(self) -> AbstractContextManager[None]: ...
 
     def move(self, known: Known, path: str, content: Content) -> None: ...
 

@@ -1,11 +1,13 @@
-"""Documents into a store: each in one transaction, with what was known of it replaced."""
+"""Documents into a store: each whole in one transaction, with what was known of it replaced."""
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterator
-from dataclasses import replace
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
 from datetime import datetime
+from functools import partial
 from typing import Any, Final
 
 from langgraph.store.base import GetOp, Item, PutOp
@@ -21,6 +23,23 @@ from langmemory.types import Namespace
 
 ATTEMPTS: Final = 5
 """How often a document is written where somebody else writes it at the same time."""
+CHUNKS_TOGETHER: Final = 256
+"""From which documents that were taken together are written, in one transaction of some 50 ms."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Taken:
+    """A document that is to be written."""
+
+    document: Document
+    content: Content
+    known: Known | None
+    converted: Converted | None
+    """None: its chunks stay as they are."""
+    chunks: dict[str, dict[str, Any]]
+    links: Links
+    note: Callable[[], object]
+    """Is called when it is written."""
 
 
 class Writer:
@@ -33,6 +52,20 @@ class Writer:
         self.done = Synced()
         self.linked: set[str] = set()
         """Keys of the documents that name links, or did before."""
+        self._waiting: list[Taken] = []
+        self._most_waiting = 0
+        """Chunks that may wait for others to be written with them."""
+
+    @contextmanager
+    def together(self) -> Iterator[None]:
+        """Write the documents that are taken within it some at a time. None of them is ever half there."""
+        self._most_waiting = CHUNKS_TOGETHER
+        try:
+            yield
+            self._write_waiting()
+        finally:
+            self._most_waiting = 0
+            self._waiting.clear()
 
     def take(self, root: str, path: str, content: Content, known: Known | None) -> None:
         """Write a document that is new, or may be otherwise than before.
@@ -43,7 +76,7 @@ class Writer:
         if known is not None and known.document.sha256 == content.sha256:
             self.done.unchanged += 1
             if known.stamp != content.stamp:
-                self._write(known.document, content, known, None)
+                self._write(known.document, content, known, None, note=lambda: None)
             return
         converted = convert(content.data, path)
         document = Document(
@@ -51,21 +84,23 @@ class Writer:
             path=path, root=root, title="", sha256=content.sha256, bytes=len(content.data), chunks=0,
             read_at=datetime.min,
         )  # fmt: skip
-        self._write(document, content, known, converted)
-        (self.done.added if known is None else self.done.changed).append(path)
+        told = self.done.added if known is None else self.done.changed
+        self._write(document, content, known, converted, note=partial(told.append, path))
 
     def move(self, known: Known, path: str, content: Content) -> None:
         """Write a document that is elsewhere: what is known of its chunks stays."""
         document = replace(known.document, path=path)
-        self._write(document, content, known, convert(content.data, path))
-        self.done.moved[path] = known.document.path
+        told = partial(self.done.moved.__setitem__, path, known.document.path)
+        self._write(document, content, known, convert(content.data, path), note=told)
 
     def remove(self, known: Known) -> None:
         """Take a document out."""
         document = known.document
         for _ in self._attempts():
             puts = [PutOp(self._namespace, f"{document.key}/{part}", None) for part in known.keys]
-            if self._put([*puts, PutOp(self._namespace, document.key, None)], document, known):
+            if self._put(
+                [*puts, PutOp(self._namespace, document.key, None)], {document.key: known}
+            ):
                 break
             found = self._store.get(self._namespace, document.key)
             if found is None:  # somebody else did it
@@ -104,30 +139,73 @@ class Writer:
         content: Content,
         known: Known | None,
         converted: Converted | None,
+        *,
+        note: Callable[[], object],
     ) -> None:
-        """Write a document. ``converted`` None leaves its chunks as they are."""
-        new = None if converted is None else dict(self._chunks(document, converted))
+        """Write a document, at once or with others. ``converted`` None leaves its chunks as they are."""
+        chunks = {} if converted is None else dict(self._chunks(document, converted))
         links = self._links(document, converted, known)
         if links or (known is not None and known.links):
             self.linked.add(document.key)
-        for _ in self._attempts():
-            before = {} if new is None or known is None else self._stored(known)
-            keys = (known.keys if known is not None else ()) if new is None else tuple(new)
-            chunks = {
-                part: value for part, value in (new or {}).items() if before.get(part) != value
-            }
-            gone = dict.fromkeys(part for part in before if part not in (new or {}))
-            puts = [
-                PutOp(self._namespace, f"{document.key}/{part}", value)
-                for part, value in {**chunks, **gone}.items()
-            ]
-            value = record(document, content, keys, converted, known, links)
-            puts.append(PutOp(self._namespace, document.key, value, index=False))
-            if self._put(puts, document, known):
-                self.done.chunks += len(chunks)
+        self._waiting.append(
+            Taken(
+                document=document, content=content, known=known, converted=converted, chunks=chunks,
+                links=links, note=note,
+            )
+        )  # fmt: skip
+        if sum(len(one.chunks) + 1 for one in self._waiting) > self._most_waiting:
+            self._write_waiting()
+
+    def _write_waiting(self) -> None:
+        waiting = self._waiting.copy()
+        self._waiting.clear()
+        if len(waiting) > 1:
+            planned = [self._planned(one, one.known) for one in waiting]
+            try:
+                written = self._put(
+                    [put for puts in planned for put in puts],
+                    {one.document.key: one.known for one in waiting},
+                )
+            except (
+                Exception
+            ):  # of one of them: the others are written, and it says so when its turn comes
+                written = False
+            if written:
+                for one, puts in zip(waiting, planned, strict=True):
+                    self._note(one, puts)
                 return
-            found = self._store.get(self._namespace, document.key)
+        for one in waiting:
+            self._write_alone(one)
+
+    def _write_alone(self, one: Taken) -> None:
+        known = one.known
+        for _ in self._attempts():
+            puts = self._planned(one, known)
+            if self._put(puts, {one.document.key: known}):
+                self._note(one, puts)
+                return
+            found = self._store.get(self._namespace, one.document.key)
             known = None if found is None else known_of(found)
+
+    def _note(self, one: Taken, puts: Sequence[PutOp]) -> None:
+        """Keep account of a document that was written: of its chunks, those that are new or otherwise."""
+        self.done.chunks += sum(put.value is not None for put in puts) - 1
+        one.note()
+
+    def _planned(self, one: Taken, known: Known | None) -> list[PutOp]:
+        """Return what is to be written of a document, where this is known of it."""
+        document, new = one.document, one.chunks
+        stays = one.converted is None
+        before = {} if stays or known is None else self._stored(known)
+        keys = (known.keys if known is not None else ()) if stays else tuple(new)
+        chunks = {part: value for part, value in new.items() if before.get(part) != value}
+        gone = dict.fromkeys(part for part in before if part not in new)
+        puts = [
+            PutOp(self._namespace, f"{document.key}/{part}", value)
+            for part, value in {**chunks, **gone}.items()
+        ]
+        value = record(document, one.content, keys, one.converted, known, one.links)
+        return [*puts, PutOp(self._namespace, document.key, value, index=False)]
 
     def _links(self, document: Document, converted: Converted | None, known: Known | None) -> Links:
         """Return what the front matter of a document names."""
@@ -141,15 +219,16 @@ class Writer:
             self.done.unlinked[document.path] = f"its front matter: {error}"
             return {}
 
-    def _put(self, puts: list[PutOp], document: Document, known: Known | None) -> bool:
-        """Write in one transaction; false where somebody else wrote the document meanwhile."""
+    def _put(self, puts: list[PutOp], documents: Mapping[str, Known | None]) -> bool:
+        """Write documents in one transaction; false where somebody else wrote one of them meanwhile."""
         if self.dry_run:
             return True
-        place = (self._namespace, document.key)
+        expected = {
+            (self._namespace, key): None if known is None else known.updated_at
+            for key, known in documents.items()
+        }
         try:
-            self._store.put_all_if(
-                puts, expected={place: None if known is None else known.updated_at}
-            )
+            self._store.put_all_if(puts, expected=expected)
         except ChangedMeanwhileError:
             return False
         return True

@@ -115,7 +115,7 @@ def resolve_embedder(
     if config.models.mock_embeddings:
         embed = "mock"
     elif embed is None:
-        embed = config.models.embedding
+        embed = config.models.dense
     if isinstance(embed, str):
         embed = _from_name(embed, dims, config)
     if isinstance(embed, LocalEmbeddings):

@@ -28,6 +28,8 @@ them, and what stands for them in the index: a character of private use, which `
 a letter. By place in Unicode, so that every Python writes the same."""
 SIGNS: Final = "".join(map(chr, _AS_LETTERS))
 """The signs, to stand in the brackets of a regular expression."""
+_REWRITTEN: Final = re.compile("[\u0370-\u1fff\ua800-\uabff]")
+"""Signs, and letters of words that have stems."""
 
 # Han with extensions A-H and compatibility, kana with their extensions, Hangul syllables, Bopomofo;
 # Thai, Lao, Myanmar and Khmer.
@@ -41,6 +43,8 @@ _CHARACTER = re.compile(f".[{SIGNS}]*", re.DOTALL)
 """A character as a reader counts them."""
 _WORD = re.compile(rf"[^\W_](?:[^\W_]|[{SIGNS}])*")
 """Letters and digits, with the signs that belong to them."""
+_ASCII_WORD = re.compile(r"[a-z0-9]+")
+"""As `_WORD`, of a folded text of ASCII."""
 _OTHER_FORMS = re.compile("[\ufb00-\ufb06\uff01-\uff9f]+")
 """Ligatures, letters of full and half width: other forms of what is written otherwise elsewhere."""
 # Soft hyphens and joiners; the vowel points of Hebrew, Arabic and Syriac, and the Arabic stretch.
@@ -67,7 +71,7 @@ def index_text(text: str) -> str:
 
 def as_indexed(text: str) -> str:
     """A text of `split_words` as it stands in the index."""
-    return text if text.isascii() else stems(text).translate(_AS_LETTERS)
+    return stems(text).translate(_AS_LETTERS) if _REWRITTEN.search(text) else text
 
 
 def split_words(text: str) -> list[str]:
@@ -75,11 +79,15 @@ def split_words(text: str) -> list[str]:
 
     A run of one character stays one character (see `is_single`).
     """
-    words: list[str] = []
     text = text.casefold()
-    if not text.isascii():
-        text = _unified(text)
-    for word in _WORD.findall(text):
+    if text.isascii():
+        return _ASCII_WORD.findall(text)
+    text = _unified(text)
+    found = _WORD.findall(text)
+    if not _RUN.search(text):
+        return found
+    words: list[str] = []
+    for word in found:
         if word.isascii():
             words.append(word)
             continue

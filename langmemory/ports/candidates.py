@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from langmemory.ids import indexes
 from langmemory.languages import Question
+from langmemory.ports.sparse import Pairs
 from langmemory.types import Memory
 
 Ids = NDArray[np.int64]
@@ -145,6 +146,12 @@ class CandidateSource(Protocol):
 
     def keyword(self, query: KeywordQuery, limit: int) -> ScoredIds:
         """Return the best items for the words, by BM25 (sign turned positive)."""
+
+    def sparse(self, vector: Pairs, limit: int) -> ScoredIds:
+        """Return the items with the highest sums of products of their sparse vectors with one, above 0."""
+
+    def products(self, vector: Pairs, ids: Ids) -> Floats:
+        """float32[n]: that sum for each item; 0 for an item without a sparse vector."""
 
     def window(self, since: int, until: int, limit: int) -> Ids:
         """Return the latest items said in ``[since, until)``, microseconds."""

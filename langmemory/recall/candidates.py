@@ -16,6 +16,7 @@ from langmemory.ports.candidates import (
     KeywordQuery,
     ScoredIds,
 )
+from langmemory.ports.sparse import Pairs
 
 FLAT_SHARE = 0.5
 """Of the best score, what the last item found has at least where the scores are flat."""
@@ -67,12 +68,13 @@ def gather(
     category_depth: int = 0,
     names: Iterable[str] = (),
     entity_depth: int = 0,
+    sparse: Pairs | None = None,
 ) -> Candidates:
     """Asks every channel that has a question for ``depth`` items and joins the answers.
 
     Words and vectors hand on ``flat_depth`` items where the scores of the words are flat.
-    ``window`` is ``[since, until)`` in microseconds. An item that only the words or the window
-    found gets its exact cosine as well, so that the scores of two channels are comparable. What is
+    ``window`` is ``[since, until)`` in microseconds; ``sparse`` is the query's sparse vector. An item that
+    only other channels found gets its exact cosine as well, so that scores are comparable. What is
     found by the words of a ``category`` (at most ``category_depth``), or only speaks of somebody with one
     of the ``names`` (at most ``entity_depth``), is a candidate without a keyword score.
     """
@@ -85,11 +87,12 @@ def gather(
         else:
             by_words = first
     by_vector = source.dense(vector, depth) if vector is not None else NOTHING
+    by_sparse = NOTHING if sparse is None else source.sparse(sparse, depth)
     by_time = source.window(*window, depth) if window is not None else NOTHING.ids
     by_category = (
         source.keyword(category, category_depth) if category and category_depth else NOTHING
     )
-    ids = distinct(by_vector.ids, by_words.ids, by_time, by_category.ids)
+    ids = distinct(by_vector.ids, by_words.ids, by_time, by_category.ids, by_sparse.ids)
     by_name = source.entity(names, ids, entity_depth) if entity_depth else NOTHING
     if len(by_name.ids):
         ids = distinct(ids, by_name.ids)
@@ -105,7 +108,7 @@ def gather(
         if missing.any():
             cosine[missing] = source.cosines(vector, ids[missing])
     channels = {"dense": by_vector.ids, "keyword": by_words.ids, "window": by_time}
-    channels |= {"category": by_category.ids, "entity": by_name.ids}
+    channels |= {"category": by_category.ids, "entity": by_name.ids, "sparse": by_sparse.ids}
     return Candidates(
         ids=ids,
         keyword=bm25,

@@ -24,6 +24,7 @@ from numpy.typing import NDArray
 from langmemory.ids import are_in, indexes
 from langmemory.languages import split_words
 from langmemory.ports.candidates import NOTHING, CandidateSource, Floats, Ids, ScoredIds, WordSource
+from langmemory.ports.sparse import Pairs
 from langmemory.recall import features, overview, scoring
 from langmemory.recall.calibration import gate, is_about_asker, predictors, probability
 from langmemory.recall.candidates import Candidates, gather
@@ -82,6 +83,7 @@ def run(
     degraded: tuple[str, ...] = (),
     expander: Expander | None = None,
     reranker: Reranker | None = None,
+    sparse: Pairs | None = None,
     explain: bool = False,
 ) -> Recall:
     """Return the ``limit`` memories in the source's scope that help most with a query.
@@ -103,13 +105,22 @@ def run(
         degraded: What went wrong before, to be told in the trace.
         expander: Is asked for other words when what was found is below ``preset.expansion_threshold``.
         reranker: Has the last word on the order of the best ``preset.rerank_depth``.
+        sparse: The sparse vector of the query; None leaves that channel out.
         explain: Fills the explanations and the whole trace.
     """
     clock = _Clock()
     if limit <= 0 or (min_score == "auto" and is_idle(text)):
         return Recall(query=text, results=(), trace=Trace(degraded=degraded, preset=preset.name))
     meant, asked = _asked(
-        text, source, vector, now, vocabulary, limit, clock, budget_tokens=budget_tokens
+        text,
+        source,
+        vector,
+        now,
+        vocabulary,
+        limit,
+        clock,
+        budget_tokens=budget_tokens,
+        sparse=sparse,
     )
     intent, keywords = asked.intent, vector is None or mode != "semantic"
     query = read_query(meant.text, intent, vocabulary=vocabulary, keywords=keywords)
@@ -241,6 +252,7 @@ def _asked(
     *,
     budget_tokens: int | None = None,
     every_turn: bool = False,
+    sparse: Pairs | None = None,
 ) -> tuple[Spelling, _Asked]:
     """Read a query: its words, mistyped words mended where it can be told that they are, and its intent."""
     intent, spelling = read_intent(text, now), Spelling(text=text)
@@ -250,7 +262,7 @@ def _asked(
         if spelling.meant:
             intent = read_intent(spelling.text, now)
     return spelling, _Asked(
-        intent, source, vector, now, vocabulary, limit, budget_tokens, clock, every_turn
+        intent, source, vector, now, vocabulary, limit, budget_tokens, clock, every_turn, sparse
     )
 
 
@@ -268,6 +280,7 @@ class _Asked:
     clock: _Clock
     every_turn: bool
     """Whether contentless turns are ranked as well."""
+    sparse: Pairs | None = None
 
     @property
     def at(self) -> int:
@@ -350,6 +363,8 @@ class _Asked:
         if len(claims.ids):
             found["claim"] = claims.among(ids)
         weights = weights_among(pool, intent, preset, len(query.terms))
+        if self.sparse is not None and weights["sparse"] and len(ids):
+            found["sparse"] = scoring.min_max(source.products(self.sparse, ids))
         relevant = scoring.relevance(found, weights)
         self.clock.lap("signals")
         wanted = {name for name, width in preset.multiplier_ranges.items() if width}
@@ -453,6 +468,7 @@ class _Asked:
             category_depth=preset.category_depth,
             names=possible_names(query.text, intent),
             entity_depth=preset.entity_depth,
+            sparse=self.sparse,
         )
         if len(without):
             candidates = candidates.without(without)

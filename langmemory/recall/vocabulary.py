@@ -39,7 +39,7 @@ _IDS: Final = 1 << 16
 _STEM: Final = 5
 """Letters of the stem of a word of another script that count: cutting words there does for their
 inflections what a stemmer does (McNamee and Mayfield 2004), and more where there is one."""
-_DATE = re.compile(r"\b\d{1,2}\.\s?\d{1,2}\.")
+_DATE = re.compile(r"\d(?<=\b\d)\d?\.\s?\d{1,2}\.")
 _DATE_WORD: Final = "14.2."
 ASSISTANT: Final = _IDS - 1
 """The mark of what an assistant said; no word's hash."""
@@ -187,8 +187,11 @@ def stored(ids: TokenIds, text: str, *, by_assistant: bool = False) -> bytes:
     after them tokens of their own for words of other scripts, for words and dates that tell time and that the
     table has only in pieces, and for whether an assistant said it, whatever its name."""
     words = split_words(text)
-    further = [] if text.isascii() else [_hashed(word) for word in words if _is_foreign(word)]
-    further += map(_hashed, sorted(_split_times().intersection(map(without_marks, words))))
+    other = [] if text.isascii() else [word for word in words if not word.isascii()]
+    further = [_hashed(word) for word in other if _is_foreign(word)]
+    times = _split_times()
+    bare = map(without_marks, other)
+    further += map(_hashed, sorted(times.intersection(words) | times.intersection(bare)))
     if _DATE.search(text):
         further.append(_hashed(_DATE_WORD))
     if by_assistant:

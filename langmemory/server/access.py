@@ -13,6 +13,7 @@ from typing import Final
 from starlette.datastructures import Headers
 
 from langmemory.arguments import check_agent
+from langmemory.documents.project import namespace_of
 from langmemory.server.problems import Problem
 from langmemory.server.tags import check_none, check_tag
 from langmemory.stores import MemoryStore
@@ -40,6 +41,10 @@ class Grant:
     """Whether they may unlock secrets of the vault; no scope includes it."""
     from_issuer: bool = False
     """Whether it is of an access token (OAuth), whose holder can ask the issuer for more."""
+    home: Namespace | None = None
+    """Where a request that names no namespace works; None is the one that this reaches, if it is one."""
+    projects: tuple[str, ...] = ()
+    """Projects at hand: those whose documents a model searches without naming one."""
 
     @classmethod
     def of(cls, token: AccessToken) -> Grant:
@@ -52,6 +57,11 @@ class Grant:
             agent=token.agent,
             unlocks=token.unlocks,
         )
+
+    def at(self, home: Namespace, projects: tuple[str, ...]) -> Grant:
+        """Return this for a client that works in one namespace, with these projects at hand."""
+        places = map(namespace_of, projects)
+        return replace(self, home=home, projects=projects, namespaces=(home, *places))
 
     def check_scope(self, needed: TokenScope) -> None:
         """Raises Problem where this allows less."""
@@ -177,15 +187,15 @@ class Access:
         """Return the namespace that a request means, if it lies in what the token reaches.
 
         Args:
-            namespace: As the request names it; None where it does not. Then it is the one that the
-                token is bound to, else the whole file.
+            namespace: As the request names it; None where it does not. Then it is where the client
+                works, else the one that the token is bound to, else the whole file.
             exact: Refuse the whole file: something is to be written somewhere.
 
         Raises:
             Problem: It lies elsewhere, or it has to be named.
         """
         allowed = self.grant.namespaces
-        found = namespace
+        found = self.grant.home if namespace is None else namespace
         if found is None and len(allowed) == 1:
             found = allowed[0]
         if found is None:

@@ -2,7 +2,7 @@
 
 from langmemory.stores.copying import copy
 from langmemory.stores.memory_store import MemoryStore
-from langmemory.stores.reembedding import reembed
+from langmemory.stores.reembedding import reembed, reencode
 from langmemory.stores.rooms import IndexConfig
 
-__all__ = ["IndexConfig", "MemoryStore", "copy", "reembed"]
+__all__ = ["IndexConfig", "MemoryStore", "copy", "reembed", "reencode"]

@@ -16,9 +16,11 @@ from langmemory.addresses import in_schema
 from langmemory.chat_models import named_chat_model
 from langmemory.config import Config, ModelsConfig, load_config
 from langmemory.errors import ClosedStoreError, ConfigError, DatabaseError
+from langmemory.ports.sparse import SparseEncoder
 from langmemory.projections.journal import Journal
 from langmemory.recall.models import Expander, Planner, Reranker
 from langmemory.recall.rerankers import is_reranker
+from langmemory.recall.sparse_encoders import checked_encoder
 from langmemory.redaction import Redactor, redactor_of
 from langmemory.stores.face import StoreFace, ViewerStore
 from langmemory.stores.rooms import (
@@ -92,6 +94,7 @@ class MemoryStore(StoreFace):
         expander: BaseChatModel | Expander | None = None,
         reranker: BaseDocumentCompressor | BaseChatModel | Reranker | str | None = None,
         planner: BaseChatModel | Planner | None = None,
+        sparse: SparseEncoder | Any | None = None,
         redact: Redactor | bool | None = None,
         vault_key: VaultKey | Passphrase | Iterable[VaultKey | Passphrase] | None = None,
         schema: str | None = None,
@@ -118,6 +121,12 @@ class MemoryStore(StoreFace):
             planner: A LangChain chat model, or a function, that takes a query apart into its questions
                 where documents are asked as well; None does it by rules. When it fails, the rules do
                 it and the trace says so.
+            sparse: An encoder that gives texts sparse vectors, which recall then searches as well: a
+                `langmemory.ports.sparse.SparseEncoder`, LangChain's ``SparseEmbeddings``, one of
+                sentence-transformers, or ``"splade:MODEL"`` (extra ``rerank``). None takes the
+                configured one; by default there is no such channel. When it fails, nothing is
+                stored, or recall goes without it and the trace says so. Memories from before are
+                encoded by `langmemory.reencode`.
             redact: What replaces credentials in what is remembered: a function that takes the text of
                 a turn and returns it as it may be stored; True is `langmemory.redaction`'s own, False
                 none. None: as configured, which is True.
@@ -129,7 +138,8 @@ class MemoryStore(StoreFace):
 
         Raises:
             DatabaseError: The file cannot be opened, or is something else; the server refuses.
-            EmbeddingModelMismatchError: The file's vectors come from another model.
+            EmbeddingModelMismatchError: The file's vectors come from another model, or the sparse ones from
+                another encoder.
             ConfigError: A setting is wrong.
         """
         config = config or load_config()
@@ -145,6 +155,7 @@ class MemoryStore(StoreFace):
             expander=as_expander(expander or _configured(config.models, "expand")),
             reranker=as_reranker(reranker or _configured_reranker(config.models)),
             planner=as_planner(planner),
+            sparse=checked_encoder(_configured_sparse(config, index) if sparse is None else sparse),
             redactor=redactor_of(config.privacy.redact if redact is None else redact),
             vault_keys=vault_key,
         )
@@ -452,6 +463,11 @@ def _configured(models: ModelsConfig, role: Literal["expand", "rerank"]) -> Base
     """Return the chat model that the configuration names for a part of recall."""
     name: str | None = getattr(models, role)
     return None if name is None else named_chat_model(name, models)
+
+
+def _configured_sparse(config: Config, index: object) -> str | None:
+    """Return the name of the configured sparse encoder; none where nothing is to be embedded."""
+    return None if index is False else config.models.sparse
 
 
 def _configured_reranker(models: ModelsConfig) -> BaseChatModel | str | None:

@@ -1,20 +1,24 @@
-"""Moving a memory to another embedding model."""
+"""Moving a memory to another embedding model, or to a sparse encoder."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from typing import Any
+from dataclasses import replace
+from typing import Any, Literal
 
 from langmemory.addresses import shown
 from langmemory.config import Config, load_config
 from langmemory.errors import ConfigError, DatabaseError
+from langmemory.ports.sparse import SparseEncoder
+from langmemory.recall.sparse_encoders import CheckedEncoder
 from langmemory.stores import rooms
 from langmemory.stores.rooms import (
     IndexConfig,
     Indexing,
     ModelSetting,
     Progress,
+    encode_items,
     reembed_items,
     resolve_indexing,
 )
@@ -31,7 +35,8 @@ def reembed(
 
     New vectors are written beside the old ones in batches and take their place in one transaction
     at the end. A killed run goes on where it was; items changed meanwhile are embedded again. Stores
-    that have the memory open with the old model search by keywords after that, and say so.
+    that have the memory open with the old model search by keywords after that, and say so. A sparse
+    encoder that the configuration names comes next, see `reencode`.
 
     Args:
         path: The file, or the address of a schema on a PostgreSQL server.
@@ -53,10 +58,57 @@ def reembed(
     if "\0" not in str(path) and not rooms.is_there(os.path.expanduser(path)):
         raise DatabaseError(f"{shown(path)} does not exist. Name the memory to re-embed.")
     found = _moved(path, indexing, embedder.model_id, config, progress)
+    if config.models.sparse is not None:
+        reencode(path, config.models.sparse, index=index, config=config, progress=progress)
     archive = config.database.archive_of(path)
     if archive is not None and os.path.exists(archive):
         _moved(archive, indexing, embedder.model_id, config, progress)
     return found
+
+
+def reencode(
+    path: str,
+    sparse: SparseEncoder | Any,
+    *,
+    index: IndexConfig | Mapping[str, Any] | Literal[False] | None = None,
+    config: Config | None = None,
+    progress: Progress = lambda done, total: None,
+) -> int:
+    """Give every memory of a file, and of its archive file, a sparse vector by an encoder.
+
+    To be run when a memory that holds something gets its first encoder, or another one. Until it is done
+    recall does not ask the sparse channel, and says so. A killed run goes on where it was; what is there
+    already is not encoded again.
+
+    Args:
+        path: The file, or the address of a schema on a PostgreSQL server.
+        sparse: The encoder, as `MemoryStore` takes it.
+        index: The index config, whose fields are encoded.
+        config: Settings; None reads them as `MemoryStore` does.
+
+    Returns:
+        How many memories got a vector.
+
+    Raises:
+        EmbeddingError: The encoder failed; what was done is kept.
+        DatabaseError: There is no such memory, or another run towards another encoder began.
+    """
+    config = config or load_config()
+    indexing = replace(resolve_indexing(index, config), sparse=CheckedEncoder(sparse))
+    if "\0" not in str(path) and not rooms.is_there(os.path.expanduser(path)):
+        raise DatabaseError(f"{shown(path)} does not exist. Name the memory to encode.")
+    files = [path]
+    archive = config.database.archive_of(path)
+    if archive is not None and os.path.exists(archive):
+        files.append(archive)
+    written = 0
+    for one in files:
+        engine = rooms.open_engine(one, config.database)
+        try:
+            written += encode_items(engine, indexing, progress)
+        finally:
+            engine.close()
+    return written
 
 
 def _moved(

@@ -51,6 +51,7 @@ from langmemory.engines.sql.rooms.tokens import Tokens
 from langmemory.engines.sql.rooms.vault import Vault, ViewerVault
 from langmemory.engines.sql.tables.foreign import Contents, ForeignItem
 from langmemory.engines.sql.tables.settings import ModelSetting
+from langmemory.engines.sql.writing.encoding import encode_items
 from langmemory.engines.sql.writing.indexing import IndexConfig, Indexing, resolve_indexing
 from langmemory.engines.sql.writing.reembedding import Progress, reembed_items
 from langmemory.engines.sqlite import Engine as SqliteEngine
@@ -111,6 +112,7 @@ __all__ = [
     "conversing_of",
     "copy_items",
     "copy_memory",
+    "encode_items",
     "follow_blocks",
     "follow_up",
     "foreign_items",

@@ -88,7 +88,7 @@ class VaultKeys:
         if path := os.environ.get(FILE_VARIABLE):
             return read_key_file(Path(path).expanduser())
         if name := os.environ.get(KEYRING_VARIABLE):
-            return keyring().get_password(SERVICE, name) or ""
+            return _in_keyring(name)
         raise VaultKeyError(
             f"The vault has no key. Set {VARIABLE}, {FILE_VARIABLE} or {KEYRING_VARIABLE}; "
             "`langmemory vault key` makes one."
@@ -148,10 +148,35 @@ def write_key_file(path: Path, key: str) -> None:
 
 
 def write_keyring(name: str, key: str) -> None:
-    """Put a key before those that an entry of the system's keyring has."""
-    store = keyring()
-    older = store.get_password(SERVICE, name) or ""
-    store.set_password(SERVICE, name, f"{key}\n{older}".strip())
+    """Put a key before those that an entry of the system's keyring has.
+
+    Raises:
+        VaultKeyError: There is no keyring, or it refuses.
+    """
+    text, ring, refused = f"{key}\n{_in_keyring(name)}".strip(), keyring(), None
+    try:
+        ring.set_password(SERVICE, name, text)
+    except ring.errors.KeyringError as error:
+        refused = _refused(error)
+    if refused is not None:
+        del key, text
+        raise refused
+
+
+def _in_keyring(name: str) -> str:
+    """Return what an entry of the system's keyring says; nothing where there is none."""
+    ring = keyring()
+    try:
+        return ring.get_password(SERVICE, name) or ""
+    except ring.errors.KeyringError as error:
+        raise _refused(error) from error
+
+
+def _refused(error: Exception) -> VaultKeyError:
+    why = str(error) or type(error).__name__
+    return VaultKeyError(
+        f"The system's keyring refused: {why}. Unlock it, or set {FILE_VARIABLE} instead."
+    )
 
 
 def keyring() -> Any:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import ClassVar
 
 import pytest
 from typer.testing import CliRunner, Result
@@ -71,3 +72,48 @@ def test_a_wrong_key_and_no_key_are_one_line_each(monkeypatch: pytest.MonkeyPatc
     assert "Others may read the key of the vault in vault.key (mode 644)" in run("key").stdout
     assert "exclude each other" in run("key", "--new", "--file", "x").stderr
     assert run("key", "--new").stdout.startswith("lmk_")
+
+
+def test_the_key_may_be_in_the_system_keyring(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Through the package keyring, with a backend as a system has one: made, used, rotated, and a keyring
+    that fails is told."""
+    keyring = pytest.importorskip("keyring", reason="the extra vault is not installed")
+
+    class Ring(keyring.backend.KeyringBackend):  # type: ignore[misc, name-defined]
+        priority = 1
+        entries: ClassVar[dict[tuple[str, str], str]] = {}
+
+        def get_password(self, service: str, username: str) -> str | None:
+            return self.entries.get((service, username))
+
+        def set_password(self, service: str, username: str, password: str) -> None:
+            self.entries[service, username] = password
+
+        def delete_password(self, service: str, username: str) -> None:
+            del self.entries[service, username]
+
+    before = keyring.get_keyring()
+    monkeypatch.delenv("LANGMEMORY_VAULT_KEY_FILE")
+    monkeypatch.setenv("LANGMEMORY_VAULT_KEYRING", "work")
+    try:
+        keyring.set_keyring(Ring())
+        assert "holds no key" in run("put", "wifi", given=WORD).stderr
+        assert "is in the keyring" in run("key", "--keyring", "work").stdout
+        assert "Stored wifi (version 1)" in run("put", "wifi", given=WORD).stdout
+        run("key", "--keyring", "work")
+        assert len(Ring.entries["langmemory", "work"].splitlines()) == 2
+        assert "Encrypted 1 version anew" in run("rotate").stdout
+        assert run("get", "wifi", "--reveal").stdout == WORD
+
+        def locked(*_: object) -> None:
+            raise keyring.errors.KeyringLocked("no prompt here")
+
+        monkeypatch.setattr(Ring, "get_password", locked)
+        for words in (("get", "wifi", "--reveal"), ("key", "--keyring", "work")):
+            refused = run(*words)
+            assert "keyring refused: no prompt here" in refused.stderr
+            assert isinstance(refused.exception, SystemExit)
+        keyring.set_keyring(keyring.backends.fail.Keyring())
+        assert "no keyring" in run("get", "wifi", "--reveal").stderr
+    finally:
+        keyring.set_keyring(before)

@@ -13,7 +13,7 @@ from langchain_core.embeddings import Embeddings
 
 from langmemory import MemoryStore
 from langmemory.documents import Documents, writing
-from langmemory.errors import ConfigError, ImportFormatError
+from langmemory.errors import ConfigError, EmbeddingError, ImportFormatError
 from langmemory.resources import citation, is_chunk
 
 PLACE = ("documents",)
@@ -81,6 +81,8 @@ def test_documents_are_found_and_cited(store: MemoryStore, folder: Path) -> None
     assert first.memory.kind == "resource"
     shown = [(one.path, one.title, one.chunks) for one in store.documents.list()]
     assert shown == [("docs/guide.md", "Guide", 3), ("paper.md", "Paper", 1)]
+    listed = [one.text for one in store.admin.memories(PLACE)]
+    assert {"docs/guide.md Guide", "paper.md Paper", f"{folder}"} <= {*listed}
 
 
 def test_headings_are_searched_and_stand_beside_the_text(store: MemoryStore, folder: Path) -> None:
@@ -293,6 +295,31 @@ def test_two_at_once_leave_whole_documents(store: MemoryStore, folder: Path) -> 
     assert len(texts) == 1
     [paper] = [one for one in store.documents.list() if one.path == "paper.md"]
     assert paper.chunks == 1
+
+
+def test_documents_that_wait_for_others_are_not_lost(tmp_path: Path, folder: Path) -> None:
+    """Several documents are written together. Where somebody else writes one of them meanwhile, or one
+    cannot be embedded, the others are there all the same."""
+
+    class Failing(Counting):
+        def embed_documents(self, texts: list[str]) -> list[list[float]]:
+            if any("glaciers" in text for text in texts):
+                raise ConnectionError("no answer")
+            return super().embed_documents(texts)
+
+    def meanwhile(number: int, of: int, path: str) -> None:
+        if path == "paper.md":
+            store.documents.add(folder)
+
+    with MemoryStore(tmp_path / "memory.db") as store:
+        done = store.documents.add(folder, progress=meanwhile)
+        assert len(store.documents.list()) == 2
+        assert "docs/guide.md" in done.added
+        assert store.documents.add(folder).unchanged == 2
+    with MemoryStore(tmp_path / "failing.db", index={"embed": Failing(), "dims": 3}) as store:
+        with pytest.raises(EmbeddingError, match="no answer"):
+            store.documents.add(folder)
+        assert [one.path for one in store.documents.list()] == ["docs/guide.md"]
 
 
 def test_credentials_in_documents_are_replaced(store: MemoryStore) -> None:

@@ -14,6 +14,7 @@ import pytest
 
 from langmemory import MemoryStore
 from langmemory.resources import is_chunk
+from tests.places import address
 
 pytestmark = pytest.mark.thorough
 
@@ -37,7 +38,9 @@ def test_ten_kills_leave_whole_documents(tmp_path: Path) -> None:
     MemoryStore(path).close()
     chance = random.Random(5)
     for _ in range(KILLS):
-        process = subprocess.Popen([sys.executable, "-c", READING, path, str(folder)])
+        process = subprocess.Popen(
+            [sys.executable, "-c", READING, address(Path(path)), str(folder)]
+        )
         time.sleep(1.5 + chance.random() * 2)
         os.kill(process.pid, signal.SIGKILL)
         process.wait()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 import pytest
-from hypothesis import given
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from langmemory.documents.splitting import Layout, split
@@ -21,6 +21,7 @@ LINES = st.sampled_from(
 
 
 @pytest.mark.parametrize("layout", LAYOUTS)
+@settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])  # on a busy machine
 @given(lines=st.lists(LINES, max_size=30), newline=st.sampled_from(["\n", "\r\n"]))
 def test_chunks_are_the_text_itself(layout: Layout, lines: list[str], newline: str) -> None:
     """Chunks are parts of the text in order, only blanks lie between them, and their lines are right."""

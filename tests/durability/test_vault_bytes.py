@@ -7,7 +7,6 @@ import json
 import logging
 import os
 import random
-import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -36,8 +35,8 @@ LABELS, OWNERS = ("wifi", "GitHub token", "Tür-Code 密码", "pin"), (None, "mi
 TAILS = "abcxyz0189 äöü密码🔑\n\"'\\/+="
 
 
-def forms() -> re.Pattern[bytes]:
-    """Return what finds the mark as text, UTF-16, hexadecimal and base64 at each of its three places."""
+def forms() -> tuple[bytes, ...]:
+    """Return the mark as text, UTF-16, hexadecimal and base64 at its three places, in small letters."""
     raw = MARK.encode()
     found = [raw, MARK.encode("utf-16-le"), MARK.encode("utf-16-be"), raw.hex().encode()]
     for one in (raw, MARK.encode("utf-16-le")):
@@ -45,10 +44,16 @@ def forms() -> re.Pattern[bytes]:
             told = base64.b64encode(bytes(before) + one)
             found.append(told[-(-before * 8 // 6) : (before + len(one)) * 8 // 6])
     found += [one.translate(bytes.maketrans(b"+/", b"-_")) for one in found]
-    return re.compile(b"|".join(map(re.escape, dict.fromkeys(found))), re.IGNORECASE)
+    return tuple(dict.fromkeys(one.lower() for one in found))
 
 
 FORMS = forms()
+
+
+def shows(told: bytes) -> bool:
+    """Return whether the mark is there, in any form. (A pattern of all forms takes ten times as long.)"""
+    small = told.lower()
+    return any(one in small for one in FORMS)
 
 
 @tool
@@ -65,6 +70,7 @@ class World:
     def __init__(self, folder: Path, choice: random.Random) -> None:
         self.folder, self.choice = folder, choice
         self.keys = [VaultKey.generate()]
+        self.asked = 0
         self.tracer, self.told = Tracer(), [""]
         self.exported: list[dict[str, Any]] = []
         self.stored: dict[tuple[tuple[str, ...], str | None, str], str] = {}
@@ -138,7 +144,11 @@ class World:
         with SqliteSaver.from_conn_string(str(self.folder / "checkpoints.db")) as saver:
             graph = builder.compile(store=self.store, checkpointer=saver)
             start: Any = {"messages": [AIMessage("", tool_calls=[call])]}
-            config: Any = {"configurable": {"thread_id": "1"}, "callbacks": [self.tracer]}
+            # Each turn writes its whole conversation: of one for all turns it would be their square.
+            thread, self.asked = self.asked // 10, self.asked + 1
+            config: Any = {
+                "configurable": {"thread_id": str(thread)}, "callbacks": [self.tracer]
+            }  # fmt: skip
             self.told.append(repr(graph.invoke(start, config)["messages"][-1]))
 
     def export(self) -> None:
@@ -185,6 +195,13 @@ class World:
         return b"\n".join([*parts, told.encode("utf-8", "surrogatepass")])
 
 
+def searched(told: bytes, number: int) -> int:
+    """Search what anybody gets, and return its length. No frame of the walk keeps it: reports of errors
+    have the variables of frames."""
+    assert not shows(told), number
+    return len(told)
+
+
 WEIGHTS: dict[Callable[[World], None], float] = {
     World.put: 30, World.get: 25, World.delete: 6, World.restore: 6, World.go_back: 6, World.look: 4,
     World.remember: 4, World.ask: 6, World.export: 1, World.take_back: 0.5, World.rotate: 0.5,
@@ -209,16 +226,14 @@ def test_no_byte_of_a_secret_is_anywhere(tmp_path: Path, caplog: pytest.LogCaptu
         else:
             done[act.__name__] = done.get(act.__name__, 0) + 1
         if number % 250 == 0 or number == OPERATIONS:
-            found = world.seen() + caplog.text.encode("utf-8", "surrogatepass")
+            looked += searched(world.seen() + caplog.text.encode("utf-8", "surrogatepass"), number)
             caplog.clear()
-            looked += len(found)
-            assert FORMS.search(found) is None, number
     assert looked > 100_000
     assert {"put", "get", "ask"} <= done.keys()
     for (where, owner, label), text in world.stored.items():
         assert world.store.vault.get(where, label, owner=owner).reveal() == text
     for bytes_of in _data_directory(world.store) if POSTGRES else ():
-        assert FORMS.search(bytes_of) is None
+        searched(bytes_of, OPERATIONS)
     world.store.close()
 
 
@@ -238,5 +253,5 @@ def test_the_search_finds_what_is_there() -> None:
         *(base64.b64encode(b"a" * n + raw.encode()) for n in range(3)),
         *(base64.urlsafe_b64encode(b"a" * n + raw.encode("utf-16-le")) for n in range(3)),
     ):  # fmt: skip
-        assert FORMS.search(told)
-    assert FORMS.search(b"nothing of the kind") is None
+        assert shows(told)
+    assert not shows(b"nothing of the kind")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import multiprocessing
+import random
 import subprocess
 import sys
 import threading
@@ -81,6 +82,31 @@ def test_a_text_is_split_the_same_in_parts(
     parts = embedder.tokenize(texts)
     for number in (0, 1, 3, 4):
         assert parts[number].tolist() == whole[number].tolist()
+
+
+def test_words_known_by_now_are_split_as_the_tokenizer_splits_them(
+    embedder: StaticEmbedder,
+) -> None:
+    """Runs between spaces and marks are looked up once they were split, whatever they are of: the tokens of
+    a text are those that the tokenizer has for it as a whole."""
+    chosen = random.Random(3)
+    parts = [
+        range(0x80),
+        range(0x20, 0x7F),
+        range(0xA0, 0x3000),
+        range(0x4E00, 0x4F00),
+        (0xFFFD, 0x200D),
+    ]
+    texts = ["The heron, it [PAD] stood. [unk] [UNK", *TEXTS, *WITHOUT_CONTENT]
+    for _ in range(600):
+        places = (chosen.choice(chosen.choice(parts)) for _ in range(chosen.randrange(40)))
+        texts.append("".join(map(chr, places)))
+    tokenizer = Tokenizer.from_str(
+        (Path(static.__file__).parent / "data" / "tokenizer.json").read_text(encoding="utf-8")
+    )
+    for text, ids in zip(texts, embedder.tokenize(texts), strict=True):
+        found = tokenizer.encode(text, add_special_tokens=False).ids
+        assert ids.tolist() == [one for one in found if one != static.UNKNOWN_TOKEN], repr(text)
 
 
 def test_invalid_unicode_is_embedded_like_the_rest_of_its_text(embedder: StaticEmbedder) -> None:

@@ -14,6 +14,7 @@ from langmemory.seeding import SeedReport, plan_seed, seed
 from langmemory.seeding.git_history import says_why
 from langmemory.seeding.notes import notes_of
 from langmemory.stores import MemoryStore
+from tests.places import address
 
 PLACE = ("memories", "me")
 
@@ -173,7 +174,7 @@ def test_a_killed_run_goes_on(tmp_path: Path, work: Path) -> None:
         "seed(store, plan_seed(sys.argv[2]), ('memories', 'me'), progress=stop)"
     )
     path = tmp_path / "memory.db"
-    words = [sys.executable, "-c", program, str(path), str(work), "shop"]
+    words = [sys.executable, "-c", program, address(path), str(work), "shop"]
     assert subprocess.run(words, check=False, timeout=120).returncode == 9
     with MemoryStore(path) as store:
         assert store.search(PLACE, limit=1)

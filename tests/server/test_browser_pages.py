@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -190,12 +191,16 @@ def test_an_empty_file(tabs: Tabs) -> None:
         assert fits(page), path
 
 
-def test_long_words_wrap(tabs: Tabs, filled: MemoryStore) -> None:
+def test_long_words_wrap(tabs: Tabs, filled: MemoryStore, tmp_path: Path) -> None:
     """What has no place to break, and what is written from right to left, makes no page wider."""
     long = "x" * 600
     place = ("p" * 120, "q" * 120)
     filled.put(place, "k" * 120, {"text": long, "kind": "semantic", "speaker": "s" * 90})
     filled.put(place, "rtl", {"text": "שלום " * 90 + long, "kind": "semantic"})
+    filled.projects.add(tmp_path, name="n" * 100)
+    team = filled.swarm(place, agent="boss")
+    task = team.add_task("t" * 200, agent="worker" * 10)
+    team.update_task(task.key, status="blocked", blockers=["freigabe " * 20], note=long)
     page = tabs.open(f"#/memory?ns={place[0]}&ns={place[1]}&key={'k' * 120}")
     page.get_by_role("heading", name="History").wait_for()
     assert fits(page), "a memory"
@@ -205,3 +210,7 @@ def test_long_words_wrap(tabs: Tabs, filled: MemoryStore) -> None:
     page.goto(f"{tabs.address}#/search?q={long[:200]}")
     page.locator(".results .bars").first.wait_for()
     assert fits(page), "results"
+    page.goto(f"{tabs.address}#/swarm")
+    page.get_by_label("Namespace").select_option(label="/".join(place))
+    page.locator(".board .tag").wait_for()
+    assert fits(page), "a board"

@@ -261,7 +261,8 @@ def test_a_source_that_is_seen_in_part_is_refused(
 
 @pytest.mark.thorough
 def test_a_role_that_may_only_read_is_copied(place: Place) -> None:
-    """From a server that cannot be written to, such as a replica, everything is copied."""
+    """From a server that cannot be written to, such as a replica, everything is copied. Once it can be, an
+    open store writes."""
     import psycopg
 
     source, role = place("a"), f"copies_{os.getpid()}"
@@ -277,9 +278,16 @@ def test_a_role_that_may_only_read_is_copied(place: Place) -> None:
                 f"GRANT SELECT ON ALL SEQUENCES IN SCHEMA {schema} TO {role}".encode()
             )
             only = re.sub(r"//[^/]*@", f"//{role}@", source, count=1)
-            with MemoryStore(only) as reader, pytest.raises(DatabaseError, match="only read"):
+            with MemoryStore(only) as reader:
+                with pytest.raises(DatabaseError, match="only read"):
+                    reader.put(NS, "f2", {"text": SAID})
+                assert copy(only, place("b.db")).memories == 1
+                admin.execute(
+                    f"GRANT ALL ON ALL TABLES IN SCHEMA {schema} TO {role}; "
+                    f"GRANT ALL ON ALL SEQUENCES IN SCHEMA {schema} TO {role}".encode()
+                )
                 reader.put(NS, "f2", {"text": SAID})
-            assert copy(only, place("b.db")).memories == 1
+                assert reader.get(NS, "f2") is not None
         finally:
             admin.execute(f"DROP OWNED BY {role}; DROP ROLE {role}".encode())
 

@@ -392,6 +392,7 @@ def test_keys_come_from_the_environment_a_file_or_the_keyring(
     entries = {("langmemory", "work"): OTHER.text()}
     ring = SimpleNamespace(
         get_keyring=lambda: SimpleNamespace(priority=1),
+        errors=SimpleNamespace(KeyringError=KeyError),
         get_password=lambda *name: entries.get(name),
         set_password=lambda service, name, text: entries.__setitem__((service, name), text),
     )

@@ -23,6 +23,7 @@ from langmemory.errors import ConfigError
 from langmemory.tools import fill_secrets
 from langmemory.vault import Secret, VaultKey
 from langmemory.vault.placeholders import HiddenSecretError, scrubbed
+from tests.places import kept
 
 HOME = ("memories", "home")
 WORD = 'pä$$ "wörd"/7+hunter2'
@@ -88,7 +89,7 @@ async def test_the_function_has_the_secret_and_nobody_else(store: MemoryStore) -
     assert seen == [("x", {"Authorization": [f"Bearer {WORD}"]})] * 2
     told = repr([saver.storage, saver.blobs, saver.writes]) + "".join(tracer.told)
     assert "on_tool_end" in told
-    raw = b"".join(file.read_bytes() for file in Path(store.path).parent.iterdir())
+    raw = kept(store)
     for form in FORMS:
         assert form not in told
         assert form.encode() not in raw

@@ -307,6 +307,8 @@ class Database:
                 f"A write to {self.path} began within another one of the same thread, as from "
                 "a signal handler. Write when the first is done."
             )
+        if self.reads_only and not self.filtered:
+            self.find_rights()  # a replica may have been promoted, a right granted
         if self.reads_only:
             raise DatabaseError(
                 f"The role with which {self.path} is open may only read it, or the server is a replica. "

@@ -40,7 +40,7 @@ from langmemory.engines.sql.copies.words import Current
 from langmemory.engines.sql.graph.graph import NOBODY
 from langmemory.engines.sql.graph.hops import NO_STEPS
 from langmemory.engines.sql.scope.scopes import CompiledScope
-from langmemory.engines.sql.search import vector_search
+from langmemory.engines.sql.search import sparse_search, vector_search
 from langmemory.engines.sql.search.scope_plan import (
     HIGHEST_ITEM,
     HIGHEST_NAMESPACE,
@@ -50,7 +50,8 @@ from langmemory.engines.sql.search.scope_plan import (
 from langmemory.engines.sql.search.scoped_snapshot import INACTIVE, ScopedSnapshot
 from langmemory.engines.sql.tables.settings import ModelSetting, read_model, remaining
 from langmemory.errors import ClosedStoreError, DatabaseError, SchemaVersionError
-from langmemory.ports.candidates import NOTHING, Floats, Ids, KeywordQuery
+from langmemory.ports.candidates import NOTHING, Floats, Ids, KeywordQuery, ScoredIds
+from langmemory.ports.sparse import Pairs
 from langmemory.types import Namespace, Stats
 
 logger = logging.getLogger("langmemory.engines.postgres")
@@ -214,6 +215,7 @@ class Engine:
             return
         for script in schema.migrations()[found - 1 :]:
             raw.execute(script.encode())
+        row_security.renew(raw, self.schema)
         raw.execute("UPDATE langmemory_version SET version = %s", (newest,))
 
     @property
@@ -372,6 +374,7 @@ class Engine:
         self.counts, self.cardinalities = keyword_search.Counts(), CardinalityCache()
         with self.read() as snapshot:
             self.copies.words.drop(snapshot.connection)
+            self.copies.sparse.drop()
         return True
 
     def purge_if_sound(self) -> tuple[bool, bool]:
@@ -527,6 +530,12 @@ class Snapshot(ScopedSnapshot):
     def _namespace_id(self, namespace: Namespace) -> int | None:
         seen = self._seen.namespaces
         return self.engine.namespaces.find(self.connection, namespace, seen) if namespace else None
+
+    def sparse(self, scope: CompiledScope, query: Pairs, limit: int) -> ScoredIds:
+        index = None if self.engine.database.filtered else self.engine.copies.of_sparse()
+        return sparse_search.search(
+            self.connection, index, scope, query, limit, plan=self.plan(scope)
+        )
 
     def ranking(self, bodies: Sequence[str]) -> keyword_search.Texts:
         return keyword_search.Texts(self.connection, self.engine.counts, bodies)

@@ -60,7 +60,7 @@ RULES: Final = {
         table: _with_item(f"{table}.item")
         for table in (
             "citation", "embedding", "fingerprint", "keyword", "label", "leaf", "mention", "reflected",
-            "usage",
+            "sparse", "usage",
         )
     },
     "namespace": "rls_namespace_is_open(path)",
@@ -95,7 +95,7 @@ RULES: Final = {
         "type = 'review' AND EXISTS (SELECT 1 FROM review r WHERE r.id = subject) "
         "OR type = 'message' AND EXISTS (SELECT 1 FROM message m WHERE m.id = subject)"
     ),
-    "setting": "name IN ('model', 'dims', 'generation')",
+    "setting": "name IN ('model', 'dims', 'generation', 'sparse', 'sparse gaps')",
     "keyword_total": "TRUE",
     "langmemory_version": "TRUE",
 }  # fmt: skip
@@ -192,6 +192,18 @@ def enable(raw: psycopg.Connection[Any], schema: str, role: str | None, viewer: 
         "ON CONFLICT (role) DO UPDATE SET viewer = excluded.viewer".encode(),
         (role, viewer),
     )
+
+
+def renew(raw: psycopg.Connection[Any], schema: str) -> None:
+    """After tables were added: let the policies hold for them as well, where it is turned on."""
+    if is_on(raw):
+        enable(raw, schema, None, None)
+        for role in readers(raw):
+            raw.execute(
+                quoting.SQL("GRANT SELECT ON ALL TABLES IN SCHEMA {} TO {}").format(
+                    quoting.Identifier(schema), quoting.Identifier(role)
+                )
+            )
 
 
 def disable(raw: psycopg.Connection[Any], schema: str, role: str | None) -> None:

@@ -12,7 +12,8 @@ from langmemory.engines.sql.scope.scopes import CompiledScope
 from langmemory.engines.sql.tables.connection import Connection, Rescued
 from langmemory.engines.sql.tables.settings import ModelSetting, Remaining
 from langmemory.errors import DatabaseError
-from langmemory.ports.candidates import Floats, Ids, KeywordQuery
+from langmemory.ports.candidates import Floats, Ids, KeywordQuery, ScoredIds
+from langmemory.ports.sparse import Pairs
 from langmemory.types import Namespace, Scope, Stats
 
 T = TypeVar("T")
@@ -87,6 +88,10 @@ class Snapshot(Protocol):
     ) -> tuple[Ids, Floats]:
         """Return the items that hold words of a query, best first, with their BM25 scores.
         ``complete``: fewer than ``limit`` only where no more match."""
+
+    def sparse(self, scope: CompiledScope, query: Pairs, limit: int) -> ScoredIds:
+        """Return the items whose sparse vectors have the highest sums of products with a query's, above 0,
+        best first."""
 
     def ranking(self, bodies: Sequence[str]) -> TextRanking:
         """Return a ranking of other texts, as rare as their words are in this file."""

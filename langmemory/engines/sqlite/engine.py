@@ -18,7 +18,7 @@ from langmemory.engines.sql.copies import binary
 from langmemory.engines.sql.copies.copies import Copies
 from langmemory.engines.sql.records.history import newest
 from langmemory.engines.sql.scope.scopes import CompiledScope
-from langmemory.engines.sql.search import vector_search
+from langmemory.engines.sql.search import sparse_search, vector_search
 from langmemory.engines.sql.search.scope_plan import CardinalityCache, ScopePlan
 from langmemory.engines.sql.search.scoped_snapshot import ScopedSnapshot
 from langmemory.engines.sql.tables.settings import ModelSetting, read_model, remaining
@@ -36,7 +36,8 @@ from langmemory.engines.sqlite.index import keywords, vectors, word_reader
 from langmemory.engines.sqlite.index.indexed import IndexedConnection
 from langmemory.engines.sqlite.search import keyword_search, known_words
 from langmemory.errors import ConfigError, DatabaseError
-from langmemory.ports.candidates import NOTHING, Floats, Ids, KeywordQuery
+from langmemory.ports.candidates import NOTHING, Floats, Ids, KeywordQuery, ScoredIds
+from langmemory.ports.sparse import Pairs
 from langmemory.types import Namespace, Stats
 
 logger = logging.getLogger("langmemory.engines.sqlite")
@@ -255,6 +256,7 @@ class Engine:
         self.cardinalities = CardinalityCache()
         with self.read() as snapshot:
             self.copies.words.drop(snapshot.connection)
+            self.copies.sparse.drop()
             self.up_to_date_index(snapshot.connection)
         return emptied
 
@@ -411,6 +413,12 @@ class Snapshot(ScopedSnapshot):
 
     def first_vectors(self, ids: Ids) -> tuple[Ids, Floats]:
         return vector_search.first_vectors(self.connection, ids)
+
+    def sparse(self, scope: CompiledScope, query: Pairs, limit: int) -> ScoredIds:
+        index = self.engine.copies.of_sparse()
+        return sparse_search.search(
+            self.connection, index, scope, query, limit, plan=self.plan(scope)
+        )
 
     def ranking(self, bodies: Sequence[str]) -> keyword_search.Texts:
         return keyword_search.Texts(self.connection, self.engine.cardinalities, bodies)

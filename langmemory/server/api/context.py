@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic import Field
 
 from langmemory.server.access import Access
+from langmemory.server.api.projects import ProjectName, reached
 from langmemory.server.api.recalling import SaidMessage
 from langmemory.server.api.requests import Fields, Key, Labels, Listing
 from langmemory.server.problems import Problem
 from langmemory.server.routes import Routes
 from langmemory.types import MemoryUsage, Page
 from langmemory.wire import Deferred
+
+if TYPE_CHECKING:
+    from langchain_core.runnables import RunnableConfig
 
 routes = Routes("Context")
 
@@ -26,6 +30,9 @@ class InjectRequest(Fields):
     namespace: Labels | None = None
     documents: Labels | None = None
     """Also the documents of exactly this namespace, where the token reaches it."""
+    project: ProjectName | None = None
+    """The project at hand: its core block stands with the others, and without `documents` its documents are
+    asked."""
     budget_tokens: Annotated[int, Field(ge=20, le=100_000)] = 400
     limit: Annotated[int, Field(ge=1, le=100)] = 10
     counted: bool = True
@@ -63,16 +70,23 @@ def inject_context(access: Access, *, body: InjectRequest) -> InjectedBlock:
 
     from langmemory.nodes.recall import RecallNode
 
+    documents = None if body.documents is None else access.place(body.documents, exact=True)
+    configured: RunnableConfig = {}
+    if body.project is not None:
+        project = reached(access, body.project)
+        documents = documents or project.namespace
+        configured = {"configurable": {"project": project.name}}
     node = RecallNode(
         access.place(body.namespace, exact=True),
         store=access.store,
         viewer=None,  # the store is bound already
-        documents=None if body.documents is None else access.place(body.documents, exact=True),
+        documents=documents,
         budget=body.budget_tokens,
         limit=body.limit,
         counted=body.counted,
     )
-    found: dict[str, Any] = node.invoke({"messages": [HumanMessage(body.query)]})
+    asked = {"messages": [HumanMessage(body.query)]}
+    found: dict[str, Any] = node.invoke(asked, configured)
     block = found["memory_block"]
     return InjectedBlock(
         text=block["text"],

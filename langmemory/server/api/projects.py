@@ -11,8 +11,10 @@ from langmemory.documents.discovery import DEPTH, Found
 from langmemory.documents.project import (
     DESCRIPTION_CHARACTERS,
     NAME_CHARACTERS,
+    REGISTRY,
     Project,
     checked_name,
+    is_project,
     namespace_of,
 )
 from langmemory.documents.staleness import Stale
@@ -112,17 +114,23 @@ class StaleDocuments(Deferred):
     items: list[Stale]
 
 
-def _within(access: Access, name: str, *, error: str | None = ConfigError.__name__) -> Project:
-    """Return a project that the token reaches. Of one that it does not reach it is not told whether it is
-    there."""
-    projects = access.whole().projects
+def reached(
+    access: Access, name: str, *, lists: str = "/projects", error: str | None = None
+) -> Project:
+    """Return a project whose documents the token may read. Of one that it does not reach it is not told
+    whether it is there; ``lists`` is what lists them."""
     access.within(namespace_of(checked_name(name)), f"project {name!r}")
-    found = projects.get(name)
-    if found is None:
+    item = access.store.get(REGISTRY, checked_name(name), refresh_ttl=False)
+    if item is None or not is_project(item.value):
         raise Problem(
-            404, "not-found", f"There is no project {name!r}; /projects lists them.", error=error
+            404, "not-found", f"There is no project {name!r}; {lists} lists them.", error=error
         )
-    return found
+    return Project.of(item)
+
+
+def _within(access: Access, name: str, *, error: str | None = ConfigError.__name__) -> Project:
+    access.whole()  # refuses a viewer: a project is everybody's
+    return reached(access, name, error=error)
 
 
 @routes("GET", "/projects", scope="read")

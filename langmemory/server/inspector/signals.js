@@ -6,6 +6,7 @@ import { bars, counted, h, number, words } from "./dom.js";
 const MEANING = {
   claim: ["says what is asked of whom the question names", "says what is asked"],
   keyword: ["has words of the question", "has words of the question"],
+  sparse: ["its sparse vector is near that of the question", "means something similar"],
   dense: ["means something similar, whatever its words", "means something similar"],
   context_match: ["it and what was said around it have the words of the question", "what was said around it fits"],
   preceding_context: ["it and what was said just before have the words of the question", "what was said around it fits"],
@@ -33,7 +34,7 @@ export function because(one) {
   return told ? `${told[0].toUpperCase()}${told.slice(1)}` : "Little speaks for it";
 }
 
-const CHANNELS = { dense: "by meaning", keyword: "by words", claim: "by what it claims", graph: "over people and things", category: "by kind of thing", context: "beside another" };
+const CHANNELS = { dense: "by meaning", keyword: "by words", sparse: "by its sparse vector", claim: "by what it claims", graph: "over people and things", category: "by kind of thing", context: "beside another" };
 
 /** Return how a result was found and moved, step by step. */
 export function steps(one) {

@@ -7,6 +7,7 @@ import { may } from "./rights.js";
 
 const COLUMNS = [["open", "Open"], ["in_progress", "In progress"], ["blocked", "Blocked"], ["done", "Done"]];
 const MOST = 12;
+const NAMED = 3;
 
 export const concerns = (event) => event.type === "message" || (event.type === "memory" && /^(task|decision|session)\//.test(event.id));
 
@@ -30,7 +31,8 @@ export async function show(body, query, { reload }) {
 function agents(every) {
   if (!every.length) return null;
   return h("section", null, h("h2", null, "Agents"), h("ul", { class: "agents" }, every.map((one) => h("li", { class: "card" }, h("strong", { dir: "auto" }, one.name),
-    h("span", { class: "soft", dir: "auto" }, one.tasks.length ? one.tasks.join(", ") : "works on nothing"),
+    one.tasks.length ? one.tasks.slice(0, NAMED).map((title) => h("span", { class: "soft", dir: "auto" }, title)) : h("span", { class: "soft" }, "works on nothing"),
+    one.tasks.length > NAMED && h("span", { class: "soft" }, `and ${counted(one.tasks.length - NAMED, "further task")}`),
     one.inbox > 0 ? h("a", { href: address("bus"), class: "tag" }, `${one.inbox >= 100 ? "100 or more messages" : counted(one.inbox, "message")} waiting`) : h("span", { class: "soft" }, "no message waits")))));
 }
 

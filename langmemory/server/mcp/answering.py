@@ -14,6 +14,7 @@ from langmemory.nodes.core_memory import CoreMemory, labels_in, render_core
 from langmemory.server.access import Access
 from langmemory.server.api.context import InjectRequest, inject_context
 from langmemory.server.mcp import bus_tools as bus_tools  # declares its tools
+from langmemory.server.mcp import project_tools as project_tools  # likewise
 from langmemory.server.mcp.sdk import INTERNAL_ERROR, INVALID_PARAMS, Answer, Call, Json, Refusal
 from langmemory.server.mcp.tools import TOOLS, Turn, document_of, reachable
 from langmemory.server.problems import Problem, invalid, problem_of
@@ -133,7 +134,8 @@ def _prompt(access: Access, params: Json) -> Json:
         raise Refusal(INVALID_PARAMS, f"There is no prompt {name!r:.80}; there is {PROMPT}.")
     if not query:
         raise Refusal(INVALID_PARAMS, f"{PROMPT} needs the argument query: what is talked about.")
-    block = inject_context(access, body=InjectRequest(query=query))
+    [project] = access.grant.projects if len(access.grant.projects) == 1 else [None]
+    block = inject_context(access, body=InjectRequest(query=query, project=project))
     text = "\n\n".join(filter(None, [block.core, block.text]))
     said = text or "Memory knows nothing about that."
     return {"messages": [{"role": "user", "content": _text(said)}]}

@@ -187,9 +187,9 @@ def listed(
     return fenced(lines), seen
 
 
-def fenced(lines: Sequence[str]) -> str:
+def fenced(lines: Sequence[str], header: str = f"{HEADER} {CITE}") -> str:
     """Return lines as quoted memory."""
-    return "\n".join([OPEN_TAG, f"{HEADER} {CITE}", *lines, CLOSE_TAG])
+    return "\n".join([OPEN_TAG, header, *lines, CLOSE_TAG])
 
 
 def hit_of(recalled: RecallResult | Memory | Item) -> Hit:

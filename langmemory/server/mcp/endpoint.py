@@ -16,6 +16,7 @@ from starlette.requests import Request
 from starlette.types import Message, Receive, Scope, Send
 
 from langmemory import __version__
+from langmemory.documents.project import checked_name, namespace_of
 from langmemory.server.access import RANK, Access, Grant
 from langmemory.server.api.requests import QueryLabels
 from langmemory.server.limits import pieces
@@ -144,19 +145,23 @@ def _access_of(call: Call) -> Access:
 
 
 def _narrowed(access: Access, request: Request) -> Grant:
-    """Return what the sender gets: of a namespace in the address that alone, and as the agent there.
+    """Return what the sender gets: of a namespace in the address that alone, as the agent there, with the
+    projects there.
 
     They were written there by whoever set up the client; a model chooses no address.
     """
-    unknown = request.query_params.keys() - {"namespace", "agent"}
+    unknown = request.query_params.keys() - {"namespace", "agent", "project"}
     if unknown:
         raise Problem(422, "invalid", f"There is no parameter {min(unknown)!r:.80}.")
     given = request.query_params.getlist("namespace")
     grant = access.grant.as_agent(request.query_params.get("agent"))
+    projects = tuple(request.query_params.getlist("project"))
+    for name in projects:
+        access.within(namespace_of(checked_name(name)), f"project {name!r}")
     if not given:
-        return grant
+        return replace(grant, projects=projects)
     try:
         labels = _LABELS.validate_python(given)
     except ValidationError as error:
         raise invalid("query", error) from None
-    return replace(grant, namespaces=(access.place(labels, exact=True),))
+    return grant.at(access.place(labels, exact=True), projects)

@@ -1,5 +1,5 @@
 """Tools: six with which a model uses memory, and the two that ChatGPT's deep research asks for. Those for
-agents are in `bus_tools`.
+agents are in `bus_tools`, those for projects in `project_tools`.
 
 A model chooses what to look for and what to say, never whose memory it is: namespace and viewer are those
 of the token, or of the command that serves stdio.
@@ -10,11 +10,13 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Awaitable, Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from time import time
 from typing import Annotated, Any, Final, TypeAlias, get_type_hints
 
+from langchain_core.tools import ToolException
 from langgraph.store.base import Item
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
 from starlette.concurrency import run_in_threadpool
@@ -22,10 +24,12 @@ from starlette.concurrency import run_in_threadpool
 from langmemory.context.notes import note_id, note_of
 from langmemory.context.render import full
 from langmemory.context.render import timeline as timeline_of
+from langmemory.documents.project import namespace_of
 from langmemory.pluralize import memories as counted_memories
 from langmemory.server.access import RANK, Access
 from langmemory.server.api.admin import confirmation_of, is_confirmed
 from langmemory.server.api.changes import Decision, IdPath, decide_review
+from langmemory.server.api.projects import ProjectName, list_projects, reached
 from langmemory.server.api.requests import Fields, Id
 from langmemory.server.mcp.answers import (
     Answer,
@@ -47,7 +51,7 @@ from langmemory.server.mcp.answers import (
 from langmemory.server.problems import Problem
 from langmemory.stores import MemoryStore
 from langmemory.tools.memories import evidence_of, find, known, said_around
-from langmemory.types import Kind, TokenScope
+from langmemory.types import Kind, Namespace, TokenScope
 from langmemory.wire import SchemaOfFields
 
 PIECE = 20
@@ -94,6 +98,8 @@ class Tool:
     hints: dict[str, bool]
     for_agents: bool
     """Whether it is there only for a client that is an agent on the bus."""
+    for_projects: bool
+    """Whether it is there only where there are projects."""
 
     @property
     def name(self) -> str:
@@ -139,6 +145,7 @@ def tool(
     *,
     scope: TokenScope = "read",
     for_agents: bool = False,
+    for_projects: bool = False,
     **hints: bool,
 ) -> Callable[[Callable[[Turn, Any], Awaitable[Reply]]], None]:
     """Declare a tool; without hints it only reads."""
@@ -152,6 +159,7 @@ def tool(
             scope=scope,
             hints={"readOnlyHint": False, **hints} if hints else READS,
             for_agents=for_agents,
+            for_projects=for_projects,
         )
 
     return declare
@@ -160,10 +168,13 @@ def tool(
 def reachable(access: Access) -> list[Tool]:
     """Return the tools that a token may use, and has a use for."""
     grant = access.grant
+    has_projects = grant.viewer is None and bool(list_projects(access).items)
     return [
         one
         for one in TOOLS.values()
-        if RANK[grant.scope] >= RANK[one.scope] and (grant.agent is not None or not one.for_agents)
+        if RANK[grant.scope] >= RANK[one.scope]
+        and (grant.agent is not None or not one.for_agents)
+        and (has_projects or not one.for_projects)
     ]
 
 
@@ -204,13 +215,16 @@ class RecallArguments(Arguments):
     """Only what was true in the world at this time."""
     kinds: Annotated[list[Kind] | None, BeforeValidator(_several)] = None
     """Only these, such as episodic (what was said) or semantic (facts); all without it."""
+    project: ProjectName | None = None
+    """Also the documents of this project; without it, those of the project at hand, if there is one."""
 
 
 @tool("Search memory", FoundMemories)
 async def recall(turn: Turn, given: RecallArguments) -> Reply:
     """Search long-term memory for what people said, decided and prefer, in earlier conversations too. Use it
     when a task begins, and before you ask a person for something they may have told already."""
-    asked = given.model_dump(exclude={"query"}, exclude_unset=True)
+    asked = given.model_dump(exclude={"query", "project"}, exclude_unset=True)
+    asked["documents"] = await run_in_threadpool(documents_of, turn.access, given.project)
     found = await turn.access.store.arecall(given.query, turn.access.place(), **asked)
     if not found.results:
         return "Nothing is remembered about that. Try other words, or fewer limits.", FoundMemories(
@@ -218,6 +232,15 @@ async def recall(turn: Turn, given: RecallArguments) -> Reply:
         )
     text, seen = listed(found.results, given.query)
     return text, FoundMemories(memories=seen)
+
+
+def documents_of(access: Access, project: str | None = None) -> Namespace | None:
+    """Return where the documents are that a question is answered by, too: those of a project, or of the one
+    at hand."""
+    named = (project,) if project is not None else access.grant.projects
+    if len(named) != 1:
+        return None
+    return reached(access, named[0], lists="list_projects").namespace
 
 
 class RememberArguments(Arguments):
@@ -356,7 +379,7 @@ async def forget(turn: Turn, given: ForgetArguments) -> Reply:
             "at what would go.",
         )
     await turn.progress(0, 2, "Looking up")
-    items = await run_in_threadpool(lambda: [found(access, id) for id in given.ids])
+    items = await run_in_threadpool(lambda: [own(access, id) for id in given.ids])
     text, seen = listed(
         await run_in_threadpool(lambda: [known(access.store, one) for one in items])
     )
@@ -466,7 +489,9 @@ class SearchArguments(Arguments):
 async def search(turn: Turn, given: SearchArguments) -> Reply:
     """Search memory and return ids, titles and addresses, for `fetch`; made for deep research. Others use
     `recall`, which shows the memories themselves."""
-    found = await turn.access.store.arecall(given.query, turn.access.place())
+    documents = await run_in_threadpool(documents_of, turn.access)
+    place = turn.access.place()
+    found = await turn.access.store.arecall(given.query, place, documents=documents)
     hits = Hits(results=[hit_of(one) for one in found.results])
     return hits.model_dump_json(), hits
 
@@ -507,5 +532,17 @@ def document_of(access: Access, id: str) -> Document:
 
 
 def found(access: Access, id: str) -> Item:
-    """Return the memory that a model means by an id."""
+    """Return the memory that a model means by an id, or the part of a document of the projects at hand."""
+    try:
+        return own(access, id)
+    except ToolException:
+        for name in access.grant.projects:
+            place = namespace_of(name)
+            with suppress(ToolException):
+                return find(access.store, place, id, access.grant.viewer, None)
+        raise
+
+
+def own(access: Access, id: str) -> Item:
+    """Return the memory that a model means by an id, where the client works."""
     return find(access.store, access.place(), id, access.grant.viewer, None)

@@ -11,6 +11,7 @@ from typing import ClassVar
 from langmemory.config import EngineConfig
 from langmemory.engines.sql.copies import words
 from langmemory.engines.sql.copies.binary import BinaryQuantizedIndex
+from langmemory.engines.sql.copies.sparse import SparseIndex
 from langmemory.engines.sql.copies.vectors import shared
 from langmemory.engines.sql.copies.words import Current, Read, WordIndex
 from langmemory.engines.sql.tables.connection import Connection
@@ -53,6 +54,7 @@ class Copies:
         self.words: WordIndex = shared(
             ("words", identity, generation), lambda: WordIndex(read_words)
         )
+        self.sparse: SparseIndex = shared(("sparse", identity, generation), SparseIndex)
 
     def adopt(self, setting: ModelSetting) -> tuple[ModelSetting, BinaryQuantizedIndex | None]:
         """Return the embedding model and the index of its vectors; no index while nothing is embedded."""
@@ -127,8 +129,27 @@ class Copies:
         except (DatabaseError, ClosedStoreError) as error:  # the searches go on without it
             logger.debug("no copy of the words: %s", type(error).__name__)
 
+    def of_sparse(self) -> SparseIndex | None:
+        """Return the copy of the sparse vectors, to be searched with what was added since; None where none
+        is to be made. A process that goes on searching by them gets one."""
+        if self._identity is None or not self._settings.word_copy_bytes:
+            return None
+        if self.sparse.searches >= self.sparse.next_copy:
+            self.later(self._load_sparse)
+        return self.sparse
+
+    def _load_sparse(self) -> None:
+        index = self.sparse
+        index.next_copy *= 2  # as above
+        try:
+            with self._scan() as connection:
+                index.load(connection, self._settings.word_copy_bytes)
+        except (DatabaseError, ClosedStoreError) as error:  # the searches go on without it
+            logger.debug("no copy of the sparse vectors: %s", type(error).__name__)
+
     def forget(self) -> None:
         """What is in memory of the database goes with the last engine on it: by the next one another
         database, or an older state of this one, may have taken its place."""
         self.words = WordIndex(self._read_words)
+        self.sparse = SparseIndex()
         self.current = (ModelSetting(), None)

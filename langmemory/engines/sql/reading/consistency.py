@@ -46,7 +46,12 @@ def rows(connection: Connection) -> Iterator[str]:
         "SELECT min(id) FROM item WHERE thread IS NOT NULL AND position IS NOT NULL "
         "GROUP BY thread, position HAVING count(*) > 1",
     )
-    for table, known in (("usage", _KNOWN), ("citation", _KNOWN), ("label", "SELECT id FROM item")):
+    for table, known in (
+        ("usage", _KNOWN),
+        ("citation", _KNOWN),
+        ("label", "SELECT id FROM item"),
+        ("sparse", "SELECT id FROM item"),
+    ):
         yield from named(
             connection,
             f"items are gone and left a row in {table}",

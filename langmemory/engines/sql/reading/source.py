@@ -17,6 +17,7 @@ from langmemory.engines.sql.reading import summaries
 from langmemory.engines.sql.reading.claims import claims_asked, rivals_among
 from langmemory.engines.sql.records import items
 from langmemory.engines.sql.scope.scopes import CompiledScope
+from langmemory.engines.sql.search import sparse_search
 from langmemory.engines.sql.search.scoped_snapshot import FACETS
 from langmemory.languages.spelling import name_key
 from langmemory.ports.candidates import (
@@ -33,6 +34,7 @@ from langmemory.ports.candidates import (
     ScoredIds,
     Uses,
 )
+from langmemory.ports.sparse import Pairs
 from langmemory.types import Memory
 
 RowTuples = list[tuple[Any, ...]]
@@ -70,6 +72,12 @@ class SnapshotSource:
 
     def keyword(self, query: KeywordQuery, limit: int) -> ScoredIds:
         return ScoredIds(*self._snapshot.keyword(self._scope, query, limit))
+
+    def sparse(self, vector: Pairs, limit: int) -> ScoredIds:
+        return self._snapshot.sparse(self._scope, vector, limit)
+
+    def products(self, vector: Pairs, ids: Ids) -> Floats:
+        return sparse_search.of_items(self._snapshot.connection, vector, ids)
 
     def known(self, words: Sequence[str]) -> Mapping[str, str]:
         scope = self._scope.scope

@@ -18,6 +18,7 @@ from langmemory.engines.sql.records import history
 from langmemory.engines.sql.records.runs import CURRENT
 from langmemory.engines.sql.scope.filters import Condition
 from langmemory.engines.sql.scope.ownership import visible_to
+from langmemory.engines.sql.tables import sparse
 from langmemory.engines.sql.tables.connection import Connection
 from langmemory.engines.sql.tables.namespaces import (
     PLACES,
@@ -34,6 +35,7 @@ from langmemory.engines.sql.tables.times import by_clock, from_us, maybe_datetim
 from langmemory.engines.sql.tables.values import LeafValue
 from langmemory.errors import ChangedMeanwhileError
 from langmemory.ports.candidates import Floats, Ids
+from langmemory.ports.sparse import Pairs
 from langmemory.types import Memory, Namespace
 from langmemory.values import from_json, readable_text
 
@@ -72,6 +74,8 @@ class Write:
     """float32[n, dims], L2-normalised."""
     hashes: Sequence[bytes | None] = ()
     """Cache key of each vector, or None."""
+    sparse: Pairs | None = None
+    """The sparse vector; None: no encoder made one."""
     tokens: bytes | None = None
     fingerprint: bytes | None = None
     """SHA-256 of the normalised text; of facts only."""
@@ -333,6 +337,9 @@ class Batch:
                 [(item, ns, write.embedded, write.hashes) for write, item, ns in group],
                 fresh=fresh,
             )
+            encoded = [(item, one.sparse) for one, item, _ in group if one.sparse is not None]
+            if encoded:
+                sparse.write(self.connection, encoded, fresh=fresh)
             if not fresh:
                 self.connection.executemany(
                     "DELETE FROM fingerprint WHERE item = ?", [(item,) for _, item, _ in group]

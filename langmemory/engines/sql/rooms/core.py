@@ -16,6 +16,7 @@ from langgraph.store.base import TTLConfig
 
 from langmemory.changes import Change, ChangeSet
 from langmemory.config import Config, DatabaseConfig, load_config
+from langmemory.embeddings import StaticEmbedder
 from langmemory.engines.sql.background import journal
 from langmemory.engines.sql.changes import applying
 from langmemory.engines.sql.changes.applying import Prepared
@@ -30,6 +31,7 @@ from langmemory.engines.sql.rooms.workers import Workers
 from langmemory.engines.sql.scope.filters import Condition
 from langmemory.engines.sql.tables.connection import Connection
 from langmemory.engines.sql.tables.settings import journals, read_model, write_model
+from langmemory.engines.sql.tables.sparse import SparseSetting, read_sparse, write_sparse
 from langmemory.engines.sql.writing import verbatim
 from langmemory.engines.sql.writing.indexing import IndexConfig, Indexing, Pending, resolve_indexing
 from langmemory.errors import ConfigError, DatabaseError, EmbeddingError
@@ -38,6 +40,7 @@ from langmemory.ports.journal import Pages, Projection
 from langmemory.recall.accesses import AccessLog, ShownLog
 from langmemory.recall.models import Expander, Planner, Reranker
 from langmemory.recall.presets import find_preset
+from langmemory.recall.sparse_encoders import CheckedEncoder
 from langmemory.redaction import Redactor
 from langmemory.twins import Steps, Wait, call
 from langmemory.types import Applied, Namespace
@@ -99,6 +102,7 @@ class Core:
         reranker: Reranker | None,
         redactor: Redactor | None,
         planner: Planner | None = None,
+        sparse: CheckedEncoder | None = None,
         vault_keys: Iterable[GivenKey] | GivenKey | None = None,
     ) -> None:
         """Open the file; see `MemoryStore`.
@@ -120,6 +124,8 @@ class Core:
         self.engine = open_engine(settings.path if path is None else path, settings)
         if indexing.embedder is not None and not self.engine.holds_vectors:
             indexing = Indexing(embedder=None, mode="keyword", fields=indexing.fields)
+        if sparse is not None:
+            indexing = replace(indexing, sparse=sparse)
         self.indexing = indexing
         self.searching = Searching(
             indexing=self.indexing,
@@ -145,6 +151,9 @@ class Core:
         each. `MemoryStore` sets it."""
         try:
             self.indexing.check_model(self.engine.model, self.engine.path)
+            if sparse is not None:
+                with self.engine.read() as snapshot:
+                    self.indexing.check_encoder(read_sparse(snapshot.connection), self.engine.path)
             self.engine.mend(self.indexing)
         except BaseException:
             self.engine.close()
@@ -236,6 +245,7 @@ class Core:
     def complete(self, writes: Sequence[Write], *, tokens: bool = True) -> list[Write]:
         """Return the writes with their vectors, embedded where the file does not have them yet."""
         pending = self.indexing.pending(writes, self.engine)
+        self.indexing.encode(writes)
         return self.indexing.embed(writes, pending, tokens=tokens)
 
     def completed(
@@ -254,13 +264,21 @@ class Core:
 
         writes, pending = yield self.preparing(begin)
         fresh = yield call(indexing, "embed_missing", pending)
+        yield call(indexing, "encode", writes)
         complete = yield self.preparing(
-            lambda: indexing.finish(writes, pending, fresh, tokens=tokens)
+            lambda: indexing.finish(
+                writes,
+                pending,
+                fresh,
+                tokens=tokens or isinstance(indexing.embedder, StaticEmbedder),
+            )
         )
         return complete
 
     def claim_model(self, connection: Connection, writes: Sequence[Write]) -> None:
         """Check within the transaction that the file's vectors are ours, or nobody's yet."""
+        if any(write.sparse is not None for write in writes):
+            self._claim_encoder(connection)
         embedder = self.indexing.embedder
         first = next((write.embedded for write in writes if len(write.embedded)), None)
         if embedder is None or first is None:
@@ -276,6 +294,29 @@ class Core:
                 f"{found.dims}. Nothing was written."
             )
 
+    def _claim_encoder(self, connection: Connection) -> None:
+        encoder = self.indexing.sparse
+        assert encoder is not None
+        found = read_sparse(connection)
+        if found.encoder is None:
+            row = connection.execute("SELECT EXISTS (SELECT 1 FROM item)").fetchone()
+            write_sparse(connection, SparseSetting(encoder=encoder.name, gaps=bool(row[0])))
+            return
+        self.indexing.check_encoder(found, self.path)
+
+    def unasked(self, connection: Connection) -> str | None:
+        """Return why the sparse vectors of a snapshot cannot be searched, and what to do; None where they
+        can."""
+        encoder, found = self.indexing.sparse, read_sparse(connection)
+        if encoder is None or (found.encoder == encoder.name and not found.gaps):
+            return None
+        if found.encoder == encoder.name:
+            return "memories from before the sparse encoder have no vector: not asked, run reencode"
+        if found.encoder is None:
+            row = connection.execute("SELECT EXISTS (SELECT 1 FROM item)").fetchone()
+            return "there are no sparse vectors: not asked, run reencode" if row[0] else None
+        return f"the sparse vectors come from {found.encoder}: not asked, reopen the store"
+
     def knowledge(self, namespace: Namespace, within: Connection | None = None) -> StoreKnowledge:
         """Return what a namespace knows: in a snapshot of its own, or ``within`` another read."""
         return StoreKnowledge(
@@ -288,7 +329,9 @@ class Core:
 
     @property
     def embeds_cheaply(self) -> bool:
-        return self.indexing.embedder is None or self.indexing.embedder.cheap
+        """Whether all vectors of a text take microseconds."""
+        embedder = self.indexing.embedder
+        return self.indexing.sparse is None and (embedder is None or embedder.cheap)
 
     def remove_all(
         self,

@@ -7,7 +7,7 @@ from concurrent.futures import Future
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from time import perf_counter
-from typing import TYPE_CHECKING, Any, Final, TypedDict, get_args
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypedDict, get_args
 
 from langmemory.arguments import check_time, whole_number
 from langmemory.context.tokens import count_text
@@ -26,6 +26,7 @@ from langmemory.errors import ConfigError, DatabaseError, VaultError
 from langmemory.lifecycle.policies import PolicyOptions
 from langmemory.namespaces import check_namespace
 from langmemory.ports.candidates import NOTHING, CandidateSource, Floats, ScoredIds
+from langmemory.ports.sparse import Pairs
 from langmemory.recall import overview, pipeline
 from langmemory.recall.explain import left_out
 from langmemory.recall.first_look import FirstLook, first_look
@@ -226,9 +227,13 @@ def steps(
     def prepared() -> _Questions:
         return _questions(core, extract_question(query), namespace, options)
 
-    def recalled(asked: _Questions, vectors: Mapping[str, Floats | None]) -> Recall:
+    def recalled(
+        asked: _Questions,
+        vectors: Mapping[str, Floats | None],
+        sparse: Mapping[str, Pairs | None],
+    ) -> Recall:
         def at(place: Namespace, question: str, asked_with: RecallOptions, **how: Any) -> Recall:
-            vector = vectors.get(question)
+            vector = _Vectors(vectors.get(question), sparse.get(question))
             found = _recall(core, core.engine, viewer, question, place, asked_with, vector, **how)
             if options.get("include_archive") and not how.get("exact"):
                 found = _with_archive(core, viewer, question, place, asked_with, vector, found)
@@ -247,7 +252,7 @@ def steps(
 
     def at_once() -> Recall:
         asked = prepared()
-        return recalled(asked, core.searching.embed(asked.texts))
+        return recalled(asked, core.searching.embed(asked.texts), {})
 
     found: Recall
     if core.embeds_cheaply:
@@ -255,8 +260,18 @@ def steps(
         return found
     asked = yield core.reading(prepared)
     vectors = yield call(core.searching, "embed", asked.texts)
-    found = yield core.reading(lambda: recalled(asked, vectors))
+    encoder, sparse = core.indexing.sparse, dict[str, Pairs | None]()
+    if encoder is not None:
+        sparse = yield call(encoder, "queries", asked.texts)
+    found = yield core.reading(lambda: recalled(asked, vectors, sparse))
     return found
+
+
+class _Vectors(NamedTuple):
+    """A query as its models have it."""
+
+    dense: Floats | None
+    sparse: Pairs | None
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -447,7 +462,7 @@ def _recall(
     query: str,
     namespace: Namespace,
     options: RecallOptions,
-    vector: Floats | None,
+    vectors: _Vectors,
     *,
     exact: bool = False,
     rerank: bool = True,
@@ -464,6 +479,7 @@ def _recall(
             f"Unknown recall option {', '.join(sorted(unknown))}. "
             f"Known: {', '.join(RecallOptions.__annotations__)}."
         )
+    vector = vectors.dense
     preset = find_preset(options.get("preset"), core.config)
     given = _shown_before(core, namespace, options)
     scope = replace(scope_of(namespace, options, given, viewer), exact=exact)
@@ -501,6 +517,8 @@ def _recall(
             elif vector is not None and (why := core.searching.incomparable(snapshot)):
                 degraded = (why,)
             comparable = None if degraded else vector
+            sparse, unasked = _sparse(core, snapshot, query, vectors.sparse, past=past is not None)
+            degraded += unasked
             source: CandidateSource
             if past is None:
                 compiled = snapshot.scoped(scope, alive_at_us=alive_at_us)
@@ -515,6 +533,7 @@ def _recall(
                 query,
                 source,
                 vector=comparable,
+                sparse=sparse,
                 now=now if now.tzinfo else now.replace(tzinfo=UTC),
                 preset=preset,
                 vocabulary=default_vocabulary(),
@@ -548,6 +567,20 @@ def _shown_before(
     return core.already_shown.before(thread_id, namespace) if thread_id else frozenset()
 
 
+def _sparse(
+    core: Core, snapshot: Snapshot, query: str, vector: Pairs | None, *, past: bool
+) -> tuple[Pairs | None, tuple[str, ...]]:
+    """Return the sparse vector of a query where those of a snapshot can be compared with it, else why not."""
+    if core.indexing.sparse is None or not query.strip():
+        return None, ()
+    if vector is None:
+        return None, ("sparse encoder failed: not asked",)
+    if past:
+        return None, ("known_at: the sparse encoder is not asked",)
+    why = core.unasked(snapshot.connection)
+    return (vector, ()) if why is None else (None, (why,))
+
+
 def _default_limit(query: str, preset: Preset, budget_tokens: int | None, now: datetime) -> int:
     """Return how many results there are at most where the caller names no number."""
     if budget_tokens is None:
@@ -574,7 +607,7 @@ def _with_archive(
     query: str,
     namespace: Namespace,
     options: RecallOptions,
-    vector: Floats | None,
+    vectors: _Vectors,
     found: Recall,
 ) -> Recall:
     """Return what was recalled from the memory file with what the archive file has, by score."""
@@ -589,7 +622,7 @@ def _with_archive(
     limit = options.get("limit", _default_limit(query, preset, budget, now))
     # Copies that a killed process left there are not told of.
     more: RecallOptions = {**options, "limit": limit + core.archive.leftovers()}
-    there = _recall(core, archive, viewer, query, namespace, more, vector)
+    there = _recall(core, archive, viewer, query, namespace, more, vectors)
     wanted = core.archive.known([one.memory.id for one in there.results])
     wanted -= {one.memory.id for one in found.results}
     moved = [one for one in there.results if one.memory.id in wanted]

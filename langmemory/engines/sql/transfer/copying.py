@@ -31,10 +31,11 @@ COPIED: Final = {
     "label": "item", "follow_up": "id", "stale_page": "id", "citation": "item", "progress": "namespace",
     "archived_item": "item", "token": "id", "message": "seq", "receipt": "message",
     "subscription": "id", "fit": "subscription", "secret": "id", "vault_key": "id", "vault_event": "seq",
-    "setting": "name", "activity": "seq",
+    "setting": "name", "activity": "seq", "sparse": "seq",
 }  # fmt: skip
 """Tables in the order in which they are copied, and the column whose ranges are the pieces. Triggers write
-``activity`` for rows of others, and delete receipts and fits with their messages, so these come later."""
+``activity`` for rows of others, and delete receipts, fits and sparse vectors with what they belong to, so
+these come later."""
 NOT_COPIED: Final = frozenset({"lease"})
 """Which process does what only one does at a time: the processes are those of the source."""
 PIECE: Final = 500

@@ -7,7 +7,7 @@ is derived from the text of an item is indexed anew. Entities, runs and turns st
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final
 
@@ -17,8 +17,10 @@ from langmemory.engines.sql.tables.connection import Connection
 from langmemory.engines.sql.tables.namespaces import below, from_path, to_path
 from langmemory.engines.sql.tables.rows import insert
 from langmemory.engines.sql.tables.settings import read_model, write_model
+from langmemory.engines.sql.tables.sparse import of_items, read_sparse, write_sparse
 from langmemory.engines.sql.writing.indexing import Indexing
 from langmemory.errors import DatabaseError
+from langmemory.ports.sparse import Pairs
 from langmemory.types import Namespace
 from langmemory.values import from_json
 
@@ -147,7 +149,7 @@ def copy(
     """Copy items into another file, in a transaction of it, in place of what it has of them; return the ids
     of those that the source has.
 
-    Vectors go along where both files have them of the same model, or the target none yet.
+    Vectors, also sparse ones, go along where both files have them of the same model, or the target none yet.
     """
     rows = _rows(
         source,
@@ -160,7 +162,13 @@ def copy(
         there = replace(there, model=model.model, dims=model.dims)
         write_model(target, there)
     same = (model.model, model.dims) == (there.model, there.dims)
+    encoder = read_sparse(source)
+    if encoder.encoder is not None and read_sparse(target).encoder is None:
+        write_sparse(target, encoder)
     drop(target, [row["id"] for row in rows])
+    sparse: Mapping[int, Pairs] = {}
+    if encoder.encoder is not None and encoder.encoder == read_sparse(target).encoder:
+        sparse = of_items(source, [row["id"] for row in rows])
     vectors = source.read_vectors([row["id"] for row in rows]) if same else {}
     batch = Batch(target, 0, None, None)
     for row in rows:
@@ -168,6 +176,7 @@ def copy(
         write = _redraft(indexing, namespace, row)
         if row["id"] in vectors:
             write.embedded, write.hashes = vectors[row["id"]]
+        write.sparse = sparse.get(row["id"])
         row["namespace"], _ = batch.namespace(namespace)
         insert(target, f"item ({', '.join(row)})", [tuple(row.values())])
         batch.replace(write, row["id"], row["namespace"])

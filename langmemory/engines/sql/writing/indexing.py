@@ -24,6 +24,7 @@ from langmemory.engines.sql.records.items import NO_VECTORS, IndexFields, Write
 from langmemory.engines.sql.tables.connection import MAX_VECTORS, Connection
 from langmemory.engines.sql.tables.namespaces import from_path
 from langmemory.engines.sql.tables.settings import ModelSetting
+from langmemory.engines.sql.tables.sparse import SparseSetting
 from langmemory.engines.sql.tables.times import by_clock, to_us
 from langmemory.engines.sql.tables.values import leaves
 from langmemory.errors import ConfigError, EmbeddingModelMismatchError, VaultError
@@ -31,7 +32,9 @@ from langmemory.languages import index_text, passages
 from langmemory.links import is_link
 from langmemory.ports.candidates import Floats
 from langmemory.ports.facts import fingerprint
+from langmemory.ports.sparse import Pairs
 from langmemory.recall import vocabulary
+from langmemory.recall.sparse_encoders import CheckedEncoder, merged
 from langmemory.resources import is_chunk, searched_text
 from langmemory.types import Kind, Namespace, Priority, Privacy, SearchMode, Status
 from langmemory.values import check_keys, from_json, readable_text, to_json
@@ -69,6 +72,8 @@ class Indexing:
     """None: the readable text of the value."""
     passage_characters: int | None = None
     """Length of the passages in which long texts are embedded too; None: whole texts only."""
+    sparse: CheckedEncoder | None = None
+    """Makes sparse vectors of the same texts."""
     config: IndexConfig | None = field(default=None)
     """As LangGraph shows it (``store.index_config``); None with ``index=False``."""
 
@@ -76,6 +81,11 @@ class Indexing:
     def semantic(self) -> bool:
         """Whether searches look at vectors."""
         return self.embedder is not None and self.mode != "keyword"
+
+    @property
+    def _embeds(self) -> bool:
+        """Whether vectors of any kind are made of texts."""
+        return self.embedder is not None or self.sparse is not None
 
     def draft(
         self,
@@ -115,10 +125,10 @@ class Indexing:
         if index is None and (is_node(key, plain) or is_link(key, plain)):
             index = False
         if body_of is not None:
-            texts = self._parts((text,)) if self.embedder is not None else ()
+            texts = self._parts((text,)) if self._embeds else ()
             body: str | None = body_of(text)
         elif index is None and is_chunk(plain):  # found also by the headings above it
-            texts = self._parts((searched_text(plain),)) if self.embedder is not None else ()
+            texts = self._parts((searched_text(plain),)) if self._embeds else ()
             body = index_text(f"{plain.get('path', '')} {searched_text(plain)}")
         elif fact and index is None:  # embedded as it is said, findable also by who and when
             texts = self._texts(plain, text, ["text"])
@@ -157,7 +167,7 @@ class Indexing:
         return self.draft(namespace, key, value, index=fields)
 
     def _texts(self, value: dict[str, Any], text: str, index: IndexFields) -> tuple[str, ...]:
-        if index is False or self.embedder is None:
+        if index is False or not self._embeds:
             return ()
         fields = self.fields if index is None else index
         if fields is None:
@@ -182,7 +192,7 @@ class Indexing:
         fields = self.fields if index is None else index
         if fields is None or fields is False or "$" in fields:
             return text
-        if self.embedder is not None:
+        if self._embeds:
             return "\n".join(texts)
         return "\n".join(_texts_at(value, fields))
 
@@ -234,6 +244,16 @@ class Indexing:
             return None
         return await self.embedder.aembed_documents(pending.missing)
 
+    def encode(self, writes: Sequence[Write]) -> None:
+        """Lay the sparse vectors of their texts into the writes, where there is an encoder."""
+        if self.sparse is not None and (texts := _texts_of(writes)):
+            _lay_sparse(writes, self.sparse.encode_documents(texts))
+
+    async def aencode(self, writes: Sequence[Write]) -> None:
+        """`encode`, awaiting the encoder."""
+        if self.sparse is not None and (texts := _texts_of(writes)):
+            _lay_sparse(writes, await self.sparse.aencode_documents(texts))
+
     def finish(
         self, writes: Sequence[Write], pending: Pending, fresh: Floats | None, *, tokens: bool
     ) -> list[Write]:
@@ -266,6 +286,20 @@ class Indexing:
             + ". Open it with that model, or run `langmemory reembed` to move the file to this one."
         )
 
+    def check_encoder(self, found: SparseSetting, path: str) -> None:
+        """Raise unless the sparse vectors of the file come from this encoder.
+
+        Raises:
+            EmbeddingModelMismatchError: Names both encoders and the way out.
+        """
+        if self.sparse is None or found.encoder in (None, self.sparse.name):
+            return
+        raise EmbeddingModelMismatchError(
+            f"The sparse vectors in {path} come from {found.encoder}, but the store was opened with "
+            f"{self.sparse.name}. Open it with that encoder, or move the file to this one with "
+            "langmemory.reencode."
+        )
+
     def serves(self, found: ModelSetting) -> bool:
         """Return whether this embedder's query vectors can be compared with the file's."""
         return (
@@ -280,6 +314,19 @@ class Indexing:
             return False
         names = {found.model, self.embedder.model_id}
         return len(names) == 1 or ANONYMOUS_MODEL in names
+
+
+def _texts_of(writes: Sequence[Write]) -> list[str]:
+    return [text for write in writes for text in write.texts]
+
+
+def _lay_sparse(writes: Sequence[Write], vectors: Sequence[Pairs]) -> None:
+    start = 0
+    for write in writes:
+        end = start + len(write.texts)
+        if end > start:
+            write.sparse = merged(vectors[start:end])
+        start = end
 
 
 class Pending(NamedTuple):
