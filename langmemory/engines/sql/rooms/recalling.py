@@ -392,7 +392,7 @@ def _of_layers(
         if share is None or share >= LEAST_SHARE or (not gated and said and len(said) < several):
             written = of_documents()
         if said is None and written is not None:
-            needed = not passes(question, written.results) if gated else len(written) < several
+            needed = not passes(question, (), written.results) if gated else len(written) < several
             said = of_people() if needed else None
         return Looked(people=said, documents=written, share=share)
 
