@@ -117,9 +117,9 @@ class EngineConfig(DatabaseConfig):
     )
 
     @classmethod
-    def of(cls, settings: DatabaseConfig) -> EngineConfig:
-        """Return the settings with the defaults of the rest."""
-        return settings if isinstance(settings, cls) else cls(**settings.model_dump())
+    def of(cls, settings: DatabaseConfig, **defaults: Any) -> EngineConfig:
+        """Return the settings with the defaults of the rest, of which an engine has some of its own."""
+        return settings if isinstance(settings, cls) else cls(**defaults, **settings.model_dump())
 
 
 DEFAULT_DATABASE = DatabaseConfig()

@@ -108,7 +108,7 @@ def _found(text: str) -> Iterator[_Span]:
         group = "value" if "value" in pattern.groupindex else 0
         for match in pattern.finditer(text):
             yield _Span(*match.span(group), kind)
-    if _FOUR_DIGITS.search(text):
+    if _CARD_DIGITS.search(text):
         yield from _cards(text)
     if _IBAN_DIGITS.search(text):
         yield from _ibans(text)
@@ -220,10 +220,10 @@ quick."""
 
 # Numbers with a checksum.
 
-_FOUR_DIGITS: Final = re.compile(r"\d{4}")
+_CARD_DIGITS: Final = re.compile(r"\d{4}[ -]?\d{4}")
 """Within every card's number."""
-_IBAN_DIGITS: Final = re.compile(r"\d\d(?: ?[A-Za-z0-9]){11}")
-"""Within every IBAN."""
+_IBAN_DIGITS: Final = re.compile(r"\d(?<=[A-Za-z]{2}\d)\d(?: ?[A-Za-z0-9]){11}")
+"""Within every IBAN; a pattern that begins with a digit is looked for quickly."""
 _CARD: Final = re.compile(
     r"(?<![\w.+/-])(?:\d{4}(?P<gap>[ -])\d{4}(?P=gap)\d{4}(?P=gap)\d{4}(?:(?P=gap)\d{1,3})?"
     r"|3\d{3}(?P<amex>[ -])\d{6}(?P=amex)\d{4,5}|\d{13,19})(?![\w/-]|[.,]\d)"
@@ -293,17 +293,17 @@ _PASSWORD: Final = (
     r"|密码|口令|密碼"
 )
 _PASSWORD_SIGNS: Final = (
-    "pass", "pwd", "kennwort", "zugangscode", "geheimzahl", "contrase", "clave", "密码", "口令", "密碼",
+    "password", "passcode", "passphrase", "passwd", "passwort", "pwd", "kennwort", "zugangscode",
+    "geheimzahl", "contraseña", "contrasena", "clave", "密码", "口令", "密碼",
 )  # fmt: skip
-"""One of them stands in each match of `_PASSWORD`, in lower case."""
+"""What `_PASSWORD` matches, in lower case."""
+_PASS: Final = re.compile(r"pass\s*[:=]")
 _KEY_SIGNS: Final = ("key", "token", "secret", "schlüssel", "clave", "密钥", "令牌")
 _PHRASE_SIGNS: Final = ("phrase", "mnemonic", "words", "wörter", "semilla", "frase", "助记词")
 _CODE_SIGNS: Final = ("cvv", "cvc", "security code", "prüfziffer", "seguridad", "安全码")
 _NOUNS: Final = (
-    "password", "passcode", "passphrase", "passwd", "passwort", "pwd", "kennwort", "zugangscode",
-    "geheimzahl", "contraseña", "contrasena", "clave", "密码", "口令", "密碼", "pin码", "security code",
-    "prüfziffer", "seguridad", "安全码", "key", "token", "secret", "schlüssel", "密钥", "令牌", "phrase",
-    "mnemonic", "wörter", "semilla", "助记词",
+    *_PASSWORD_SIGNS, "pin码", "security code", "prüfziffer", "seguridad", "安全码", "key", "token", "secret",
+    "schlüssel", "密钥", "令牌", "phrase", "mnemonic", "wörter", "semilla", "助记词",
 )  # fmt: skip
 """Of them one, or a `_SHORT_NOUN`, stands in each text that says what is secret, in lower case."""
 _SHORT_NOUN: Final = re.compile(r"\bpass\s*[:=]|\bpin\b|\bcv[vc]2?\b", re.IGNORECASE)
@@ -401,7 +401,7 @@ _PREDICATES: Final = _words(
 
 def _announced(text: str, folded: str) -> Iterator[_Span]:
     """Yield what a text, which is given in lower case as well, says is secret."""
-    if _has(folded, _PASSWORD_SIGNS):
+    if _has(folded, _PASSWORD_SIGNS) or _PASS.search(folded):
         yield from _passwords(text)
     if _has(folded, _PHRASE_SIGNS):
         for match in _PHRASES.finditer(text):

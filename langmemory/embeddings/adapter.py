@@ -13,7 +13,6 @@ import inspect
 import logging
 import struct
 import threading
-from collections import OrderedDict
 from collections.abc import Awaitable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from importlib.util import find_spec
@@ -32,6 +31,7 @@ from langgraph.store.base.embed import (
 from langmemory.config import Config
 from langmemory.embeddings.local import LocalEmbedder, LocalEmbeddings, Vectors
 from langmemory.embeddings.mock import MockEmbedder
+from langmemory.embeddings.query_cache import QueryCache
 from langmemory.embeddings.static import StaticEmbedder
 from langmemory.errors import ConfigError, EmbeddingError, with_extra
 from langmemory.pluralize import counted
@@ -42,10 +42,6 @@ logger = logging.getLogger("langmemory.embeddings")
 
 TIMEOUT_SECONDS = 60.0
 """How long an Ollama embedding model may take to answer; the first answer includes loading it."""
-
-QUERY_CACHE_SIZE = 256
-"""Query vectors an embedder remembers: an agent turn asks the same question of several
-namespaces, and a round trip to a model server costs milliseconds where a look-up costs none."""
 
 
 class Embedder(Protocol):
@@ -180,8 +176,7 @@ class LangChainEmbedder:
         self._declared = dims
         self._told_of_zeros = False
         self.model_id = model_id or _model_id(embeddings)
-        self._queries: OrderedDict[str, Vectors] = OrderedDict()
-        self._queries_lock = threading.Lock()
+        self._queries = QueryCache[Vectors]()
         async_only = isinstance(embeddings, EmbeddingsLambda) and not hasattr(embeddings, "func")
         self._ask = embeddings.aembed_documents if async_only else embeddings.embed_documents
 
@@ -207,7 +202,7 @@ class LangChainEmbedder:
 
     def embed_query(self, text: str) -> Vectors:
         """float32[dims], read-only; a repeated query is answered from memory."""
-        if (known := self._remembered(text)) is not None:
+        if (known := self._queries.get(text)) is not None:
             return known
         if isinstance(self.embeddings, EmbeddingsLambda):  # knows documents only
             return self._remember(text, self.embed_documents([text]))
@@ -217,7 +212,7 @@ class LangChainEmbedder:
 
     async def aembed_query(self, text: str) -> Vectors:
         """float32[dims], read-only; a repeated query is answered from memory."""
-        if (known := self._remembered(text)) is not None:
+        if (known := self._queries.get(text)) is not None:
             return known
         if isinstance(self.embeddings, EmbeddingsLambda):
             return self._remember(text, await self.aembed_documents([text]))
@@ -228,20 +223,10 @@ class LangChainEmbedder:
     def _no_vectors(self) -> Vectors:
         return np.zeros((0, self.dims or 0), dtype=np.float32)
 
-    def _remembered(self, text: str) -> Vectors | None:
-        with self._queries_lock:
-            if text in self._queries:
-                self._queries.move_to_end(text)
-            return self._queries.get(text)
-
     def _remember(self, text: str, vectors: Vectors) -> Vectors:
         vector: Vectors = vectors[0]
         vector.flags.writeable = False
-        with self._queries_lock:
-            self._queries[text] = vector
-            if len(self._queries) > QUERY_CACHE_SIZE:
-                self._queries.popitem(last=False)
-        return vector
+        return self._queries.add(text, vector)
 
     @contextmanager
     def _failing_clearly(self) -> Iterator[None]:

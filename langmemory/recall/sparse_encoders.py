@@ -9,8 +9,6 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import threading
-from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from itertools import pairwise
@@ -19,6 +17,7 @@ from typing import Any, Final
 import numpy as np
 from langchain_core.embeddings import Embeddings
 
+from langmemory.embeddings.query_cache import QueryCache
 from langmemory.errors import ConfigError, EmbeddingError, with_extra
 from langmemory.pluralize import counted
 from langmemory.ports.sparse import PAIR, Pairs, SparseEncoder
@@ -32,8 +31,6 @@ BATCH: Final = 16
 """Texts that sentence-transformers reads at a time."""
 MOST_DIMENSIONS: Final = 1024
 """Dimensions of a vector that are kept, those with the largest weights. SPLADE gives a text 100 to 300."""
-QUERIES_KEPT: Final = 256
-"""Vectors of queries that are remembered."""
 
 
 class CheckedEncoder:
@@ -74,8 +71,7 @@ class CheckedEncoder:
                 f'SparseEncoder, LangChain\'s SparseEmbeddings, or "{FAMILY}:{DEFAULT}".'
             )
         self.name: str = named or _name(model)
-        self._queries: OrderedDict[str, Pairs] = OrderedDict()
-        self._lock = threading.Lock()
+        self._queries = QueryCache[Pairs]()
 
     def encode_documents(self, texts: Sequence[str]) -> list[Pairs]:
         """Return the vector of each text.
@@ -87,7 +83,7 @@ class CheckedEncoder:
         if not distinct:
             return []
         with self._failing_clearly():
-            answer = self._ask(distinct)
+            answer = list(self._ask(distinct))  # it may be a generator
         return self._checked(answer, distinct, texts)
 
     async def aencode_documents(self, texts: Sequence[str]) -> list[Pairs]:
@@ -98,7 +94,7 @@ class CheckedEncoder:
         if not distinct:
             return []
         with self._failing_clearly():
-            answer = await self._aask(distinct)
+            answer = list(await self._aask(distinct))
         return self._checked(answer, distinct, texts)
 
     def queries(self, texts: Sequence[str]) -> dict[str, Pairs | None]:
@@ -112,7 +108,7 @@ class CheckedEncoder:
             return await asyncio.to_thread(self.queries, texts)
         found: dict[str, Pairs | None] = {}
         for text in filter(str.strip, texts):
-            if (known := self._remembered(text)) is None:
+            if (known := self._queries.get(text)) is None:
                 try:
                     with self._failing_clearly():
                         answer = await self._aask_query(text)
@@ -123,7 +119,7 @@ class CheckedEncoder:
         return found
 
     def _query(self, text: str) -> Pairs | None:
-        if (known := self._remembered(text)) is not None:
+        if (known := self._queries.get(text)) is not None:
             return known
         try:
             with self._failing_clearly():
@@ -133,19 +129,9 @@ class CheckedEncoder:
             _warn(error)
             return None
 
-    def _remembered(self, text: str) -> Pairs | None:
-        with self._lock:
-            if text in self._queries:
-                self._queries.move_to_end(text)
-            return self._queries.get(text)
-
     def _remember(self, text: str, answer: Any) -> Pairs:
         [vector] = self._checked([answer], [text], [text])
-        with self._lock:
-            self._queries[text] = vector
-            if len(self._queries) > QUERIES_KEPT:
-                self._queries.popitem(last=False)
-        return vector
+        return self._queries.add(text, vector)
 
     @contextmanager
     def _failing_clearly(self) -> Iterator[None]:

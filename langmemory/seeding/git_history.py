@@ -22,6 +22,7 @@ from langmemory.errors import ImportFormatError
 from langmemory.languages import detect_language
 from langmemory.pluralize import counted
 from langmemory.ports.facts import digest
+from langmemory.seeding.subjects import Subjects, names
 
 _RECORD, _FIELD = "\x1e", "\x1f"
 MOST_DECISIONS: Final = 2_000
@@ -76,6 +77,10 @@ class GitHistory:
     areas: dict[str, dict[str, _Work]] = field(default_factory=dict)
     """Folder, at most two deep → person → what they did there."""
     people: dict[str, _Work] = field(default_factory=dict)
+    called: dict[str, str] = field(default_factory=dict)
+    """What the folders are called."""
+    about: dict[str, list[str]] = field(default_factory=dict)
+    """Words that tell what each is about."""
 
     @property
     def thread(self) -> str:
@@ -103,24 +108,30 @@ def read_history(root: Path, name: str) -> GitHistory:
     told = GitHistory(name=name)
     work: dict[str, dict[str, _Work]] = defaultdict(lambda: defaultdict(_Work))
     people: dict[str, _Work] = defaultdict(_Work)
-    found: list[Commit] = []
+    found, subjects = list[Commit](), Subjects()
     for commit in _commits(root):
         told.commits += 1
         if commit.author.endswith("[bot]"):
             continue
         people[commit.author].add(commit)
-        for area in {area for path in commit.paths for area in _areas(path)}:
+        areas = {area for path in commit.paths for area in _areas(path)}
+        subjects.add(commit.subject, areas)
+        for area in areas:
             work[area][commit.author].add(commit)
         if len(found) < MOST_DECISIONS and says_why(commit.message):
             found.append(commit)
     told.decisions = found[::-1]
     told.people = dict(people)
     busy = Counter({area: sum(one.commits for one in by.values()) for area, by in work.items()})
+    alike = {area.partition("/")[0] for area, number in busy.items() if "/" in area
+             and number == busy[area.partition("/")[0]]}  # fmt: skip
     told.areas = {
         area: dict(work[area])
         for area, number in busy.most_common(MOST_AREAS)
-        if number >= FEWEST_COMMITS
+        if number >= FEWEST_COMMITS and area not in alike
     }
+    told.called = names({area: busy[area] for area in told.areas})
+    told.about = {area: subjects.telling(area, told.called[area]) for area in told.areas}
     return told
 
 
@@ -258,23 +269,22 @@ def _work_facts(history: GitHistory) -> Iterator[tuple[str, str, _Work]]:
         if len(others) > len(named):
             named.append(counted(len(others) - len(named), "other"))
         so = f" So {'does' if len(others) == 1 else 'do'} {', '.join(named)}." if named else ""
-        # A short statement that begins as the question does: of five wordings the one found best.
-        text = f"{who} works on the {_called(area)}: {_told(most)} in {area} of {history.name}.{so}"
+        # It begins as the question does, has the folder's name twice, and few words that all such facts
+        # have: by those recall takes two of them for versions of one. See decision 054.
+        told = [", ".join(history.about[area]), counted(most.commits, "commit")]
+        where = f"the {history.called[area]} ({history.name}/{area})"
+        text = f"{who} works on {where}: {'; '.join(filter(None, told))}.{so}"
         newest = max(by.values(), key=lambda one: one.last or most.last or datetime.max)
         yield f"{history.thread}/area/{area}", text, newest
     for who, work in sorted(history.people.items()):
         places = Counter({area: by[who].commits for area, by in history.areas.items() if who in by})
         named = [
-            f"the {_called(area)}" for area in _apart(area for area, _ in places.most_common())
+            f"the {history.called[area]}"
+            for area in _apart(area for area, _ in places.most_common())
         ]
         where = f", mostly on {', '.join(named)}" if named else ""
         text = f"{who} works on {history.name}{where}: {_told(work).rstrip(',')}."
         yield f"{history.thread}/person/{digest(who)}", text, work
-
-
-def _called(area: str) -> str:
-    """Return what a folder is called in a sentence."""
-    return area.rsplit("/", 1)[-1].replace("_", " ").replace("-", " ").strip(". ")
 
 
 def _apart(areas: Iterable[str], most: int = 5) -> list[str]:

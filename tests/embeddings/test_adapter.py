@@ -15,7 +15,13 @@ from langchain_core.embeddings import DeterministicFakeEmbedding, Embeddings
 from langgraph.store.base.embed import EmbeddingsLambda
 
 from langmemory.config import Config, ModelsConfig
-from langmemory.embeddings import MockEmbedder, StaticEmbedder, adapter, resolve_embedder
+from langmemory.embeddings import (
+    MockEmbedder,
+    StaticEmbedder,
+    adapter,
+    query_cache,
+    resolve_embedder,
+)
 from langmemory.errors import ConfigError, EmbeddingError
 
 TEXTS = ["a", "bb", "ccc"]
@@ -304,7 +310,7 @@ def test_a_repeated_query_is_asked_once_and_a_document_always() -> None:
 
 def test_remembered_queries_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     """A process that answers for weeks keeps only the latest questions."""
-    monkeypatch.setattr(adapter, "QUERY_CACHE_SIZE", 2)
+    monkeypatch.setattr(query_cache, "QUERY_CACHE_SIZE", 2)
     model = LengthEmbeddings()
     embedder = resolve_embedder(model)
     for query in ("a", "b", "a", "c", "a", "b"):

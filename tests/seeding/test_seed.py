@@ -13,6 +13,7 @@ import pytest
 from langmemory.seeding import SeedReport, plan_seed, seed
 from langmemory.seeding.git_history import says_why
 from langmemory.seeding.notes import notes_of
+from langmemory.seeding.subjects import Subjects, names
 from langmemory.stores import MemoryStore
 from tests.places import address
 
@@ -100,7 +101,11 @@ def test_questions_are_answered_with_their_source(tmp_path: Path, work: Path) ->
         assert (report.documents, report.messages) == (1, 2 + 4 + 1)
         assert list(report.failed) == ["broken/conversations.json"]
         for question, told, source in (
-            ("Who works on billing?", "Ana Torres works on the billing: 3 commits", ""),
+            (
+                "Who works on billing?",
+                "Ana Torres works on the billing (shop/billing): 3 commits",
+                "",
+            ),
             ("Why do we use Redis for the queue?", "too slow", "git/shop/"),
             ("Where does my brother live?", "Graz", "notes/people.md/L5"),
             ("Wie heißt die Katze?", "Tofu", ""),
@@ -117,6 +122,25 @@ def test_questions_are_answered_with_their_source(tmp_path: Path, work: Path) ->
         assert work_fact is not None
         assert "So does Bo Li (1)." in work_fact.value["text"]
         assert work_fact.value["source"].startswith("git log, newest commit ")
+
+
+def test_a_folder_is_found_by_what_its_commits_say() -> None:
+    """By words that its commits have and others have not; of two folders of one name the busier has it alone,
+    and a folder that only holds another is none."""
+    said = {
+        "svc/inv": ["Invoices have a tax number", "Reminders for invoices", "Round invoice totals"],
+        "svc/trk": ["Position of a vessel", "Map of vessels", "Alarm when a vessel leaves"],
+        "test/inv": ["Open ones are tried", "Test of invoices"],
+    }  # fmt: skip
+    subjects = Subjects()
+    for area, texts in said.items():
+        for text in texts:
+            subjects.add(text, [area])
+    assert subjects.telling("svc/inv", "inv") == ["invoices"]
+    assert subjects.telling("svc/trk", "trk") == ["vessel"]
+    assert names({"svc/inv": 3, "test/inv": 2, "svc/geo_lib": 1}) == {
+        "svc/inv": "inv", "test/inv": "test inv", "svc/geo_lib": "geo lib",
+    }  # fmt: skip
 
 
 def test_a_second_run_adds_nothing_and_undo_takes_all_back(tmp_path: Path, work: Path) -> None:

@@ -108,6 +108,8 @@ async def test_recall_searches_the_documents_of_a_project(
         assert (await answer(at_hand, "forget", ids=[id]))["isError"]
         refused = await answer(here, "recall", query=asked, project="heron")
         assert "There is no project 'heron'" in str(refused)  # not within the address
+        several = await answer(f"{at_hand}&project=crane", "recall", query=asked)
+        assert "pass project, one of heron, crane" in str(several)
         unknown = await answer(f"{here}&project=crane", "recall", query=asked)
         assert "There is no project 'crane'" in str(unknown)
 

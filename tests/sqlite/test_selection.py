@@ -150,7 +150,9 @@ def test_an_index_gives_what_the_predicate_lets_through(file: File, scope: Scope
             (one, *compile_scope(Scope(namespace=(), kinds=kinds)).conditions),
         )
         with pytest.MonkeyPatch.context() as patch, file.engine.read() as snapshot:
-            patch.setattr(scope_plan, "holds_few", lambda *_: False)  # else its namespace is read
+            patch.setattr(
+                scope_plan, "hold_at_most", lambda *_: False
+            )  # else its namespace is read
             started = replace(alone, conditions=(one,))
             chosen = ScopePlan(snapshot.connection, CardinalityCache(), started).after(0, 1 << 20)
         assert chosen is not None

@@ -15,6 +15,7 @@ from langmemory.changes import AddMemory, ChangeSet
 from langmemory.config import Config
 from langmemory.context import disclose
 from langmemory.context.tokens import count_text
+from langmemory.embeddings.query_cache import QueryCache
 from langmemory.errors import ConfigError, InvalidFilterError
 from langmemory.recall.presets import BALANCED
 from langmemory.stores import MemoryStore, reembed
@@ -47,7 +48,7 @@ async def test_recall_without_its_embedder(tmp_path: Path, asynchronous: bool) -
         assert (texts[0], degraded) == ("the heron is grey", ())
         embeddings.fail_after = 0
         embeddings_cache = store._core.indexing.embedder
-        embeddings_cache._queries.clear()  # type: ignore[union-attr]
+        embeddings_cache._queries = QueryCache()  # type: ignore[union-attr]
         texts, degraded = await recall()
         assert texts[0] == "the heron is grey"
         assert any("embedder failed" in one for one in degraded)

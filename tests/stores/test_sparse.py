@@ -251,6 +251,7 @@ def test_a_failing_encoder_stores_nothing_and_degrades_recall(tmp_path: Path) ->
         ([{"dog": 1.0}], "dimensions are whole numbers"),
         ([[0.1, 0.2]], "one is of type list"),
         ([], "0 vectors to 1 text"),
+        (None, "failed .TypeError"),
     ],
 )
 def test_a_wrong_answer_is_told(tmp_path: Path, answer: Any, why: str) -> None:

@@ -19,7 +19,7 @@ from langmemory.engines.postgres.leaves import decoded, encoded
 from langmemory.engines.postgres.translate import Translated, translated
 from langmemory.engines.sql.tables.values import LeafValue
 from langmemory.errors import DatabaseError
-from langmemory.ports.candidates import Floats
+from langmemory.ports.candidates import Floats, Ids
 
 
 class _Int(Int8Dumper):
@@ -45,6 +45,10 @@ MANY: Final = 8
 MOST_SENT: Final = 200
 """Statements that are sent without waiting for what became of them."""
 
+
+_SENT_HEAD: Final = 20
+"""Bytes of an array of one dimension, as PostgreSQL sends it, before its elements."""
+_SENT_ID: Final = np.dtype([("bytes", ">i4"), ("id", ">i8")])
 
 _LAST_ITEM: Final = "SELECT last_value FROM last_item"
 
@@ -132,6 +136,17 @@ class Connection:
             if not isinstance(bindings, Mapping):
                 bindings = bindings[one.takes :]  # each statement takes its own
         return cursor
+
+    def ids(self, query: str, bindings: Any = (), /) -> Ids:
+        one = translated(query)
+        found: Any = self.raw.execute(
+            f"SELECT array_send(array_agg(s.id::bigint)) FROM ({one.sql}) AS s (id)".encode(),
+            _bound(one, bindings),
+            binary=True,  # thousands of rows take as long to be read as to be found
+        ).fetchone()
+        if found[0] is None:
+            return np.empty(0, np.int64)
+        return np.frombuffer(found[0], _SENT_ID, offset=_SENT_HEAD)["id"].astype(np.int64)
 
     def executemany(self, statements: str, bindings: Any, /) -> Any:
         if len(_parts(statements)) > 1:

@@ -30,6 +30,7 @@ from langmemory.engines.postgres.namespace_ids import NamespaceIds
 from langmemory.engines.postgres.search import keyword_search, known_words, word_reader
 from langmemory.engines.postgres.search import vector_search as server_search
 from langmemory.engines.sql.copies.binary import (
+    ENDS,
     PACK_AFTER,
     BinaryQuantizedIndex,
     pack,
@@ -56,6 +57,9 @@ from langmemory.types import Namespace, Stats
 
 logger = logging.getLogger("langmemory.engines.postgres")
 
+VECTOR_COPY_BYTES: Final = 384 << 20
+"""Of a process, for a copy of the vectors: more than a file has, as some hundred vectors are far away here. A
+million of 256 dimensions take 292 MB, up to 365 where they have grown."""
 _SEEN: Final = (
     "SELECT (SELECT value FROM setting WHERE name = 'model'), "
     "(SELECT value FROM setting WHERE name = 'dims'), "
@@ -65,10 +69,6 @@ _SEEN: Final = (
 )
 _ASKED_TOO: Final = (HIGHEST_ITEM, HIGHEST_NAMESPACE, INACTIVE, NOBODY, NO_STEPS)
 """What most searches ask besides: one way to the server answers all."""
-_VECTOR_ENDS: Final = (
-    "(SELECT coalesce(max(seq), 0) FROM code), "
-    "(SELECT coalesce(max(last_seq), 0) FROM code_segment)"
-)
 _NO_VECTORS: Final = "0, 0"
 
 
@@ -113,7 +113,7 @@ class Engine:
                 model = read_model(connection)
                 self.remaining = remaining(connection)
             self.copies = Copies(
-                EngineConfig.of(settings),
+                EngineConfig.of(settings, vector_copy_bytes=VECTOR_COPY_BYTES),
                 identity=(self.database.address.url, self.schema),
                 scan=self.database.read,
                 read_words=word_reader.read,
@@ -267,7 +267,7 @@ class Engine:
 
     def _ends(self) -> str:
         """Return the query for what `seen` returns."""
-        vector_ends = _VECTOR_ENDS if self.database.vectors_in else _NO_VECTORS
+        vector_ends = ENDS if self.database.vectors_in else _NO_VECTORS
         return _SEEN + ", ".join([vector_ends, *(f"({one})" for one in _ASKED_TOO)])
 
     def seen(self, connection: Connection) -> Seen:
@@ -503,10 +503,12 @@ class Snapshot(ScopedSnapshot):
         assert index is not None
         if index.streaming or self.engine.database.filtered:  # a reader has no copies
             return False
-        if not index.loaded and (
-            self.engine.sizes.are_few(self.connection, scope, ends[0]) or plan.items is not None
-        ):
-            return False
+        if not index.loaded:
+            if self.engine.sizes.are_few(self.connection, scope, ends[0]):
+                return False
+            items = plan.items
+            if items is not None and len(items) <= server_search.SCATTERED_UP_TO:
+                return False
         if not index.loaded and ends[0] - ends[1] >= PACK_AFTER:
             self.engine.copies.later(self.engine.pack)
         index.refresh(self.connection, ends)
@@ -559,10 +561,12 @@ class Snapshot(ScopedSnapshot):
             return self.cosines(query, ids)
         return self._compared.cosines(self.connection, query, ids, show=True)
 
-    def facets(self, ids: Ids) -> list[Any]:
+    def facets(self, ids: Ids, shown: Floats | None = None) -> list[Any]:
         known, wanted = self._compared.facets, ids.tolist()
         missing = [item for item in wanted if item not in known]
-        if missing:
+        if missing and shown is not None and self.engine.database.vectors_in:
+            self._compared.ask(self.connection, shown, missing)
+        elif missing:
             known |= {row[0]: row for row in super().facets(np.array(missing, np.int64))}
         return [known[item] for item in wanted if item in known]
 

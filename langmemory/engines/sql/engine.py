@@ -119,8 +119,9 @@ class Snapshot(Protocol):
     def without_vectors(self, scope: CompiledScope, known: Ids, limit: int) -> Ids:
         """Return items in scope that have no vector and are not known yet, last updated first."""
 
-    def facets(self, ids: Ids) -> list[Any]:
-        """Return what items are ranked by, see `ScopedSnapshot.facets`."""
+    def facets(self, ids: Ids, shown: Floats | None = None) -> list[Any]:
+        """Return what items are ranked by, see `ScopedSnapshot.facets`. ``shown``: the query, where some of
+        them are then asked for by `cosines_to_show` and `shown`."""
 
     def cosines_to_show(self, query: Floats, ids: Ids) -> Floats:
         """As `cosines`, of items that are then asked for by `shown`."""

@@ -21,6 +21,7 @@ from langgraph.store.base import Item
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
 from starlette.concurrency import run_in_threadpool
 
+from langmemory.context.escape import one_line
 from langmemory.context.notes import note_id, note_of
 from langmemory.context.render import full
 from langmemory.context.render import timeline as timeline_of
@@ -216,7 +217,7 @@ class RecallArguments(Arguments):
     kinds: Annotated[list[Kind] | None, BeforeValidator(_several)] = None
     """Only these, such as episodic (what was said) or semantic (facts); all without it."""
     project: ProjectName | None = None
-    """Also the documents of this project; without it, those of the project at hand, if there is one."""
+    """Also the documents of this project; without it, those of the project at hand, if that is one."""
 
 
 @tool("Search memory", FoundMemories)
@@ -226,12 +227,16 @@ async def recall(turn: Turn, given: RecallArguments) -> Reply:
     asked = given.model_dump(exclude={"query", "project"}, exclude_unset=True)
     asked["documents"] = await run_in_threadpool(documents_of, turn.access, given.project)
     found = await turn.access.store.arecall(given.query, turn.access.place(), **asked)
+    at_hand = turn.access.grant.projects
+    unasked = ""
+    if given.project is None and len(at_hand) > 1:
+        named = ", ".join(map(one_line, at_hand))
+        unasked = f"\nNo documents were searched: pass project, one of {named}, for those."
     if not found.results:
-        return "Nothing is remembered about that. Try other words, or fewer limits.", FoundMemories(
-            memories=[]
-        )
+        said = f"Nothing is remembered about that. Try other words, or fewer limits.{unasked}"
+        return said, FoundMemories(memories=[])
     text, seen = listed(found.results, given.query)
-    return text, FoundMemories(memories=seen)
+    return f"{text}{unasked}", FoundMemories(memories=seen)
 
 
 def documents_of(access: Access, project: str | None = None) -> Namespace | None:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Final
 
+import numpy as np
+
 from langmemory.engines.postgres.connection import Connection
 from langmemory.engines.postgres.keywords import of_namespace, tokenized
 from langmemory.engines.postgres.search.keyword_search import Part, quoted
@@ -14,6 +16,8 @@ from langmemory.engines.sql.scope.ownership import visible_to
 from langmemory.engines.sql.tables.namespaces import find
 from langmemory.types import Namespace
 
+FIRST: Final = 256
+"""Rows that are looked at before the others, to see whether one has a word."""
 FEW: Final = 48
 """Words up to which a viewer's own view counts, as in a memory file."""
 
@@ -42,21 +46,20 @@ def known(
             than `FEW` words. None sees everything.
         copy: The index in memory, as of this reader's snapshot.
     """
-    asked = {word: token for word, token in zip(words, stems(words), strict=True) if token}
+    tokens = stems(words)
     visible = visible_to(viewer) if len(words) <= FEW else TRUE
-    tokens = list(dict.fromkeys(asked.values()))
     held = set[str]()
+    asked: Sequence[int] = range(len(words))
     if copy is not None and visible is TRUE:
-        there = copy.words.having(tokens)  # of many that are near a word, hardly any
-        held = {
-            token
-            for token, is_there in zip(tokens, there.tolist(), strict=True)
-            if is_there and _is_copied(connection, copy, namespace, token)
-        }
-        tokens = [one for one in tokens if one not in held] if len(copy.changed) else []
-    if tokens:
-        held |= _looked_up(connection, namespace, tokens, visible)
-    return {word: token for word, token in asked.items() if token in held}
+        there = np.flatnonzero(copy.words.having(tokens)).tolist()  # of many, hardly any
+        asked = asked if len(copy.changed) else there
+        found = {tokens[place] for place in there}
+        held = {one for one in found if _is_copied(connection, copy, namespace, one)}
+    if copy is None or visible is not TRUE or len(copy.changed):
+        rest = list(dict.fromkeys(one for one in tokens if one and one not in held))
+        if rest:
+            held |= _looked_up(connection, namespace, rest, visible)
+    return {words[place]: tokens[place] for place in asked if tokens[place] in held}
 
 
 def _is_copied(connection: Connection, copy: Current, namespace: Namespace, token: str) -> bool:
@@ -68,7 +71,11 @@ def _is_copied(connection: Connection, copy: Current, namespace: Namespace, toke
     below = words.below(connection, namespace) if len(rows) else None
     if below is None or not len(rows) or not len(below):
         return bool(len(rows)) and below is None
-    return bool((below.take(below.searchsorted(rows), mode="clip") == rows).any())
+    few, many = sorted((below, rows), key=len)
+    return any(  # of a frequent word one of the first is there
+        (many.take(many.searchsorted(some), mode="clip") == some).any()
+        for some in (few[:FIRST], few[FIRST:])
+    )
 
 
 def _looked_up(

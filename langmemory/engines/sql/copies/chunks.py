@@ -21,6 +21,9 @@ MIXED: Final = 256
 """Dimensions that `_mixed` mixes with one another, at most."""
 WORDS_A_BYTE: Final = 3
 """Bits whose bits a byte can count; adding bytes is three times as fast as adding to wider numbers."""
+COMPARED_BLOCK: Final = 512
+"""Vectors of the copy compared at a time, for the same reason: 6,500 of 256 dims take .6 ms, 4,096 at a time
+1.0 ms."""
 COARSE_BLOCK: Final = 4_096
 """Vectors read at a time for the copy, while a refresh waits (about 10 ms)."""
 WHOLE_UP_TO: Final = 16_384
@@ -91,10 +94,12 @@ class Int8Vectors:
             exactly: Floats = np.vecdot(cast("Floats", self.values[some]), query)
             return exactly
         cosines = np.empty(len(rows), np.float32)
-        for start in range(0, len(rows), COARSE_BLOCK):
-            some = rows[start : start + COARSE_BLOCK]
-            vectors = self.values.take(some, axis=0).astype(np.float32)
-            cosines[start : start + COARSE_BLOCK] = np.vecdot(vectors, query)
+        floats = np.empty((min(len(rows), COMPARED_BLOCK), len(query)), np.float32)
+        for start in range(0, len(rows), COMPARED_BLOCK):
+            some = rows[start : start + COMPARED_BLOCK]
+            vectors = floats[: len(some)]
+            np.copyto(vectors, self.values.take(some, axis=0))
+            np.vecdot(vectors, query, out=cosines[start : start + len(some)])
         cosines *= self.scale[rows]
         return cosines
 
@@ -147,19 +152,20 @@ class Chunk:
     def _distances(
         self, bits: Bits, query: Bits, rows: NDArray[np.int64] | None
     ) -> NDArray[np.uint16]:
-        if rows is not None:
-            found = np.bitwise_count(bits[:, rows] ^ query[:, None])
-            total: NDArray[np.uint16] = found.sum(axis=0, dtype=np.uint16)
-            return total
-        distances = np.empty(self.n, np.uint16)
-        scratch = np.empty(BLOCK, np.uint64)
-        counts, sums = np.empty((2, BLOCK), np.uint8)
-        for start in range(0, self.n, BLOCK):
-            end = min(start + BLOCK, self.n)
+        n = self.n if rows is None else len(rows)
+        distances = np.empty(n, np.uint16)
+        scratch = np.empty(min(BLOCK, n), np.uint64)
+        counts, sums = np.empty((2, min(BLOCK, n)), np.uint8)
+        for start in range(0, n, BLOCK):
+            end = min(start + BLOCK, n)
             block, count, some = (array[: end - start] for array in (scratch, counts, sums))
             out = distances[start:end]
             for word, wanted in enumerate(query, 1):
-                np.bitwise_xor(bits[word - 1, start:end], wanted, out=block)
+                if rows is None:
+                    np.bitwise_xor(bits[word - 1, start:end], wanted, out=block)
+                else:  # "clip": else numpy takes them into an array of its own first
+                    bits[word - 1].take(rows[start:end], out=block, mode="clip")
+                    np.bitwise_xor(block, wanted, out=block)
                 if word % WORDS_A_BYTE == 1:
                     np.bitwise_count(block, out=some)
                 else:

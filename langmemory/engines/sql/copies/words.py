@@ -50,6 +50,8 @@ MOST_OFTEN: Final = 15
 """Occurrences of a word in one column beyond which they are not counted."""
 KEPT_ROWS: Final = 1 << 19
 """Rows of namespaces that are kept (4 bytes each), so that a search need not look for them again …"""
+KEPT_TIMES: Final = 2
+"""… or so many times as many as there are rows: the branches of a tree have all of them together …"""
 KEPT_NAMESPACES: Final = 1_000
 """… of so many namespaces at most: to count the rows of more takes longer than to look for them."""
 
@@ -103,10 +105,9 @@ class Words:
         rows = None if len(found) == len(self.ids) else found
         kept = 0 if rows is None else len(rows)
         known = [*self._below.values()]
-        if (
-            len(known) >= KEPT_NAMESPACES
-            or kept + sum(len(one) for one in known if one is not None) > KEPT_ROWS
-        ):
+        if len(known) >= KEPT_NAMESPACES or kept + sum(
+            len(one) for one in known if one is not None
+        ) > max(KEPT_ROWS, KEPT_TIMES * len(self.ids)):
             self._below.clear()
         self._below[namespace] = rows
         return rows

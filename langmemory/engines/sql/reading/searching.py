@@ -282,7 +282,7 @@ class Searching:
         """Return the best items, see `pipeline.order`."""
         return pipeline.order(
             query,
-            SnapshotSource(snapshot, scope, exact=self.exact, nearest=nearest),
+            SnapshotSource(snapshot, scope, exact=self.exact, shown=vector, nearest=nearest),
             vector=vector,
             now=datetime.now(UTC),
             preset=self.preset,

@@ -50,14 +50,21 @@ class SnapshotSource:
         *,
         exact: bool = False,
         labelled: bool = False,
+        shown: Floats | None = None,
         nearest: ScoredIds = NOTHING,
     ) -> None:
-        """``exact``: compare all vectors, without the quantized index; ``labelled``: say in words
-        what each edge is; ``nearest``: the first answers of `dense`, where they are known."""
+        """
+        Args:
+            exact: Compare all vectors, without the quantized index.
+            labelled: Say in words what each edge is.
+            shown: The query's vector, where items will be shown as LangGraph does, with their cosines.
+            nearest: The first answers of `dense`, where they are known.
+        """
         self._snapshot = snapshot
         self._scope = scope
         self._exact = exact
         self._labelled = labelled
+        self._shown = shown
         self._nearest = nearest
 
     def dense(self, vector: Floats, limit: int) -> ScoredIds:
@@ -122,7 +129,7 @@ class SnapshotSource:
     def rows(self, ids: Ids) -> Rows:
         if not len(ids):
             return as_rows(())
-        return as_rows(self._snapshot.facets(ids))
+        return as_rows(self._snapshot.facets(ids, self._shown))
 
     def uses(self, ids: Ids) -> Uses:
         return as_uses(ids, self._uses(ids))

@@ -12,7 +12,7 @@ import numpy as np
 from langmemory.engines.sql.scope.filters import Condition
 from langmemory.engines.sql.scope.scopes import CompiledScope
 from langmemory.engines.sql.tables.connection import Connection
-from langmemory.engines.sql.tables.namespaces import FEW_NAMESPACES, below, holds_few, inside
+from langmemory.engines.sql.tables.namespaces import FEW_NAMESPACES, below, hold_at_most, inside
 from langmemory.ports.candidates import Ids
 
 FILTERED_FIRST: Final = 8192
@@ -203,7 +203,8 @@ class ScopePlan:
             return None
         direct = all(start.direct for one in conditions for start in one.starts)
         most = READ_ITEMS if direct else FILTERED_FIRST
-        if holds_few(self._connection, self._scope.scope.namespace, most):
+        few_namespaces = self._namespaces[0] <= FEW_NAMESPACES
+        if few_namespaces and hold_at_most(self._connection, self._scope.scope.namespace, most):
             return self._read()
         size, at_most = self._sizes
         driver, least = None, at_most + 1
@@ -233,22 +234,23 @@ class ScopePlan:
         return size, max(FILTERED_FIRST, size // FILTERED_SHARE)
 
     @cached_property
-    def _is_wide(self) -> bool:
-        """Whether many namespaces, a good part of the file's, are in scope."""
+    def _namespaces(self) -> tuple[int, int]:
+        """About how many namespaces are in scope, if they are not a good part of the file's, and from how
+        many on they are."""
         row = self._connection.execute(HIGHEST_NAMESPACE).fetchone()
         few = max(int(row[0]) // WIDE_SHARE, FEW_NAMESPACES)
         query, labels = below(self._scope.scope.namespace)
         select = f"SELECT id FROM {query}"
-        return (
-            self._cardinalities.items(self._connection, select, labels, few + 1, int(row[0])) > few
-        )
+        found = self._cardinalities.items(self._connection, select, labels, few + 1, int(row[0]))
+        return found, few
 
     def start(self, one: Condition) -> tuple[str, tuple[Any, ...]]:
         """Return the items of a condition in the namespaces of the scope, as ``id``; some perhaps twice."""
         selects, bindings = list[str](), list[Any]()
         namespace = self._scope.scope.namespace
         for start in one.starts:
-            if self._is_wide:
+            found, few = self._namespaces
+            if found > few:
                 within, labels = inside(start.namespace, namespace)
             else:
                 namespaces, labels = below(namespace)
@@ -270,12 +272,16 @@ class ScopePlan:
     def _ids(self, source: str, bindings: tuple[Any, ...]) -> Ids | None:
         """Return the ids of the items ``i``, ascending; None if they are not few."""
         _, at_most = self._sizes
-        rows = self._connection.execute(
-            f"SELECT i.id{self._scope.value_column} FROM {source} LIMIT ?",
-            (*bindings, at_most + 1),
-        ).fetchall()
-        if len(rows) > at_most:
-            return None
-        rows = self._scope.passing(rows)
-        ids = np.sort(np.fromiter((row[0] for row in rows), np.int64, len(rows)))
+        query = f"SELECT i.id{self._scope.value_column} FROM {source} LIMIT ?"
+        bindings = (*bindings, at_most + 1)
+        if self._scope.residual is None:
+            ids = self._connection.ids(query, bindings)
+            if len(ids) > at_most:
+                return None
+        else:
+            rows = self._connection.execute(query, bindings).fetchall()
+            if len(rows) > at_most:
+                return None
+            ids = np.array([row[0] for row in self._scope.passing(rows)], np.int64)
+        ids = np.sort(ids)
         return np.unique(ids) if (ids[1:] == ids[:-1]).any() else ids

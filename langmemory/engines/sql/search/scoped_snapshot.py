@@ -9,7 +9,7 @@ from typing import Any, Final
 from langmemory.engines.sql.scope.scopes import CompiledScope, compile_scope
 from langmemory.engines.sql.search.scope_plan import CardinalityCache, ScopePlan
 from langmemory.engines.sql.tables.connection import Connection
-from langmemory.ports.candidates import Ids
+from langmemory.ports.candidates import Floats, Ids
 from langmemory.types import Scope
 from langmemory.values import from_json
 
@@ -47,7 +47,7 @@ class ScopedSnapshot:
             self._selected = (scope, plan)
         return self._selected[1]
 
-    def facets(self, ids: Ids) -> list[Any]:
+    def facets(self, ids: Ids, shown: Floats | None = None) -> list[Any]:
         """Return the rows of `FACETS`, in the order of the ids, of items that are there."""
         found: list[Any] = self._reader.execute(
             f"SELECT {FACETS} FROM carray(?) c CROSS JOIN item i ON i.id = c.value",

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from langmemory.engines.sql.copies.bm25 import K1, B
 from langmemory.engines.sql.copies.words import Current, Rows
 from langmemory.engines.sql.search.scope_plan import ScopePlan
+from langmemory.ids import are_in
 from langmemory.ports.candidates import NOTHING, Floats, Ids
 
 HEADROOM: Final = 2
@@ -58,7 +59,7 @@ def best_copied(
         complete=complete,
     )
     if items is not None and len(changed):
-        changed = changed[np.isin(changed, items)]
+        changed = changed[are_in(changed, items)]
     if not len(changed):
         return ids, scores
     # What brought no rows of the copy brings none of these: to walk through the rows with a

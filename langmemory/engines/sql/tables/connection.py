@@ -92,6 +92,10 @@ class Connection(Protocol):
         ``fetchall``."""
         ...
 
+    def ids(self, query: str, bindings: Any = ..., /) -> Ids:
+        """Return the only column of a query, ids, as int64[n]."""
+        ...
+
     def executemany(self, statements: str, bindings: Any, /) -> Any:
         """Run one statement for each of the rows of bound values."""
         ...

@@ -114,8 +114,12 @@ def holds_few(connection: Connection, namespace: Namespace, most: int) -> bool:
     ids = connection.execute(
         f"SELECT id FROM {query} LIMIT ?", (*bindings, FEW_NAMESPACES + 1)
     ).fetchall()
-    if len(ids) > FEW_NAMESPACES:
-        return False
+    return len(ids) <= FEW_NAMESPACES and hold_at_most(connection, namespace, most)
+
+
+def hold_at_most(connection: Connection, namespace: Namespace, most: int) -> bool:
+    """As `holds_few`, where they are known to be few."""
+    query, bindings = below(namespace)
     (held,) = connection.execute(
         f"SELECT count(*) FROM (SELECT 1 FROM item WHERE namespace IN {query} LIMIT ?)",
         (*bindings, most + 1),

@@ -223,13 +223,10 @@ class Indexing:
                 model they are kept anyway.
         """
         if isinstance(self.embedder, StaticEmbedder):  # split once, for tokens and vectors
-            texts = [write.text for write in writes]
-            distinct = list(dict.fromkeys([*texts, *pending.texts]))
-            split = dict(zip(distinct, _static.tokenize(distinct), strict=True))
+            split = _split(writes, pending.texts)
             vectors = _static.embed_tokens([split[text] for text in pending.texts])
-            return _laid(
-                writes, vectors, pending.hashes, _tokens([split[text] for text in texts], writes)
-            )
+            stored = _tokens([split[write.text] for write in writes], writes)
+            return _laid(writes, vectors, pending.hashes, stored)
         return self.finish(writes, pending, self.embed_missing(pending), tokens=tokens)
 
     def embed_missing(self, pending: Pending) -> Floats | None:
@@ -416,6 +413,26 @@ def _texts_at(value: dict[str, Any], fields: Sequence[str]) -> Iterator[str]:
 def tokens_of(writes: Sequence[Write]) -> list[bytes]:
     """Return the token ids of the readable texts, uint16 each, for late interaction."""
     return _tokens(_static.tokenize([write.text for write in writes]), writes)
+
+
+def _split(writes: Sequence[Write], texts: Sequence[str]) -> dict[str, TokenIds]:
+    """Return the token ids of the readable texts of writes and of those to be embedded. A text that is cut
+    into passages between words has theirs."""
+    cut: dict[str, list[str]] = {}
+    for write in writes:
+        whole, *parts = write.texts or ("",)
+        between = all(part[-1] in " \n" for part in parts[:-1])
+        if len(parts) > 1 and between and "".join(parts) == whole:
+            cut[whole] = parts
+    distinct = [
+        text
+        for text in dict.fromkeys([*(write.text for write in writes), *texts])
+        if text not in cut
+    ]
+    split = dict(zip(distinct, _static.tokenize(distinct), strict=True))
+    for whole, parts in cut.items():
+        split[whole] = np.concatenate([split[part] for part in parts])
+    return split
 
 
 def _tokens(split: Sequence[TokenIds], writes: Sequence[Write]) -> list[bytes]:

@@ -166,6 +166,10 @@ class Connection(apsw.Connection):
         matrix = np.frombuffer(b"".join(blobs), np.float32).reshape(len(found), -1)
         return np.array(found, np.int64), matrix
 
+    def ids(self, query: str, bindings: Any = (), /) -> Ids:
+        """Return the only column of a query, ids, as int64[n]."""
+        return np.fromiter((row[0] for row in self.execute(query, bindings)), np.int64)
+
     @staticmethod
     def array(ids: Iterable[int], /) -> Any:
         """Return the ids as a table of one column, ``carray(?)``. SQLite takes no empty one: 0 stands for
