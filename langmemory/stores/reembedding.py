@@ -11,7 +11,7 @@ from langmemory.addresses import shown
 from langmemory.config import Config, load_config
 from langmemory.errors import ConfigError, DatabaseError
 from langmemory.ports.sparse import SparseEncoder
-from langmemory.recall.sparse_encoders import CheckedEncoder
+from langmemory.recall.sparse_encoders import checked_encoder
 from langmemory.stores import rooms
 from langmemory.stores.rooms import (
     IndexConfig,
@@ -57,9 +57,10 @@ def reembed(
         raise ConfigError("reembed needs an embedding model; set models.embedding.")
     if "\0" not in str(path) and not rooms.is_there(os.path.expanduser(path)):
         raise DatabaseError(f"{shown(path)} does not exist. Name the memory to re-embed.")
+    encoder = checked_encoder(config.models.sparse)  # if it is missing, nothing has been moved
     found = _moved(path, indexing, embedder.model_id, config, progress)
-    if config.models.sparse is not None:
-        reencode(path, config.models.sparse, index=index, config=config, progress=progress)
+    if encoder is not None:
+        reencode(path, encoder, index=index, config=config, progress=progress)
     archive = config.database.archive_of(path)
     if archive is not None and os.path.exists(archive):
         _moved(archive, indexing, embedder.model_id, config, progress)
@@ -94,7 +95,7 @@ def reencode(
         DatabaseError: There is no such memory, or another run towards another encoder began.
     """
     config = config or load_config()
-    indexing = replace(resolve_indexing(index, config), sparse=CheckedEncoder(sparse))
+    indexing = replace(resolve_indexing(index, config), sparse=checked_encoder(sparse))
     if "\0" not in str(path) and not rooms.is_there(os.path.expanduser(path)):
         raise DatabaseError(f"{shown(path)} does not exist. Name the memory to encode.")
     files = [path]
