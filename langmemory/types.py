@@ -221,8 +221,8 @@ class Trace:
     removed: Mapping[str, str] = field(default_factory=dict)
     """Key of a candidate a stage removed, and which stage and why."""
     questions: Mapping[str, float] = field(default_factory=dict)
-    """Where documents were asked too: each question that was looked up, and the probability, 0..1, that
-    documents answer it."""
+    """Where documents were asked too, or lie beside what was said: each question that was looked up, and the
+    probability, 0..1, that documents answer it."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -224,14 +224,20 @@ def order(
     preset: Preset,
     vocabulary: Vocabulary | None = None,
     limit: int = 10,
+    estimated: bool = False,
 ) -> tuple[Ids, Floats]:
     """Return only the ranking, for callers that fetch the items themselves: (ids, cosines), best first.
 
-    Arguments as for `run`. The cosine is 0 for an item without a vector.
+    Arguments as for `run`. The cosine is 0 for an item without a vector. ``estimated``: in its place, the
+    probability that the item is evidence.
     """
     meant, asked = _asked(text, source, vector, now, vocabulary, limit, _Clock(), every_turn=True)
-    ranking = asked.rank(read_query(meant.text, asked.intent, vocabulary=vocabulary), preset)
+    query = read_query(meant.text, asked.intent, vocabulary=vocabulary)
+    ranking = asked.rank(query, preset)
     best = ranking.order[:limit]
+    if estimated:
+        estimates = probability(ranking.score, predictors(query.text, asked.intent, ranking))
+        return ranking.pool.rows.ids[best], estimates[best]
     return ranking.pool.rows.ids[best], ranking.pool.dense[best]
 
 

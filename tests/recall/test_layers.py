@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from langmemory.recall.layers import dealt, questions_in, share_of_documents, shared
+from langmemory.recall.layers import dealt, passes, questions_in, share_of_documents, shared
 from langmemory.types import Memory, RecallResult
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
@@ -81,6 +81,25 @@ def test_places_are_shared_by_the_score_of_a_layer() -> None:
     keys = [one.memory.key for one in shared(people, documents, 0.6)]
     assert keys == ["d1", "d2", "p1", "p2"]
     assert [one.memory.key for one in shared(people, documents, 0.1)] == ["p1", "p2"]
+
+
+def test_who_asks_about_themselves_needs_more_of_a_document() -> None:
+    """A document that names an allergy is no answer to "What am I allergic to?", unless it answers well or
+    what was said does as well."""
+    weak, strong, said = [found("d", 0.2)], [found("d", 0.4)], [found("p", 0.3)]
+    asked = "What am I allergic to?"
+    assert not passes(asked, [], weak)
+    assert passes(asked, [], strong)
+    assert passes(asked, said, weak)
+    assert passes("What is hay fever?", [], weak)
+    assert not passes("What is hay fever?", [], [found("d", 0.05)])
+
+
+def test_what_is_unlikely_fills_places() -> None:
+    """Where all results are wanted, those of the unlikely layer come behind the others."""
+    people, documents = [found("p1", 0.6)], [found("d1", 0.5, place="d")]
+    filled = shared(people, documents, 0.9, filled=True)
+    assert [one.memory.key for one in filled] == ["d1", "p1"]
 
 
 def test_questions_take_turns() -> None:

@@ -9,20 +9,23 @@ import threading
 import time
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 
 from langmemory.engines.sql.engine import Snapshot
 from langmemory.engines.sql.reading.source import SnapshotSource
 from langmemory.engines.sql.scope.scopes import CompiledScope, compile_scope
+from langmemory.engines.sql.tables.namespaces import holds_both
 from langmemory.engines.sql.writing.indexing import Indexing
 from langmemory.errors import EmbeddingError
 from langmemory.languages import detect_language, keyword_terms, word_forms
-from langmemory.ports.candidates import NOTHING, Floats, Ids, KeywordQuery
+from langmemory.ports.candidates import NOTHING, Floats, Ids, KeywordQuery, ScoredIds
 from langmemory.recall import pipeline
+from langmemory.recall.first_look import first_look
+from langmemory.recall.layers import DOCUMENTS, LEAST_SHARE, SAID, places
 from langmemory.recall.presets import Preset
 from langmemory.recall.vocabulary import default_vocabulary
 from langmemory.types import Scope, SearchMode
@@ -256,15 +259,75 @@ class Searching:
             return snapshot.keyword(scope, asked, limit, complete=True)
         if mode == "semantic":
             return snapshot.nearest(scope, vector, limit, overfetch=OVERFETCH, exact=self.exact)
+        namespace, connection = scope.scope.namespace, snapshot.connection
+
+        def first(statement: str, bindings: tuple[Any, ...]) -> Any:
+            return connection.execute(statement, bindings).fetchone()
+
+        if scope.scope.kinds or not holds_both(first, namespace, DOCUMENTS, SAID):
+            return self._order(snapshot, scope, query, vector, limit)
+        return self._of_layers(snapshot, scope, query, vector, limit)
+
+    def _order(
+        self,
+        snapshot: Snapshot,
+        scope: CompiledScope,
+        query: str,
+        vector: Floats,
+        limit: int,
+        *,
+        estimated: bool = False,
+        nearest: ScoredIds = NOTHING,
+    ) -> Ranked:
+        """Return the best items, see `pipeline.order`."""
         return pipeline.order(
             query,
-            SnapshotSource(snapshot, scope, exact=self.exact, shown=vector),
+            SnapshotSource(snapshot, scope, exact=self.exact, shown=vector, nearest=nearest),
             vector=vector,
             now=datetime.now(UTC),
             preset=self.preset,
             vocabulary=default_vocabulary(),
             limit=limit,
+            estimated=estimated,
         )
+
+    def _of_layers(
+        self, snapshot: Snapshot, scope: CompiledScope, query: str, vector: Floats, limit: int
+    ) -> Ranked:
+        """Return the best items of a namespace that holds documents beside what was said, each ranked by
+        itself. What is of an unlikely layer comes behind the other."""
+        look = first_look(query, SnapshotSource(snapshot, scope, exact=self.exact), vector)
+        shares, nearest = (1 - look.share, look.share), (look.said, look.written)
+
+        def of(layer: int) -> Ranked:
+            kinds = (SAID, DOCUMENTS)[layer]
+            within = compile_scope(
+                replace(scope.scope, kinds=kinds), alive_at_us=self.alive_at_us()
+            )
+            return self._order(
+                snapshot, within, query, vector, limit, estimated=True, nearest=nearest[layer]
+            )
+
+        if min(shares) < LEAST_SHARE:
+            likely = shares.index(max(shares))
+            found = of(likely)
+            if len(found[0]) >= limit:
+                return found
+            return _joined([found, of(1 - likely)], None, limit)
+        layers = [of(0), of(1)]
+        return _joined(layers, places(shares, [scores.tolist() for _, scores in layers]), limit)
+
+
+def _joined(
+    layers: Sequence[Ranked], order: Sequence[tuple[int, int]] | None, limit: int
+) -> Ranked:
+    """Return the items of both layers: in an order of layers and places in them, or one after the other."""
+    ids, scores = (np.concatenate(columns) for columns in zip(*layers, strict=True))
+    if order is not None:
+        first = (0, len(layers[0][0]))
+        at = [first[layer] + place for layer, place in order]
+        ids, scores = ids[at], scores[at]
+    return ids[:limit], scores[:limit]
 
 
 def _warn(error: EmbeddingError) -> None:

@@ -51,20 +51,25 @@ class SnapshotSource:
         exact: bool = False,
         labelled: bool = False,
         shown: Floats | None = None,
+        nearest: ScoredIds = NOTHING,
     ) -> None:
         """
         Args:
             exact: Compare all vectors, without the quantized index.
             labelled: Say in words what each edge is.
             shown: The query's vector, where items will be shown as LangGraph does, with their cosines.
+            nearest: The first answers of `dense`, where they are known.
         """
         self._snapshot = snapshot
         self._scope = scope
         self._exact = exact
         self._labelled = labelled
         self._shown = shown
+        self._nearest = nearest
 
     def dense(self, vector: Floats, limit: int) -> ScoredIds:
+        if limit <= len(self._nearest.ids):
+            return ScoredIds(self._nearest.ids[:limit], self._nearest.scores[:limit])
         # The last of so many candidates hardly matter: no need to be exact there.
         return ScoredIds(
             *self._snapshot.nearest(
@@ -185,6 +190,15 @@ class SnapshotSource:
         rows = connection.execute(
             "SELECT i.id FROM carray(?) c CROSS JOIN item i ON i.id = c.value WHERE i.owner <> ?",
             (connection.array(ids), viewer),
+        )
+        return np.fromiter((row[0] for row in rows), np.int64)
+
+    def documents_among(self, ids: Ids) -> Ids:
+        connection = self._snapshot.connection
+        rows = connection.execute(
+            "SELECT i.id FROM carray(?) c CROSS JOIN item i ON i.id = c.value "
+            "WHERE i.kind = 'resource'",
+            (connection.array(ids),),
         )
         return np.fromiter((row[0] for row in rows), np.int64)
 

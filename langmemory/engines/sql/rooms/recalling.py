@@ -18,19 +18,29 @@ from langmemory.engines.sql.reading.as_of import AsOfSource, EarlierTexts
 from langmemory.engines.sql.reading.searching import now_us
 from langmemory.engines.sql.reading.source import SnapshotSource
 from langmemory.engines.sql.rooms.core import Core
-from langmemory.engines.sql.tables.namespaces import to_path
+from langmemory.engines.sql.tables.namespaces import holds_both, to_path
 from langmemory.engines.sql.tables.times import to_us
 from langmemory.engines.sql.writing.indexing import VAULT
 from langmemory.engines.sql.writing.naming import Names, unnumbered
 from langmemory.errors import ConfigError, DatabaseError, VaultError
 from langmemory.lifecycle.policies import PolicyOptions
 from langmemory.namespaces import check_namespace
-from langmemory.ports.candidates import CandidateSource, Floats
+from langmemory.ports.candidates import NOTHING, CandidateSource, Floats, ScoredIds
 from langmemory.ports.sparse import Pairs
 from langmemory.recall import overview, pipeline
 from langmemory.recall.explain import left_out
+from langmemory.recall.first_look import FirstLook, first_look
 from langmemory.recall.intent import read_intent
-from langmemory.recall.layers import LOOKED_AT, of_both, questions_in
+from langmemory.recall.layers import (
+    DOCUMENTS,
+    LEAST_SHARE,
+    LOOKED_AT,
+    SAID,
+    Looked,
+    of_both,
+    passes,
+    questions_in,
+)
 from langmemory.recall.models import (
     Expander,
     Planner,
@@ -207,6 +217,7 @@ def steps(
 ) -> Steps[Recall]:
     """Recall as a viewer; see `MemoryStore.recall`."""
     operations.check_query(query)
+    namespace = check_namespace(namespace, may_be_empty=True)
     options = options.copy()  # what is read more than once may be given by a generator
     if "kinds" in options:
         options["kinds"] = check_kinds(options["kinds"])
@@ -221,17 +232,19 @@ def steps(
         vectors: Mapping[str, Floats | None],
         sparse: Mapping[str, Pairs | None],
     ) -> Recall:
-        def at(place: Namespace, question: str, asked_with: RecallOptions, **how: bool) -> Recall:
+        def at(place: Namespace, question: str, asked_with: RecallOptions, **how: Any) -> Recall:
             vector = _Vectors(vectors.get(question), sparse.get(question))
             found = _recall(core, core.engine, viewer, question, place, asked_with, vector, **how)
             if options.get("include_archive") and not how.get("exact"):
                 found = _with_archive(core, viewer, question, place, asked_with, vector, found)
             return found
 
-        if asked.documents is None:
-            found = at(namespace, asked.query, options)
-        else:
+        if asked.documents is not None:
             found = _with_documents(core, asked, namespace, options, at)
+        elif asked.mixed:
+            found = _of_layers(core, viewer, asked, vectors, namespace, options, at)
+        else:
+            found = at(namespace, asked.query, options)
         _note(core, options, found)
         if viewer is not None:
             found = _with_memories(found, unnumbered)
@@ -239,17 +252,17 @@ def steps(
 
     def at_once() -> Recall:
         asked = prepared()
-        return recalled(asked, core.searching.embed(asked.each), {})
+        return recalled(asked, core.searching.embed(asked.texts), {})
 
     found: Recall
     if core.embeds_cheaply:
         found = yield core.reading(at_once)
         return found
     asked = yield core.reading(prepared)
-    vectors = yield call(core.searching, "embed", asked.each)
+    vectors = yield call(core.searching, "embed", asked.texts)
     encoder, sparse = core.indexing.sparse, dict[str, Pairs | None]()
     if encoder is not None:
-        sparse = yield call(encoder, "queries", asked.each)
+        sparse = yield call(encoder, "queries", asked.texts)
     found = yield core.reading(lambda: recalled(asked, vectors, sparse))
     return found
 
@@ -270,23 +283,37 @@ class _Questions:
     """The questions in it, where documents are asked; else the query."""
     documents: Namespace | None = None
     """Where the documents are that are asked as well."""
+    mixed: bool = False
+    """Whether documents lie beside what was said, and both are asked."""
     degraded: tuple[str, ...] = ()
+
+    @property
+    def texts(self) -> Sequence[str]:
+        """What may be looked up."""
+        return (self.query, *self.each) if self.mixed and len(self.each) > 1 else self.each
 
 
 def _questions(core: Core, query: str, namespace: Namespace, options: RecallOptions) -> _Questions:
     """Return the questions of a query; it is one by itself where there are no documents to be asked."""
     whole = _Questions(query=query, each=(query,))
     place, kinds = options.get("documents"), options.get("kinds")
-    if place is None or (kinds is not None and "resource" not in kinds):
+    if kinds is not None and "resource" not in kinds:
         return whole
-    place = check_namespace(place)
-    if core.engine.first("SELECT 1 FROM namespace WHERE path = ?", (to_path(place),)) is None:
+    mixed = False
+    if place is None:
+        others = kinds is None or len(set(kinds)) > 1
+        mixed = others and holds_both(core.engine.first, namespace, DOCUMENTS, SAID)
+    else:
+        place = check_namespace(place)
+        if core.engine.first("SELECT 1 FROM namespace WHERE path = ?", (to_path(place),)) is None:
+            return whole
+    if place is None and not mixed:
         return whole
     each: Sequence[str] = questions_in(query)
     degraded: tuple[str, ...] = ()
     if core.planner is not None:
         each, degraded = planned(query, core.planner, each)
-    return _Questions(query=query, each=each, documents=place, degraded=degraded)
+    return _Questions(query=query, each=each, documents=place, mixed=mixed, degraded=degraded)
 
 
 def _with_documents(
@@ -296,37 +323,133 @@ def _with_documents(
     options: RecallOptions,
     at: Callable[..., Recall],
 ) -> Recall:
-    """Return what was said and what documents say; ``at`` recalls from one namespace."""
+    """Return what was said and what documents of another namespace say; ``at`` recalls from one."""
     place = asked.documents
     assert place is not None
-    preset, budget = find_preset(options.get("preset"), core.config), options.get("budget_tokens")
-    now = options.get("now") or datetime.now(UTC)
-    limit = whole_number(
-        "limit", options.get("limit", _default_limit(asked.query, preset, budget, now))
-    )
+    limit, preset = _limit_of(core, asked.query, options)
     several = max(limit, LOOKED_AT, preset.rerank_depth if core.reranker else 0) if limit else 0
     both: RecallOptions = {**options, "limit": several, "budget_tokens": None, "documents": None}
-    documents: RecallOptions = {**both, "kinds": ("resource",), "documents": place}
+    documents: RecallOptions = {**both, "kinds": DOCUMENTS, "documents": place}
     if place[: len(namespace)] == namespace:  # what was said is asked without the documents in it
-        both["kinds"] = tuple(
-            one for one in options.get("kinds") or get_args(Kind) if one != "resource"
-        )
+        both["kinds"] = _without_documents(options)
     found = of_both(
         asked.query,
         asked.each,
-        lambda question: (
-            at(namespace, question, both, rerank=False),
-            at(place, question, documents, rerank=False, exact=True),
+        lambda question: Looked(
+            people=at(namespace, question, both, rerank=False),
+            documents=at(place, question, documents, rerank=False, exact=True),
         ),
         limit=several if core.reranker else limit,
         gated=options.get("min_score") == "auto",
         degraded=asked.degraded,
     )
+    return _finished(core, asked.query, found, limit, options)
+
+
+def _of_layers(
+    core: Core,
+    viewer: str | None,
+    asked: _Questions,
+    vectors: Mapping[str, Floats | None],
+    namespace: Namespace,
+    options: RecallOptions,
+    at: Callable[..., Recall],
+) -> Recall:
+    """Return what was said and what documents say, of a namespace that holds both. Each is ranked by itself,
+    and a layer that a first look finds unlikely is left out; what it has takes places that are left. A query
+    is taken apart where not all of its questions are for the same layer."""
+    limit, preset = _limit_of(core, asked.query, options)
+    several = max(limit, preset.rerank_depth) if core.reranker and limit else limit
+    people: RecallOptions = {
+        **options, "limit": several, "budget_tokens": None, "kinds": _without_documents(options)
+    }  # fmt: skip
+    documents: RecallOptions = {**people, "kinds": DOCUMENTS}
+    gated = options.get("min_score") == "auto"
+
+    def first(question: str) -> FirstLook | None:
+        vector = vectors.get(question)
+        return _first_look(core, viewer, question, namespace, options, vector)
+
+    looks = {question: first(question) for question in asked.each}
+    if len({look is not None and look.share < 0.5 for look in looks.values()}) < 2 <= len(looks):
+        looks = {asked.query: first(asked.query)}
+
+    def look_up(question: str) -> Looked:
+        look = looks[question]
+        share = None if look is None else look.share
+        said = written = None
+
+        def of_people() -> Recall:
+            near = NOTHING if look is None else look.said
+            return at(namespace, question, people, rerank=False, nearest=near)
+
+        def of_documents() -> Recall:
+            near = NOTHING if look is None else look.written
+            return at(namespace, question, documents, rerank=False, nearest=near)
+
+        if share is None or share <= 1 - LEAST_SHARE:
+            said = of_people()
+        if share is None or share >= LEAST_SHARE or (not gated and said and len(said) < several):
+            written = of_documents()
+        if said is None and written is not None:
+            needed = not passes(question, (), written.results) if gated else len(written) < several
+            said = of_people() if needed else None
+        return Looked(people=said, documents=written, share=share)
+
+    found = of_both(
+        asked.query,
+        list(looks),
+        look_up,
+        limit=several,
+        gated=gated,
+        filled=not gated,
+        degraded=asked.degraded,
+    )
+    return _finished(core, asked.query, found, limit, options)
+
+
+def _first_look(
+    core: Core,
+    viewer: str | None,
+    question: str,
+    namespace: Namespace,
+    options: RecallOptions,
+    vector: Floats | None,
+) -> FirstLook | None:
+    """Return which of what was said and documents beside it answers a question; None where the past is
+    asked, whose texts no index holds."""
+    if options.get("known_at") is not None:
+        return None
+    scope = scope_of(namespace, options, _shown_before(core, namespace, options), viewer)
+    with core.engine.read() as snapshot:
+        if core.searching.incomparable(snapshot):
+            vector = None
+        compiled = snapshot.scoped(scope, alive_at_us=core.searching.alive_at_us())
+        source = SnapshotSource(snapshot, compiled, exact=core.searching.exact)
+        return first_look(question, source, vector)
+
+
+def _without_documents(options: RecallOptions) -> tuple[Kind, ...]:
+    """Return the kinds that are asked, but for documents."""
+    return tuple(one for one in options.get("kinds") or SAID if one in SAID)
+
+
+def _limit_of(core: Core, query: str, options: RecallOptions) -> tuple[int, Preset]:
+    """Return how many results there are at most, and how they are ranked."""
+    preset, budget = find_preset(options.get("preset"), core.config), options.get("budget_tokens")
+    now = options.get("now") or datetime.now(UTC)
+    limit = options.get("limit", _default_limit(query, preset, budget, now))
+    return whole_number("limit", limit), preset
+
+
+def _finished(core: Core, query: str, found: Recall, limit: int, options: RecallOptions) -> Recall:
+    """Return the results of both layers as the reranker has them, within the budget, in order."""
     if core.reranker is not None and found.results:
-        results, failure = reordered(asked.query, found.results, core.reranker)
+        results, failure = reordered(query, found.results, core.reranker)
         found = replace(
             found, results=tuple(results[:limit]), trace=_degraded(found.trace, failure)
         )
+    budget = options.get("budget_tokens")
     if budget is not None:
         found = within(found, whole_number("budget_tokens", budget))
     return _in_order(found)
@@ -343,10 +466,12 @@ def _recall(
     *,
     exact: bool = False,
     rerank: bool = True,
+    nearest: ScoredIds = NOTHING,
 ) -> Recall:
     """Recall from the memory file, or from its archive file.
 
     ``exact``: from this namespace, not from those below it. Without ``rerank`` the reranker is not asked.
+    ``nearest``: the nearest vectors, as far as they are known.
     """
     namespace = check_namespace(namespace, may_be_empty=True)
     if unknown := options.keys() - RecallOptions.__annotations__.keys():
@@ -356,8 +481,7 @@ def _recall(
         )
     vector = vectors.dense
     preset = find_preset(options.get("preset"), core.config)
-    thread_id = options.get("thread_id")
-    given = core.already_shown.before(thread_id, namespace) if thread_id else frozenset()
+    given = _shown_before(core, namespace, options)
     scope = replace(scope_of(namespace, options, given, viewer), exact=exact)
     budget = options.get("budget_tokens")
     if budget is not None:
@@ -398,7 +522,9 @@ def _recall(
             source: CandidateSource
             if past is None:
                 compiled = snapshot.scoped(scope, alive_at_us=alive_at_us)
-                source = SnapshotSource(snapshot, compiled, exact=exact, labelled=explain)
+                source = SnapshotSource(
+                    snapshot, compiled, exact=exact, labelled=explain, nearest=nearest
+                )
             else:
                 past = past.current(snapshot)
                 source = AsOfSource(snapshot, past, exact=exact, labelled=explain)
@@ -431,6 +557,14 @@ def _recall(
                 found = _with_memories(found, names.shown)
         running = models.ask()
     return models.timed(found)
+
+
+def _shown_before(
+    core: Core, namespace: Namespace, options: RecallOptions
+) -> frozenset[tuple[Namespace, str]]:
+    """Return what the thread that asks was given before."""
+    thread_id = options.get("thread_id")
+    return core.already_shown.before(thread_id, namespace) if thread_id else frozenset()
 
 
 def _sparse(
