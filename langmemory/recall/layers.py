@@ -28,6 +28,13 @@ FEW_WORDS: Final = 2
 DOCUMENTS: Final[tuple[Kind, ...]] = ("resource",)
 SAID: Final[tuple[Kind, ...]] = tuple(kind for kind in get_args(Kind) if kind not in DOCUMENTS)
 """The kinds of memory in each layer."""
+MOST_COUNTED: Final = 100_000
+"""Memories of a layer that are counted."""
+CROWDS_FROM: Final = 400
+"""Memories of a layer below which it takes no places of the other, ten times the candidates of a
+channel ..."""
+CROWDS_TIMES: Final = 4
+"""... and how many times as many as the other has, see `crowds`."""
 
 INTERCEPT: Final = -1.1
 SCORE_WEIGHT: Final = 1.45
@@ -105,6 +112,14 @@ def _telling(question: str) -> list[str]:
     """The words of a question that are no stop words."""
     language = detect_language(question)
     return [one for one in keyword_terms(question, language) if one not in language.stop_words]
+
+
+def crowds(documents: int, said: int) -> bool:
+    """Return whether one layer of a namespace leaves the other few places, where both are ranked as one: of
+    20,000 parts of documents and 2,000 turns, 40 candidates are nearly all documents. Where the layers are of
+    about one size, one ranking finds more, since a question may be for both."""
+    less, more = sorted((documents, said))
+    return less > 0 and more >= max(CROWDS_FROM, CROWDS_TIMES * less)
 
 
 def share_of_documents(

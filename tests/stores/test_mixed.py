@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from langmemory import MemoryStore
+from langmemory.recall import layers
 from langmemory.types import Recall
 
 TEAM = ("team",)
@@ -36,8 +37,10 @@ Dogs wait in the kennel on deck five.
 
 
 @pytest.fixture
-def store(tmp_path: Path) -> Iterator[MemoryStore]:
-    """A namespace with talk and a manual."""
+def store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[MemoryStore]:
+    """A namespace with talk and a manual, each as if it crowded the other."""
+    monkeypatch.setattr(layers, "CROWDS_FROM", 0)
+    monkeypatch.setattr(layers, "CROWDS_TIMES", 0)
     with MemoryStore(tmp_path / "memory.db") as found:
         found.remember(TEAM, [("user", text) for text in SAID], thread_id="t", at=NOW)
         found.documents.add(text=MANUAL, name="ferry.md", namespace=TEAM)
@@ -62,6 +65,19 @@ def test_the_likelier_layer_comes_first_and_the_other_fills(store: MemoryStore) 
         assert set(kinds(found)) == {"episodic", "resource"}
         assert len({one.memory.key for one in found.results}) == len(found)
         assert len(found.trace.questions) == 1
+
+
+def test_layers_of_about_one_size_are_ranked_as_one(
+    store: MemoryStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A question may be for both, and neither takes the places of the other."""
+    monkeypatch.undo()
+    assert store.recall("Where does my sister live?", TEAM, now=NOW).trace.questions == {}
+    assert not layers.crowds(1_900, 2_753)
+    assert layers.crowds(20_838, 2_175)
+    assert layers.crowds(100, 500)
+    assert not layers.crowds(0, 500)
+    assert not layers.crowds(3, 40)
 
 
 def test_one_layer_is_ranked_as_before(store: MemoryStore) -> None:

@@ -58,6 +58,10 @@ class Snapshot(Protocol):
     def scoped(self, scope: Scope, *, alive_at_us: int | None = None) -> CompiledScope:
         """Return a scope as SQL, without conditions that every item meets."""
 
+    def crowded(self, namespace: Namespace) -> bool:
+        """Return whether documents and what was said are to be ranked apart, see
+        `ScopedSnapshot.crowded`."""
+
     def plan(self, scope: CompiledScope) -> ScopePlan:
         """Return the plan that all arms of a search in this scope share."""
 

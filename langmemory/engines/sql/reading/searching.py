@@ -11,14 +11,13 @@ from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 import numpy as np
 
 from langmemory.engines.sql.engine import Snapshot
 from langmemory.engines.sql.reading.source import SnapshotSource
 from langmemory.engines.sql.scope.scopes import CompiledScope, compile_scope
-from langmemory.engines.sql.tables.namespaces import holds_both
 from langmemory.engines.sql.writing.indexing import Indexing
 from langmemory.errors import EmbeddingError
 from langmemory.languages import detect_language, keyword_terms, word_forms
@@ -259,14 +258,9 @@ class Searching:
             return snapshot.keyword(scope, asked, limit, complete=True)
         if mode == "semantic":
             return snapshot.nearest(scope, vector, limit, overfetch=OVERFETCH, exact=self.exact)
-        namespace, connection = scope.scope.namespace, snapshot.connection
-
-        def first(statement: str, bindings: tuple[Any, ...]) -> Any:
-            return connection.execute(statement, bindings).fetchone()
-
-        if scope.scope.kinds or not holds_both(first, namespace, DOCUMENTS, SAID):
-            return self._order(snapshot, scope, query, vector, limit)
-        return self._of_layers(snapshot, scope, query, vector, limit)
+        if not scope.scope.kinds and snapshot.crowded(scope.scope.namespace):
+            return self._of_layers(snapshot, scope, query, vector, limit)
+        return self._order(snapshot, scope, query, vector, limit)
 
     def _order(
         self,
@@ -294,8 +288,8 @@ class Searching:
     def _of_layers(
         self, snapshot: Snapshot, scope: CompiledScope, query: str, vector: Floats, limit: int
     ) -> Ranked:
-        """Return the best items of a namespace that holds documents beside what was said, each ranked by
-        itself. What is of an unlikely layer comes behind the other."""
+        """Return the best items of a namespace in which documents crowd what was said, or the other way, each
+        ranked by itself. What is of an unlikely layer comes behind the other."""
         look = first_look(query, SnapshotSource(snapshot, scope, exact=self.exact), vector)
         shares, nearest = (1 - look.share, look.share), (look.said, look.written)
 

@@ -18,7 +18,7 @@ from langmemory.engines.sql.reading.as_of import AsOfSource, EarlierTexts
 from langmemory.engines.sql.reading.searching import now_us
 from langmemory.engines.sql.reading.source import SnapshotSource
 from langmemory.engines.sql.rooms.core import Core
-from langmemory.engines.sql.tables.namespaces import holds_both, to_path
+from langmemory.engines.sql.tables.namespaces import to_path
 from langmemory.engines.sql.tables.times import to_us
 from langmemory.engines.sql.writing.indexing import VAULT
 from langmemory.engines.sql.writing.naming import Names, unnumbered
@@ -284,7 +284,7 @@ class _Questions:
     documents: Namespace | None = None
     """Where the documents are that are asked as well."""
     mixed: bool = False
-    """Whether documents lie beside what was said, and both are asked."""
+    """Whether documents lie beside what was said, the one crowds the other, and both are asked."""
     degraded: tuple[str, ...] = ()
 
     @property
@@ -301,8 +301,9 @@ def _questions(core: Core, query: str, namespace: Namespace, options: RecallOpti
         return whole
     mixed = False
     if place is None:
-        others = kinds is None or len(set(kinds)) > 1
-        mixed = others and holds_both(core.engine.first, namespace, DOCUMENTS, SAID)
+        if kinds is None or len(set(kinds)) > 1:
+            with core.engine.read() as snapshot:
+                mixed = snapshot.crowded(namespace)
     else:
         place = check_namespace(place)
         if core.engine.first("SELECT 1 FROM namespace WHERE path = ?", (to_path(place),)) is None:

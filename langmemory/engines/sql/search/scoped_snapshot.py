@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final
 
 from langmemory.engines.sql.scope.scopes import CompiledScope, compile_scope
 from langmemory.engines.sql.search.scope_plan import CardinalityCache, ScopePlan
 from langmemory.engines.sql.tables.connection import Connection
+from langmemory.engines.sql.tables.namespaces import of_kinds
 from langmemory.ports.candidates import Floats, Ids
-from langmemory.types import Scope
+from langmemory.recall.layers import DOCUMENTS, MOST_COUNTED, SAID, crowds
+from langmemory.types import Namespace, Scope
 from langmemory.values import from_json
 
 FACETS: Final = (
@@ -39,6 +41,18 @@ class ScopedSnapshot:
         ):
             scope = replace(scope, statuses=None)
         return compile_scope(scope, alive_at_us=alive_at_us)
+
+    def crowded(self, namespace: Namespace) -> bool:
+        """Return whether documents lie beside what was said, and the one leaves the other few places, see
+        `layers.crowds`. The counts are those of a time when the database had about this size."""
+        size = self._cardinalities.size(self._reader)
+
+        def held(kinds: Sequence[str]) -> int:
+            query, bindings = of_kinds(namespace, kinds)
+            return self._cardinalities.items(self._reader, query, bindings, MOST_COUNTED, size)
+
+        documents = held(DOCUMENTS)
+        return documents > 0 and crowds(documents, held(SAID))
 
     def plan(self, scope: CompiledScope) -> ScopePlan:
         """One for both arms of a search, or for a listing."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, Final
 
 from langmemory.engines.sql.tables.connection import Connection
@@ -127,34 +127,16 @@ def hold_at_most(connection: Connection, namespace: Namespace, most: int) -> boo
     return bool(held <= most)
 
 
-def holds_both(
-    first: Callable[[str, Bindings], Any],
-    namespace: Namespace,
-    some: Sequence[str],
-    others: Sequence[str],
-) -> bool:
-    """Return whether a namespace and what is below it hold items of some kinds and of others; ``first``
-    returns the first row of a query. A database with none of the former is asked no more than that."""
-    if first(f"{_OF_KINDS.format(_marks(some))} LIMIT 1", tuple(some)) is None:
-        return False
+def of_kinds(namespace: Namespace, kinds: Sequence[str]) -> tuple[str, Bindings]:
+    """Return a query of a row for each item of some kinds in a namespace and below it."""
+    held = (
+        "SELECT 1 FROM {} item i INDEXED BY item_class "
+        f"WHERE i.kind IN ({', '.join('?' for _ in kinds)})"
+    )
+    if not namespace:
+        return held.format(""), tuple(kinds)
     every, labels = below(namespace)
-    conditions, bindings = list[str](), list[Any]()
-    for kinds in (some, others):
-        held = _OF_KINDS.format(_marks(kinds))
-        if namespace:
-            held = f"SELECT 1 FROM {every} n WHERE EXISTS ({held} AND i.namespace = n.id)"
-            bindings += labels
-        # Not EXISTS: SQLite makes a join of it, and looks at every row while the next condition fails.
-        conditions.append(f"({held} LIMIT 1) = 1")
-        bindings += kinds
-    return first(f"SELECT 1 WHERE {' AND '.join(conditions)}", tuple(bindings)) is not None
-
-
-_OF_KINDS: Final = "SELECT 1 FROM item i INDEXED BY item_class WHERE i.kind IN ({})"
-
-
-def _marks(values: Sequence[str]) -> str:
-    return ", ".join("?" for _ in values)
+    return held.format(f"{every} n CROSS JOIN") + " AND i.namespace = n.id", (*labels, *kinds)
 
 
 def holds_everything(connection: Connection, namespace: Namespace) -> bool:
