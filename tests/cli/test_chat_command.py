@@ -145,7 +145,7 @@ def test_ctrl_c_keeps_what_was_said_and_drops_the_answer(
 ) -> None:
     """A person who stops an answer has still said their part; what nobody saw is not remembered."""
     configure(fast="ollama:llama-test")
-    ollama.script(Reply(content="It will rain until Sunday", delay_seconds=2))
+    ollama.script(Reply(content="It will rain until Sunday", delay_seconds=0.7))
     chat = subprocess.Popen(
         [
             sys.executable,

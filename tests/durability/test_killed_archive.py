@@ -10,6 +10,8 @@ from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from langmemory import MemoryStore
 from langmemory.graphs.maintenance import build_maintenance_graph
 from langmemory.stores.rooms import Maintaining
@@ -25,8 +27,8 @@ from tests.durability.archives import (
 )
 from tests.seeds import examples
 
-MOVES = int(os.environ.get("LANGMEMORY_KILLS", examples(30, first=4)))
-NIGHTS = int(os.environ.get("LANGMEMORY_KILLS", examples(10, first=3)))
+MOVES = int(os.environ.get("LANGMEMORY_KILLS", examples(30, first=2)))
+NIGHTS = int(os.environ.get("LANGMEMORY_KILLS", examples(10, first=2)))
 SECONDS = 1.2
 """Of work, within which a process that moves is killed: three rounds or so."""
 NIGHT_SECONDS = 3.0
@@ -56,6 +58,7 @@ def test_moves_survive_kills(tmp_path: Path) -> None:
     assert moved
 
 
+@pytest.mark.thorough
 def test_nights_survive_kills(tmp_path: Path) -> None:
     """After SIGKILLs at random moments of nights with all tasks, each of which finishes the one before, every
     memory is there once, both files agree with themselves, and the last night can be finished and taken back.

@@ -22,6 +22,7 @@ LONG = SECONDS >= 30
 CLIENTS, FOLLOWERS = (200, 20) if LONG else (12, 3)
 
 
+@pytest.mark.thorough
 async def test_clients_outlast_a_crash(tmp_path: Path) -> None:
     """Clients read and write, over REST and MCP, while the server is killed and started again. No call
     fails, each acknowledged write is there once, and subscribers have heard every event once, in order.
