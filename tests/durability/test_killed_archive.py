@@ -35,6 +35,7 @@ NIGHT_SECONDS = 3.0
 """The same of whole nights: two or so."""
 
 
+@pytest.mark.thorough
 def test_moves_survive_kills(tmp_path: Path) -> None:
     """After SIGKILLs at random moments of nights that evict and move, every memory is there once: in one of
     the files, in the export, and for a recall with the archive; both files agree with themselves.

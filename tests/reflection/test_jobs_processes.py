@@ -89,6 +89,7 @@ def test_two_processes_share_the_work(store: MemoryStore, path: Path) -> None:
     assert store.jobs.counts() == {"done": JOBS}
 
 
+@pytest.mark.thorough
 def test_the_end_of_a_program_keeps_every_job(store: MemoryStore, path: Path) -> None:
     """A program that ends without a word is not held up by a reflection under way; that one is
     given back at once, as if it had not been begun, and what waited still waits."""
@@ -137,6 +138,7 @@ def test_a_stopped_worker_finishes_what_it_began(store: MemoryStore, path: Path)
     assert "lock=memories.anna thread=a attempt=1 state=done ms=" in error
 
 
+@pytest.mark.thorough
 def test_a_worker_that_has_no_time_gives_back_what_it_began(store: MemoryStore, path: Path) -> None:
     """Ctrl-C without grace: nothing is lost, and the next worker need not wait for a lease."""
     remember(store, "a")
@@ -165,6 +167,7 @@ def test_once_does_all_that_waits_and_ends(store: MemoryStore, path: Path) -> No
     assert "0 waiting, 0 given up" in error
 
 
+@pytest.mark.thorough
 def test_once_tells_by_its_exit_code_that_something_failed(store: MemoryStore, path: Path) -> None:
     """Who runs it from cron learns of it; what did not fail is done, and the rest is tried again."""
     remember(store, "a", "b")

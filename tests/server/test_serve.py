@@ -177,6 +177,7 @@ def test_the_pages_open_in_a_browser(monkeypatch: pytest.MonkeyPatch) -> None:
     assert opened.empty()
 
 
+@pytest.mark.thorough
 def test_oauth_is_switched_on_by_two_options(tmp_path: Path) -> None:
     """With issuer and resource, /memory/mcp sends clients to the issuer, by the name of the resource; with
     one of them the command says which are needed."""

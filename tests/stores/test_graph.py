@@ -285,6 +285,7 @@ def test_a_name_with_quotes_is_known_to_whoever_reads_it(store: MemoryStore) -> 
         assert graph.entity(name).name == name
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("suffix", seeds(["png", "svg", "pdf"], first=1))
 def test_a_picture_of_anything(store: MemoryStore, tmp_path: Path, suffix: str) -> None:
     """Names in any script, dollars, loops, nothing at all, hundreds of things: a picture comes out."""
