@@ -296,6 +296,7 @@ def test_texts_are_in_the_span_where_they_are_wanted(tmp_path: Path) -> None:
     assert "porcupine" in recall["outputs"]["documents"][0]["page_content"]
 
 
+@pytest.mark.thorough
 def test_spans_go_to_opentelemetry_where_langsmith_is_told_to(tmp_path: Path) -> None:
     """With LANGSMITH_OTEL_ENABLED the same spans reach an OpenTelemetry exporter."""
     script = f"""

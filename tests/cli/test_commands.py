@@ -370,6 +370,7 @@ def breaks_off(store: MemoryStore, prefix: tuple[str, ...]) -> Iterator[dict[str
     raise DatabaseError("The disk reported an error.")
 
 
+@pytest.mark.thorough
 def test_what_comes_through_a_pipe_is_imported(filled: Run) -> None:
     """`langmemory export | langmemory import /dev/stdin` copies a file; a bad line is named."""
     program = f"{sys.executable} -m langmemory.cli"
@@ -402,6 +403,7 @@ def shell(command: str, **environment: str) -> subprocess.CompletedProcess[bytes
     )
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("encoding", seeds(["ascii", "latin-1"], first=1))
 def test_an_encoding_that_lacks_letters_ends_no_command(filled: Run, encoding: str) -> None:
     """Where stdout is not UTF-8, tables show ? for what it lacks, and JSON loses nothing."""
@@ -452,6 +454,7 @@ def test_a_closed_stdout_ends_no_command(filled: Run, command: str) -> None:
     assert (done.returncode, done.stderr) == (0, b"")
 
 
+@pytest.mark.thorough
 def test_a_closed_stdin_is_an_empty_one(filled: Run) -> None:
     """Where a service has closed stdin, who asks gets no answer, and no error of Python's."""
     program = f"exec {sys.executable} -m langmemory.cli"

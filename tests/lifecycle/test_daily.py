@@ -174,6 +174,7 @@ with MemoryStore(sys.argv[1]) as store:
 FEW = PolicyOptions(most_at_once=0.5)
 
 
+@pytest.mark.thorough
 def test_a_killed_night_goes_on(path: Path, store: MemoryStore) -> None:
     """After SIGKILL in a task the night goes on under its id: what was done is not done again, the cap of a
     night holds over both parts, and undo takes back both."""

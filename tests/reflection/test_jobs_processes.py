@@ -157,6 +157,7 @@ def test_a_worker_that_has_no_time_gives_back_what_it_began(store: MemoryStore, 
     assert diary(path)[-2:] == ["began a", "ended a"]
 
 
+@pytest.mark.thorough
 def test_once_does_all_that_waits_and_ends(store: MemoryStore, path: Path) -> None:
     """Conversations that are not quiet yet, too: nothing is left, and the exit code is 0."""
     remember(store, "a", "b", "c")

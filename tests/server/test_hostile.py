@@ -392,6 +392,7 @@ def sent(address: str, *pieces: bytes) -> bytes:
     return answer
 
 
+@pytest.mark.thorough
 def test_what_is_no_http_is_refused(store: MemoryStore, tmp_path: Path) -> None:
     """Endless headers, two lengths, lengths beside chunks, broken chunks and bare bytes reach no handler, and
     the server goes on."""

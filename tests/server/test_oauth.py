@@ -412,6 +412,7 @@ def test_settings_that_cannot_be_are_refused(options: dict[str, Any], said: str)
         OAuthSettings(**{**given, **options})
 
 
+@pytest.mark.thorough
 @settings(
     max_examples=300, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )

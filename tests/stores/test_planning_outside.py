@@ -166,6 +166,7 @@ store.put(NAMESPACE, "fact/kiel", {"text": "Lena lives in Ulm"})
 """
 
 
+@pytest.mark.thorough
 def test_a_killed_process_loses_no_follow_up(tmp_path: Path) -> None:
     """The next store that opens the file plans what a killed process left unplanned."""
     path = tmp_path / "memory.db"
