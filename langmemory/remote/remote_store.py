@@ -29,7 +29,14 @@ from langmemory.namespaces import check_namespace
 from langmemory.remote.bus import RemoteBus
 from langmemory.remote.connection import Backoff, Connection, Request
 from langmemory.remote.procedures import RemoteProcedures
-from langmemory.remote.rooms import RemoteAdmin, RemoteChanges, RemoteGraph, RemoteJobs, RemoteVault
+from langmemory.remote.rooms import (
+    RemoteAdmin,
+    RemoteChanges,
+    RemoteGraph,
+    RemoteJobs,
+    RemoteVault,
+    plain,
+)
 from langmemory.remote.swarm import RemoteSwarm
 from langmemory.stores.rooms import RecallOptions, take_apart
 from langmemory.twins import Steps, aled, awaiting, blocking, led
@@ -278,7 +285,7 @@ class RemoteMemoryStore(BaseStore):
     ) -> Steps[Recall]:
         """Return the memories that answer a query; see `MemoryStore.recall`."""
         place = check_namespace(namespace, may_be_empty=True)
-        given = {name: _plain(value) for name, value in options.items() if value is not None}
+        given = {name: plain(value) for name, value in options.items() if value is not None}
         body = {"query": query, "namespace": place or None, **given}
         return self._connection.ask("POST", "/recall", Recall, viewer=self._viewer, body=body)
 
@@ -322,11 +329,6 @@ class RemoteMemoryStore(BaseStore):
         return self._connection.ask("GET", "/stats", Stats, viewer=self._viewer)
 
     stats, astats = blocking(_stats), awaiting(_stats)
-
-
-def _plain(value: Any) -> Any:
-    """Return an option as JSON has it: collections of any kind as lists."""
-    return list(value) if isinstance(value, set | frozenset | tuple) else value
 
 
 BEYOND: Final = 10**400

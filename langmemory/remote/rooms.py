@@ -101,7 +101,7 @@ class AgentRoom(Room):
 
 
 def plain(value: Any) -> Any:
-    """Return an argument as JSON has it."""
+    """Return an argument as JSON has it: collections of any kind as lists."""
     return list(value) if isinstance(value, tuple | set | frozenset) else value
 
 
@@ -414,11 +414,10 @@ class RemoteGraph(Room):
         self, first: str, last: str, max_length: int = 4, *, limit: int = 10
     ) -> Steps[tuple[Path, ...]]:
         """Return ways from one entity to another, shortest first."""
-        found: dict[str, tuple[Path, ...]] = yield from self._get(
-            "/graph/path", dict[str, tuple[Path, ...]],
+        return self._items(
+            "/graph/path", Path,
             first=first, last=last, max_length=max_length, limit=limit, **self._where,
         )  # fmt: skip
-        return found["items"]
 
     paths, apaths = blocking(_paths), awaiting(_paths)
 
