@@ -232,13 +232,14 @@ def _call_words(call: Call) -> str:
 
 def _shares_words(text: str, source: str) -> bool:
     """Return whether any telling word of a text stands in a source."""
-    return any(_is_in(word, split_words(source)) for word in keyword_terms(text))
+    there = split_words(source)
+    return any(_is_in(word, there) for word in keyword_terms(text))
 
 
 def _has_words(text: str, source: str) -> bool:
     """Return whether all telling words of a text stand in a source."""
-    words = keyword_terms(text) or tuple(split_words(text))
-    return bool(words) and all(_is_in(word, split_words(source)) for word in words)
+    words, there = keyword_terms(text) or tuple(split_words(text)), split_words(source)
+    return bool(words) and all(_is_in(word, there) for word in words)
 
 
 def _is_in(word: str, words: Iterable[str]) -> bool:
