@@ -48,8 +48,7 @@ class Screen(Console):
             self.print(table)
 
     def print_indented(self, *texts: Text) -> None:
-        """Print texts below a line that they belong to, each by two columns to the right, also where it goes
-        on in a next line."""
+        """Print texts below the line that they belong to, all of their lines indented by two columns."""
         for text in texts:
             text.overflow = "fold"
             self.print(Padding(text, (0, 0, 0, 2), expand=False))

@@ -27,7 +27,7 @@ def tasks(
     target: Target,
     task: Annotated[
         str | None,
-        typer.Argument(metavar="TASK", help="A key or title; alone it is shown."),
+        typer.Argument(metavar="TASK", help="Its key or title; without options it is shown."),
     ] = None,
     add: Annotated[
         str | None, typer.Option("--add", metavar="TITLE", help="Set a task.", show_default=False)

@@ -98,8 +98,8 @@ def get(
         found = store.vault.versions(namespace, label, owner=owner)
     if not found:
         raise typer.BadParameter(
-            f"There is no secret {label!r} in {'/'.join(namespace)}; `langmemory vault list` shows those "
-            "there are."
+            f"There is no secret {label!r} in {'/'.join(namespace)}; `langmemory vault list` shows "
+            "which there are."
         )
     _print(found)
     say("--reveal prints it.", err=True)

@@ -42,7 +42,8 @@ class Grant:
     from_issuer: bool = False
     """Whether it is of an access token (OAuth), whose holder can ask the issuer for more."""
     home: Namespace | None = None
-    """Where a request that names no namespace works; None is the one that this reaches, if it is one."""
+    """Where a request that names no namespace works; None is the namespace that this reaches, if there is
+    just one."""
     projects: tuple[str, ...] = ()
     """Projects at hand: those whose documents a model searches without naming one."""
 

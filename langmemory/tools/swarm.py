@@ -112,7 +112,7 @@ class RecordDecision(BaseModel):
         None, description="Id or title of the task it is about."
     )
     supersedes: Annotated[str, Field(max_length=2_000)] | None = Field(
-        None, description="Id of the decision, or what it said, that this one takes the place of."
+        None, description="Id of the decision, or what it said, that this one replaces."
     )
 
 
