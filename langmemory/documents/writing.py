@@ -13,7 +13,7 @@ from typing import Any, Final
 from langgraph.store.base import GetOp, Item, PutOp
 
 from langmemory.documents.converting import Converted, convert
-from langmemory.documents.files import Content
+from langmemory.documents.files import Content, why
 from langmemory.documents.front_matter import FrontMatterError, Links, ends_of, links_in
 from langmemory.documents.records import DIGITS, Document, Known, Synced, digest, known_of, record
 from langmemory.documents.splitting import CHUNK_CHARACTERS, split
@@ -53,18 +53,22 @@ class Writer:
         self.linked: set[str] = set()
         """Keys of the documents that name links, or did before."""
         self._waiting: list[Taken] = []
-        self._most_waiting = 0
-        """Chunks that may wait for others to be written with them."""
+        self._failed: dict[str, str] | None = None
+        """Of `together`; None: a document is written when it is taken."""
 
     @contextmanager
-    def together(self) -> Iterator[None]:
-        """Write the documents that are taken within it some at a time. None of them is ever half there."""
-        self._most_waiting = CHUNKS_TOGETHER
+    def together(self, failed: dict[str, str]) -> Iterator[None]:
+        """Write the documents that are taken within it some at a time. None of them is ever half there.
+
+        Args:
+            failed: Gets the paths of those that may not be written, and why.
+        """
+        self._failed = failed
         try:
             yield
             self._write_waiting()
         finally:
-            self._most_waiting = 0
+            self._failed = None
             self._waiting.clear()
 
     def take(self, root: str, path: str, content: Content, known: Known | None) -> None:
@@ -153,7 +157,8 @@ class Writer:
                 links=links, note=note,
             )
         )  # fmt: skip
-        if sum(len(one.chunks) + 1 for one in self._waiting) > self._most_waiting:
+        waiting = sum(len(one.chunks) + 1 for one in self._waiting)
+        if self._failed is None or waiting > CHUNKS_TOGETHER:
             self._write_waiting()
 
     def _write_waiting(self) -> None:
@@ -166,16 +171,19 @@ class Writer:
                     [put for puts in planned for put in puts],
                     {one.document.key: one.known for one in waiting},
                 )
-            except (
-                Exception
-            ):  # of one of them: the others are written, and it says so when its turn comes
+            except Exception:  # one of them is refused: written alone, it says why
                 written = False
             if written:
                 for one, puts in zip(waiting, planned, strict=True):
                     self._note(one, puts)
                 return
         for one in waiting:
-            self._write_alone(one)
+            try:
+                self._write_alone(one)
+            except OSError as error:  # an `OwnershipError` is one
+                if self._failed is None:
+                    raise
+                self._failed[one.document.path] = why(error)
 
     def _write_alone(self, one: Taken) -> None:
         known = one.known
