@@ -19,6 +19,7 @@ from langmemory.documents.records import DIGITS, Document, Known, Synced, digest
 from langmemory.documents.splitting import CHUNK_CHARACTERS, split
 from langmemory.documents.storing import Documents, Storing
 from langmemory.errors import ChangedMeanwhileError
+from langmemory.redaction import redacted
 from langmemory.types import Namespace
 
 ATTEMPTS: Final = 5
@@ -259,11 +260,8 @@ class Writer:
     ) -> Iterator[tuple[str, dict[str, Any]]]:
         """Yield the chunks of a document by the hash of their text, and a number where it is there twice."""
         times: dict[str, int] = {}
-        redact = self._store.redactor
         for chunk in split(converted.text, converted.layout, characters=CHUNK_CHARACTERS):
-            text = converted.text[chunk.start : chunk.end]
-            if redact is not None:
-                text = str(getattr(redacted := redact(text), "text", redacted))
+            text = redacted(converted.text[chunk.start : chunk.end], self._store.redactor).text
             part = hashlib.sha256(text.encode()).hexdigest()[:DIGITS]
             times[part] = times.get(part, 0) + 1
             place = converted.cited(chunk.start, chunk.first_line, chunk.end, chunk.last_line)
