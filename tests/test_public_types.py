@@ -7,6 +7,8 @@ from pathlib import Path
 import pytest
 from mypy import api
 
+pytestmark = pytest.mark.thorough
+
 USER = """
 from typing_extensions import assert_type
 
@@ -23,7 +25,6 @@ from langmemory import MemoryStor
 """
 
 
-@pytest.mark.thorough
 def test_public_names_have_their_types(tmp_path: Path) -> None:
     """Whoever imports from langmemory gets types, of each result of a recall too, may write options as
     they come, and hears of a misspelt name."""

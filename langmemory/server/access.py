@@ -46,6 +46,11 @@ class Grant:
     projects: tuple[str, ...] = ()
     """Projects at hand: those whose documents a model searches without naming one."""
 
+    @property
+    def project(self) -> str | None:
+        """The project at hand; None where there is none, or more than one."""
+        return self.projects[0] if len(self.projects) == 1 else None
+
     @classmethod
     def of(cls, token: AccessToken) -> Grant:
         """Return what a token gives."""

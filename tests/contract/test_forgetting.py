@@ -9,6 +9,8 @@ import pytest
 from langmemory.stores import MemoryStore
 from tests import postgres_server
 
+pytestmark = pytest.mark.thorough
+
 HOME = ("home",)
 SECRET = "the zyxomma hides behind the lamp"
 
@@ -21,7 +23,6 @@ def server() -> Iterator[MemoryStore]:
     postgres_server.drop(address)
 
 
-@pytest.mark.thorough
 def test_what_a_server_keeps(server: MemoryStore) -> None:
     """After a forgetting no row of any table, history, leaves and vectors included, has a word of it, the
     tables are vacuumed, and what PostgreSQL keeps beyond that is named: free space, log and backups."""
@@ -49,7 +50,6 @@ def test_what_a_server_keeps(server: MemoryStore) -> None:
     assert rows.execute(dead.encode()).fetchone()[1] is not None
 
 
-@pytest.mark.thorough
 def test_who_still_sees_it(server: MemoryStore) -> None:
     """A transaction that was open meanwhile keeps deleted rows from being vacuumed: the result says so. With
     ``purge="later"`` it says that nothing was vacuumed."""
@@ -69,7 +69,6 @@ def test_who_still_sees_it(server: MemoryStore) -> None:
     )
 
 
-@pytest.mark.thorough
 def test_a_leaf_that_is_left_is_found(server: MemoryStore) -> None:
     """The look for what is left reads the bytes of leaves, too."""
     server.put(HOME, "one", {"text": "plain", "tag": "Zyxomma"})

@@ -25,17 +25,17 @@ from tests.durability.archives import (
     spend_nights_until_killed,
     word,
 )
-from tests.seeds import examples
 
-MOVES = int(os.environ.get("LANGMEMORY_KILLS", examples(30, first=2)))
-NIGHTS = int(os.environ.get("LANGMEMORY_KILLS", examples(10, first=2)))
+pytestmark = pytest.mark.thorough
+
+MOVES = int(os.environ.get("LANGMEMORY_KILLS", 30))
+NIGHTS = int(os.environ.get("LANGMEMORY_KILLS", 10))
 SECONDS = 1.2
 """Of work, within which a process that moves is killed: three rounds or so."""
 NIGHT_SECONDS = 3.0
 """The same of whole nights: two or so."""
 
 
-@pytest.mark.thorough
 def test_moves_survive_kills(tmp_path: Path) -> None:
     """After SIGKILLs at random moments of nights that evict and move, every memory is there once: in one of
     the files, in the export, and for a recall with the archive; both files agree with themselves.
@@ -59,7 +59,6 @@ def test_moves_survive_kills(tmp_path: Path) -> None:
     assert moved
 
 
-@pytest.mark.thorough
 def test_nights_survive_kills(tmp_path: Path) -> None:
     """After SIGKILLs at random moments of nights with all tasks, each of which finishes the one before, every
     memory is there once, both files agree with themselves, and the last night can be finished and taken back.

@@ -4,19 +4,19 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from langmemory.errors import ConfigError, DatabaseError
-from langmemory.ports.sparse import SparseVector
 from langmemory.stores import MemoryStore
 from tests import postgres_server
 from tests.privacy.household import OWNERS, TOKEN, Household
 from tests.privacy.test_cross_owner import Reader, tokens
 from tests.seeds import examples
+from tests.stores.test_sparse import Thesaurus
 
 HOME = ("home",)
 STEPS = examples(400, first=120)
@@ -254,18 +254,6 @@ def test_a_role_is_told_of_links_whose_ends_it_may_read(server: Server, store: M
         assert len(reader.for_viewer("alice").graph(HOME).context_for("cello").entries) == 2
 
 
-class _Words:
-    """A sparse encoder whose dimensions are the lengths of words."""
-
-    name = "words"
-
-    def encode_documents(self, texts: Sequence[str]) -> Sequence[SparseVector]:
-        return [self.encode_query(text) for text in texts]
-
-    def encode_query(self, text: str) -> SparseVector:
-        return {len(word): 1.0 for word in text.split()}
-
-
 @pytest.mark.thorough
 def test_sparse_vectors_of_others_are_closed_after_a_migration_too(server: Server) -> None:
     """A reader's recall finds by them what its viewer may know of; a table that a migration adds to a schema
@@ -276,14 +264,14 @@ def test_sparse_vectors_of_others_are_closed_after_a_migration_too(server: Serve
             "DROP TABLE sparse; DROP FUNCTION sparse_gone, sparse_outdated CASCADE; "
             "UPDATE langmemory_version SET version = 2"
         )
-    with MemoryStore(server.address, sparse=_Words()) as store:
+    with MemoryStore(server.address, sparse=Thesaurus()) as store:
         for viewer in ("alice", "bob"):
             store.for_viewer(viewer).put(HOME, viewer, {"text": "a secret", "privacy": "private"})
     count = "SELECT count(*) FROM sparse"
     assert server.rows(server.reader, count) == [(0,)]
     assert server.rows(server.reader, count, "alice") == [(1,)]
     address = server.as_role(server.reader, server.address)
-    with MemoryStore(address, index=False, sparse=_Words()) as store:
+    with MemoryStore(address, index=False, sparse=Thesaurus()) as store:
         found = store.for_viewer("bob").recall("a secret", HOME, explain=True)
     assert [one.memory.key for one in found.results] == ["bob"]
     assert (found.trace.degraded, found.trace.candidates["sparse"]) == ((), 1)

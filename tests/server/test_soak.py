@@ -15,14 +15,13 @@ pytest.importorskip("uvicorn", reason='the extra "server" is not installed')
 from langmemory.stores import MemoryStore
 from tests.server.soak import Client, Follower, Ledger, ServerProcess
 
-pytestmark = pytest.mark.integration
+pytestmark = [pytest.mark.integration, pytest.mark.thorough]
 
 SECONDS = float(os.environ.get("LANGMEMORY_SOAK_SECONDS", 3))
 LONG = SECONDS >= 30
 CLIENTS, FOLLOWERS = (200, 20) if LONG else (12, 3)
 
 
-@pytest.mark.thorough
 async def test_clients_outlast_a_crash(tmp_path: Path) -> None:
     """Clients read and write, over REST and MCP, while the server is killed and started again. No call
     fails, each acknowledged write is there once, and subscribers have heard every event once, in order.

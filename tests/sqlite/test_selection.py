@@ -29,6 +29,7 @@ from langmemory.ports.candidates import Floats, KeywordQuery
 from langmemory.types import Kind, Namespace, Privacy, Scope, Status
 from langmemory.values import to_json
 from tests.seeds import examples
+from tests.sqlite.test_schema import take_back_to
 
 DIMS = 24
 NAMESPACES: tuple[Namespace, ...] = (("a",), ("a", "b"), ("a", "c"), ("z",))
@@ -253,20 +254,7 @@ def test_a_file_of_the_version_before(tmp_path: Path) -> None:
     inside = file.within(scope)
     file.engine.close()
     raw = apsw.Connection(str(tmp_path / "m.db"))
-    raw.execute(
-        "DROP INDEX item_class; DROP INDEX item_reader; DROP INDEX item_created; DROP INDEX item_told; "
-        "DROP INDEX run_at; DROP INDEX review_opened; DROP INDEX usage_rank; "
-        "DROP TABLE word_change; DROP TABLE follow_up; DROP TABLE stale_page; "
-        "DROP TABLE citation; DROP TABLE lease; "
-        "DROP TABLE progress; DROP TABLE archived_item; DROP TABLE token; DROP TABLE activity; "
-        "DROP TABLE message; DROP TABLE receipt; DROP TABLE secret; DROP TABLE vault_key; "
-        "DROP TABLE vault_event; DROP TABLE subscription; DROP TABLE fit; DROP TABLE sparse; "
-        "DROP TRIGGER sparse_outdated; DROP TRIGGER sparse_gone; "
-        "DROP TRIGGER run_done; DROP TRIGGER run_undone; DROP TRIGGER run_gone; DROP TRIGGER review_opened; "
-        "DROP TRIGGER review_decided; DROP TRIGGER review_gone; DROP TRIGGER job_added; "
-        "DROP TRIGGER job_moved; DROP TRIGGER job_gone"
-    )
-    raw.pragma("user_version", 4)
+    take_back_to(4, raw)
     raw.close()
     engine = Engine(tmp_path / "m.db")
     with engine.read() as snapshot:

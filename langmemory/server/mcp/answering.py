@@ -134,8 +134,7 @@ def _prompt(access: Access, params: Json) -> Json:
         raise Refusal(INVALID_PARAMS, f"There is no prompt {name!r:.80}; there is {PROMPT}.")
     if not query:
         raise Refusal(INVALID_PARAMS, f"{PROMPT} needs the argument query: what is talked about.")
-    [project] = access.grant.projects if len(access.grant.projects) == 1 else [None]
-    block = inject_context(access, body=InjectRequest(query=query, project=project))
+    block = inject_context(access, body=InjectRequest(query=query, project=access.grant.project))
     text = "\n\n".join(filter(None, [block.core, block.text]))
     said = text or "Memory knows nothing about that."
     return {"messages": [{"role": "user", "content": _text(said)}]}

@@ -217,7 +217,7 @@ class RecallArguments(Arguments):
     kinds: Annotated[list[Kind] | None, BeforeValidator(_several)] = None
     """Only these, such as episodic (what was said) or semantic (facts); all without it."""
     project: ProjectName | None = None
-    """Also the documents of this project; without it, those of the project at hand, if that is one."""
+    """Also the documents of this project; without it, those of the project at hand, if there is just one."""
 
 
 @tool("Search memory", FoundMemories)
@@ -240,12 +240,9 @@ async def recall(turn: Turn, given: RecallArguments) -> Reply:
 
 
 def documents_of(access: Access, project: str | None = None) -> Namespace | None:
-    """Return where the documents are that a question is answered by, too: those of a project, or of the one
-    at hand."""
-    named = (project,) if project is not None else access.grant.projects
-    if len(named) != 1:
-        return None
-    return reached(access, named[0], lists="list_projects").namespace
+    """Return where the documents of a project are, or of the one at hand; None where neither is known."""
+    named = access.grant.project if project is None else project
+    return None if named is None else reached(access, named, lists="list_projects").namespace
 
 
 class RememberArguments(Arguments):
