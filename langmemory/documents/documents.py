@@ -429,7 +429,7 @@ class Documents:
             if name not in names and not name.startswith(tuple(failed))
         }
         moved_from = {one.document.sha256: name for name, one in gone.items()}
-        with writer.together():
+        with writer.together(failed):
             for number, (name, path) in enumerate(there):
                 if progress is not None:
                     progress(number, len(there), name)

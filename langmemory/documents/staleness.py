@@ -94,9 +94,9 @@ def files_named(text: str, document: str, sources: Mapping[str, set[str]]) -> se
         found.add(posixpath.normpath(posixpath.join(folder, target)))
     for written in _PATH.findall(text):
         given = posixpath.normpath(written).lstrip("/")
-        alone = sources.get(given, ())
+        alone = sources.get(given, set())
         found |= {given, posixpath.normpath(posixpath.join(folder, written))}
-        found |= set(alone) if len(alone) == 1 else set()
+        found |= alone if len(alone) == 1 else set()
     there = {one for one in found if one in sources.get(posixpath.basename(one), ())}
     return there - {document}
 

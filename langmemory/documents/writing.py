@@ -13,12 +13,13 @@ from typing import Any, Final
 from langgraph.store.base import GetOp, Item, PutOp
 
 from langmemory.documents.converting import Converted, convert
-from langmemory.documents.files import Content
+from langmemory.documents.files import Content, why
 from langmemory.documents.front_matter import FrontMatterError, Links, ends_of, links_in
 from langmemory.documents.records import DIGITS, Document, Known, Synced, digest, known_of, record
 from langmemory.documents.splitting import CHUNK_CHARACTERS, split
 from langmemory.documents.storing import Documents, Storing
 from langmemory.errors import ChangedMeanwhileError
+from langmemory.redaction import redacted
 from langmemory.types import Namespace
 
 ATTEMPTS: Final = 5
@@ -53,18 +54,22 @@ class Writer:
         self.linked: set[str] = set()
         """Keys of the documents that name links, or did before."""
         self._waiting: list[Taken] = []
-        self._most_waiting = 0
-        """Chunks that may wait for others to be written with them."""
+        self._failed: dict[str, str] | None = None
+        """Of `together`; None: a document is written when it is taken."""
 
     @contextmanager
-    def together(self) -> Iterator[None]:
-        """Write the documents that are taken within it some at a time. None of them is ever half there."""
-        self._most_waiting = CHUNKS_TOGETHER
+    def together(self, failed: dict[str, str]) -> Iterator[None]:
+        """Write the documents that are taken within it some at a time. None of them is ever half there.
+
+        Args:
+            failed: Gets the paths of those that may not be written, and why.
+        """
+        self._failed = failed
         try:
             yield
             self._write_waiting()
         finally:
-            self._most_waiting = 0
+            self._failed = None
             self._waiting.clear()
 
     def take(self, root: str, path: str, content: Content, known: Known | None) -> None:
@@ -153,7 +158,8 @@ class Writer:
                 links=links, note=note,
             )
         )  # fmt: skip
-        if sum(len(one.chunks) + 1 for one in self._waiting) > self._most_waiting:
+        waiting = sum(len(one.chunks) + 1 for one in self._waiting)
+        if self._failed is None or waiting > CHUNKS_TOGETHER:
             self._write_waiting()
 
     def _write_waiting(self) -> None:
@@ -166,16 +172,19 @@ class Writer:
                     [put for puts in planned for put in puts],
                     {one.document.key: one.known for one in waiting},
                 )
-            except (
-                Exception
-            ):  # of one of them: the others are written, and it says so when its turn comes
+            except Exception:  # one of them is refused: written alone, it says why
                 written = False
             if written:
                 for one, puts in zip(waiting, planned, strict=True):
                     self._note(one, puts)
                 return
         for one in waiting:
-            self._write_alone(one)
+            try:
+                self._write_alone(one)
+            except OSError as error:  # an `OwnershipError` is one
+                if self._failed is None:
+                    raise
+                self._failed[one.document.path] = why(error)
 
     def _write_alone(self, one: Taken) -> None:
         known = one.known
@@ -251,11 +260,8 @@ class Writer:
     ) -> Iterator[tuple[str, dict[str, Any]]]:
         """Yield the chunks of a document by the hash of their text, and a number where it is there twice."""
         times: dict[str, int] = {}
-        redact = self._store.redactor
         for chunk in split(converted.text, converted.layout, characters=CHUNK_CHARACTERS):
-            text = converted.text[chunk.start : chunk.end]
-            if redact is not None:
-                text = str(getattr(redacted := redact(text), "text", redacted))
+            text = redacted(converted.text[chunk.start : chunk.end], self._store.redactor).text
             part = hashlib.sha256(text.encode()).hexdigest()[:DIGITS]
             times[part] = times.get(part, 0) + 1
             place = converted.cited(chunk.start, chunk.first_line, chunk.end, chunk.last_line)

@@ -9,7 +9,8 @@ fetched from Hugging Face when first used, or MODEL is a folder.
 from __future__ import annotations
 
 import string
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -64,16 +65,25 @@ def named_reranker(name: str) -> Reranker:
             f'"bge:{DEFAULTS["bge"]}".'
         )
     make = _colbert if family == "colbert" else _cross_encoder
-    try:
+    with loading(f"The reranker {name!r}"):
         return scoring_reranker(make(model or DEFAULTS[family]))
+
+
+@contextmanager
+def loading(what: str) -> Iterator[None]:
+    """Say what is missing where a model of the extra "rerank" cannot be loaded.
+
+    Raises:
+        ConfigError: Its packages or the model are missing.
+    """
+    try:
+        yield
     except ImportError as error:
-        raise ConfigError(
-            f"The reranker {name!r} needs {error.name}: {with_extra('rerank')}."
-        ) from error
+        raise ConfigError(f"{what} needs {error.name}: {with_extra('rerank')}.") from error
     except (OSError, ValueError) as error:
         why = str(error).strip().split("\n")[0]
         raise ConfigError(
-            f"The reranker {name!r} cannot be loaded: {why} Name a model of Hugging Face or a folder."
+            f"{what} cannot be loaded: {why} Name a model of Hugging Face or a folder."
         ) from error
 
 

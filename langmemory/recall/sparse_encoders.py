@@ -18,9 +18,10 @@ import numpy as np
 from langchain_core.embeddings import Embeddings
 
 from langmemory.embeddings.query_cache import QueryCache
-from langmemory.errors import ConfigError, EmbeddingError, with_extra
+from langmemory.errors import ConfigError, EmbeddingError
 from langmemory.pluralize import counted
 from langmemory.ports.sparse import PAIR, Pairs, SparseEncoder
+from langmemory.recall.rerankers import loading
 
 logger = logging.getLogger("langmemory.recall")
 
@@ -166,7 +167,7 @@ def merged(vectors: Sequence[Pairs]) -> Pairs:
     how SPLADE joins the words of a text."""
     if len(vectors) == 1:
         return vectors[0]
-    together = np.concatenate([np.empty(0, PAIR), *vectors])
+    together = np.concatenate(vectors)
     together = together[np.lexsort((-together["weight"], together["dimension"]))]
     first = np.ones(len(together), np.bool_)
     np.not_equal(together["dimension"][1:], together["dimension"][:-1], out=first[1:])
@@ -186,7 +187,7 @@ def _pairs(vector: Any) -> Pairs:
     if not len(numbers):
         return np.empty(0, PAIR)
     if numbers.dtype.kind not in "iu" or numbers.ndim != 1 or numbers.shape != values.shape:
-        raise ValueError("dimensions are whole numbers, one for each weight")
+        raise ValueError("the dimensions are not whole numbers, one for each weight")
     if numbers.min() < 0 or numbers.max() >= 1 << 32:
         raise ValueError("a dimension is below 0 or above 4,294,967,295")
     if len(np.unique(numbers)) < len(numbers):
@@ -229,19 +230,10 @@ def _loaded(name: str) -> Any:
             f'There is no sparse encoder {name!r}. Pass "{FAMILY}", alone or with a model, as '
             f'"{FAMILY}:{DEFAULT}", or an encoder.'
         )
-    try:
+    with loading(f"The sparse encoder {name!r}"):
         from sentence_transformers import SparseEncoder as Model
 
         return Model(model or DEFAULT)
-    except ImportError as error:
-        raise ConfigError(
-            f"The sparse encoder {name!r} needs {error.name}: {with_extra('rerank')}."
-        ) from error
-    except (OSError, ValueError) as error:
-        why = str(error).strip().split("\n")[0]
-        raise ConfigError(
-            f"The sparse encoder {name!r} cannot be loaded: {why} Name a model of Hugging Face or a folder."
-        ) from error
 
 
 _NAMES: Final = ("model", "model_name", "_model_name", "model_id", "_name_or_path")

@@ -59,7 +59,7 @@ class Sender:
             return
         self._put(root, path, content, {})
 
-    def together(self) -> AbstractContextManager[None]:
+    def together(self, failed: dict[str, str]) -> AbstractContextManager[None]:
         """Send documents one by one all the same: each is answered for itself."""
         return nullcontext()
 

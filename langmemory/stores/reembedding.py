@@ -55,15 +55,11 @@ def reembed(
     embedder = indexing.embedder
     if embedder is None:
         raise ConfigError("reembed needs an embedding model; set models.embedding.")
-    if "\0" not in str(path) and not rooms.is_there(os.path.expanduser(path)):
-        raise DatabaseError(f"{shown(path)} does not exist. Name the memory to re-embed.")
+    files = _files(path, config, "re-embed")
     encoder = checked_encoder(config.models.sparse)  # if it is missing, nothing has been moved
-    found = _moved(path, indexing, embedder.model_id, config, progress)
+    found, *_ = [_moved(one, indexing, embedder.model_id, config, progress) for one in files]
     if encoder is not None:
         reencode(path, encoder, index=index, config=config, progress=progress)
-    archive = config.database.archive_of(path)
-    if archive is not None and os.path.exists(archive):
-        _moved(archive, indexing, embedder.model_id, config, progress)
     return found
 
 
@@ -96,20 +92,26 @@ def reencode(
     """
     config = config or load_config()
     indexing = replace(resolve_indexing(index, config), sparse=checked_encoder(sparse))
-    if "\0" not in str(path) and not rooms.is_there(os.path.expanduser(path)):
-        raise DatabaseError(f"{shown(path)} does not exist. Name the memory to encode.")
-    files = [path]
-    archive = config.database.archive_of(path)
-    if archive is not None and os.path.exists(archive):
-        files.append(archive)
     written = 0
-    for one in files:
+    for one in _files(path, config, "encode"):
         engine = rooms.open_engine(one, config.database)
         try:
             written += encode_items(engine, indexing, progress)
         finally:
             engine.close()
     return written
+
+
+def _files(path: str, config: Config, purpose: str) -> list[str]:
+    """Return a memory and its archive file, if it has one.
+
+    Raises:
+        DatabaseError: There is no such memory.
+    """
+    if "\0" not in str(path) and not rooms.is_there(os.path.expanduser(path)):
+        raise DatabaseError(f"{shown(path)} does not exist. Name the memory to {purpose}.")
+    archive = config.database.archive_of(path)
+    return [path, archive] if archive is not None and os.path.exists(archive) else [path]
 
 
 def _moved(

@@ -322,6 +322,19 @@ def test_documents_that_wait_for_others_are_not_lost(tmp_path: Path, folder: Pat
         assert [one.path for one in store.documents.list()] == ["docs/guide.md"]
 
 
+def test_a_document_that_may_not_be_written_is_named(store: MemoryStore, folder: Path) -> None:
+    """A document whose key holds somebody else's private memory fails under its own path; the one that
+    waited with it is written."""
+    written(folder, "docs/notes.md", "# Notes\n\nOf owls.\n")
+    store.documents.add(folder / "docs" / "guide.md")
+    [taken] = store.documents.list()
+    item = store.get(PLACE, taken.key)
+    assert item is not None
+    store.put(PLACE, taken.key, {**item.value, "privacy": "private", "owner": "bob"}, index=False)
+    done = store.for_viewer("ann").documents.add(folder / "docs")
+    assert (done.added, [*done.failed]) == (["notes.md"], ["guide.md"])
+
+
 def test_credentials_in_documents_are_replaced(store: MemoryStore) -> None:
     """As in what is remembered: a key in a page is not searched for, and not shown to a model."""
     store.documents.add(text="# Deploy\n\nUse key sk-proj-" + "a1B2" * 12 + ".", name="deploy.md")

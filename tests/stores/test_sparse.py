@@ -248,7 +248,7 @@ def test_a_failing_encoder_stores_nothing_and_degrades_recall(tmp_path: Path) ->
     [
         ([{1: float("nan")}], "a weight is not finite"),
         ([{-1: 1.0}], "a dimension is below 0"),
-        ([{"dog": 1.0}], "dimensions are whole numbers"),
+        ([{"dog": 1.0}], "the dimensions are not whole numbers"),
         ([[0.1, 0.2]], "one is of type list"),
         ([], "0 vectors to 1 text"),
         (None, "failed .TypeError"),

@@ -84,7 +84,7 @@ class SnapshotSource:
         return self._snapshot.sparse(self._scope, vector, limit)
 
     def products(self, vector: Pairs, ids: Ids) -> Floats:
-        return sparse_search.of_items(self._snapshot.connection, vector, ids)
+        return sparse_search.products_of(self._snapshot.connection, vector, ids)
 
     def known(self, words: Sequence[str]) -> Mapping[str, str]:
         scope = self._scope.scope

@@ -16,7 +16,6 @@ from langgraph.store.base import TTLConfig
 
 from langmemory.changes import Change, ChangeSet
 from langmemory.config import Config, DatabaseConfig, load_config
-from langmemory.embeddings import StaticEmbedder
 from langmemory.engines.sql.background import journal
 from langmemory.engines.sql.changes import applying
 from langmemory.engines.sql.changes.applying import Prepared
@@ -266,12 +265,7 @@ class Core:
         fresh = yield call(indexing, "embed_missing", pending)
         yield call(indexing, "encode", writes)
         complete = yield self.preparing(
-            lambda: indexing.finish(
-                writes,
-                pending,
-                fresh,
-                tokens=tokens or isinstance(indexing.embedder, StaticEmbedder),
-            )
+            lambda: indexing.finish(writes, pending, fresh, tokens=tokens)
         )
         return complete
 

@@ -13,6 +13,7 @@ from langmemory.engines.sql.scope.scopes import CompiledScope
 from langmemory.engines.sql.search.scope_plan import ScopePlan
 from langmemory.engines.sql.tables.connection import Connection
 from langmemory.engines.sql.tables.namespaces import ids_below
+from langmemory.engines.sql.tables.sparse import of_items
 from langmemory.ids import are_in
 from langmemory.ports.candidates import Floats, Ids, ScoredIds
 from langmemory.ports.sparse import Pairs
@@ -39,15 +40,13 @@ def search(
         index: The copy in memory; None where there is none to be used.
         plan: Of the scope.
     """
-    copy = None if index is None else index.current()
-    if copy is None:
+    if index is None or (copy := index.current()) is None:
         items = plan.items
         if items is None:
             items = _in_scope(connection, scope, "item i WHERE TRUE", ())
         if index is not None and len(items) >= sparse.WORTH_COPYING:
             index.searches += 1
         return _best_of(connection, query, items, limit)
-    assert index is not None
     found = _from_copy(connection, copy, scope, plan.items, query, limit)
     newest = connection.execute("SELECT coalesce(max(seq), 0) FROM sparse").fetchone()[0]
     if newest <= copy.last:
@@ -107,25 +106,21 @@ def _in_scope(
 
 
 def _best_of(connection: Connection, query: Pairs, items: Ids, limit: int) -> ScoredIds:
-    scores = of_items(connection, query, items)
+    scores = products_of(connection, query, items)
     hit = scores > 0
     return _best([ScoredIds(items[hit], scores[hit])], limit)
 
 
-def of_items(connection: Connection, query: Pairs, items: Ids) -> Floats:
+def products_of(connection: Connection, query: Pairs, items: Ids) -> Floats:
     """float32[n]: the sum of products of each item with a query; 0 without a vector."""
     found = np.zeros(len(items), np.float32)
     order = np.argsort(items)
     for start in range(0, len(items), READ_AT_ONCE):
         some = order[start : start + READ_AT_ONCE]
-        rows = connection.execute(
-            "SELECT s.item, s.vector FROM carray(?) c CROSS JOIN sparse s ON s.item = c.value",
-            (connection.array(items[some].tolist()),),
-        ).fetchall()
-        if rows:
-            ids = np.fromiter((row[0] for row in rows), np.int64, len(rows))
-            places = some[np.searchsorted(items[some], ids)]
-            found[places] = products(query, [row[1] for row in rows])
+        vectors = of_items(connection, items[some].tolist())
+        ids = np.fromiter(vectors, np.int64, len(vectors))
+        places = some[np.searchsorted(items[some], ids)]
+        found[places] = products(query, [*vectors.values()])
     return found
 
 

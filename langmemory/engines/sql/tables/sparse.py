@@ -6,11 +6,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-import numpy as np
-
 from langmemory.engines.sql.tables.connection import Connection
 from langmemory.engines.sql.tables.rows import insert
-from langmemory.ports.sparse import PAIR, Pairs
+from langmemory.ports.sparse import Pairs
 
 _ENCODER: Final = "sparse"
 """Setting: the name of the encoder."""
@@ -54,10 +52,10 @@ def write(connection: Connection, vectors: Sequence[tuple[int, Pairs]], *, fresh
     )
 
 
-def of_items(connection: Connection, items: Sequence[int]) -> Mapping[int, Pairs]:
-    """Return the sparse vectors of those items that have one."""
+def of_items(connection: Connection, items: Sequence[int]) -> Mapping[int, bytes]:
+    """Return the sparse vectors of those items that have one, as they are stored."""
     rows = connection.execute(
         "SELECT s.item, s.vector FROM carray(?) c CROSS JOIN sparse s ON s.item = c.value",
         (connection.array(items),),
     )
-    return {item: np.frombuffer(vector, PAIR) for item, vector in rows}
+    return dict(rows.fetchall())

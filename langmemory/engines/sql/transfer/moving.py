@@ -11,6 +11,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final
 
+import numpy as np
+
 from langmemory.engines.sql.records import removal
 from langmemory.engines.sql.records.items import Batch, Write
 from langmemory.engines.sql.tables.connection import Connection
@@ -20,7 +22,7 @@ from langmemory.engines.sql.tables.settings import read_model, write_model
 from langmemory.engines.sql.tables.sparse import of_items, read_sparse, write_sparse
 from langmemory.engines.sql.writing.indexing import Indexing
 from langmemory.errors import DatabaseError
-from langmemory.ports.sparse import Pairs
+from langmemory.ports.sparse import PAIR
 from langmemory.types import Namespace
 from langmemory.values import from_json
 
@@ -166,7 +168,7 @@ def copy(
     if encoder.encoder is not None and read_sparse(target).encoder is None:
         write_sparse(target, encoder)
     drop(target, [row["id"] for row in rows])
-    sparse: Mapping[int, Pairs] = {}
+    sparse: Mapping[int, bytes] = {}
     if encoder.encoder is not None and encoder.encoder == read_sparse(target).encoder:
         sparse = of_items(source, [row["id"] for row in rows])
     vectors = source.read_vectors([row["id"] for row in rows]) if same else {}
@@ -176,7 +178,8 @@ def copy(
         write = _redraft(indexing, namespace, row)
         if row["id"] in vectors:
             write.embedded, write.hashes = vectors[row["id"]]
-        write.sparse = sparse.get(row["id"])
+        if row["id"] in sparse:
+            write.sparse = np.frombuffer(sparse[row["id"]], PAIR)
         row["namespace"], _ = batch.namespace(namespace)
         insert(target, f"item ({', '.join(row)})", [tuple(row.values())])
         batch.replace(write, row["id"], row["namespace"])

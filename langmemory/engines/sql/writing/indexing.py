@@ -254,7 +254,8 @@ class Indexing:
     def finish(
         self, writes: Sequence[Write], pending: Pending, fresh: Floats | None, *, tokens: bool
     ) -> list[Write]:
-        """Lay the vectors of all texts into the writes: the fresh ones, and those that the file had."""
+        """Lay the vectors of all texts into the writes: the fresh ones, and those that the file had. For
+        ``tokens`` see `embed`."""
         vectors = NO_VECTORS
         if fresh is not None and len(fresh) == len(pending.texts):  # all new, none twice
             vectors = fresh
@@ -266,6 +267,7 @@ class Indexing:
                     for text, key in zip(pending.texts, pending.hashes, strict=True)
                 ]
             )
+        tokens = tokens or isinstance(self.embedder, StaticEmbedder)
         return _laid(writes, vectors, pending.hashes, tokens_of(writes) if tokens else None)
 
     def check_model(self, found: ModelSetting, path: str) -> None:
