@@ -135,13 +135,12 @@ def _seed_git(
 ) -> None:
     history = source.history
     assert history is not None
-    if (
-        redact := store.redactor
-    ) is not None:  # as `remember` does: a fact is made of the same words
-        told = [
-            replace(one, message=redacted(one.message, redact).text) for one in history.decisions
-        ]
-        history = replace(history, decisions=told)
+    # As `remember` does: a fact is made of the same words.
+    told = [
+        replace(one, message=redacted(one.message, store.redactor).text)
+        for one in history.decisions
+    ]
+    history = replace(history, decisions=told)
     turns = list(history.turns())
     _count(report, len(turns), len(store.remember(namespace, turns, thread_id=history.thread)))
     known = _values(store, namespace, git_history.keys(history))
@@ -150,11 +149,8 @@ def _seed_git(
     for start in range(0, len(changes), AT_ONCE):
         some = tuple(changes[start : start + AT_ONCE])
         read = tuple(key for one in some for key in getattr(one, "evidence", ()))
-        if read and not store.config.models.deep:
-            some = (
-                *some,
-                MarkReflected(keys=read),
-            )  # by these rules; there is no model to read them
+        if read and not store.config.models.deep:  # there is no model to read them
+            some = (*some, MarkReflected(keys=read))
         store.changes.apply(
             ChangeSet(
                 namespace=namespace,
