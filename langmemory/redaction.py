@@ -113,8 +113,7 @@ def _found(text: str) -> Iterator[_Span]:
     if _IBAN_DIGITS.search(text):
         yield from _ibans(text)
     folded = text.lower() if text.isascii() else text.translate(_SAME_LETTERS).lower()
-    if _has(folded, _NOUNS) or (_has(folded, _SHORT_NOUNS) and _SHORT_NOUN.search(text)):
-        yield from _announced(text, folded)
+    yield from _announced(text, folded)
 
 
 def _has(text: str, signs: tuple[str, ...]) -> bool:
@@ -301,13 +300,6 @@ _PASS: Final = re.compile(r"pass\s*[:=]")
 _KEY_SIGNS: Final = ("key", "token", "secret", "schlüssel", "clave", "密钥", "令牌")
 _PHRASE_SIGNS: Final = ("phrase", "mnemonic", "words", "wörter", "semilla", "frase", "助记词")
 _CODE_SIGNS: Final = ("cvv", "cvc", "security code", "prüfziffer", "seguridad", "安全码")
-_NOUNS: Final = (
-    *_PASSWORD_SIGNS, "pin码", "security code", "prüfziffer", "seguridad", "安全码", "key", "token", "secret",
-    "schlüssel", "密钥", "令牌", "phrase", "mnemonic", "wörter", "semilla", "助记词",
-)  # fmt: skip
-"""Of them one, or a `_SHORT_NOUN`, stands in each text that says what is secret, in lower case."""
-_SHORT_NOUN: Final = re.compile(r"\bpass\s*[:=]|\bpin\b|\bcv[vc]2?\b", re.IGNORECASE)
-_SHORT_NOUNS: Final = ("pass", "pin", "cvv", "cvc")
 _SAME_LETTERS: Final = {0x130: "i", 0x131: "i", 0x17F: "s"}
 """Letters that a pattern takes for others where case does not matter, and that `str.lower` leaves."""
 _OF: Final = (
@@ -401,7 +393,7 @@ _PREDICATES: Final = _words(
 
 def _announced(text: str, folded: str) -> Iterator[_Span]:
     """Yield what a text, which is given in lower case as well, says is secret."""
-    if _has(folded, _PASSWORD_SIGNS) or _PASS.search(folded):
+    if _has(folded, _PASSWORD_SIGNS) or ("pass" in folded and _PASS.search(folded)):
         yield from _passwords(text)
     if _has(folded, _PHRASE_SIGNS):
         for match in _PHRASES.finditer(text):

@@ -77,6 +77,8 @@ CREDENTIALS = {
     "card security code": "CVV ‹123›",
     "recovery phrase": """
         my seed phrase is ‹witch collapse practice feed shame open despair creek road again ice least›
+        my recovery words: ‹witch collapse practice feed shame open›
+        mi frase de recuperación es ‹casa perro gato mesa silla luz›
         my passphrase is ‹correct horse battery staple›""",
 }
 
