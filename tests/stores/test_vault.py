@@ -15,6 +15,7 @@ from typing import Any
 
 import pytest
 
+import langmemory
 from langmemory import MemoryStore
 from langmemory.engines.sql.rooms.vault import KEPT_VERSIONS
 from langmemory.errors import (
@@ -43,12 +44,15 @@ def opened(path: Path, *given: VaultKey | Passphrase) -> MemoryStore:
     return MemoryStore(path / "m.db", index=False, vault_key=given)
 
 
+PACKAGE = f"{Path(langmemory.__file__).parent}{os.sep}"
+
+
 def shown_by(error: BaseException) -> str:
     """Return what a report of an error shows of our frames: messages, causes and variables."""
     told: Any = traceback.TracebackException.from_exception(error, capture_locals=True)
     shown = ""
     while told is not None:
-        ours = [frame.locals for frame in told.stack if "/langmemory/" in frame.filename]
+        ours = [frame.locals for frame in told.stack if frame.filename.startswith(PACKAGE)]
         shown += f"{told} {ours}"
         told = told.__cause__ or told.__context__
     return shown
