@@ -26,6 +26,8 @@ _MARKS: Final = re.compile("[\u200e\u200f\u202a-\u202e\ufeff]")
 _SPACES: Final = re.compile("[\u00a0\u202f\u2009]")
 _SYSTEM: Final = "\u200e"
 """Begins what an iPhone's export says itself."""
+_NOTICE: Final = re.compile(r"<[^<>\n ]+(?: [^<>\n ]+)+>")
+"""What stands in the place of a picture, in any language of the phone: ``<Médias omis>``."""
 _NO_NAME: Final = re.compile('["“”„«»\n]')
 """What no name of a person has; a message of the application that quotes a text may have ``: `` in it."""
 LOOKED_AT: Final = 20_000
@@ -135,7 +137,11 @@ def _without_marks(text: str) -> str:
     """Return what somebody said; nothing where it was a picture, or deleted."""
     words = _words()
     plain = text.casefold().strip().rstrip(".")
-    if plain in words.omitted or any(one in plain for one in words.attached):
+    if (
+        plain in words.omitted
+        or _NOTICE.fullmatch(plain)
+        or any(one in plain for one in words.attached)
+    ):
         return ""
     for one in words.edited:
         if plain.endswith(one):
