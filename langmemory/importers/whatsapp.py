@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 import tomllib
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -17,7 +18,7 @@ from typing import Any, BinaryIO, Final, Literal
 
 from langmemory.errors import ImportFormatError
 from langmemory.importers.json_stream import NOT_UTF8, raw_lines
-from langmemory.importers.message import ImportedMessage, MessageReader
+from langmemory.importers.message import ImportedMessage, MessageReader, stable_id
 
 Order = Literal["dmy", "mdy", "ymd"]
 """Day, month and year in a date."""
@@ -88,7 +89,7 @@ def read_whatsapp(file: BinaryIO) -> Iterator[ImportedMessage]:
     Raises:
         ImportFormatError: Whether the day or the month comes first cannot be told, or a date is none.
     """
-    reader = MessageReader(file=file.name)
+    reader, known = MessageReader(file=file.name), Counter[str]()
     order = _order(file)
     thread = Path(file.name).stem
     begun: tuple[int, re.Match[str], bool] | None = None
@@ -101,15 +102,16 @@ def read_whatsapp(file: BinaryIO) -> Iterator[ImportedMessage]:
                 more.append(clean)
             continue
         if begun is not None:
-            yield _message(reader, *begun, more, order, thread)
+            yield _message(reader, known, *begun, more, order, thread)
         _, _, said = line.partition(": ")
         begun, more = (number, match, _SPACES.sub(" ", said).startswith(_SYSTEM)), []
     if begun is not None:
-        yield _message(reader, *begun, more, order, thread)
+        yield _message(reader, known, *begun, more, order, thread)
 
 
 def _message(
     reader: MessageReader,
+    known: Counter[str],
     number: int,
     head: re.Match[str],
     by_system: bool,
@@ -122,13 +124,18 @@ def _message(
         name, colon, text = head["rest"].partition("：")
     spoken = bool(colon) and not _NO_NAME.search(name) and not by_system
     said = _without_marks("\n".join([text, *more]).strip()) if spoken else ""
-    where = f"line {number}"
+    where, at = f"line {number}", _time(reader, f"line {number}", head, order)
+    # An export has the newest messages alone, so that the next one begins elsewhere: a message is known by
+    # its words, not by its place.
+    told = f"{at.isoformat()} {name} {said}"
+    known[told] += 1
     return reader.message(
         where=where,
         role="user" if spoken else "system",
         content=said,
         thread=thread,
-        at=_time(reader, where, head, order),
+        id=stable_id(thread, known[told], "user", told),
+        at=at,
         name=name.strip() if spoken else None,
     )
 

@@ -34,6 +34,8 @@ MOST_PEOPLE: Final = 5
 """Named with an area."""
 SHORT: Final = 400
 """Characters of a commit that is taken whole as the text of a decision."""
+_REVERTS: Final = re.compile(r"^This reverts commit ([0-9a-f]{40})", re.MULTILINE)
+"""As ``git revert`` writes it."""
 _SENTENCE: Final = re.compile(r"(?<=[.!?。！？])\s*(?=\S)|\n{2,}|\n(?=[-*] )")
 
 
@@ -81,6 +83,10 @@ class GitHistory:
     """What the folders are called."""
     about: dict[str, list[str]] = field(default_factory=dict)
     """Words that tell what each is about."""
+    reverted: dict[str, datetime] = field(default_factory=dict)
+    """Commits that a later one takes back → when that was."""
+    shallow: bool = False
+    """Whether the older commits are not here."""
 
     @property
     def thread(self) -> str:
@@ -106,15 +112,21 @@ def read_history(root: Path, name: str) -> GitHistory:
         ImportFormatError: git is not there, or cannot read it.
     """
     told = GitHistory(name=name)
+    cut = _cut_off(root)
+    told.shallow = bool(cut)
     work: dict[str, dict[str, _Work]] = defaultdict(lambda: defaultdict(_Work))
     people: dict[str, _Work] = defaultdict(_Work)
     found, subjects = list[Commit](), Subjects()
-    for commit in _commits(root):
+    for commit in _commits(root, _people(root)):
         told.commits += 1
+        if commit.id not in told.reverted:  # newest first, so that what is reverted again counts
+            told.reverted |= dict.fromkeys(_REVERTS.findall(commit.message), commit.at)
         if commit.author.endswith("[bot]"):
             continue
         people[commit.author].add(commit)
-        areas = {area for path in commit.paths for area in _areas(path)}
+        # The last commit of a shallow clone has the whole tree.
+        paths = () if commit.id in cut else commit.paths
+        areas = {area for path in paths for area in _areas(path)}
         subjects.add(commit.subject, areas)
         for area in areas:
             work[area][commit.author].add(commit)
@@ -141,11 +153,39 @@ def tracked(root: Path) -> frozenset[str]:
     return frozenset((said or b"").decode("utf-8", "replace").split("\0")) - {""}
 
 
-def _commits(root: Path) -> Iterator[Commit]:
+def _cut_off(root: Path) -> frozenset[str]:
+    """Return the oldest commits of a shallow clone, whose parents are not here; none of a whole one."""
+    place = git.answer(root, "rev-parse", "--git-path", "shallow")
+    if place is None:
+        return frozenset()
+    try:
+        return frozenset((root / place.decode().strip()).read_text("ascii").split())
+    except (OSError, UnicodeDecodeError):
+        return frozenset()
+
+
+def _people(root: Path) -> dict[tuple[str, str], str]:
+    """Return what authors are called who use several names with one address, by name and address: where one
+    of these is a full name, ``anna`` is Anna Schmidt."""
+    said = git.answer(root, "log", "--no-merges", "--format=%aN%x1f%aE") or b""
+    by_address: dict[str, Counter[str]] = defaultdict(Counter)
+    for line in said.decode("utf-8", "replace").splitlines():
+        name, _, address = line.partition(_FIELD)
+        by_address[address.casefold()][name] += 1
+    found = {}
+    for address, count in by_address.items():
+        full = [name for name in count if " " in name.strip()]
+        if len({name.casefold() for name in full}) == 1:
+            called = max(full, key=count.__getitem__)
+            found |= {(name, address): called for name in count}
+    return found
+
+
+def _commits(root: Path, people: Mapping[tuple[str, str], str]) -> Iterator[Commit]:
     """Yield the commits, newest first."""
     command = git.command(
         root, "log", "--no-merges", "--no-ext-diff", "--no-textconv", "--name-only",
-        "--format=%x1e%H%x1f%aN%x1f%aI%x1f%B%x1f",
+        "--format=%x1e%H%x1f%aN%x1f%aE%x1f%aI%x1f%B%x1f",
     )  # fmt: skip
     with tempfile.TemporaryFile() as errors:
         try:
@@ -157,29 +197,30 @@ def _commits(root: Path) -> Iterator[Commit]:
             raise ImportFormatError(f"{root}: git cannot be started ({why}).") from error
         with process:
             assert process.stdout is not None
-            yield from _read(process.stdout)
+            yield from _read(process.stdout, people)
         errors.seek(0)
         said = errors.read().decode("utf-8", "replace").strip()
     if process.returncode and "does not have any commits" not in said:
-        why = said.splitlines()[-1] if said else "no reason given"
+        why = " ".join(said.split()) if said else "no reason given"
         raise ImportFormatError(f"{root}: git log failed: {why}")
 
 
-def _read(stream: IO[bytes]) -> Iterator[Commit]:
+def _read(stream: IO[bytes], people: Mapping[tuple[str, str], str]) -> Iterator[Commit]:
     """Yield the commits that git writes."""
     rest, decode = "", codecs.getincrementaldecoder("utf-8")("replace").decode
     for part in iter(lambda: stream.read(1 << 16), b""):
         *records, rest = (rest + decode(part)).split(_RECORD)
-        yield from filter(None, map(_commit, records))
-    if (last := _commit(rest)) is not None:
+        yield from filter(None, (_commit(one, people) for one in records))
+    if (last := _commit(rest, people)) is not None:
         yield last
 
 
-def _commit(record: str) -> Commit | None:
+def _commit(record: str, people: Mapping[tuple[str, str], str]) -> Commit | None:
     parts = record.split(_FIELD)
-    if len(parts) != 5:
+    if len(parts) != 6:
         return None
-    id, author, at, message, names = parts
+    id, author, address, at, message, names = parts
+    author = people.get((author, address.casefold()), author)
     try:
         said_at = datetime.fromisoformat(at.strip())
     except ValueError:
@@ -238,9 +279,14 @@ def facts(history: GitHistory, known: Mapping[str, Mapping[str, Any]]) -> Iterat
     """
     for commit in history.decisions:
         key = f"{history.thread}/decision/{commit.id[:12]}"
-        if key not in known:
-            text = decision_text(commit)
-            value = _value(text, "decision", f"commit {commit.id[:12]}", commit.at)
+        text = decision_text(commit)
+        if (at := history.reverted.get(commit.id)) is not None:
+            text = f"{text.rstrip('.')}. This was taken back on {at:%Y-%m-%d}."
+        value = _value(text, "decision", f"commit {commit.id[:12]}", commit.at)
+        if key in known:
+            if at is not None and known[key].get("text") != text:
+                yield UpdateMemory(key=key, value=value, reason="reverted")
+        else:
             yield AddMemory(
                 key=key,
                 value=value,

@@ -218,6 +218,8 @@ def _add_repository(plan: SeedPlan, name: str) -> None:
     if history.commits:
         people = counted(len(history.people), "person", "people")
         note = f"{len(history.decisions):,} with a reason; {people}"
+        if history.shallow:
+            note += "; a shallow clone, without older commits"
         plan.sources.append(
             SeedSource(
                 kind="git",
