@@ -137,8 +137,8 @@ def test_a_failed_run_acknowledges_nothing_and_ends_nothing(store: MemoryStore) 
 
 
 def test_a_session_in_a_team_with_many_tasks_is_whole(store: MemoryStore) -> None:
-    """Its own tasks are told however many others changed later. The end records what was finished, of hundreds
-    of entries as many as a session holds, and stands a task that was deleted meanwhile."""
+    """Its own tasks are told however many others changed later. The end records what was finished, as many
+    entries as a session holds, and stands a task that was deleted meanwhile."""
     home = ("team", "shop")
     others = {f"task/{n}": task_value(f"Other {n}", "open", agent="z") for n in range(1_010)}
     store.batch([PutOp(home, key, value) for key, value in others.items()])

@@ -144,8 +144,8 @@ def records(
     order: str = "i.id",
     limit: int | None = None,
 ) -> list[int]:
-    """Return the items of a namespace that are such a record, over ``item AS i``, and are not archived; at most
-    ``limit`` of them, in an order."""
+    """Return the items of a namespace that are such a record, over ``item AS i``, and are not archived; in an
+    order, and at most ``limit``."""
     bound = "" if limit is None else f" LIMIT {limit:d}"
     rows = connection.execute(
         "SELECT i.id FROM path p CROSS JOIN leaf l ON l.path = p.id CROSS JOIN item i ON i.id = l.item "

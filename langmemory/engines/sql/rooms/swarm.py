@@ -26,13 +26,20 @@ from langmemory.engines.sql.rooms.changes import Changes
 from langmemory.engines.sql.rooms.core import Core
 from langmemory.engines.sql.rooms.drafts import DETAILS_CHARACTERS, text, texts
 from langmemory.engines.sql.rooms.graph import Graph
-from langmemory.engines.sql.rooms.linking import End, Ends, link_changes, new_memory, whose
+from langmemory.engines.sql.rooms.linking import (
+    End,
+    Ends,
+    SeveralNamedError,
+    link_changes,
+    new_memory,
+    whose,
+)
 from langmemory.engines.sql.scope.filters import Condition
 from langmemory.engines.sql.scope.ownership import visible_to
 from langmemory.engines.sql.tables import namespaces
 from langmemory.engines.sql.tables.connection import Connection
 from langmemory.engines.sql.tables.times import from_us
-from langmemory.errors import InvalidValueError, OwnershipError, StalePlanError
+from langmemory.errors import EntityNameError, InvalidValueError, OwnershipError, StalePlanError
 from langmemory.links import NAME_CHARACTERS, anchor_of
 from langmemory.namespaces import check_namespace
 from langmemory.redaction import kept
@@ -64,7 +71,10 @@ COUNTED: Final = 100
 """Messages of an inbox that a board counts."""
 SHOWN: Final = 50
 """Decisions and sessions on a board."""
+NAMED_TASKS: Final = 5
+"""Tasks that are named where one is not there."""
 _IS_CLOSED: Final = f"coalesce(i.value ->> '$.status', '') IN {CLOSED!r}"
+_LATEST: Final = "i.updated_at DESC, i.key"
 _NEWEST: Final = "i.created_at DESC, i.key"
 
 
@@ -236,7 +246,7 @@ class Swarm:
             one_of("status", status, TaskStatus)
         wanted = {"status": status, "agent": agent}
         sql = "" if closed else f" AND NOT {_IS_CLOSED}"
-        order = f"{_IS_CLOSED}, i.updated_at DESC, i.key"
+        order = f"{_IS_CLOSED}, {_LATEST}"
         return tuple(map(task_of, self._records(TASK, wanted, sql, order, limit)))
 
     atasks = twin(tasks)
@@ -261,7 +271,7 @@ class Swarm:
             why: The reason.
             alternatives: What was not chosen.
             affects: What it changes: ends of links, see `Graph.link`. A name that nothing has is that of an
-                artifact.
+                artifact; one that several have is refused.
             regarding: The task it is about, by key or title.
             supersedes: An earlier decision that it replaces, by key or by what it says.
             privacy: Who may know of it.
@@ -448,10 +458,33 @@ class Swarm:
             )
 
     def _named(self, connection: Connection, name: str, record: str = TASK) -> Memory:
-        found = Ends(connection, self.namespace, self._viewer).end(name).memory
+        try:
+            found = Ends(connection, self.namespace, self._viewer).end(name).memory
+        except SeveralNamedError:
+            raise
+        except EntityNameError:
+            raise EntityNameError(self._no_task(connection, name)) from None
         if found is None or found.value.get("record") != record:
             raise InvalidValueError(f"{name!r:.80} is no {record}; name one by its key or title.")
         return found
+
+    def _no_task(self, connection: Connection, name: str) -> str:
+        """Return that there is no such task, with some that there are: a model has no other way to them."""
+        place = namespaces.find(connection, self.namespace) or 0
+        seen = visible_to(self._viewer)
+        wanted = Condition(f"{seen.sql} AND NOT {_IS_CLOSED}", seen.bindings)
+        ids = anchors.records(connection, place, TASK, wanted, order=_LATEST, limit=NAMED_TASKS)
+        found = map(task_of, items.memories(connection, np.array(ids, np.int64)))
+        some = "; ".join(f"{one.key} {one.title}" for one in found)
+        return (
+            f"There is no task {name!r:.80} in {'/'.join(self.namespace)}. "
+            + (
+                f"To be done are, the latest first: {some}. "
+                if some
+                else "Nothing is to be done there. "
+            )
+            + "Name one by its key or title."
+        )
 
     def _check_owner(self, memory: Memory) -> None:
         if self._viewer is not None and memory.owner not in (None, self._viewer):
