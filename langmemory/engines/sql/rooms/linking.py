@@ -43,6 +43,10 @@ FRONT_MATTER: Final = "front matter"
 """Origin of the links that a document names itself."""
 
 
+class SeveralNamedError(EntityNameError):
+    """More than one thing is called so."""
+
+
 @dataclass(frozen=True, slots=True)
 class End:
     """An end of a link."""
@@ -90,7 +94,7 @@ class Ends:
         where = "/".join(self._namespace)
         if called:
             keys = ", ".join(one.key for one in called[:5])
-            raise EntityNameError(
+            raise SeveralNamedError(
                 f"{len(called)} are called {name!r} in {where}: {keys}. Name one by its key."
             )
         raise EntityNameError(
@@ -112,12 +116,14 @@ class Ends:
         """Return the first of some ends that is there.
 
         Raises:
-            EntityNameError: None is.
+            EntityNameError: None is, or several are called so.
         """
         refused: EntityNameError | None = None
         for name in names:
             try:
                 return self.end(name)
+            except SeveralNamedError:
+                raise
             except EntityNameError as error:
                 refused = error
         raise refused or EntityNameError("Nothing is named.")
