@@ -299,22 +299,23 @@ def _questions(core: Core, query: str, namespace: Namespace, options: RecallOpti
     place, kinds = options.get("documents"), options.get("kinds")
     if kinds is not None and "resource" not in kinds:
         return whole
-    mixed = False
-    if place is None:
-        if kinds is None or len(set(kinds)) > 1:
-            with core.engine.read() as snapshot:
-                mixed = snapshot.crowded(namespace)
-    else:
+    if place is not None:
         place = check_namespace(place)
         if core.engine.first("SELECT 1 FROM namespace WHERE path = ?", (to_path(place),)) is None:
             return whole
-    if place is None and not mixed:
+    elif kinds is not None and len(set(kinds)) == 1:
         return whole
+    else:
+        with core.engine.read() as snapshot:
+            if not snapshot.crowded(namespace):
+                return whole
     each: Sequence[str] = questions_in(query)
     degraded: tuple[str, ...] = ()
     if core.planner is not None:
         each, degraded = planned(query, core.planner, each)
-    return _Questions(query=query, each=each, documents=place, mixed=mixed, degraded=degraded)
+    return _Questions(
+        query=query, each=each, documents=place, mixed=place is None, degraded=degraded
+    )
 
 
 def _with_documents(
