@@ -262,7 +262,7 @@ def steps(
     asked = yield core.reading(prepared)
     vectors = yield call(core.searching, "embed", asked.texts)
     encoder, sparse = core.indexing.sparse, dict[str, Pairs | None]()
-    if encoder is not None:
+    if encoder is not None and options.get("known_at") is None:
         sparse = yield call(encoder, "queries", asked.texts)
     found = yield core.reading(lambda: recalled(asked, vectors, sparse))
     return found
@@ -583,15 +583,16 @@ def _shown_before(
 def _sparse(
     core: Core, snapshot: Snapshot, query: str, vector: Pairs | None, *, past: bool
 ) -> tuple[Pairs | None, tuple[str, ...]]:
-    """Return the sparse vector of a query where those of a snapshot can be compared with it, else why not."""
+    """Return the sparse vector of a query where those of a snapshot can be compared with it, and what there
+    is to say of these."""
     if core.indexing.sparse is None or not query.strip():
         return None, ()
-    if vector is None:
-        return None, ("sparse encoder failed: not asked",)
     if past:
         return None, ("known_at: the sparse encoder is not asked",)
-    why = core.unasked(snapshot.connection)
-    return (vector, ()) if why is None else (None, (why,))
+    if vector is None:
+        return None, ("sparse encoder failed: not asked",)
+    can_be, said = core.searchable(snapshot.connection)
+    return vector if can_be else None, () if said is None else (said,)
 
 
 def _default_limit(query: str, preset: Preset, budget_tokens: int | None, now: datetime) -> int:
