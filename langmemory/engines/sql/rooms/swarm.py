@@ -29,7 +29,6 @@ from langmemory.engines.sql.rooms.graph import Graph
 from langmemory.engines.sql.rooms.linking import (
     End,
     Ends,
-    SeveralNamedError,
     link_changes,
     new_memory,
     whose,
@@ -458,12 +457,10 @@ class Swarm:
             )
 
     def _named(self, connection: Connection, name: str, record: str = TASK) -> Memory:
-        try:
-            found = Ends(connection, self.namespace, self._viewer).end(name).memory
-        except SeveralNamedError:
-            raise
-        except EntityNameError:
-            raise EntityNameError(self._no_task(connection, name)) from None
+        end = Ends(connection, self.namespace, self._viewer).found(name)
+        if end is None:
+            raise EntityNameError(self._no_task(connection, name))
+        found = end.memory
         if found is None or found.value.get("record") != record:
             raise InvalidValueError(f"{name!r:.80} is no {record}; name one by its key or title.")
         return found
