@@ -229,7 +229,9 @@ def test_a_shallow_clone_is_told_and_not_taken_for_the_work_of_one(
 
 def test_of_a_message_only_trailers_are_left_out(tmp_path: Path, work: Path) -> None:
     """A first line, or a sentence, that begins with "Fixes" is none."""
-    text = "Fixes the login, because nobody could log in\n\nRefs to sessions go.\n\nFixes: #12\nCc: Bo"
+    text = (
+        "Fixes the login, because nobody could log in\n\nRefs to sessions go.\n\nFixes: #12\nCc: Bo"
+    )
     git(work / "shop", "commit", "-q", "--allow-empty", "-m", text)
     [source] = plan_seed(work).of("git")
     assert source.history is not None
