@@ -32,7 +32,7 @@ def links_in(text: str) -> dict[str, list[str]]:
     found = FRONT_MATTER.match(text)
     if found is None:
         return {}
-    said = found[0]
+    said = found[1] or ""
     relations = [one for one in get_args(LinkRelation) if one in said]
     if not relations:
         return {}
@@ -43,7 +43,7 @@ def links_in(text: str) -> dict[str, list[str]]:
     import yaml  # few documents have links
 
     try:
-        loaded = yaml.safe_load(said.strip().removesuffix("...").strip("-\n "))
+        loaded = yaml.safe_load(said)
     except yaml.YAMLError as error:
         where = getattr(error, "problem_mark", None)
         line = f" in line {where.line + 2}" if where is not None else ""
