@@ -62,6 +62,8 @@ class Source:
     ignore: tuple[str, ...]
     failed: Mapping[str, str] = field(default_factory=dict)
     """What could not be read of it last time, and why."""
+    left_out: tuple[str, ...] = ()
+    """Paths of files and folders that somebody took out. They are not read unless they are added again."""
 
     @classmethod
     def of(cls, item: Item) -> Source:
@@ -70,6 +72,7 @@ class Source:
         return cls(
             namespace=tuple(item.namespace), root=str(value["root"]), pattern=str(value["pattern"]),
             ignore=tuple(value["ignore"]), failed=dict(value.get("failed") or {}),
+            left_out=tuple(value.get("left_out") or ()),
         )  # fmt: skip
 
     @property
@@ -80,14 +83,19 @@ class Source:
     @property
     def value(self) -> dict[str, Any]:
         """Of its item."""
+        left_out = {"left_out": list(self.left_out)} if self.left_out else {}
         return {
             "kind": "resource", "record": "source", "root": self.root, "pattern": self.pattern,
-            "ignore": list(self.ignore), "failed": dict(self.failed),
+            "ignore": list(self.ignore), "failed": dict(self.failed), **left_out,
         }  # fmt: skip
 
     def holds(self, path: str) -> bool:
         """Return whether a file of the folder is one of them."""
         return not self.pattern or matches(self.pattern, path)
+
+    def leaves_out(self, path: str) -> bool:
+        """Return whether somebody took a file of the folder out, or a folder that it is in."""
+        return any(path == one or path.startswith(f"{one}/") for one in self.left_out)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
