@@ -212,6 +212,7 @@ REBUILD = (
 def _file(config: Config) -> Iterator[Check]:
     from langmemory.engines.sql.background.jobs import counts
     from langmemory.engines.sql.reading.health import circles, unreachable
+    from langmemory.engines.sql.tables.sparse import read_sparse
     from langmemory.engines.sqlite import Engine
     from langmemory.engines.sqlite.consistency import DAMAGED, check
     from langmemory.engines.sqlite.file.connection import is_damage
@@ -238,6 +239,7 @@ def _file(config: Config) -> Iterator[Check]:
             unfinished = engine.remaining is not None
             rings = [] if problems else circles(snapshot.connection)
             rules = [] if problems else unreachable(snapshot, PolicyOptions.of(config.lifecycle))
+            lacks = read_sparse(snapshot.connection).lacks
     except LangMemoryError as error:
         damaged = is_damage(error)
         found = f"{path} is damaged ({error.__cause__})" if damaged else _line(error)
@@ -258,11 +260,13 @@ def _file(config: Config) -> Iterator[Check]:
     yield from _given_up(dead)
     yield from _circles(rings)
     yield from _rules(rules)
+    yield from _sparse(lacks)
 
 
 def _server(config: Config) -> Iterator[Check]:
     from langmemory.engines.sql.background.jobs import counts
     from langmemory.engines.sql.reading.health import circles, unreachable
+    from langmemory.engines.sql.tables.sparse import read_sparse
     from langmemory.errors import with_extra
     from langmemory.lifecycle.policies import PolicyOptions
     from langmemory.stores.rooms import is_there
@@ -284,6 +288,7 @@ def _server(config: Config) -> Iterator[Check]:
                 stats, dead = snapshot.stats(), counts(snapshot.connection).get("dead", 0)
                 rings = circles(snapshot.connection)
                 rules = unreachable(snapshot, PolicyOptions.of(config.lifecycle))
+                lacks = read_sparse(snapshot.connection).lacks
             problems = engine.check()
             findings = engine.findings()
             unfinished = engine.remaining is not None
@@ -302,6 +307,7 @@ def _server(config: Config) -> Iterator[Check]:
     yield from _given_up(dead)
     yield from _circles(rings)
     yield from _rules(rules)
+    yield from _sparse(lacks)
     for one in findings:
         yield Check(state=one.state, what=one.what, found=one.found, advice=one.advice)
 
@@ -320,6 +326,15 @@ def _given_up(dead: int) -> Iterator[Check]:
     if dead:
         advice = "`langmemory jobs` says why, `langmemory jobs --retry all` tries again."
         yield Check(state="warn", what="reflection", found=f"{dead} given up", advice=advice)
+
+
+def _sparse(lacks: str | None) -> Iterator[Check]:
+    if lacks is not None:
+        advice = (
+            "`langmemory.reencode(PATH, ENCODER)`, or `langmemory reembed` where the configuration names the "
+            "encoder. Give the encoder to every program that writes."
+        )
+        yield Check(state="warn", what="sparse vectors", found=lacks, advice=advice)
 
 
 def _circles(found: Sequence[Sequence[str]]) -> Iterator[Check]:

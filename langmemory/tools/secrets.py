@@ -88,6 +88,8 @@ def fill_secrets(
             )
         if isinstance(outcome, _Failed):
             raise ToolException(outcome.text)
+        if isinstance(outcome, _Left):
+            raise outcome.by
         return outcome
 
     known = ", ".join(map(placeholder, allowed))
@@ -109,6 +111,13 @@ class _Failed:
         self.text = text
 
 
+class _Left:
+    """How a tool left its run to the graph: by an interrupt, or by a command to a graph above."""
+
+    def __init__(self, by: GraphBubbleUp) -> None:
+        self.by = by
+
+
 def _run(
     function: Callable[..., Any] | None,
     secrets: Mapping[str, Secret],
@@ -121,8 +130,8 @@ def _run(
         return _Failed("This tool can only be awaited.")
     try:
         return _cleared(function(*args, **_with(secrets, given, kwargs)), secrets)
-    except GraphBubbleUp:
-        raise
+    except GraphBubbleUp as error:
+        return _left(error, secrets)
     except Exception as error:
         if not secrets:
             raise
@@ -138,8 +147,8 @@ async def _arun(
 ) -> Any:
     try:
         return _cleared(await function(*args, **_with(secrets, given, kwargs)), secrets)
-    except GraphBubbleUp:
-        raise
+    except GraphBubbleUp as error:
+        return _left(error, secrets)
     except Exception as error:
         if not secrets:
             raise
@@ -159,6 +168,18 @@ def _with(
 
 def _cleared(answer: Any, secrets: Mapping[str, Secret]) -> Any:
     return scrubbed(answer, secrets) if secrets else answer
+
+
+def _left(error: GraphBubbleUp, secrets: Mapping[str, Secret]) -> _Left | _Failed:
+    """Return how a tool left its run. What it hands to the graph is written into checkpoints, and shown to
+    people and traces."""
+    if secrets:
+        try:
+            error.args = scrubbed(error.args, secrets)
+        except HiddenSecretError as hidden:
+            return _Failed(str(hidden))
+        error.__traceback__ = error.__cause__ = error.__context__ = None
+    return _Left(error)
 
 
 def _failed(error: Exception, secrets: Mapping[str, Secret]) -> _Failed:

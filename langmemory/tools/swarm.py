@@ -13,7 +13,7 @@ from typing import Annotated, Any, Final
 from langchain_core.runnables import RunnableConfig
 from langchain_core.tools import BaseTool
 from langgraph.store.base import BaseStore
-from pydantic import BaseModel, Field
+from pydantic import BaseModel, BeforeValidator, Field
 
 from langmemory.context.mail import mail
 from langmemory.errors import ConfigError, InvalidValueError
@@ -37,8 +37,16 @@ SHOWN: Final = 20
 """Messages that an inbox shows at a time."""
 SUBSCRIBED: Final = "Subscribed. Of what goes to all you now get only what you subscribed to."
 
+
+def _left_out(given: Any) -> Any:
+    """Return None for an empty text: some models fill in every argument there is."""
+    return None if isinstance(given, str) and not given.strip() else given
+
+
+OrNone = BeforeValidator(_left_out)
 Short = Annotated[str, Field(min_length=1, max_length=2_000)]
-To = Annotated[str | None, Field(description="Name of an agent. Leave out to tell all.")]
+Name = Annotated[str | None, Field(max_length=200), OrNone]
+To = Annotated[str | None, Field(description="Name of an agent. Leave out to tell all."), OrNone]
 Several = Annotated[list[Short], Field(max_length=100)]
 Memories = Annotated[list[str], Field(max_length=100)]
 _BELONG: Final = "Ids of memories that belong to it, as R:1a2b3c4d."
@@ -49,27 +57,31 @@ class ContextShare(BaseModel):
     summary: Short = Field(description="What there is to know, understandable by itself.")
     to: To = None
     type: SharedType = "finding"
-    topic: Annotated[str, Field(max_length=200)] | None = None
+    topic: Name = None
     priority: MessagePriority = "normal"
     details: str = ""
     artifacts: Several = Field([], description="Paths, addresses, names.")
     confidence: Annotated[float, Field(ge=0, le=1)] | None = None
     memories: Memories = Field([], description=_BELONG)
-    reply_to: MessageId | None = Field(None, description="Id of a message that this answers.")
+    reply_to: Annotated[MessageId | None, OrNone] = Field(
+        None, description="Id of a message that this answers."
+    )
 
 
 class ContextRequest(BaseModel):
     question: Short = Field(description="Understandable by itself.")
     to: To = None
-    topic: Annotated[str, Field(max_length=200)] | None = None
+    topic: Name = None
     priority: MessagePriority = "normal"
     details: str = ""
 
 
 class ContextSubscribe(BaseModel):
-    topic: Annotated[str, Field(max_length=200)] | None = None
-    sender: str | None = Field(None, description="Name of an agent.")
-    query: Short | None = Field(None, description="What it is to be about, in words.")
+    topic: Name = None
+    sender: Annotated[str | None, OrNone] = Field(None, description="Name of an agent.")
+    query: Annotated[Short | None, OrNone] = Field(
+        None, description="What it is to be about, in words."
+    )
 
 
 class ContextInvalidate(BaseModel):
@@ -82,9 +94,7 @@ class Handoff(BaseModel):
     to: str = Field(description="Name of an agent.")
     done: Short = Field(description="What was done so far.")
     next_steps: Several = Field([], description="What is left to do, in order.")
-    task: Annotated[str, Field(max_length=200)] | None = Field(
-        None, description="Id or title of the task that they work on from now on."
-    )
+    task: Name = Field(None, description="Id or title of the task that they work on from now on.")
     memories: Memories = Field([], description=_BELONG)
     details: str = ""
     artifacts: Several = Field([], description="Paths, addresses, names.")
@@ -92,14 +102,16 @@ class Handoff(BaseModel):
 
 
 class UpdateTask(BaseModel):
-    task: Annotated[str, Field(max_length=200)] | None = Field(
+    task: Name = Field(
         None, description="Id or title. Leave out to set a new task; then give it a title."
     )
-    title: Annotated[str, Field(max_length=200)] | None = None
-    status: TaskStatus | None = None
+    title: Name = None
+    status: Annotated[TaskStatus | None, OrNone] = None
     blockers: Several | None = Field(None, description="What it waits for; [] is nothing.")
-    assign_to: str | None = Field(None, description="Name of who works on it from now on.")
-    details: str | None = None
+    assign_to: Annotated[str | None, OrNone] = Field(
+        None, description="Name of who works on it from now on."
+    )
+    details: Annotated[str | None, OrNone] = None
     note: str = Field("", description="What happened.")
 
 
@@ -108,17 +120,17 @@ class RecordDecision(BaseModel):
     why: Short = Field(description="The reason.")
     alternatives: Several = Field([], description="What was not chosen.")
     affects: Several = Field([], description="What it changes: paths, titles of tasks, names.")
-    task: Annotated[str, Field(max_length=200)] | None = Field(
-        None, description="Id or title of the task it is about."
-    )
-    supersedes: Annotated[str, Field(max_length=2_000)] | None = Field(
+    task: Name = Field(None, description="Id or title of the task it is about.")
+    supersedes: Annotated[Short | None, OrNone] = Field(
         None, description="Id of the decision, or what it said, that this one replaces."
     )
 
 
 class ContextInbox(BaseModel):
     acknowledge: list[MessageId] = Field([], description="Ids of messages that you are done with.")
-    read: MessageId | None = Field(None, description="Id of one message to read in full.")
+    read: Annotated[MessageId | None, OrNone] = Field(
+        None, description="Id of one message to read in full."
+    )
     min_priority: MessagePriority = "low"
 
 
@@ -256,9 +268,7 @@ class _Swarm:
     ) -> Steps[str]:
         """Subscribe."""
         bus, _, _ = self._run(config, "context_subscribe")
-        yield call(
-            bus, "subscribe", topic=topic or None, sender=sender or None, query=query or None
-        )
+        yield call(bus, "subscribe", topic=topic, sender=sender, query=query)
         return SUBSCRIBED
 
     def context_invalidate(

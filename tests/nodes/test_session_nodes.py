@@ -9,11 +9,13 @@ import pytest
 from langchain_core.messages import AIMessage, HumanMessage
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.graph import END, START, MessagesState, StateGraph
+from langgraph.store.base import PutOp
 
 from langmemory.context.marking import is_injected
 from langmemory.errors import ConfigError
 from langmemory.nodes import DecisionsNode, SessionEndNode, SessionStartNode
 from langmemory.stores import MemoryStore
+from langmemory.swarm import task_value
 from tests.scripted import ScriptedModel
 
 TEAM = ("team", "{project}")
@@ -132,3 +134,28 @@ def test_a_failed_run_acknowledges_nothing_and_ends_nothing(store: MemoryStore) 
     assert store.swarm(("team", "shop")).sessions() == ()
     with pytest.raises(ConfigError, match="SessionStartNode"):
         SessionEndNode(("team", "shop"), agent="writer", store=store).invoke({"messages": []})
+
+
+def test_a_session_in_a_team_with_many_tasks_is_whole(store: MemoryStore) -> None:
+    """Its own tasks are told however many others changed later. The end records what was finished, as many
+    entries as a session holds, and stands a task that was deleted meanwhile."""
+    home = ("team", "shop")
+    others = {f"task/{n}": task_value(f"Other {n}", "open", agent="z") for n in range(1_010)}
+    store.batch([PutOp(home, key, value) for key, value in others.items()])
+    team = store.swarm(home, agent="writer")
+    lost = team.add_task("Lost", agent="writer")
+
+    def work(state: MessagesState) -> dict[str, Any]:
+        team.update_task("Write the page", status="done", note="it is live")
+        store.delete(home, lost.key)
+        done = {f"task/d{n}": task_value(f"D {n}", "done", agent="writer") for n in range(120)}
+        store.batch([PutOp(home, key, value) for key, value in done.items()])
+        return {"messages": []}
+
+    ended = graph(store, work).invoke({"messages": []}, CONFIG)
+    told = ended["messages"][0].text
+    assert ("Write the page" in told, "Lost" in told, told.count("Other ")) == (True, True, 10)
+    [session] = team.sessions()
+    assert len(session.work_done) == 100
+    assert {"Lost"}.isdisjoint(session.next_steps)
+    assert team.tasks(agent="writer", status="done", limit=500)[-1].title == "Write the page"

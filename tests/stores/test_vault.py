@@ -207,6 +207,27 @@ def test_a_label_is_a_short_printable_text(store: MemoryStore, label: Any) -> No
         store.vault.put(HOME, label, WORD)
 
 
+async def test_labels_and_reasons_hold_no_credential(store: MemoryStore) -> None:
+    """They are stored in clear: a label that holds the secret or any credential is refused unquoted, as where
+    somebody mixed up the two, and of a reason it is taken out."""
+    token = "ghp_" + "a1B2" * 9
+    for label, secret in (
+        (f"wifi {WORD}", WORD),
+        (token, "GitHub token"),
+        (f"{token}\n", "GitHub"),
+    ):
+        with pytest.raises(VaultError, match="label") as raised:
+            store.vault.put(HOME, label, secret)
+        with pytest.raises(VaultError, match="label") as awaited:
+            await store.vault.aput(HOME, label, secret)
+        shown = shown_by(raised.value) + shown_by(awaited.value)
+        assert (WORD in shown, token in shown) == (False, False)
+    store.vault.put(HOME, "PIN 12", "12")
+    store.vault.put(HOME, "wifi", WORD)
+    store.vault.get(HOME, "wifi", reason=f"to try {WORD} with {token}")
+    assert store.vault.audit()[0].reason == "to try [secret] with [redacted: token]"
+
+
 async def test_no_traceback_shows_a_secret(tmp_path: Path) -> None:
     """Where storing or unlocking fails in the middle, no frame, cause or message has the text."""
     store = opened(tmp_path, KEY)

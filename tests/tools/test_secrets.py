@@ -16,7 +16,7 @@ from langchain_core.tools import ToolException, tool
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.graph import END, START, MessagesState, StateGraph
 from langgraph.prebuilt import ToolNode
-from langgraph.types import Command
+from langgraph.types import Command, interrupt
 
 from langmemory import MemoryStore
 from langmemory.errors import ConfigError
@@ -96,6 +96,38 @@ async def test_the_function_has_the_secret_and_nobody_else(store: MemoryStore) -
     assert {one.reason for one in store.vault.audit() if one.action == "unlock"} == {
         "the tool deploy"
     }
+
+
+@tool
+def pay(account: str) -> str:
+    """Pay from an account, once a person agreed."""
+    return f"{interrupt({'ask': [f'Pay from {account}?']})}: paid from {account}"
+
+
+@pytest.mark.parametrize("how", ["invoke", "ainvoke"])
+async def test_a_question_to_a_person_has_no_secret(
+    store: MemoryStore, how: Literal["invoke", "ainvoke"]
+) -> None:
+    """What a tool hands to `interrupt` goes into the checkpoint, the answer and traces with the placeholder;
+    resumed, the tool has the secret again."""
+    builder = StateGraph(MessagesState)
+    builder.add_node("tools", ToolNode([fill_secrets(pay, "GitHub token", namespace=HOME)]))
+    builder.add_edge(START, "tools")
+    saver, tracer = InMemorySaver(), Tracer()
+    graph = builder.compile(store=store, checkpointer=saver)
+    config: Any = {"configurable": {"thread_id": "1"}, "callbacks": [tracer]}
+    called: Any = {"name": "pay", "args": {"account": "{{vault:GitHub token}}"}, "id": "1"}
+
+    async def run(given: Any) -> Any:
+        found = getattr(graph, how)(given, config)
+        return await found if how == "ainvoke" else found
+
+    asked = await run({"messages": [AIMessage("", tool_calls=[called])]})
+    assert asked["__interrupt__"][0].value == {"ask": ["Pay from {{vault:GitHub token}}?"]}
+    done = await run(Command(resume="yes"))
+    assert done["messages"][-1].content == "yes: paid from {{vault:GitHub token}}"
+    told = repr([saver.storage, saver.blobs, saver.writes]) + "".join(tracer.told)
+    assert not [form for form in FORMS if form in told]
 
 
 def test_a_label_that_was_not_named_is_refused(store: MemoryStore) -> None:

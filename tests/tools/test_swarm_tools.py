@@ -292,8 +292,7 @@ async def test_tasks_and_decisions_are_kept_by_tools(store: MemoryStore) -> None
     assert "Ship: blocked, a works on it, waits for legal." in set_
     team = store.swarm(TEAM, agent="a")
     [task] = team.tasks()
-    assert "is called so" not in tools["update_task"].invoke({"task": "Shop", "status": "done"})
-    assert "There is no memory, task" in tools["update_task"].invoke(
+    assert "There is no task 'Shop'" in tools["update_task"].invoke(
         {"task": "Shop", "status": "done"}
     )
     assert "no agent 'c'" in tools["update_task"].invoke({"task": "Ship", "assign_to": "c"})
@@ -309,3 +308,28 @@ async def test_tasks_and_decisions_are_kept_by_tools(store: MemoryStore) -> None
     tools["handoff"].invoke({"to": "b", "done": "half", "task": "Ship"})
     assert team.task("Ship").agent == "b"
     assert store.bus(TEAM, agent="b").inbox().items[0].topic == "Ship"
+
+
+def test_a_model_that_fills_in_every_argument_changes_only_what_it_says(store: MemoryStore) -> None:
+    """An empty text is an argument that was left out. A task that is not there is answered with those that
+    are; a name that several things have is no artifact."""
+    tools, team = tools_of(store, "a"), store.swarm(TEAM, agent="a")
+    page = team.add_task("Publish the page", details="All prices", agent="b")
+    empty = dict.fromkeys(("title", "details", "assign_to", "note"), "")
+    tools["update_task"].invoke({**empty, "task": "Publish the page", "status": "done"})
+    done = team.task(page.key)
+    assert (done.title, done.details, done.agent, done.status) == (
+        "Publish the page", "All prices", "b", "done",
+    )  # fmt: skip
+    tools["update_task"].invoke({**empty, "task": "", "status": "", "title": "Ship"})
+    ship = team.task("Ship")
+    said = tools["handoff"].invoke({"to": "b", "done": "all", "task": "Sail"})
+    assert said == (
+        f"There is no task 'Sail' in team/shop. To be done are, the latest first: {ship.key} Ship. "
+        "Name one by its key or title."
+    )
+    team.add_task("Ship")
+    decision = {"what": "Later", "why": "rain", "task": "", "supersedes": "", "affects": ["Ship"]}
+    assert tools["record_decision"].invoke(decision).startswith("2 are called 'Ship'")
+    assert "Recorded" in tools["record_decision"].invoke({**decision, "affects": []})
+    assert "all agents" in tools["context_share"].invoke({"summary": "x", "to": "", "reply_to": ""})

@@ -95,7 +95,7 @@ RULES: Final = {
         "type = 'review' AND EXISTS (SELECT 1 FROM review r WHERE r.id = subject) "
         "OR type = 'message' AND EXISTS (SELECT 1 FROM message m WHERE m.id = subject)"
     ),
-    "setting": "name IN ('model', 'dims', 'generation', 'sparse', 'sparse gaps')",
+    "setting": "name IN ('model', 'dims', 'generation', 'sparse', 'sparse gaps', 'sparse missed')",
     "keyword_total": "TRUE",
     "langmemory_version": "TRUE",
 }  # fmt: skip

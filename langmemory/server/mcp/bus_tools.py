@@ -6,8 +6,6 @@ by ``langmemory mcp --agent``. Whoever works alone has no use for them in every 
 
 from __future__ import annotations
 
-from typing import Any
-
 from starlette.concurrency import run_in_threadpool
 
 from langmemory.context.escape import one_line, quoted_lines
@@ -183,8 +181,7 @@ async def context_request(turn: Turn, given: RequestArguments) -> Reply:
 async def context_subscribe(turn: Turn, given: SubscribeArguments) -> Reply:
     """Of what other agents tell all, get only some: by exactly one of topic, sender and query."""
     bus = turn.access.bus()
-    asked: dict[str, Any] = {name: value or None for name, value in given.model_dump().items()}
-    await bus.asubscribe(**asked)
+    await bus.asubscribe(**given.model_dump())
     count = len(await bus.asubscriptions())
     return swarm.SUBSCRIBED, Subscribed(subscriptions=count)
 

@@ -135,12 +135,22 @@ def called(connection: Connection, namespace: int, record: str, field: str, name
     return [int(row[0]) for row in rows]
 
 
-def records(connection: Connection, namespace: int, record: str, seen: Condition) -> list[int]:
-    """Return the items of a namespace that are such a record, over ``item AS i``, and are not archived."""
+def records(
+    connection: Connection,
+    namespace: int,
+    record: str,
+    seen: Condition,
+    *,
+    order: str = "i.id",
+    limit: int | None = None,
+) -> list[int]:
+    """Return the items of a namespace that are such a record, over ``item AS i``, and are not archived; in an
+    order, and at most ``limit``."""
+    bound = "" if limit is None else f" LIMIT {limit:d}"
     rows = connection.execute(
         "SELECT i.id FROM path p CROSS JOIN leaf l ON l.path = p.id CROSS JOIN item i ON i.id = l.item "
         "WHERE p.name = 'record' AND l.value = ? AND l.namespace = ? AND i.status <> 'archived' "
-        f"AND {seen.sql} ORDER BY i.id",
+        f"AND {seen.sql} ORDER BY {order}{bound}",
         (record, namespace, *seen.bindings),
     )
     return [int(row[0]) for row in rows]

@@ -30,7 +30,12 @@ from langmemory.engines.sql.rooms.workers import Workers
 from langmemory.engines.sql.scope.filters import Condition
 from langmemory.engines.sql.tables.connection import Connection
 from langmemory.engines.sql.tables.settings import journals, read_model, write_model
-from langmemory.engines.sql.tables.sparse import SparseSetting, read_sparse, write_sparse
+from langmemory.engines.sql.tables.sparse import (
+    SparseSetting,
+    note_missed,
+    read_sparse,
+    write_sparse,
+)
 from langmemory.engines.sql.writing import verbatim
 from langmemory.engines.sql.writing.indexing import IndexConfig, Indexing, Pending, resolve_indexing
 from langmemory.errors import ConfigError, DatabaseError, EmbeddingError
@@ -273,6 +278,8 @@ class Core:
         """Check within the transaction that the file's vectors are ours, or nobody's yet."""
         if any(write.sparse is not None for write in writes):
             self._claim_encoder(connection)
+        elif self.indexing.sparse is None and any(write.texts or write.body for write in writes):
+            note_missed(connection)
         embedder = self.indexing.embedder
         first = next((write.embedded for write in writes if len(write.embedded)), None)
         if embedder is None or first is None:
@@ -298,18 +305,21 @@ class Core:
             return
         self.indexing.check_encoder(found, self.path)
 
-    def unasked(self, connection: Connection) -> str | None:
-        """Return why the sparse vectors of a snapshot cannot be searched, and what to do; None where they
-        can."""
+    def searchable(self, connection: Connection) -> tuple[bool, str | None]:
+        """Return whether the sparse vectors of a snapshot can be searched, and why not or not all, with what
+        to do."""
         encoder, found = self.indexing.sparse, read_sparse(connection)
-        if encoder is None or (found.encoder == encoder.name and not found.gaps):
-            return None
-        if found.encoder == encoder.name:
-            return "memories from before the sparse encoder have no vector: not asked, run reencode"
+        if encoder is None:
+            return False, None
         if found.encoder is None:
             row = connection.execute("SELECT EXISTS (SELECT 1 FROM item)").fetchone()
-            return "there are no sparse vectors: not asked, run reencode" if row[0] else None
-        return f"the sparse vectors come from {found.encoder}: not asked, reopen the store"
+            return False, "there are no sparse vectors: not asked, run reencode" if row[0] else None
+        if found.encoder != encoder.name:
+            return (
+                False,
+                f"the sparse vectors come from {found.encoder}: not asked, reopen the store",
+            )
+        return not found.gaps, found.lacks
 
     def knowledge(self, namespace: Namespace, within: Connection | None = None) -> StoreKnowledge:
         """Return what a namespace knows: in a snapshot of its own, or ``within`` another read."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import secrets
+import unicodedata
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -71,6 +72,18 @@ class Ends:
             EntityNameError: Nothing is called so, or more than one thing.
             InvalidValueError: It is no name.
         """
+        found = self.found(name)
+        if found is None:
+            kinds = ", ".join(f"{one}:NAME" for one in NAMED)
+            raise EntityNameError(
+                f"There is no memory, task, decision or document {name!r} in "
+                f"{'/'.join(self._namespace)}. Pass the key of a memory there, a title or a path, or a name "
+                f"with its kind: {kinds}."
+            )
+        return found
+
+    def found(self, name: str) -> End | None:
+        """As `end`; None where nothing is called so."""
         if not isinstance(name, str) or not name.strip():
             raise InvalidValueError(f"The end of a link is {name!r:.80}; pass a key or a name.")
         if is_anchor(name) and not name.startswith(MEMORY):
@@ -86,16 +99,13 @@ class Ends:
         called = self._titled(key)
         if len(called) == 1:
             return End(anchor_of(called[0].key), called[0])
-        where = "/".join(self._namespace)
         if called:
             keys = ", ".join(one.key for one in called[:5])
             raise EntityNameError(
-                f"{len(called)} are called {name!r} in {where}: {keys}. Name one by its key."
+                f"{len(called)} are called {name!r} in {'/'.join(self._namespace)}: {keys}. Name one by its "
+                "key."
             )
-        raise EntityNameError(
-            f"There is no memory, task, decision or document {name!r} in {where}. Pass the key of a memory "
-            f"there, a title or a path, or a name with its kind: {', '.join(f'{one}:NAME' for one in NAMED)}."
-        )
+        return None
 
     def memory(self, key: str) -> Memory | None:
         """Return a memory that the viewer may know of."""
@@ -111,15 +121,13 @@ class Ends:
         """Return the first of some ends that is there.
 
         Raises:
-            EntityNameError: None is.
+            EntityNameError: None is, or several are called so.
         """
-        refused: EntityNameError | None = None
-        for name in names:
-            try:
-                return self.end(name)
-            except EntityNameError as error:
-                refused = error
-        raise refused or EntityNameError("Nothing is named.")
+        last = ""
+        for last in names:
+            if (found := self.found(last)) is not None:
+                return found
+        return self.end(last)
 
     def origin_of(self, fact: str) -> str:
         """Return what a link comes from; empty where a person or a program made it."""
@@ -133,10 +141,13 @@ class Ends:
 
     def _titled(self, name: str) -> list[Memory]:
         place = namespaces.find(self._connection, self._namespace)
+        # A path has its accents as the system that made the file writes them, composed or not.
+        spelled = {name, *(unicodedata.normalize(form, name) for form in ("NFC", "NFD"))}
         found = [
             item
             for record, field in TITLED
-            for item in anchors.called(self._connection, place or 0, record, field, name)
+            for one in sorted(spelled)
+            for item in anchors.called(self._connection, place or 0, record, field, one)
         ]
         known = [
             one

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Any, Final
 
@@ -26,12 +26,19 @@ from langmemory.engines.sql.rooms.changes import Changes
 from langmemory.engines.sql.rooms.core import Core
 from langmemory.engines.sql.rooms.drafts import DETAILS_CHARACTERS, text, texts
 from langmemory.engines.sql.rooms.graph import Graph
-from langmemory.engines.sql.rooms.linking import End, Ends, link_changes, new_memory, whose
+from langmemory.engines.sql.rooms.linking import (
+    End,
+    Ends,
+    link_changes,
+    new_memory,
+    whose,
+)
+from langmemory.engines.sql.scope.filters import Condition
 from langmemory.engines.sql.scope.ownership import visible_to
 from langmemory.engines.sql.tables import namespaces
 from langmemory.engines.sql.tables.connection import Connection
 from langmemory.engines.sql.tables.times import from_us
-from langmemory.errors import InvalidValueError, OwnershipError, StalePlanError
+from langmemory.errors import EntityNameError, InvalidValueError, OwnershipError, StalePlanError
 from langmemory.links import NAME_CHARACTERS, anchor_of
 from langmemory.namespaces import check_namespace
 from langmemory.redaction import kept
@@ -63,6 +70,11 @@ COUNTED: Final = 100
 """Messages of an inbox that a board counts."""
 SHOWN: Final = 50
 """Decisions and sessions on a board."""
+NAMED_TASKS: Final = 5
+"""Tasks that are named where one is not there."""
+_IS_CLOSED: Final = f"coalesce(i.value ->> '$.status', '') IN {CLOSED!r}"
+_LATEST: Final = "i.updated_at DESC, i.key"
+_NEWEST: Final = "i.created_at DESC, i.key"
 
 
 class Swarm:
@@ -231,15 +243,10 @@ class Swarm:
         """
         if status is not None:
             one_of("status", status, TaskStatus)
-        found = [
-            one
-            for one in map(task_of, self._records(TASK))
-            if status in (None, one.status)
-            and agent in (None, one.agent)
-            and (closed or one.status not in CLOSED)
-        ]
-        found.sort(key=lambda one: (one.status in CLOSED, -one.updated_at.timestamp(), one.key))
-        return tuple(found[: whole_number("limit", limit)])
+        wanted = {"status": status, "agent": agent}
+        sql = "" if closed else f" AND NOT {_IS_CLOSED}"
+        order = f"{_IS_CLOSED}, {_LATEST}"
+        return tuple(map(task_of, self._records(TASK, wanted, sql, order, limit)))
 
     atasks = twin(tasks)
 
@@ -263,7 +270,7 @@ class Swarm:
             why: The reason.
             alternatives: What was not chosen.
             affects: What it changes: ends of links, see `Graph.link`. A name that nothing has is that of an
-                artifact.
+                artifact; one that several have is refused.
             regarding: The task it is about, by key or title.
             supersedes: An earlier decision that it replaces, by key or by what it says.
             privacy: Who may know of it.
@@ -320,11 +327,8 @@ class Swarm:
             holding: Only those that no later one replaced.
             limit: At most so many.
         """
-        found = [
-            one for one in map(decision_of, self._records(DECISION)) if one.holds or not holding
-        ]
-        found.sort(key=lambda one: (-one.created_at.timestamp(), one.key))
-        return tuple(found[: whole_number("limit", limit)])
+        sql = " AND i.status = 'active'" if holding else ""
+        return tuple(map(decision_of, self._records(DECISION, {}, sql, _NEWEST, limit)))
 
     adecisions = twin(decisions)
 
@@ -389,11 +393,8 @@ class Swarm:
 
     def sessions(self, *, agent: str | None = None, limit: int = 1_000) -> tuple[Session, ...]:
         """Return sessions, the newest first; of one agent, or all."""
-        found = [
-            one for one in map(session_of, self._records(SESSION)) if agent in (None, one.agent)
-        ]
-        found.sort(key=lambda one: (-one.ended_at.timestamp(), one.key))
-        return tuple(found[: whole_number("limit", limit)])
+        found = map(session_of, self._records(SESSION, {"agent": agent}, "", _NEWEST, limit))
+        return tuple(sorted(found, key=lambda one: one.ended_at, reverse=True))
 
     asessions = twin(sessions)
 
@@ -435,20 +436,52 @@ class Swarm:
 
     # How it is written.
 
-    def _records(self, record: str) -> list[Memory]:
+    def _records(
+        self, record: str, fields: Mapping[str, str | None], sql: str, order: str, limit: int
+    ) -> list[Memory]:
+        """Return records whose fields say this, where a value is given, in an order."""
+        seen = visible_to(self._viewer)
+        for name, value in fields.items():
+            if value is not None:
+                sql += " AND i.value ->> ? = ?"
+                seen = Condition(seen.sql, (*seen.bindings, f"$.{name}", value))
+        wanted = Condition(f"{seen.sql}{sql}", seen.bindings)
+        limit = whole_number("limit", limit)
         with self._core.engine.read() as snapshot:
             place = namespaces.find(snapshot.connection, self.namespace) or 0
-            seen = visible_to(self._viewer)
-            found = anchors.records(snapshot.connection, place, record, seen)
+            found = anchors.records(
+                snapshot.connection, place, record, wanted, order=order, limit=limit
+            )
             return items.memories(
                 snapshot.connection, np.array(found, np.int64), viewer=self._viewer
             )
 
     def _named(self, connection: Connection, name: str, record: str = TASK) -> Memory:
-        found = Ends(connection, self.namespace, self._viewer).end(name).memory
+        end = Ends(connection, self.namespace, self._viewer).found(name)
+        if end is None:
+            raise EntityNameError(self._no_task(connection, name))
+        found = end.memory
         if found is None or found.value.get("record") != record:
             raise InvalidValueError(f"{name!r:.80} is no {record}; name one by its key or title.")
         return found
+
+    def _no_task(self, connection: Connection, name: str) -> str:
+        """Return that there is no such task, with some that there are: a model has no other way to them."""
+        place = namespaces.find(connection, self.namespace) or 0
+        seen = visible_to(self._viewer)
+        wanted = Condition(f"{seen.sql} AND NOT {_IS_CLOSED}", seen.bindings)
+        ids = anchors.records(connection, place, TASK, wanted, order=_LATEST, limit=NAMED_TASKS)
+        found = map(task_of, items.memories(connection, np.array(ids, np.int64)))
+        some = "; ".join(f"{one.key} {one.title}" for one in found)
+        return (
+            f"There is no task {name!r:.80} in {'/'.join(self.namespace)}. "
+            + (
+                f"To be done are, the latest first: {some}. "
+                if some
+                else "Nothing is to be done there. "
+            )
+            + "Name one by its key or title."
+        )
 
     def _check_owner(self, memory: Memory) -> None:
         if self._viewer is not None and memory.owner not in (None, self._viewer):

@@ -26,16 +26,19 @@ from langmemory.errors import (
 )
 from langmemory.namespaces import check_namespace
 from langmemory.pluralize import counted
+from langmemory.redaction import kept
 from langmemory.twins import twin
 from langmemory.types import Namespace, SecretInfo, VaultEvent, VaultRotation, VaultStatus
 from langmemory.vault.keys import Passphrase, VaultKey, ids_of, new_kdf
 from langmemory.vault.sealing import Place, Sealed, seal, unseal
-from langmemory.vault.secret import Secret, wrapped
+from langmemory.vault.secret import MASK, Secret, wrapped
 
 KEPT_VERSIONS: Final = 10
 """Versions of a secret that stay, encrypted; older ones are erased by the next `put`."""
 LONGEST_LABEL: Final = 200
 LONGEST_REASON: Final = 500
+SHORTEST_HELD: Final = 4
+"""Characters of a secret that is looked for in labels and reasons: a shorter one is in many words."""
 AT_ONCE: Final = 200
 """Versions that one transaction of a rotation encrypts anew."""
 ATTEMPTS: Final = 5
@@ -68,7 +71,8 @@ class ViewerVault:
 
         Args:
             namespace: Exactly this one.
-            label: By which it is found. It is stored in clear, and people may see it.
+            label: By which it is found. It is stored in clear, and people may see it; one that holds a
+                credential is refused.
             secret: A text of up to 256 KiB.
             owner: Whose it is; None is the viewer, and for the application's store the application.
             by: Through what, such as ``cli``; for the audit log.
@@ -77,7 +81,7 @@ class ViewerVault:
             VaultError: The label or the secret is not valid; the message does not quote the secret.
             VaultKeyError: The key is missing, or is not that of this vault; nothing was stored.
         """
-        given = wrapped(secret)
+        given, label = self._taken(secret, label)
         del secret  # from here on no frame has the text
         return self._put_wrapped(namespace, label, given, owner, by)
 
@@ -91,7 +95,7 @@ class ViewerVault:
         by: str = "library",
     ) -> SecretInfo:
         """`put` without blocking the event loop."""
-        given = wrapped(secret)
+        given, label = self._taken(secret, label)
         del secret
         return await asyncio.to_thread(self._put_wrapped, namespace, label, given, owner, by)
 
@@ -314,8 +318,15 @@ class ViewerVault:
             self._note(row, "refuse", by, type(error).__name__)
             raise
         if not restores:
-            self._note(row, "unlock", by, reason)
+            self._note(row, "unlock", by, self._clean(reason, found))
         return found
+
+    def _clean(self, reason: str, secret: Secret) -> str:
+        """Return a reason without credentials: the log is stored in clear."""
+        text = secret.reveal()
+        if len(text) >= SHORTEST_HELD:
+            reason = reason.replace(text, MASK)
+        return kept(reason, self._core.redactor)
 
     def _note(self, row: Row, action: str, by: str, reason: str) -> None:
         written(
@@ -348,6 +359,19 @@ class ViewerVault:
         )
 
     # Writing.
+
+    def _taken(self, secret: str | Secret, label: str) -> tuple[Secret | VaultError, str]:
+        """Return a secret wrapped, with its label; where the label cannot be one the error, and no label:
+        whoever mixes up the two has the secret there."""
+        given = wrapped(secret)
+        fault = _label_fault(label)
+        if fault is None and isinstance(given, Secret):
+            held = len(given.reveal()) >= SHORTEST_HELD and given.reveal() in label
+            if held or kept(label, self._core.redactor) != label:
+                fault = "The label holds a credential, and labels are stored in clear. Nothing was stored."
+        if fault is not None:
+            return VaultError(fault), MASK
+        return given, label
 
     def _put_wrapped(
         self,
@@ -433,16 +457,8 @@ class ViewerVault:
     def _place(
         self, namespace: Namespace, label: str, owner: str | None, *, written: bool = False
     ) -> _Wanted:
-        if (
-            not isinstance(label, str)
-            or not 0 < len(label) <= LONGEST_LABEL
-            or not label.isprintable()
-            or label != label.strip()
-        ):
-            raise VaultError(
-                f"label is {label!r:.80}; pass 1 to {LONGEST_LABEL} printable characters, without blanks "
-                "around them."
-            )
+        if (fault := _label_fault(label)) is not None:
+            raise VaultError(fault)
         return _Wanted(check_namespace(namespace, written=written), self._owner(owner), label)
 
     def _owner(self, owner: str | None) -> str:
@@ -611,6 +627,18 @@ class _Wanted(NamedTuple):
         return Place(
             path=to_path(self.namespace), owner=self.owner, label=self.label, version=number
         )
+
+
+def _label_fault(label: object) -> str | None:
+    """Return why this can be no label; None where it can. It does not quote it: it may be the secret."""
+    if not isinstance(label, str):
+        return f"The label is of the type {type(label).__name__}; pass a text."
+    if 0 < len(label) <= LONGEST_LABEL and label.isprintable() and label == label.strip():
+        return None
+    return (
+        f"The label has {len(label):,} characters; a label is 1 to {LONGEST_LABEL} printable ones, without "
+        "blanks around them."
+    )
 
 
 def _missing(wanted: _Wanted) -> SecretNotFoundError:

@@ -19,7 +19,7 @@ from langmemory.engines.sql.tables.connection import Connection
 from langmemory.engines.sql.tables.namespaces import below, from_path, to_path
 from langmemory.engines.sql.tables.rows import insert
 from langmemory.engines.sql.tables.settings import read_model, write_model
-from langmemory.engines.sql.tables.sparse import of_items, read_sparse, write_sparse
+from langmemory.engines.sql.tables.sparse import note_missed, of_items, read_sparse, write_sparse
 from langmemory.engines.sql.writing.indexing import Indexing
 from langmemory.errors import DatabaseError
 from langmemory.ports.sparse import PAIR
@@ -167,6 +167,8 @@ def copy(
     encoder = read_sparse(source)
     if encoder.encoder is not None and read_sparse(target).encoder is None:
         write_sparse(target, encoder)
+    elif encoder.missed:
+        note_missed(target)
     drop(target, [row["id"] for row in rows])
     sparse: Mapping[int, bytes] = {}
     if encoder.encoder is not None and encoder.encoder == read_sparse(target).encoder:

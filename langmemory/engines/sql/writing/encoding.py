@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any, Final
 
 from langmemory.engines.sql.engine import Engine
@@ -21,7 +22,8 @@ def encode_items(engine: Engine, indexing: Indexing, progress: Progress) -> int:
     """Give a sparse vector to every item that has none by the encoder of ``indexing``; return how many.
 
     Vectors of another encoder go first. Recall does not ask the sparse channel until this is done. What a
-    killed run has done is kept. Items that a store without the encoder writes meanwhile have none.
+    killed run has done is kept. Items that a store without the encoder writes meanwhile may have none, which
+    recalls say until the next run.
 
     Raises:
         ConfigError: There is no encoder.
@@ -58,7 +60,7 @@ def encode_items(engine: Engine, indexing: Indexing, progress: Progress) -> int:
         progress(min(seen, total), total)
     with engine.write() as connection:
         _check_ours(connection, encoder.name)
-        write_sparse(connection, SparseSetting(encoder=encoder.name))
+        write_sparse(connection, replace(read_sparse(connection), gaps=False))
     return written
 
 
