@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
+from itertools import accumulate
 from math import exp, log
 from typing import Final, get_args
 
@@ -197,6 +198,23 @@ class Looked:
     """The probability that documents answer; None: the results tell."""
 
 
+def merged(found: Sequence[Recall], limit: int) -> Recall:
+    """Return what one question found in several places, by score; of each place in its own order."""
+    if len(found) == 1:
+        return found[0]
+    lists = [accumulate((one.score for one in each.results), min) for each in found]
+    ranked = sorted(
+        (-lowest, place, rank)
+        for place, scores in enumerate(lists)
+        for rank, lowest in enumerate(scores)
+    )
+    return replace(
+        found[0],
+        results=tuple(found[place].results[rank] for _, place, rank in ranked[:limit]),
+        trace=_joined([("", one.trace) for one in found]),
+    )
+
+
 def dealt(lists: Sequence[Sequence[RecallResult]], limit: int) -> list[RecallResult]:
     """Return the results of several questions in turn, each memory once, at most ``limit``; no score is above
     that of the place before it."""
@@ -251,11 +269,11 @@ def of_both(
         shares[question] = round(share if looked.share is None else looked.share, 3)
         found += [("", looked.people), ("documents: ", looked.documents)]
     traces = [(layer, one.trace) for layer, one in found if one is not None]
-    failures = dict.fromkeys(why for _, trace in traces for why in trace.degraded)
+    trace = _joined(traces)
     return Recall(
         query=query,
         results=tuple(dealt(lists, limit)),
-        trace=replace(_joined(traces), questions=shares, degraded=(*degraded, *failures)),
+        trace=replace(trace, questions=shares, degraded=(*degraded, *trace.degraded)),
     )
 
 
@@ -287,5 +305,6 @@ def _joined(traces: Sequence[tuple[str, Trace]]) -> Trace:
         candidates=candidates,
         milliseconds=milliseconds,
         removed=removed,
+        degraded=tuple(dict.fromkeys(why for _, trace in traces for why in trace.degraded)),
         expansions=tuple(dict.fromkeys(one for _, trace in traces for one in trace.expansions)),
     )

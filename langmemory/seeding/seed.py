@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from langgraph.store.base import GetOp, Item
 
-from langmemory.changes import ChangeSet, MarkReflected
+from langmemory.changes import ChangeSet, MarkReflected, UpdateMemory
 from langmemory.documents import files
 from langmemory.errors import ExtractionError, ImportFormatError, ModelUnavailableError
 from langmemory.graphs.reflection import batches
@@ -25,6 +25,8 @@ from langmemory.types import Namespace
 
 AT_ONCE: Final = 500
 """Facts of one change set."""
+SEEDED: Final = "seed/"
+"""Begins the ids of runs that fill a memory."""
 
 
 @dataclass(kw_only=True, slots=True)
@@ -60,7 +62,7 @@ def seed(
 
     Markdown becomes documents; notes, conversations and commits are remembered word for word, and become
     facts by the rules or the model of the configuration. Commits become facts by rules in any case: who
-    works on what, and what was decided. The source of each is its evidence: ``notes/people.md/L3``, a
+    works on what, and what was decided. The source of each is its evidence: ``notes/people.md/…``, a
     message's id, ``git/shop/5f6b9ab91c2d``.
 
     Args:
@@ -144,7 +146,11 @@ def _seed_git(
     turns = list(history.turns())
     _count(report, len(turns), len(store.remember(namespace, turns, thread_id=history.thread)))
     known = _values(store, namespace, git_history.keys(history))
-    changes = list(git_history.facts(history, known))
+    changes = [
+        one
+        for one in git_history.facts(history, known)
+        if not isinstance(one, UpdateMemory) or _is_as_seeded(store, namespace, one.key)
+    ]
     report.known += len(known) - sum(one.op == "update" for one in changes)
     for start in range(0, len(changes), AT_ONCE):
         some = tuple(changes[start : start + AT_ONCE])
@@ -161,6 +167,14 @@ def _seed_git(
             )
         )
         report.facts += sum(one.op in ("add", "update") for one in some)
+
+
+def _is_as_seeded(store: MemoryStore, namespace: Namespace, key: str) -> bool:
+    """Return whether a fact says what a seeding wrote: what a person corrected stays so."""
+    for entry in reversed(store.changes.history(namespace, key)):
+        if (entry.before or {}).get("text") != (entry.after or {}).get("text"):
+            return (entry.run_id or "").startswith(SEEDED)
+    return False
 
 
 def _values(

@@ -92,6 +92,26 @@ def test_documents_of_namespaces_below_are_not_asked(store: MemoryStore) -> None
     assert "nine kilos" in texts(own)
 
 
+def test_documents_of_several_namespaces_are_asked(store: MemoryStore) -> None:
+    """The best of all of them answers, each once, whichever is named first; one without documents is no
+    matter, one that is no namespace is refused."""
+    bags = "# Bags\n\nBo's bags weigh nine kilos.\n"
+    store.documents.add(text=bags, name="bo.md", namespace=(*PLACE, "bo"))
+    both = [PLACE, (*PLACE, "bo"), PLACE, ("documents", "nobody")]
+    for order in (both, both[::-1]):
+        heavy = store.recall("How heavy are Bo's bags?", ANA, documents=order)
+        assert "nine kilos" in heavy.results[0].text
+        many = store.recall("How many bags may each passenger bring?", ANA, documents=order)
+        assert "three bags" in many.results[0].text
+        for found in (heavy, many):
+            keys = [(one.memory.namespace, one.memory.key) for one in found.results]
+            assert len(keys) == len(set(keys))
+            scores = [one.score for one in found.results]
+            assert scores == sorted(scores, reverse=True)
+    with pytest.raises(InvalidNamespaceError):
+        store.recall("How many bags?", ANA, documents=[PLACE, ()])
+
+
 def test_a_private_chunk_stays_its_owners(store: MemoryStore) -> None:
     """A viewer finds no chunk that belongs to somebody else in private."""
     [item] = [one for one in store.search(PLACE, limit=9) if "three bags" in str(one.value)]
