@@ -332,4 +332,7 @@ def test_a_model_that_fills_in_every_argument_changes_only_what_it_says(store: M
     decision = {"what": "Later", "why": "rain", "task": "", "supersedes": "", "affects": ["Ship"]}
     assert tools["record_decision"].invoke(decision).startswith("2 are called 'Ship'")
     assert "Recorded" in tools["record_decision"].invoke({**decision, "affects": []})
+    lost = {"to": "", "done": "all", "task": page.key}
+    assert "to: String should have at least 1" in tools["handoff"].invoke(lost)
+    assert team.task(page.key).agent == "b"  # and not nobody's
     assert "all agents" in tools["context_share"].invoke({"summary": "x", "to": "", "reply_to": ""})
