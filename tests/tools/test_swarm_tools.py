@@ -17,7 +17,7 @@ from langgraph.store.memory import InMemoryStore
 from langmemory.context.marking import is_injected
 from langmemory.context.notes import note_id
 from langmemory.errors import ConfigError
-from langmemory.nodes import AcknowledgeNode, InboxNode
+from langmemory.nodes import AcknowledgeNode, InboxNode, SessionStartNode
 from langmemory.stores import MemoryStore
 from langmemory.tools import SWARM_TOOLS, create_swarm_tools
 from tests.scripted import ScriptedModel, tool_call
@@ -206,6 +206,20 @@ def test_a_failed_run_takes_the_handoff_up_again(store: MemoryStore) -> None:
     assert len(result["messages"]) == 2
     compiled.invoke({"messages": result["messages"]})
     assert seen[-1] == result["messages"]
+
+
+@pytest.mark.parametrize("node", [InboxNode, SessionStartNode])
+def test_what_nobody_acknowledged_does_not_block_the_inbox(store: MemoryStore, node: Any) -> None:
+    """In a thread that took up as many messages as come at a time, later ones are taken up all the same."""
+    bus = store.bus(TEAM, agent="a")
+    inbox = node(TEAM, agent="b", store=store, limit=2)
+    said: list[BaseMessage] = []
+    for texts in (("one", "two"), ("three",), ("four",)):
+        for text in texts:
+            bus.share(text, to="b")
+        told = inbox.invoke({"messages": said})["messages"][0]
+        assert [text for text in texts if text not in told.text] == []
+        said.append(told)
 
 
 def handed_on(messages: list[BaseMessage]) -> AIMessage:
