@@ -17,6 +17,7 @@ from langmemory.changes import AddMemory, Change, Facets, UpdateMemory
 from langmemory.languages import detect_language
 from langmemory.pluralize import counted
 from langmemory.ports.facts import digest
+from langmemory.recall.selection import CURRENT
 from langmemory.seeding.git_log import Commit, commits, cut_off
 from langmemory.seeding.subjects import Subjects, names
 
@@ -107,7 +108,8 @@ def read_history(root: Path, name: str) -> GitHistory:
         # The last commit of a shallow clone has the whole tree.
         paths = () if commit.id in cut else commit.paths
         areas = {area for path in paths for area in _areas(path)}
-        subjects.add(commit.subject, areas)
+        if not _REVERTS.search(commit.message):  # it has the words of another
+            subjects.add(commit.subject, areas)
         for area in areas:
             work[area][commit.author].add(commit)
         if len(found) < MOST_DECISIONS and says_why(message := _without_trailers(commit.message)):
@@ -196,6 +198,7 @@ def facts(history: GitHistory, known: Mapping[str, Mapping[str, Any]]) -> Iterat
     for key, text, work in _work_facts(history):
         assert work.last is not None
         value = _value(text, "fact", f"git log, newest commit {work.newest[:12]}", work.last)
+        value[CURRENT] = True
         if key not in known:
             yield AddMemory(key=key, value=value, facets=Facets(kind="semantic"))
         elif known[key].get("text") != text:
@@ -216,7 +219,7 @@ def _work_facts(history: GitHistory) -> Iterator[tuple[str, str, _Work]]:
             named.append(counted(len(others) - len(named), "other"))
         so = f" So {'does' if len(others) == 1 else 'do'} {', '.join(named)}." if named else ""
         # It begins as the question does, has the folder's name twice, and few words that all such facts
-        # have: by those recall takes two of them for versions of one. See decision 054.
+        # have: recall orders by time what it takes for versions of one. See decision 054.
         told = [", ".join(history.about[area]), counted(most.commits, "commit")]
         where = f"the {history.called[area]} ({history.name}/{area})"
         text = f"{who} works on {where}: {'; '.join(filter(None, told))}.{so}"

@@ -169,6 +169,31 @@ def test_a_second_run_adds_nothing_and_undo_takes_all_back(tmp_path: Path, work:
         assert store.recall("Who works on billing?", PLACE).results == ()
 
 
+def test_work_on_one_thing_is_no_earlier_state_of_work_on_another(
+    tmp_path: Path, work: Path
+) -> None:
+    """Facts about who works on what differ by a name or two, and all of them hold."""
+    site = work / "site"
+    for number in range(3):
+        (site / "blog").mkdir(parents=True, exist_ok=True)
+        (site / "blog" / f"{number}.html").write_text("1\n", "utf-8")
+        git(site, "init", "-q")
+        git(site, "add", "blog")
+        git(
+            site,
+            "commit",
+            "-qm",
+            f"Blog, part {number}",
+            at=f"2026-04-0{number + 1}T10:00:00+00:00",
+        )
+    with MemoryStore(tmp_path / "memory.db") as store:
+        filled(store, work)
+        found = store.recall("What does Ana Torres work on?", PLACE, limit=10).results
+        told = [one for one in found if one.memory.key.startswith(("git/shop/", "git/site/"))]
+        assert len(told) >= 4
+        assert [one.memory.text for one in told if "earlier" in one.parts] == []
+
+
 def test_one_person_has_one_name(tmp_path: Path, work: Path) -> None:
     """Who commits by a login and by a full name with one address is one person."""
     shop = work / "shop"
@@ -252,12 +277,15 @@ def test_credentials_in_commits_are_not_stored(tmp_path: Path, work: Path) -> No
 
 
 def test_what_was_there_before_stays(tmp_path: Path, work: Path) -> None:
-    """A memory that had something keeps it when a seeding is undone."""
+    """A memory that had something keeps it when a seeding is undone, and no seeding reads it: also not one
+    that has a chat in the workspace itself."""
+    (work / "trip.txt").write_text("14.01.26, 21:42 - Ana: Hello\n", "utf-8")
     with MemoryStore(tmp_path / "memory.db") as store:
         store.remember(
             PLACE, [{"role": "user", "content": "I play the cello.", "id": "1"}], thread_id="t"
         )
         run = filled(store, work).run_id
+        assert [one.thread_id for one in store.admin.unread_threads(PLACE)] == ["t"]
         store.changes.undo(run)
         assert [one.key for one in store.search(PLACE, limit=100)] == ["t/1"]
 
