@@ -58,20 +58,16 @@ def add(
     as_json: JsonOption = False,
 ) -> None:
     """Read files, folders and globs; what is as it was costs nothing."""
-    from langmemory.documents import Synced
-
-    done = Synced()
     with target.open(create=True) as store, reading() as progress:
-        for source in sources:
-            done += store.documents.add(
-                source,
-                namespace=_namespace(target, project),
-                project=project,
-                ignore=ignore or (),
-                most_bytes=most_bytes,
-                progress=progress,
-                dry_run=dry_run,
-            )
+        done = store.documents.add(
+            sources[0] if len(sources) == 1 else sources,
+            namespace=_namespace(target, project),
+            project=project,
+            ignore=ignore or (),
+            most_bytes=most_bytes,
+            progress=progress,
+            dry_run=dry_run,
+        )
     report(done, as_json=as_json, dry_run=dry_run)
 
 

@@ -31,6 +31,9 @@ SHOWN: Final = frozenset({".github", ".claude", ".cursor", ".cursorrules"})
 """Hidden files and folders that people write for others."""
 
 
+NO_TEXT: Final = "its name is not UTF-8; rename it"
+
+
 @dataclass(frozen=True, slots=True)
 class Stamp:
     """What tells without reading that a file is as it was."""
@@ -126,7 +129,10 @@ def _below(
             continue
         if any(spec.match_file(shown[len(base) :]) for base, spec in specs):
             continue
-        if is_folder:
+        if not is_text(entry.name):
+            if is_folder or accepts(entry.name):
+                unreadable[_escaped(shown)] = NO_TEXT
+        elif is_folder:
             yield from _below(Path(entry.path), root, shown, specs, unreadable, accepts)
         elif accepts(entry.name):
             path = Path(entry.path)
@@ -137,6 +143,15 @@ def _below(
                     yield relative, path
             except (OSError, RuntimeError) as error:  # a link that leads nowhere, or to itself
                 unreadable[relative] = why(error)
+
+
+def is_text(name: str) -> bool:
+    """Return whether the bytes of a file's name are UTF-8, so that it can be stored and shown."""
+    return _escaped(name) == name
+
+
+def _escaped(name: str) -> str:
+    return name.encode("utf-8", "backslashreplace").decode()
 
 
 def why(error: Exception) -> str:

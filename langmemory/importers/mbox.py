@@ -22,6 +22,18 @@ _QUOTED: Final = re.compile(r"^>.*\n?", re.MULTILINE)
 _SIGNATURE: Final = re.compile(r"^-- ?\n.*", re.MULTILINE | re.DOTALL)
 _INTRODUCES: Final = re.compile(r"^[^\n]{0,200}[:：]\s*\n(?=>)", re.MULTILINE)
 """The line above a quotation, which says who wrote it."""
+_INTRODUCES_LONG: Final = re.compile(
+    r"(?:\A|(?<=\n\n))(?!>)[^\n]{0,100}\b(?:\d{4}|\d{1,2}[:.]\d{2})\b[^\n]{0,100}\n"
+    r"(?:(?!>)[^\n]{1,100}\n)?[^\n>]{0,100}[:：]\s*(?=>|\Z)"
+)
+"""The same, wrapped into two or three lines, with a date."""
+_COPIED: Final = re.compile(
+    r"^(?:[-_]{5,80}[^\n]{0,80}\n\n?)?\*{0,2}(?:from|von|de|发件人)\*{0,2}[:：][^\n]{1,300}\n\n?"
+    r"\*{0,2}(?:sent|date|gesendet|datum|enviado(?: el)?|fecha|发送时间|日期)\*{0,2}[:：].*",
+    re.MULTILINE | re.DOTALL | re.IGNORECASE,
+)
+"""What Outlook copies below an answer, and every program below what it passes on: the headers of another
+mail, and all that follows."""
 
 
 def read_mbox(file: BinaryIO) -> Iterator[ImportedMessage]:
@@ -101,7 +113,8 @@ def _text(mail: EmailMessage) -> str:
     if body is not None and body.get_content_type() == "text/html":
         found = _shown(found)
     found = found.replace("\r\n", "\n")
-    found = _SIGNATURE.sub("", _QUOTED.sub("", _INTRODUCES.sub("", found)))
+    for another in (_COPIED, _INTRODUCES_LONG, _INTRODUCES, _QUOTED, _SIGNATURE):
+        found = another.sub("", found)
     return re.sub(r"\n{3,}", "\n\n", found).strip()
 
 

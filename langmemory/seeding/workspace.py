@@ -15,7 +15,8 @@ from langmemory.errors import ConfigError, ImportFormatError
 from langmemory.importers import detect, read_messages
 from langmemory.importers.formats import HEAD_BYTES, Format
 from langmemory.pluralize import counted
-from langmemory.seeding.git_history import GitHistory, read_history, tracked
+from langmemory.seeding.git_history import GitHistory, read_history
+from langmemory.seeding.git_log import tracked
 from langmemory.seeding.notes import is_note, notes_of
 
 SourceKind = Literal["documents", "notes", "conversations", "git"]
@@ -218,6 +219,8 @@ def _add_repository(plan: SeedPlan, name: str) -> None:
     if history.commits:
         people = counted(len(history.people), "person", "people")
         note = f"{len(history.decisions):,} with a reason; {people}"
+        if history.shallow:
+            note += "; a shallow clone, without older commits"
         plan.sources.append(
             SeedSource(
                 kind="git",

@@ -459,7 +459,11 @@ class Swarm:
     def _named(self, connection: Connection, name: str, record: str = TASK) -> Memory:
         end = Ends(connection, self.namespace, self._viewer).found(name)
         if end is None:
-            raise EntityNameError(self._no_task(connection, name))
+            raise EntityNameError(
+                self._no_task(connection, name)
+                if record == TASK
+                else f"There is no {record} {name!r:.80} in {'/'.join(self.namespace)}."
+            )
         found = end.memory
         if found is None or found.value.get("record") != record:
             raise InvalidValueError(f"{name!r:.80} is no {record}; name one by its key or title.")
