@@ -97,6 +97,10 @@ def _read_twice(file: Path) -> Iterator[BinaryIO]:
     if str(file) == "-":
         yield _Piped("stdin", sys.stdin.buffer.read())
         return
+    if file.is_dir():
+        raise ConfigError(
+            f"{file} is a folder. `langmemory seed {file}` reads what is in it; import takes one file."
+        )
     with file.open("rb") as stream:
         yield stream if stream.seekable() else _Piped(str(file), stream.read())
 

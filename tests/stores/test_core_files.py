@@ -90,7 +90,7 @@ def test_a_proposal_is_carried_over_an_edit_or_asked_with_both(
     core(store, "assistant").append("agents", "Ask first.")
     old = review(store)
     file.write_text(RULES.replace("# Rules", "# House rules"), "utf-8")
-    with pytest.raises(ChangeError):
+    with pytest.raises(ChangeError, match="lists what is asked by now"):
         store.changes.decide(old.id, "approve")
     assert file.read_text("utf-8").startswith("# House rules")
     carried = review(store)

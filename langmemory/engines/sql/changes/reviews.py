@@ -132,6 +132,11 @@ def decide(run: ChangeRun, change: DecideReview) -> None:
             f"Review {change.id!r} cannot be decided as {change.option!r}. Its options: "
             f"{', '.join(map(repr, known.options))}."
         )
+    if known.decision == WITHDRAWN:
+        raise ChangeError(
+            f"Review {change.id!r} was withdrawn: what it is about changed since. `changes.reviews()`, or "
+            "`langmemory reviews`, lists what is asked by now; nothing was written."
+        )
     if known.decision is not None:
         raise ChangeError(
             f"Review {change.id!r} was decided as {known.decision!r} already. Undo that run to "
@@ -149,7 +154,7 @@ def check_answers(connection: Connection, change_set: ChangeSet) -> None:
     namespace = change_set.namespace
     for answer in change_set.changes:
         asked = reviews.find(connection, answer.id) if isinstance(answer, DecideReview) else None
-        if asked is None:  # as `decide` says
+        if asked is None or asked.decision is not None:  # as `decide` says
             continue
         for change in change_set.changes:
             match change:
