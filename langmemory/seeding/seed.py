@@ -15,6 +15,7 @@ from langmemory.documents import files
 from langmemory.errors import ExtractionError, ImportFormatError, ModelUnavailableError
 from langmemory.graphs.reflection import batches, build_reflection_graph
 from langmemory.importers.importing import import_conversations
+from langmemory.pluralize import counted
 from langmemory.redaction import redacted
 from langmemory.seeding import git_history
 from langmemory.seeding.notes import notes_of
@@ -239,8 +240,12 @@ def _reflect(
                 report.facts += len(done.get("added", ()))
                 if why := done.get("problem"):
                     report.failed[thread] = f"{why} `langmemory reflect --again` reads it once more"
-        except (ExtractionError, ModelUnavailableError) as error:
+        except ExtractionError as error:
             report.failed[thread] = str(error)
+        except ModelUnavailableError as error:  # it is not asked again for each of thousands
+            left = counted(len(unread) - number + 1, "conversation")
+            report.failed[thread] = f"{error} {left} not read yet; seed again to go on."
+            return
 
 
 _SEEDERS: Final = {

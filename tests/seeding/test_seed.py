@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from langmemory.errors import ModelUnavailableError
 from langmemory.seeding import SeedReport, plan_seed, seed
 from langmemory.seeding.git_history import says_why
 from langmemory.seeding.notes import notes_of
@@ -285,6 +286,24 @@ def test_credentials_in_commits_are_not_stored(tmp_path: Path, work: Path) -> No
         said = [str(one.value) for one in store.search(PLACE, limit=100)]
         assert len([one for one in said if "because it works" in one]) == 2
         assert not [one for one in said if key in one]
+
+
+def test_a_model_that_is_away_is_asked_once(
+    tmp_path: Path, work: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What was said is stored, and the report says how many conversations wait for it."""
+    asked: list[str] = []
+
+    def away(store: object, namespace: object, thread: str, graph: object) -> object:
+        asked.append(thread)
+        raise ModelUnavailableError("llama could not be asked.")
+
+    monkeypatch.setattr(sys.modules["langmemory.seeding.seed"], "batches", away)
+    with MemoryStore(tmp_path / "memory.db", index=False) as store:
+        report = filled(store, work)
+        assert report.messages == 7
+        assert report.failed[asked[0]].startswith("llama could not be asked. 3 conversations")
+        assert len(asked) == 1
 
 
 def test_what_was_there_before_stays(tmp_path: Path, work: Path) -> None:
