@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from langmemory.languages import LANGUAGES, WORLDWIDE, Language, sentence_starts, split_words
-from langmemory.languages.patterns import compiled
+from langmemory.languages.patterns import any_of, compiled
 from langmemory.ports.candidates import CandidateSource, Floats, Rows
 from langmemory.recall.interaction import Interaction, Texts
 from langmemory.recall.question_extraction import without_courtesies
@@ -98,6 +98,11 @@ def is_idle(message: str) -> bool:
     answer in another form, in any language."""
     if len(message) > LONGEST_IDLE_CHARACTERS:
         return False
+    folded = message.casefold()
+    if any(
+        any_of(language.questions.get("self", ())).search(folded) for language in LANGUAGES.values()
+    ):
+        return False  # "Do you remember me?" has no word of its own, and asks for everything
     bare = without_courtesies(message)
     words = split_words(bare)
     return any(
