@@ -78,8 +78,8 @@ class Others:
     def __init__(
         self, root: str, gone: Iterable[Known], every: Iterable[Known], reads: Callable[[str], bool]
     ) -> None:
-        """``gone`` are those of the folder whose files are not there, ``every`` are all; ``reads`` tells which
-        folders are of this machine."""
+        """``gone`` are those of the folder whose files are not there, ``every`` are all; ``reads`` tells
+        which folders are of this machine."""
         self._root, self._gone, self._every, self._reads = root, gone, every, reads
 
     @cached_property
