@@ -124,9 +124,12 @@ class Documents:
         for found in folders:
             if not self._read(found, writer, most_bytes, progress):
                 where = str(folder(found.root) / found.pattern)
+                unread = writer.done.failed.pop(
+                    found.root, "there is none of a format that is read"
+                )
                 if not several:
-                    raise ConfigError(f"There is no file in {where!r} that can be read.")
-                writer.done.failed[where] = "there is no file in it that can be read"
+                    raise ConfigError(f"There is no file in {where!r} that can be read: {unread}.")
+                writer.done.failed[where] = unread
         if several:
             self._add_files(namespace, single, writer, most_bytes, progress)
         elif single:
@@ -157,7 +160,7 @@ class Documents:
             dry_run: Say what would be done, and write nothing.
 
         Returns:
-            What was done. A folder that is not there, as on a disk that is not mounted, stands in
+            What was done. A folder that is not there or empty, as on a disk that is not mounted, stands in
             `Synced.failed` and loses nothing.
         """
         namespace = self._place(namespace, project)
@@ -166,10 +169,12 @@ class Documents:
         sources = [one for one in self._readable(namespace) if only in (None, one.root)]
         every, written = self._known(namespace), writer.done.documents
         for source in sources:
-            if folder(source.root).is_dir():
-                self._read(source, writer, most_bytes, progress, every)
+            held = any(root == source.root for root, _ in every)
+            missing = files.missing(folder(source.root), held=held)
+            if missing:
+                writer.done.failed[source.root] = missing
             else:
-                writer.done.failed[source.root] = "the folder is not there"
+                self._read(source, writer, most_bytes, progress, every)
             if writer.done.documents > written and not dry_run:
                 every, written = self._known(namespace), writer.done.documents
         roots = {one.root for one in sources}
@@ -478,6 +483,8 @@ class Documents:
             for name, one in known.items()
             if name not in names and not name.startswith(tuple(failed))
         }
+        if "" in failed:
+            failed[source.root] = failed.pop("")
         others = places.Others(source.root, gone.values(), every.values(), self._reads)
         if there and not writer.dry_run:  # what is stopped from here on is finished by `refresh`
             self._remember(source)
