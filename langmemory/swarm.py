@@ -88,7 +88,9 @@ class Board:
     """What a team is doing."""
 
     tasks: tuple[Task, ...]
-    """The open ones first, those that changed last first."""
+    """The open ones first, those that changed last first; 200 of each status at most."""
+    counts: Mapping[TaskStatus, int]
+    """All tasks by where they stand."""
     decisions: tuple[RecordedDecision, ...]
     """That hold, the newest first."""
     sessions: tuple[Session, ...]

@@ -9,14 +9,16 @@ from pathlib import Path
 
 import pytest
 
+from langmemory.engines.sql.rooms import swarm as rooms_swarm
 from langmemory.errors import EntityNameError, InvalidValueError, OwnershipError
 from langmemory.ports.journal import StateRow
 from langmemory.projections.journal import state_page
 from langmemory.projections.journal.journal import Journal
 from langmemory.stores import MemoryStore
-from langmemory.swarm import Board
+from langmemory.swarm import STATUSES, Board
 
 TEAM = ("team", "shop")
+EMPTY = Board(tasks=(), counts=dict.fromkeys(STATUSES, 0), decisions=(), sessions=(), agents=())
 
 
 @pytest.fixture
@@ -108,7 +110,7 @@ def test_what_is_wrong_is_said_and_nothing_is_written(store: MemoryStore) -> Non
     ):
         with pytest.raises(error):
             call()
-    assert team.board() == Board(tasks=(), decisions=(), sessions=(), agents=())
+    assert team.board() == EMPTY
     assert store.changes.runs(TEAM) == []
 
 
@@ -136,7 +138,7 @@ def test_a_viewer_has_no_part_in_what_is_private(store: MemoryStore) -> None:
     secret = mia.add_task("Plan the surprise", privacy="private", agent="helper")
     about = mia.record_decision("We meet at eight", why="he is out", regarding=secret.key)
     assert about.privacy == "private"
-    assert joe.board() == Board(tasks=(), decisions=(), sessions=(), agents=())
+    assert joe.board() == EMPTY
     assert store.for_viewer("joe").graph(TEAM).entities() == ()
     assert len(mia.board().tasks) == 1
     with pytest.raises(EntityNameError):
@@ -156,6 +158,24 @@ def test_the_board_shows_agents_and_what_waits_for_them(store: MemoryStore) -> N
     assert [(one.name, one.tasks, one.inbox) for one in planner.board().agents] == [
         ("planner", (), 0), ("reader", (), 2), ("writer", ("Ship",), 1),
     ]  # fmt: skip
+
+
+def test_a_board_counts_all_tasks_and_shows_the_latest(
+    store: MemoryStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """However many tasks are open, those that are done have a place on it, and an agent has all that it
+    works on."""
+    monkeypatch.setattr(rooms_swarm, "ON_BOARD", 2)
+    team = store.swarm(TEAM)
+    for number in range(5):
+        team.add_task(f"Task {number}", agent="writer")
+    for number in range(2):
+        team.update_task(f"Task {number}", status="done")
+    board = team.board()
+    shown = ["Task 4", "Task 3", "Task 1", "Task 0"]
+    assert [one.title for one in board.tasks] == shown
+    assert {status: n for status, n in board.counts.items() if n} == {"in_progress": 3, "done": 2}
+    assert board.agents[0].tasks == ("Task 4", "Task 3", "Task 2")
 
 
 def test_state_has_a_hundred_lines_whatever_there_is() -> None:
