@@ -118,7 +118,9 @@ def by_time(
             newest_first = np.roll(newest_first, -1)
         order[group] = newest_first
     if fresh:
-        order[: len(head)] = _fresh(head, order[: len(head)], score, said_at, holds)
+        order[: len(head)] = _fresh(
+            head, order[: len(head)], score, said_at, holds, rows.is_document
+        )
     if rivals is not None and until is None:
         order[: len(head)] = _last_claimed(
             head, order[: len(head)], score, rows, said_at, holds, rivals
@@ -148,6 +150,9 @@ def _versions(
     )
     own = texts.any(_first_person(vocabulary))
     same &= (speakers[:, None] == speakers) | ~(own[:, None] | own)
+    # Parts of documents have no order in time: two that are alike are about two things.
+    same[rows.is_document[head]] = False
+    same[:, rows.is_document[head]] = False
     # A fact is no version of one about somebody else.
     subjects, facts = texts.tokens[texts.starts], rows.position[head] < 0
     same &= (subjects[:, None] == subjects) | ~(facts[:, None] | facts)
@@ -188,10 +193,11 @@ def _fresh(
     score: Floats,
     said_at: NDArray[np.int64],
     holds: NDArray[np.bool_],
+    is_document: NDArray[np.bool_],
 ) -> list[int]:
     """The order, what was said later before what is hardly better and has no name of the query that it
-    does not have. ``ranked`` are the same candidates by score: the place in ``order`` has the score of
-    the place in ``ranked``. ``holds`` is bool[names, n]."""
+    does not have. Documents keep their places. ``ranked`` are the same candidates by score: the place in
+    ``order`` has the score of the place in ``ranked``. ``holds`` is bool[names, n]."""
     worth = dict(zip(order.tolist(), score[ranked].tolist(), strict=True))
     times = dict(zip(order.tolist(), said_at[order].tolist(), strict=True))
     bits = np.packbits(holds[:, order], axis=0).T
@@ -202,8 +208,10 @@ def _fresh(
     fresh: list[int] = []
     for one in order.tolist():
         place = len(fresh)
-        while place:
+        while place and not is_document[one]:
             better = fresh[place - 1]
+            if is_document[better]:
+                break
             if worth[one] < CLOSE * worth[better] or times[one] <= times[better]:
                 break
             if names[better] & ~names[one]:
@@ -223,7 +231,7 @@ def _last_claimed(
     rivals: tuple[Ids, Ids],
 ) -> list[int]:
     """The order, the later of two claims right before the earlier one that it is not far behind.
-    The arguments are those of `_fresh`, and the rivals."""
+    The arguments are those of `_fresh`, but for the documents, and the rivals."""
     worth = dict(zip(order.tolist(), score[ranked].tolist(), strict=True))
     place = {item: at for at, item in enumerate(rows.ids.tolist())}
     settled: list[int] = order.tolist()

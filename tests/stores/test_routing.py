@@ -70,6 +70,34 @@ def test_the_likelier_layer_stands_first(store: MemoryStore) -> None:
     assert not any(one.memory.kind == "resource" for one in said.results)
 
 
+def test_what_documents_answer_is_shown_beside_a_little_talk() -> None:
+    """In a new memory all of what was said seems likely; what a file answers is shown all the same."""
+    store = MemoryStore(":memory:")
+    said = (
+        "Hi, I'm Ada. I work on heron and I'm allergic to peanuts.",
+        "We decided to move heron's deploy to Thursdays because Fridays broke twice.",
+    )
+    store.remember(
+        ("few",),
+        [(role, text) for one in said for role, text in (("user", one), ("ai", "Ok."))],
+        thread_id="t",
+    )
+    text = (
+        "# Heron\n\nHeron tells birds apart by their calls.\n\n"
+        "## Deploy\n\nHeron is deployed by `make ship`, which pushes the image to Frankfurt.\n"
+    )
+    store.documents.add(text=text, name="README.md", namespace=("heron",))
+    for asked, answer in (
+        ("What does heron do?", "birds apart"),
+        ("How is heron deployed?", "make ship"),
+    ):
+        found = store.recall(asked, ("few",), documents=("heron",), min_score="auto")
+        assert answer in texts(found)
+        assert said[1] in texts(found)
+    own = store.recall("What am I allergic to?", ("few",), documents=("heron",), min_score="auto")
+    assert {one.memory.kind for one in own.results} == {"episodic"}
+
+
 def test_without_documents_nothing_changes(store: MemoryStore, tmp_path: Path) -> None:
     """Where none are asked, or there are none, or no chunk is among the kinds, the answer is the same."""
     asked, now = "Why the ferry, and who is seasick?", datetime(2026, 1, 1, tzinfo=UTC)
