@@ -165,10 +165,11 @@ def told(
     """Return fields of all records of a namespace that are not archived, over ``item AS i``; the latest
     changes first."""
     names = ", ".join(f"i.value ->> '$.{one}'" for one in fields)
-    return connection.execute(
+    rows = connection.execute(
         f"SELECT {names} {_RECORDS} AND {seen.sql} ORDER BY i.updated_at DESC, i.key",
         (record, namespace, *seen.bindings),
-    ).fetchall()
+    )
+    return [tuple(row) for row in rows.fetchall()]
 
 
 def stated(
