@@ -17,6 +17,8 @@ CLOSED: Final = ("done", "cancelled")
 """Of these nothing is left to do."""
 TASK, DECISION, SESSION = "task", "decision", "session"
 """Records, which also begin the keys of their memories."""
+KEYS: Final = (f"{TASK}/", f"{DECISION}/", f"{SESSION}/")
+"""Begin the keys of tasks, decisions and sessions."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

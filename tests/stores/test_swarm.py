@@ -11,6 +11,7 @@ import pytest
 
 from langmemory.engines.sql.rooms import swarm as rooms_swarm
 from langmemory.errors import EntityNameError, InvalidValueError, OwnershipError
+from langmemory.graphs.maintenance import build_maintenance_graph
 from langmemory.ports.journal import StateRow
 from langmemory.projections.journal import state_page
 from langmemory.projections.journal.journal import Journal
@@ -269,3 +270,19 @@ def test_a_session_ends_once_and_says_what_it_came_to(store: MemoryStore) -> Non
     )
     relations = {edge.relation for edge in store.graph(TEAM).edges("session/one")}
     assert relations == {"made_by", "works_on", "produces"}
+
+
+def test_nights_leave_tasks_decisions_and_sessions_as_they_are(store: MemoryStore) -> None:
+    """Tasks of one title are as many tasks, also when they are done, and nobody is asked whether they are the
+    same; so it is with decisions about different tasks, and with sessions."""
+    team = store.swarm(TEAM, agent="writer")
+    for number in range(3):
+        task = team.add_task("Publish the weekly report", agent="writer")
+        team.update_task(task.key, status="done")
+        team.record_decision("Ship on Monday", why="support is in", regarding=task.key)
+        team.end_session(f"{number}", started_at=datetime.now(UTC), work_done=["It is out"])
+        team.add_task("Water the plants")
+    before = team.board()
+    build_maintenance_graph(store).invoke({"namespace": list(TEAM)})
+    assert team.board() == before
+    assert store.changes.reviews(TEAM) == []
