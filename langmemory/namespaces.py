@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Final
 
 from langgraph.store.base import GetOp, InvalidNamespaceError, validate_op_namespace
@@ -30,6 +31,17 @@ def check_labels(namespace: object) -> None:
                 f"does not allow. Pass langmemory.labels.label_of({label!r}), which is "
                 f"{label_of(label)!r}; graphs do so by themselves."
             )
+
+
+def check_namespaces(given: Namespace | Sequence[Namespace]) -> tuple[Namespace, ...]:
+    """Return one namespace, or each of several once, as tuples.
+
+    Raises:
+        InvalidNamespaceError: One is none.
+    """
+    one = isinstance(given, str) or not given or all(isinstance(label, str) for label in given)
+    several = [given] if one else given
+    return tuple(dict.fromkeys(check_namespace(each) for each in several))  # type: ignore[arg-type]
 
 
 def check_namespace(

@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 
 FEW = 20
 """Paths that are named, of each kind."""
+TITLE = 60
+"""Characters of a title in a table."""
 
 documents = typer.Typer(
     cls=CommandLine,
@@ -58,20 +60,16 @@ def add(
     as_json: JsonOption = False,
 ) -> None:
     """Read files, folders and globs; what is as it was costs nothing."""
-    from langmemory.documents import Synced
-
-    done = Synced()
     with target.open(create=True) as store, reading() as progress:
-        for source in sources:
-            done += store.documents.add(
-                source,
-                namespace=_namespace(target, project),
-                project=project,
-                ignore=ignore or (),
-                most_bytes=most_bytes,
-                progress=progress,
-                dry_run=dry_run,
-            )
+        done = store.documents.add(
+            sources[0] if len(sources) == 1 else sources,
+            namespace=_namespace(target, project),
+            project=project,
+            ignore=ignore or (),
+            most_bytes=most_bytes,
+            progress=progress,
+            dry_run=dry_run,
+        )
     report(done, as_json=as_json, dry_run=dry_run)
 
 
@@ -101,8 +99,8 @@ def list_documents(
     )
     for one in found:
         table.add_row(
-            one.path,
-            one.title,
+            printable(one.path),
+            printable(one.title if len(one.title) <= TITLE else f"{one.title[:TITLE]} …"),
             f"{one.chunks:,}",
             f"{one.bytes:,}",
             f"{one.read_at:%Y-%m-%d %H:%M}",
@@ -215,7 +213,7 @@ def print_synced(done: Synced, *, dry_run: bool) -> None:
         if len(paths) > FEW:
             say(f"{sign} and {len(paths) - FEW:,} more")
     for path, why in [*list(done.failed.items())[:FEW], *list(done.unlinked.items())[:FEW]]:
-        say(printable(f"! {path}: {why}"), err=True)
+        say(printable(f"! {why if why.startswith(path) else f'{path}: {why}'}"), err=True)
     counts = {
         "added": len(done.added), "changed": len(done.changed), "moved": len(done.moved),
         "removed": len(done.removed), "unchanged": done.unchanged, "not read": len(done.failed),

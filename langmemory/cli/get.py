@@ -107,6 +107,8 @@ def _facets(memory: Memory) -> Iterator[tuple[str, str]]:
     yield "kind", memory.kind + ("" if memory.status == "active" else f", {memory.status}")
     if memory.speaker and turn:
         yield "said by", memory.speaker
+    if isinstance(source := memory.value.get("source"), str):
+        yield "source", " ".join(source.split())
     if memory.valid_at:
         yield ("said" if turn else "true from"), _moment(memory.valid_at)
     if memory.invalid_at:

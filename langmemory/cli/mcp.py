@@ -42,7 +42,7 @@ def mcp(
         typer.Option(
             "--project",
             metavar="NAME",
-            help="A project at hand: its documents are searched, too. Of several, the model names one.",
+            help="A project at hand: its documents are searched, too; may be repeated.",
             show_default=False,
         ),
     ] = None,

@@ -199,11 +199,17 @@ def refresh(
 
     done, queued = Synced(), list[int]()
     with target.open(vectors=not later) as store, reading() as progress:
-        for name in names or [one.name for one in store.projects.list()]:
+        wanted = names or [one.name for one in store.projects.list()]
+        for name in wanted:
             if later:
                 queued.append(store.projects.later(name))
-            else:
+                continue
+            try:
                 done += store.projects.refresh(name, progress=progress, dry_run=dry_run)
+            except ConfigError as error:  # its folder is not there, but the others are
+                if len(wanted) == 1:
+                    raise
+                done.failed[name] = str(error)
     if later:
         said = f"{counted(len(queued), 'job')} for `langmemory worker`"
         say(json_text({"queued": queued}) if as_json else said)

@@ -79,10 +79,13 @@ def reflect(
         if dry_run:
             _show_plans(console, store, to_read, as_json)
             return
-        from langmemory.graphs.reflection import batches
+        from langmemory.graphs.reflection import batches, build_reflection_graph
 
+        graph = build_reflection_graph(store)
         for each in _together(to_read, thread):
-            for batch, done in batches(store, each.namespace, each.thread_id, each.turns):
+            for batch, done in batches(
+                store, each.namespace, each.thread_id, each.turns, graph=graph
+            ):
                 _add(totals, done)
                 problems += filter(None, [done.get("problem")])
                 if not as_json:

@@ -110,10 +110,12 @@ def when(result: RecallResult) -> str:
 
 
 def who(result: RecallResult) -> str:
-    """Return who said it; of a part of a document where it stands."""
+    """Return who said it; of a part of a document where it stands, of a fact that nobody said where it is
+    from."""
     if is_chunk(result.memory.value):
         return citation(result.memory.value)
-    return " ".join(result.speaker.split()) if result.speaker else "–"
+    source = result.speaker or result.memory.value.get("source")
+    return " ".join(source.split()) if isinstance(source, str) and source else "–"
 
 
 def where(result: RecallResult) -> str:

@@ -67,7 +67,8 @@ def seed(
     if as_json:
         say(json_text(plain(report)))
     else:
-        _summarise(report, "/".join(where), target)
+        told = {path: why for path, why in report.failed.items() if path not in plan.failed}
+        _summarise(report, told, "/".join(where), target)
     if report.failed:
         raise typer.Exit(1)
 
@@ -88,7 +89,11 @@ def _show(plan: SeedPlan) -> None:
     for kind, number in shown.items():
         if number > FEW:
             say(f"and {number - FEW:,} more of {kind}")
-    for sign, told in (("–", plan.left_out), ("!", plan.failed)):
+    _name({"–": plan.left_out, "!": plan.failed})
+
+
+def _name(problems: dict[str, dict[str, str]]) -> None:
+    for sign, told in problems.items():
         for path, why in list(told.items())[:FEW]:
             say(printable(f"{sign} {path}: {why}"), err=True)
         if len(told) > FEW:
@@ -103,14 +108,14 @@ def _told(plan: SeedPlan) -> dict[str, object]:
     }  # fmt: skip
 
 
-def _summarise(report: SeedReport, where: str, target: Target) -> None:
+def _summarise(report: SeedReport, failed: dict[str, str], where: str, target: Target) -> None:
     known = f", {report.known:,} already there" if report.known else ""
     say(
         f"Added {counted(report.documents, 'document')}, {counted(report.messages, 'message')} and "
         f"{counted(report.facts, 'fact')} to {where}{known}"
     )
-    for path, why in list(report.failed.items())[:FEW]:
-        say(printable(f"! {path}: {why}"), err=True)
+    _name({"!": failed})
     if report.added:
         search, undo = target.command('search "…"'), target.command(f"undo {report.run_id}")
-        say(f"Next: `{search}` finds it, `{undo}` takes all of it back")
+        say(f"Next: `{search}` finds it, with --explain and its key, which is its source")
+        say(f"`{undo}` takes all of it back")

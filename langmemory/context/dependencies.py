@@ -18,6 +18,10 @@ LEAST_CHARACTERS: Final = 200
 """What is cut to less is left out instead."""
 MOST: Final = 500
 """Things that a context looks at; chains that are longer end there, and it says so."""
+MOST_CIRCLES: Final = 5
+"""Circles that are told; where much requires each other there are as many as pairs."""
+MOST_NOTED: Final = 10
+"""Names of one note below the text, so that what is left out does not take more room than what is there."""
 
 Why = Literal["task", "requires", "provides", "contains", "affects", "regarding", "relates_to"]
 """Why something is in the context of a task; all but the first name the relation of its link."""
@@ -91,7 +95,8 @@ class TaskContext:
     entries: tuple[ContextEntry, ...]
     left_out: tuple[LeftOut, ...]
     cycles: tuple[tuple[str, ...], ...]
-    """Names of things that require each other; the first stands again at the end."""
+    """Names of things that require each other, at most `MOST_CIRCLES` times; the first stands again at the
+    end."""
     complete: bool
     """False where there are more things than it looks at."""
     tokens: int
@@ -154,7 +159,10 @@ class _Collecting:
 
     def _take(self, key: str | None, why: Why, through: str) -> str | None:
         """Note one thing, or what took its place; return its key, None where there is nothing to note."""
-        replaced: list[str] = []
+        if key not in self.steps and len(self.steps) >= MOST:
+            self.complete = False
+            return None
+        replaced: dict[str, str] = {}
         while key is not None:
             thing = self._thing(key)
             if thing is None:
@@ -162,9 +170,9 @@ class _Collecting:
             heir = self._heir(thing)
             if heir is None and not thing.over:
                 break
-            if thing.name in replaced:  # each took the place of the other
+            if key in replaced:  # each took the place of the other
                 return None
-            replaced.append(thing.name)
+            replaced[key] = thing.name
             above = None if heir is None else self._thing(heir)
             self.gone[key] = LeftOut(
                 key=key,
@@ -176,12 +184,9 @@ class _Collecting:
         else:
             return None
         if key not in self.steps:
-            if len(self.steps) >= MOST:
-                self.complete = False
-                return None
             before = self.steps[through]
             self.steps[key] = _Step(
-                thing, why, before.thing.name, before.depth + 1, tuple(replaced)
+                thing, why, before.thing.name, before.depth + 1, tuple(replaced.values())
             )
         return key
 
@@ -216,8 +221,8 @@ class _Collecting:
 
 
 def circles(requires: dict[str, list[str]]) -> list[tuple[str, ...]]:
-    """Return the circles in what requires what; the first of each stands again at its end. Of circles that
-    share a way back one is told."""
+    """Return the circles in what requires what, at most `MOST_CIRCLES`; the first of each stands again at its
+    end. Of circles that share a way back one is told."""
     found: list[tuple[str, ...]] = []
     done: set[str] = set()
     for start in requires:
@@ -231,6 +236,8 @@ def circles(requires: dict[str, list[str]]) -> list[tuple[str, ...]]:
                 done.add(way.pop())
             elif after in way:
                 found.append((*way[way.index(after) :], after))
+                if len(found) == MOST_CIRCLES:
+                    return found
             elif after not in done:
                 way.append(after)
                 left.append(iter(requires.get(after, ())))
@@ -290,7 +297,7 @@ def task_context(
         )  # fmt: skip
     notes = [
         *_notes(left_out),
-        *(f"circle: {' requires '.join(map(one_line, one))}" for one in cycles),
+        *(f"circle: {_named(one, ' requires ')}" for one in cycles),
     ]
     if not found.complete:
         notes.append(f"There is more than {MOST} things linked; the others are not looked at.")
@@ -324,16 +331,20 @@ def _head(step: _Step) -> str:
 
 def _notes(left_out: Sequence[LeftOut]) -> Iterator[str]:
     given_up = [
-        one_line(one.name) + (f" (by {one_line(one.by)})" if one.by else "")
+        one.name + (f" (by {one.by})" if one.by else "")
         for one in left_out
         if one.why == "superseded"
     ]
     if given_up:
-        yield f"left out, superseded: {'; '.join(given_up)}"
-    away = [one_line(one.name) for one in left_out if one.why == "archived"]
+        yield f"left out, superseded: {_named(given_up)}"
+    away = [one.name for one in left_out if one.why == "archived"]
     if away:
-        yield f"left out, archived: {'; '.join(away)}"
-    no_room = [one_line(one.name) for one in left_out if one.why == "budget"]
+        yield f"left out, archived: {_named(away)}"
+    no_room = [one.name for one in left_out if one.why == "budget"]
     if no_room:
-        shown = "; ".join(no_room[:20]) + (f" and {len(no_room) - 20} more" * (len(no_room) > 20))
-        yield f"left out, no room: {shown}"
+        yield f"left out, no room: {_named(no_room)}"
+
+
+def _named(names: Sequence[str], between: str = "; ") -> str:
+    shown = between.join(map(one_line, names[:MOST_NOTED]))
+    return f"{shown} and {len(names) - MOST_NOTED} more" if len(names) > MOST_NOTED else shown

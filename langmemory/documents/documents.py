@@ -7,9 +7,8 @@ vector and what was linked with it. Each document is written in one transaction,
 
 from __future__ import annotations
 
-import glob
 import os
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -17,7 +16,7 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 
 from langgraph.store.base import GetOp, Item, SearchItem
 
-from langmemory.documents import files
+from langmemory.documents import files, places
 from langmemory.documents.files import Content, Stamp
 from langmemory.documents.project import REGISTRY, checked_name, is_project, namespace_of
 from langmemory.documents.records import (
@@ -65,7 +64,7 @@ class Documents:
 
     def add(
         self,
-        source: str | os.PathLike[str] | bytes | None = None,
+        source: str | os.PathLike[str] | bytes | Sequence[str | os.PathLike[str]] | None = None,
         *,
         text: str | None = None,
         name: str | None = None,
@@ -79,7 +78,7 @@ class Documents:
         """Read a file, a folder, a glob, a text or bytes. What is as it was costs nothing.
 
         Args:
-            source: A path, a pattern such as ``docs/**/*.md``, or the bytes of a file.
+            source: A path, a pattern such as ``docs/**/*.md``, several of these, or the bytes of a file.
             text: A text, in place of a source.
             name: Of a text or of bytes: under what it is known and cited. Its end says the format, as of a
                 file. The same name again replaces what it held.
@@ -91,8 +90,8 @@ class Documents:
             dry_run: Say what would be done, and write nothing.
 
         Returns:
-            What was done. A file of a folder that cannot be read stands in `Synced.failed` and does not stop
-            the others.
+            What was done. One of several files that cannot be read stands in `Synced.failed`, and does not
+            stop the others.
 
         Raises:
             ImportFormatError: A single file cannot be read; nothing was written.
@@ -110,20 +109,31 @@ class Documents:
             return self._linked(writer, namespace)
         if source is None or name is not None:
             raise ConfigError("Pass a path, a folder or a glob; or text=… or bytes, with name=….")
-        path = Path(source).expanduser()
-        if path.is_dir():
-            root, pattern = self._root(path.resolve()), ""
-        elif path.exists():
-            self._add_file(namespace, path, writer, most_bytes)
-            return self._linked(writer, namespace)
-        elif glob.has_magic(str(path)):
-            base, pattern = _divided(path)
-            root = self._root(base)
-        else:
-            raise ConfigError(f"There is no {str(path)!r}. To add a text, pass text=… and name=….")
-        found = Source(namespace=namespace, root=root, pattern=pattern, ignore=tuple(ignore))
-        if not self._read(found, writer, most_bytes, progress):
-            raise ConfigError(f"There is no file in {str(path)!r} that can be read.")
+        given = [source] if isinstance(source, str | os.PathLike) else source
+        several = given is source
+        folders, single = list[Source](), list[Path]()
+        for path in (Path(one).expanduser() for one in given):
+            if path.exists() and not path.is_dir():
+                single.append(path)
+                continue
+            root, pattern = places.divided(path)
+            found = Source(
+                namespace=namespace, root=self._root(root), pattern=pattern, ignore=tuple(ignore)
+            )
+            folders.append(found)
+        for found in folders:
+            if not self._read(found, writer, most_bytes, progress):
+                where = str(folder(found.root) / found.pattern)
+                unread = writer.done.failed.pop(
+                    found.root, "there is none of a format that is read"
+                )
+                if not several:
+                    raise ConfigError(f"There is no file in {where!r} that can be read: {unread}.")
+                writer.done.failed[where] = unread
+        if several:
+            self._add_files(namespace, single, writer, most_bytes, progress)
+        elif single:
+            self._add_file(namespace, single[0], writer, most_bytes)
         return self._linked(writer, namespace)
 
     aadd = twin(add)
@@ -150,20 +160,25 @@ class Documents:
             dry_run: Say what would be done, and write nothing.
 
         Returns:
-            What was done. A folder that is not there, as on a disk that is not mounted, stands in
+            What was done. A folder that is not there or empty, as on a disk that is not mounted, stands in
             `Synced.failed` and loses nothing.
         """
         namespace = self._place(namespace, project)
         writer = self._writing(namespace, dry_run=dry_run)
         only = None if root is None else self._root(Path(root).expanduser().resolve())
         sources = [one for one in self._readable(namespace) if only in (None, one.root)]
+        every, written = self._known(namespace), writer.done.documents
         for source in sources:
-            if folder(source.root).is_dir():
-                self._read(source, writer, most_bytes, progress)
+            held = any(root == source.root for root, _ in every)
+            missing = files.missing(folder(source.root), held=held)
+            if missing:
+                writer.done.failed[source.root] = missing
             else:
-                writer.done.failed[source.root] = "the folder is not there"
+                self._read(source, writer, most_bytes, progress, every)
+            if writer.done.documents > written and not dry_run:
+                every, written = self._known(namespace), writer.done.documents
         roots = {one.root for one in sources}
-        for (where, name), known in self._known(namespace).items():
+        for (where, name), known in every.items():
             if where and self._reads(where) and where not in roots and only in (None, where):
                 _read_file_again(where, name, known, writer, most_bytes)
         return self._linked(writer, namespace)
@@ -211,27 +226,33 @@ class Documents:
         project: str | None = None,
         dry_run: bool = False,
     ) -> Synced:
-        """Take documents out: one by its path or name, or all of a folder, which is then not read again.
+        """Take documents out: one by its path or name, or all of a folder. They are not read again, but where
+        they are added again.
 
         Raises:
-            ConfigError: None of them is known by this.
+            ConfigError: None of them is known by this, or those of several folders.
         """
         namespace = self._place(namespace, project)
         writer = self._writing(namespace, dry_run=dry_run)
         given = os.fspath(path)
-        where = given if given.startswith(CLIENT) else self._root(Path(path).expanduser().resolve())
-        for (root, name), known in sorted(self._known(namespace).items(), key=_by_path):
-            inside = bool(root) and Path(root, name).is_relative_to(where)
-            if inside or name == given or name.startswith(f"{given.rstrip('/')}/"):
-                writer.remove(known)
-        for source in self.sources(namespace):
-            if Path(source.root).is_relative_to(where) and not dry_run:
+        known, sources = self._known(namespace), self.sources(namespace)
+        meant, over, left_out = places.meant(given, self._places(given), known, sources)
+        for one in sorted(meant, key=lambda one: one[::-1]):
+            writer.remove(known[one])
+        if not dry_run:
+            for source in over:
                 self._store.delete(namespace, source.key)
-        if not writer.done.removed:
-            raise ConfigError(f"No document is known by {given!r}; `documents.list()` lists them.")
+            for source, name in left_out:
+                self._leave_out(source, name)
         return writer.done
 
     aremove = twin(remove)
+
+    def leave_out(self, root: str, path: str, namespace: Namespace = DEFAULT_NAMESPACE) -> None:
+        """Read a file of a folder no longer, or none of the files below it."""
+        for source in self.sources(check_namespace(namespace)):
+            if source.root == root:
+                self._leave_out(source, path)
 
     def follow(
         self,
@@ -247,6 +268,9 @@ class Documents:
         on, also where there are none yet."""
         writer = self._writing(check_namespace(namespace), dry_run=dry_run)
         source = Source(namespace=namespace, root=root, pattern=pattern, ignore=ignore)
+        item = self._store.get(namespace, source.key)
+        if item is not None:
+            source = replace(source, left_out=Source.of(item).left_out)
         if not dry_run:
             self._remember(source)
         self._read(source, writer, MOST_BYTES, progress)
@@ -393,8 +417,24 @@ class Documents:
     # Folders of this machine, and of those that sent theirs over REST.
 
     def _root(self, path: Path) -> str:
-        """Return how a folder of this machine is known."""
+        """Return how a folder of this machine is known.
+
+        Raises:
+            ConfigError: Its name cannot be stored.
+        """
+        if not files.is_text(str(path)):
+            raise ConfigError(f"The folder {str(path)!r} cannot be kept: {files.NO_TEXT}.")
         return f"{CLIENT if self._sends else ''}{path}"
+
+    def _places(self, given: str) -> Sequence[str]:
+        """Return what a path may mean: a file or link in its folder, or where a link leads."""
+        if given.startswith(CLIENT):
+            return [given]
+        path = Path(given).expanduser().absolute()
+        itself = (
+            path.parent.resolve() / path.name if path.name not in ("", "..") else path.resolve()
+        )
+        return [self._root(itself), self._root(path.resolve())]
 
     def _reads(self, root: str) -> bool:
         """Return whether a folder is of this machine, not of a client's or, for a client, the server's."""
@@ -402,6 +442,10 @@ class Documents:
 
     def _readable(self, namespace: Namespace) -> Sequence[Source]:
         return [one for one in self.sources(namespace) if self._reads(one.root)]
+
+    def _leave_out(self, source: Source, path: str) -> None:
+        if not source.leaves_out(path):
+            self._remember(replace(source, left_out=(*source.left_out, path)))
 
     def _remember(self, source: Source) -> None:
         item = self._store.get(source.namespace, source.key)
@@ -411,37 +455,56 @@ class Documents:
     # Files.
 
     def _read(
-        self, source: Source, writer: Taking, most_bytes: int, progress: Progress | None
+        self,
+        source: Source,
+        writer: Taking,
+        most_bytes: int,
+        progress: Progress | None,
+        every: Mapping[tuple[str, str], Known] | None = None,
     ) -> int:
-        """Read a folder; how many files it has that can be read."""
+        """Read a folder; how many files it has that can be read. ``every`` is what is known, where that was
+        asked already."""
         failed = dict[str, str]()
         found = files.walk(folder(source.root), source.ignore, unreadable=failed)
-        there = [(name, path) for name, path in found if source.holds(name)]
-        names = {name for name, _ in there}
+        every = self._known(source.namespace) if every is None else every
         known = {
             name: one
-            for (root, name), one in self._known(source.namespace).items()
+            for (root, name), one in every.items()
             if root == source.root and source.holds(name)
         }
+        there = [
+            (name, path)
+            for name, path in found
+            if source.holds(name) and (name in known or not source.leaves_out(name))
+        ]
+        names = {name for name, _ in there}
         gone = {
             name: one
             for name, one in known.items()
             if name not in names and not name.startswith(tuple(failed))
         }
-        moved_from = {one.document.sha256: name for name, one in gone.items()}
+        if "" in failed:
+            failed[source.root] = failed.pop("")
+        others = places.Others(source.root, gone.values(), every.values(), self._reads)
+        if there and not writer.dry_run:  # what is stopped from here on is finished by `refresh`
+            self._remember(source)
         with writer.together(failed):
             for number, (name, path) in enumerate(there):
                 if progress is not None:
                     progress(number, len(there), name)
                 try:
                     before = known.get(name)
-                    if before is not None and Stamp.of(path.stat()) == before.stamp:
+                    if (before is not None and Stamp.of(path.stat()) == before.stamp) or (
+                        before is None and others.hold(path)  # added before, in another folder
+                    ):
                         writer.done.unchanged += 1
                         continue
                     content = files.read(path, most_bytes=most_bytes)
-                    old = None if before is not None else moved_from.pop(content.sha256, None)
+                    old = None if before is not None else others.moved(content)
                     if old is not None:
-                        writer.move(gone.pop(old), name, content)
+                        writer.move(old, source.root, name, content)
+                        if old.document.root == source.root:
+                            del gone[old.document.path]
                     else:
                         writer.take(source.root, name, content, before)
                 except (ImportFormatError, OSError) as error:
@@ -454,18 +517,52 @@ class Documents:
             self._remember(replace(source, failed=kept))
         return len(there)
 
+    def _add_files(
+        self,
+        namespace: Namespace,
+        paths: Sequence[Path],
+        writer: Taking,
+        most_bytes: int,
+        progress: Progress | None,
+    ) -> None:
+        """Read several files as `_add_file` does each."""
+        failed = dict[str, str]()
+        known = self._known(namespace)
+        roots = [one.root for one in self._readable(namespace)]
+        with writer.together(failed):
+            found = dict.fromkeys(self._found_in(roots, path) for path in paths)
+            for number, (root, name) in enumerate(found):
+                path = folder(root) / name
+                if progress is not None:
+                    progress(number, len(found), name)
+                try:
+                    content = _content(path, most_bytes)
+                    writer.take(root, name, content, known.get((root, name)))
+                except (ImportFormatError, OSError) as error:
+                    failed[name] = files.why(error)
+        writer.done.failed.update(failed)
+
     def _add_file(self, namespace: Namespace, path: Path, writer: Taking, most_bytes: int) -> None:
         """Read one file, as one of the folder that was added if there is one, else of its own."""
-        whole = path.absolute()
-        known = [one.root for one in self._readable(namespace)]
-        roots = [root for root in known if whole.is_relative_to(folder(root))]
-        root = max(roots, key=len) if roots else self._root(whole.parent)
-        name = whole.relative_to(folder(root)).as_posix()
+        root, name = self._found_in([one.root for one in self._readable(namespace)], path)
         try:
-            content = files.read(whole, most_bytes=most_bytes)
+            content = _content(path, most_bytes)
         except OSError as error:
             raise ImportFormatError(f"{path} cannot be read: {files.why(error)}.") from error
         writer.take(root, name, content, self.known(namespace, root, name))
+
+    def _found_in(self, roots: Sequence[str], path: Path) -> tuple[str, str]:
+        """Return the folder that a file is known by, and its path there."""
+        whole = path.parent.resolve() / path.name
+        within = [root for root in roots if whole.is_relative_to(folder(root))]
+        root = max(within, key=len) if within else self._root(whole.parent)
+        return root, whole.relative_to(folder(root)).as_posix()
+
+
+def _content(path: Path, most_bytes: int) -> Content:
+    if not files.is_text(path.name):
+        raise ImportFormatError(f"{str(path)!r} cannot be kept: {files.NO_TEXT}.")
+    return files.read(path, most_bytes=most_bytes)
 
 
 def _read_file_again(root: str, name: str, known: Known, writer: Taking, most_bytes: int) -> None:
@@ -497,10 +594,3 @@ def _encoded(text: str) -> bytes:
         raise ConfigError(
             f"The text has half a character (a lone surrogate) at {error.start}: it was decoded wrongly."
         ) from error
-
-
-def _divided(path: Path) -> tuple[Path, str]:
-    """Return the folder that a glob begins with, and the pattern within it."""
-    parts = path.parts
-    first = next(number for number, part in enumerate(parts) if glob.has_magic(part))
-    return Path(*parts[:first]).resolve(), "/".join(parts[first:])

@@ -31,6 +31,9 @@ SHOWN: Final = frozenset({".github", ".claude", ".cursor", ".cursorrules"})
 """Hidden files and folders that people write for others."""
 
 
+NO_TEXT: Final = "its name is not UTF-8; rename it"
+
+
 @dataclass(frozen=True, slots=True)
 class Stamp:
     """What tells without reading that a file is as it was."""
@@ -126,7 +129,10 @@ def _below(
             continue
         if any(spec.match_file(shown[len(base) :]) for base, spec in specs):
             continue
-        if is_folder:
+        if not is_text(entry.name):
+            if is_folder or accepts(entry.name):
+                unreadable[_escaped(shown)] = NO_TEXT
+        elif is_folder:
             yield from _below(Path(entry.path), root, shown, specs, unreadable, accepts)
         elif accepts(entry.name):
             path = Path(entry.path)
@@ -137,6 +143,33 @@ def _below(
                     yield relative, path
             except (OSError, RuntimeError) as error:  # a link that leads nowhere, or to itself
                 unreadable[relative] = why(error)
+
+
+def missing(folder: Path, *, held: bool) -> str:
+    """Return why a folder is as one of a disk that is not mounted; empty where it is not.
+
+    Args:
+        folder: A folder that was read before.
+        held: Whether anything was in it.
+    """
+    if not folder.is_dir():
+        return "the folder is not there"
+    try:
+        with os.scandir(folder) as entries:
+            if held and next(entries, None) is None:
+                return "the folder is empty; `documents remove` takes out what was in it"
+    except OSError as error:
+        return why(error)
+    return ""
+
+
+def is_text(name: str) -> bool:
+    """Return whether the bytes of a file's name are UTF-8, so that it can be stored and shown."""
+    return _escaped(name) == name
+
+
+def _escaped(name: str) -> str:
+    return name.encode("utf-8", "backslashreplace").decode()
 
 
 def why(error: Exception) -> str:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import posixpath
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any, Final, get_args
 
 from langmemory.documents.records import Known
 from langmemory.documents.splitting import FRONT_MATTER
 from langmemory.links import NAMED, LinkRelation, anchor_of
+from langmemory.resources import KEYS
 
 MOST_CHARACTERS: Final = 20_000
 """Of front matter that is read."""
@@ -32,7 +33,7 @@ def links_in(text: str) -> dict[str, list[str]]:
     found = FRONT_MATTER.match(text)
     if found is None:
         return {}
-    said = found[0]
+    said = found[1] or ""
     relations = [one for one in get_args(LinkRelation) if one in said]
     if not relations:
         return {}
@@ -43,7 +44,7 @@ def links_in(text: str) -> dict[str, list[str]]:
     import yaml  # few documents have links
 
     try:
-        loaded = yaml.safe_load(said.strip().removesuffix("...").strip("-\n "))
+        loaded = yaml.safe_load(said)
     except yaml.YAMLError as error:
         where = getattr(error, "problem_mark", None)
         line = f" in line {where.line + 2}" if where is not None else ""
@@ -66,6 +67,15 @@ def _texts(relation: str, value: Any) -> Iterator[str]:
             )
         if name := " ".join(str(one).split()):
             yield name[:200]
+
+
+def names_any(links: Links, files: Collection[str]) -> bool:
+    """Return whether links may lead to one of some files, given by the names without their folders."""
+    return any(
+        posixpath.basename(name.partition("#")[0]) in files or name.startswith(KEYS)
+        for names in links.values()
+        for name in names
+    )
 
 
 def ends_of(

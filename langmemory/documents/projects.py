@@ -7,6 +7,7 @@ core block are in a namespace of its own below it.
 from __future__ import annotations
 
 import os
+import shlex
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import Future
 from datetime import UTC, datetime
@@ -181,6 +182,7 @@ class Projects:
             gone = [*sources, block, (REGISTRY, project.name)]
             puts = [PutOp(place, key, None) for place, key in gone]
             self._store.put_all_if(puts, expected={})
+            self._review(project, ())
         return done
 
     aremove = twin(remove)
@@ -220,7 +222,7 @@ class Projects:
         if not Path(project.root).is_dir():
             raise ConfigError(
                 f"The folder of the project {name!r} is not there: {project.root}. If it moved, pass the new "
-                "one: `langmemory projects update NAME --root FOLDER`."
+                f"one: `langmemory projects update {shlex.quote(name)} --root FOLDER`."
             )
         documents, done = Documents(self._store), Synced()
         wanted = {(project.root, one) for one in project.patterns or ("",)}
@@ -294,7 +296,7 @@ class Projects:
         project = self._known(name)
         documents = Documents(self._store)
         here = [one for one in documents.list(project.namespace) if one.root == project.root]
-        sources = [one.path for one in here if staleness.is_source(one.path)]
+        sources = {one.path: one for one in here if staleness.is_source(one.path)}
         texts = {
             one.path: (
                 one,
@@ -360,8 +362,10 @@ class Projects:
             return
 
     def _ask(self, project: Project) -> None:
-        """Open reviews of what is stale, and withdraw those that are no longer open."""
-        found = self.stale(project.name)
+        """Open reviews of what is stale, and withdraw those of what is not."""
+        self._review(project, self.stale(project.name))
+
+    def _review(self, project: Project, found: Sequence[Stale]) -> None:
         asked = self._store.changes.reviews(project.namespace, open_only=False)
         values = {
             one.document.key: item.value

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -13,6 +14,7 @@ from langgraph.store.base import Item
 
 from langmemory.documents.converting import Converted
 from langmemory.documents.files import Content, Stamp, matches
+from langmemory.documents.splitting import FRONT_MATTER
 from langmemory.resources import CLIENT, KEYS
 from langmemory.types import Namespace
 
@@ -20,6 +22,9 @@ SOURCES: Final = "doc-source/"
 """Begin the keys of sources."""
 DIGITS: Final = 16
 """Of the hash of a text or place."""
+TITLE_CHARACTERS: Final = 10_000
+"""Of a text, among which its title is looked for."""
+_TITLE: Final = re.compile(r"^title:[ \t]*([^\s>|].*)$", re.MULTILINE)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -57,6 +62,8 @@ class Source:
     ignore: tuple[str, ...]
     failed: Mapping[str, str] = field(default_factory=dict)
     """What could not be read of it last time, and why."""
+    left_out: tuple[str, ...] = ()
+    """Paths of files and folders that somebody took out. They are not read unless they are added again."""
 
     @classmethod
     def of(cls, item: Item) -> Source:
@@ -65,6 +72,7 @@ class Source:
         return cls(
             namespace=tuple(item.namespace), root=str(value["root"]), pattern=str(value["pattern"]),
             ignore=tuple(value["ignore"]), failed=dict(value.get("failed") or {}),
+            left_out=tuple(value.get("left_out") or ()),
         )  # fmt: skip
 
     @property
@@ -75,14 +83,19 @@ class Source:
     @property
     def value(self) -> dict[str, Any]:
         """Of its item."""
+        left_out = {"left_out": list(self.left_out)} if self.left_out else {}
         return {
             "kind": "resource", "record": "source", "root": self.root, "pattern": self.pattern,
-            "ignore": list(self.ignore), "failed": dict(self.failed),
+            "ignore": list(self.ignore), "failed": dict(self.failed), **left_out,
         }  # fmt: skip
 
     def holds(self, path: str) -> bool:
         """Return whether a file of the folder is one of them."""
         return not self.pattern or matches(self.pattern, path)
+
+    def leaves_out(self, path: str) -> bool:
+        """Return whether somebody took a file of the folder out, or a folder that it is in."""
+        return any(path == one or path.startswith(f"{one}/") for one in self.left_out)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -132,9 +145,14 @@ class Synced:
         self.chunks += other.chunks
         return self
 
+    @property
+    def documents(self) -> int:
+        """How many were written or taken out."""
+        return len(self.added) + len(self.changed) + len(self.moved) + len(self.removed)
+
     def __bool__(self) -> bool:
         """Whether anything was done, or could not be."""
-        return bool(self.added or self.changed or self.moved or self.removed or self.failed)
+        return bool(self.documents or self.failed)
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,8 +179,7 @@ def record(
     """Return the value of the item that says what was read."""
     title = known.document.title if known is not None else ""
     if converted is not None:
-        lines = (line.strip('#" \t') for line in converted.text.splitlines())
-        title = next((line for line in lines if line.strip("=-")), "")
+        title = _title(converted)
     named = {"links": {relation: list(ends) for relation, ends in links.items()}} if links else {}
     return {
         "kind": "resource", "record": "document", "document": document.id, "path": document.path,
@@ -170,6 +187,16 @@ def record(
         "size": content.stamp.size, "modified_ns": content.stamp.modified_ns, "chunks": " ".join(keys),
         **named,
     }  # fmt: skip
+
+
+def _title(converted: Converted) -> str:
+    """Return what a text is called: by its front matter, else its first line."""
+    front = FRONT_MATTER.match(converted.text) if converted.layout == "markdown" else None
+    if front is not None and (named := _TITLE.search(front[1] or "")):
+        return named[1].strip("\"' \t")
+    begins = front.end() if front is not None else 0
+    lines = converted.text[begins : begins + TITLE_CHARACTERS].splitlines()
+    return next((one for line in lines if (one := line.strip('#" \t')).strip("=-")), "")
 
 
 def known_of(item: Item) -> Known:

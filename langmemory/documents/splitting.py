@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import ast
 import re
+import warnings
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -26,10 +27,15 @@ HEADING_CHARACTERS: Final = 200
 _RST_UNDERLINE: Final = re.compile(r"([=\-`:.'\"~^_*+#])\1{2,}\s*$")
 _DEFINITION: Final = re.compile(r"^[A-Za-z_@#<].*$", re.MULTILINE)
 """A line of code that is not indented, and begins something."""
-_PARAGRAPH_END: Final = re.compile(r"\n[ \t]*\n\s*")
+_NEWLINE: Final = r"(?:\r\n|\r(?!\n)|\n)"
+LINE_END: Final = re.compile(_NEWLINE)
+"""As CommonMark, Python and editors count lines; a form feed ends none."""
+_PARAGRAPH_END: Final = re.compile(rf"{_NEWLINE}[ \t]*{_NEWLINE}\s*")
+_BLANK_LINES: Final = re.compile(rf"(?:[ \t\f\v]*{_NEWLINE})*")
 FRONT_MATTER: Final = re.compile(
-    r"\A---[ \t]*\n.*?^(?:---|\.\.\.)[ \t]*(?:\n|\Z)", re.MULTILINE | re.DOTALL
+    rf"\A---[ \t]*{_NEWLINE}(.*?(?<=[\r\n]))?(?:---|\.\.\.)[ \t]*(?:{_NEWLINE}|\Z)", re.DOTALL
 )
+"""What stands between its marks is its group."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +73,7 @@ def split(text: str, layout: Layout, *, characters: int = CHUNK_CHARACTERS) -> l
         characters: About how long a chunk is at most; a sentence or line up to half as long again is left
             whole.
     """
-    lines = [0, *(found.end() for found in re.finditer("\n", text))]
+    lines = [0, *(found.end() for found in LINE_END.finditer(text))]
     return [
         Chunk(
             start=start,
@@ -169,7 +175,9 @@ def _rst_headings(text: str) -> Iterator[tuple[int, int, int, str]]:
 def _python_sections(text: str, lines: Sequence[int]) -> Iterable[Section]:
     """Return the module's own lines, and functions and classes, with the name that they are reached by."""
     try:
-        module = ast.parse(text)
+        with warnings.catch_warnings():  # of escapes in the strings of somebody else's code
+            warnings.simplefilter("ignore")
+            module = ast.parse(text)
     except (
         SyntaxError,
         ValueError,
@@ -215,7 +223,7 @@ def _parts(
     for start, end in zip(cuts, [*cuts[1:], section.end - section.start], strict=True):
         part = text[section.start + start : section.start + end]
         if part.strip():
-            blank = re.match(r"(?:[ \t\r\f\v]*\n)*", part)
+            blank = _BLANK_LINES.match(part)
             begins = section.start + start + (blank.end() if blank else 0)
             yield begins, section.start + start + len(part.rstrip())
 

@@ -44,15 +44,14 @@ class Stale:
     changed_at: datetime
     sources: Mapping[str, datetime]
     """By path; when they were changed."""
+    state: str
+    """Hash of what the document and these files say."""
 
     @property
     def review_id(self) -> str:
-        """Of the question: another one when a file is changed again."""
-        said = "\0".join(
-            f"{path}@{at.timestamp():.0f}" for path, at in sorted(self.sources.items())
-        )
-        name = hashlib.sha256(f"{self.document.namespace}\0{self.document.id}\0{said}".encode())
-        return f"{ABOUT}/{name.hexdigest()[:16]}"
+        """Of the question: another one when a file says something else, and not when it is committed."""
+        named = f"{self.document.namespace}\0{self.document.id}\0{self.state}"
+        return f"{ABOUT}/{_digest(named)}"
 
     @property
     def question(self) -> str:
@@ -102,13 +101,15 @@ def files_named(text: str, document: str, sources: Mapping[str, set[str]]) -> se
 
 
 def stale_documents(
-    texts: Mapping[str, tuple[Document, str]], sources: Iterable[str], times: Mapping[str, datetime]
+    texts: Mapping[str, tuple[Document, str]],
+    sources: Mapping[str, Document],
+    times: Mapping[str, datetime],
 ) -> Iterator[Stale]:
     """Yield the documents that are older than a file they describe.
 
     Args:
         texts: Documents with their text, by path.
-        sources: Paths of the files that may be described.
+        sources: The files that may be described, by path.
         times: When each was changed, by path; what is not in it is not compared.
     """
     known = by_name(sources)
@@ -122,7 +123,13 @@ def stale_documents(
             if one in times and times[one] > at
         }
         if newer:
-            yield Stale(document=document, changed_at=at, sources=newer)
+            contents = [document, *(sources[one] for one in sorted(newer))]
+            state = "\0".join(f"{one.path}@{one.sha256}" for one in contents)
+            yield Stale(document=document, changed_at=at, sources=newer, state=_digest(state))
+
+
+def _digest(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
 def plan(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import posixpath
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -14,7 +15,7 @@ from langgraph.store.base import GetOp, Item, PutOp
 
 from langmemory.documents.converting import Converted, convert
 from langmemory.documents.files import Content, why
-from langmemory.documents.front_matter import FrontMatterError, Links, ends_of, links_in
+from langmemory.documents.front_matter import FrontMatterError, Links, ends_of, links_in, names_any
 from langmemory.documents.records import DIGITS, Document, Known, Synced, digest, known_of, record
 from langmemory.documents.splitting import CHUNK_CHARACTERS, split
 from langmemory.documents.storing import Documents, Storing
@@ -41,6 +42,17 @@ class Taken:
     links: Links
     note: Callable[[], object]
     """Is called when it is written."""
+
+
+def _place(one: Taken | Known) -> tuple[str, str]:
+    return one.document.root, one.document.path
+
+
+def _renamed(one: Taken) -> Taken:
+    """Return a new document under another id, because one that moved away from its path keeps the first."""
+    id = digest(one.document.id, one.document.root, one.document.path)
+    chunks = {part: {**value, "document": id} for part, value in one.chunks.items()}
+    return replace(one, document=replace(one.document, id=id), chunks=chunks)
 
 
 class Writer:
@@ -92,10 +104,11 @@ class Writer:
         told = self.done.added if known is None else self.done.changed
         self._write(document, content, known, converted, note=partial(told.append, path))
 
-    def move(self, known: Known, path: str, content: Content) -> None:
+    def move(self, known: Known, root: str, path: str, content: Content) -> None:
         """Write a document that is elsewhere: what is known of its chunks stays."""
-        document = replace(known.document, path=path)
-        told = partial(self.done.moved.__setitem__, path, known.document.path)
+        document, before = replace(known.document, root=root, path=path), known.document
+        old = before.path if before.root == root else f"{before.root}/{before.path}"
+        told = partial(self.done.moved.__setitem__, path, old)
         self._write(document, content, known, convert(content.data, path), note=told)
 
     def remove(self, known: Known) -> None:
@@ -108,7 +121,7 @@ class Writer:
             ):
                 break
             found = self._store.get(self._namespace, document.key)
-            if found is None:  # somebody else did it
+            if found is None or _place(known_of(found)) != _place(known):  # somebody else did it
                 return
             known = known_of(found)
         self.done.removed.append(document.path)
@@ -121,12 +134,16 @@ class Writer:
             documents: What is known of all, now that they are there.
             every: Of all of them.
         """
-        elsewhere = every or bool(self.done.added or self.done.moved or self.done.removed)
-        if not self.linked and not (elsewhere and self._has_links()):
+        done = self.done
+        came_or_went = {
+            posixpath.basename(path)
+            for path in (*done.added, *done.moved, *done.moved.values(), *done.removed)
+        }
+        if not self.linked and not ((every or came_or_went) and self._has_links()):
             return
         known = documents()
         for one in known.values():
-            if one.document.key in self.linked or (elsewhere and one.links):
+            if every or one.document.key in self.linked or names_any(one.links, came_or_went):
                 refused = self._store._relink(
                     self._namespace, one.document.key, ends_of(one, known)
                 )
@@ -195,6 +212,11 @@ class Writer:
                 return
             found = self._store.get(self._namespace, one.document.key)
             known = None if found is None else known_of(found)
+            if one.known is None and known is not None and _place(known) != _place(one):
+                self.linked.discard(one.document.key)
+                one, known = _renamed(one), None
+                if one.links:
+                    self.linked.add(one.document.key)
 
     def _note(self, one: Taken, puts: Sequence[PutOp]) -> None:
         """Keep account of a document that was written: of its chunks, those that are new or otherwise."""

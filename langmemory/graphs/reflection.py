@@ -157,10 +157,12 @@ def batches(
     namespace: Namespace,
     thread: str | None = None,
     turns: list[str] | None = None,
+    *,
+    graph: CompiledStateGraph[Any, Any, Any, Any] | None = None,
 ) -> Iterator[tuple[dict[str, Any], dict[str, Any]]]:
     """Reflect a namespace, one conversation in it, or some turns of one: each batch, and what came of
-    it."""
-    graph = build_reflection_graph(store)
+    it. Who reflects many conversations builds the ``graph`` of the store once."""
+    graph = graph or build_reflection_graph(store)
     batch: dict[str, Any] = {}
     plan: dict[str, Any] = {}
     asked = {"namespace": [*namespace], "thread_id": thread, "turns": turns}

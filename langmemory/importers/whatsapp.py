@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 import tomllib
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -17,7 +18,7 @@ from typing import Any, BinaryIO, Final, Literal
 
 from langmemory.errors import ImportFormatError
 from langmemory.importers.json_stream import NOT_UTF8, raw_lines
-from langmemory.importers.message import ImportedMessage, MessageReader
+from langmemory.importers.message import ImportedMessage, MessageReader, stable_id
 
 Order = Literal["dmy", "mdy", "ymd"]
 """Day, month and year in a date."""
@@ -26,6 +27,8 @@ _MARKS: Final = re.compile("[\u200e\u200f\u202a-\u202e\ufeff]")
 _SPACES: Final = re.compile("[\u00a0\u202f\u2009]")
 _SYSTEM: Final = "\u200e"
 """Begins what an iPhone's export says itself."""
+_NOTICE: Final = re.compile(r"<[^<>\n ]+(?: [^<>\n ]+)+>")
+"""What stands in the place of a picture, in any language of the phone: ``<Médias omis>``."""
 _NO_NAME: Final = re.compile('["“”„«»\n]')
 """What no name of a person has; a message of the application that quotes a text may have ``: `` in it."""
 LOOKED_AT: Final = 20_000
@@ -86,7 +89,7 @@ def read_whatsapp(file: BinaryIO) -> Iterator[ImportedMessage]:
     Raises:
         ImportFormatError: Whether the day or the month comes first cannot be told, or a date is none.
     """
-    reader = MessageReader(file=file.name)
+    reader, known = MessageReader(file=file.name), Counter[str]()
     order = _order(file)
     thread = Path(file.name).stem
     begun: tuple[int, re.Match[str], bool] | None = None
@@ -99,15 +102,16 @@ def read_whatsapp(file: BinaryIO) -> Iterator[ImportedMessage]:
                 more.append(clean)
             continue
         if begun is not None:
-            yield _message(reader, *begun, more, order, thread)
+            yield _message(reader, known, *begun, more, order, thread)
         _, _, said = line.partition(": ")
         begun, more = (number, match, _SPACES.sub(" ", said).startswith(_SYSTEM)), []
     if begun is not None:
-        yield _message(reader, *begun, more, order, thread)
+        yield _message(reader, known, *begun, more, order, thread)
 
 
 def _message(
     reader: MessageReader,
+    known: Counter[str],
     number: int,
     head: re.Match[str],
     by_system: bool,
@@ -120,13 +124,18 @@ def _message(
         name, colon, text = head["rest"].partition("：")
     spoken = bool(colon) and not _NO_NAME.search(name) and not by_system
     said = _without_marks("\n".join([text, *more]).strip()) if spoken else ""
-    where = f"line {number}"
+    where, at = f"line {number}", _time(reader, f"line {number}", head, order)
+    # An export has the newest messages alone, so that the next one begins elsewhere: a message is known by
+    # its words, not by its place.
+    told = f"{at.isoformat()} {name} {said}"
+    known[told] += 1
     return reader.message(
         where=where,
         role="user" if spoken else "system",
         content=said,
         thread=thread,
-        at=_time(reader, where, head, order),
+        id=stable_id(thread, known[told], "user", told),
+        at=at,
         name=name.strip() if spoken else None,
     )
 
@@ -135,7 +144,11 @@ def _without_marks(text: str) -> str:
     """Return what somebody said; nothing where it was a picture, or deleted."""
     words = _words()
     plain = text.casefold().strip().rstrip(".")
-    if plain in words.omitted or any(one in plain for one in words.attached):
+    if (
+        plain in words.omitted
+        or _NOTICE.fullmatch(plain)
+        or any(one in plain for one in words.attached)
+    ):
         return ""
     for one in words.edited:
         if plain.endswith(one):

@@ -95,8 +95,8 @@ class RecallRequest:
     """LangGraph filter over the values."""
     counted: bool = True
     """It counts as an access of what it finds."""
-    documents: Namespace | None = None
-    """Documents that are asked as well, of a `MemoryStore`."""
+    documents: tuple[Namespace, ...] = ()
+    """Namespaces of documents that are asked as well, of a `MemoryStore`."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -177,7 +177,7 @@ class StoreAccess:
             store, options = bound(self._aware, request.viewer), _options(request)
             known: Recall = yield call(store, "recall", request.query, request.namespace, **options)
             return known
-        if request.documents is not None:
+        if request.documents:
             raise ConfigError(
                 f"documents={request.documents!r} are asked of a {type(self._store).__name__}, which "
                 "keeps none; use a MemoryStore, or leave documents out."
@@ -373,7 +373,7 @@ def readable(value: Mapping[str, Any], viewer: str | None) -> bool:
 def _options(request: RecallRequest) -> RecallOptions:
     own = ("query", "namespace", "viewer")
     found = {one.name: getattr(request, one.name) for one in fields(request) if one.name not in own}
-    return cast("RecallOptions", found)
+    return cast("RecallOptions", found | {"documents": request.documents or None})
 
 
 def _ranked(items: list[SearchItem]) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Container, Iterable, Sequence
 from typing import Any, Final
 
 from langchain_core.messages import BaseMessage, HumanMessage
@@ -15,7 +15,7 @@ from langmemory.nodes.namespaces import NamespaceTemplate, RunScope, fill
 from langmemory.nodes.node import MemoryNode
 from langmemory.nodes.state import value_of
 from langmemory.twins import Steps, call
-from langmemory.types import MessageType, Namespace
+from langmemory.types import BusMessage, MessageType, Namespace, Page
 
 INBOX: Final = "inbox"
 """Source of the messages that an `InboxNode` puts among the others."""
@@ -96,9 +96,8 @@ class InboxNode(AgentNode):
 
     def _steps(self, state: Any, store: BaseStore, scope: RunScope) -> Steps[dict[str, Any]]:
         bus = self._bus(store, scope)
-        page = yield call(bus, "inbox", limit=self.limit, types=self.types)
         known = taken_up(value_of(state, self.messages_key, ()))
-        fresh = [one for one in page.items if one.id not in known]
+        fresh = yield from fresh_mail(bus, known, limit=self.limit, types=self.types)
         if not fresh:
             return {}
         ids = [one.id for one in fresh]
@@ -130,6 +129,24 @@ class AcknowledgeNode(AgentNode):
         if ids:
             yield call(self._bus(store, scope), "acknowledge", list(ids)[-MOST:])
         return {}
+
+
+def fresh_mail(
+    bus: Any,
+    known: Container[str],
+    *,
+    limit: int,
+    types: Sequence[MessageType] | None = None,
+) -> Steps[Sequence[BusMessage]]:
+    """Return what waits in an inbox and was not taken up yet; what nobody acknowledged does not stand in the
+    way of later messages."""
+    after: str | None = None
+    while True:
+        page: Page[BusMessage] = yield call(bus, "inbox", limit=limit, types=types, after=after)
+        fresh = [one for one in page.items if one.id not in known]
+        if fresh or page.next is None:
+            return fresh
+        after = page.next
 
 
 def taken_up(messages: Iterable[BaseMessage]) -> dict[str, None]:

@@ -66,7 +66,7 @@ QUERY_MESSAGES = 3
 ASKED_FOR = "asked_for"
 """Part of the score of how the viewer asked to be answered, which applies to every answer."""
 
-Documents = tuple[str, ...] | Literal["auto"] | None
+Documents = tuple[str, ...] | Sequence[tuple[str, ...]] | Literal["auto"] | None
 """Which documents a node asks beside what was said, see `RecallNode`."""
 
 TASK_NAMED = "task_named"
@@ -167,9 +167,9 @@ class RecallNode(MemoryNode):
         filter: LangGraph filter over the values.
         viewer: template of the person whose private memories may be shown, besides what is public
             or shared; None is the application itself, which sees everything in the namespace.
-        documents: namespace of documents that are asked as well, exactly this one; its labels may have
-            variables. "auto" is where those of the project at hand are, else ``("documents",)``, unless the
-            store is a plain one or on another machine; None asks none. See `RecallOptions`.
+        documents: namespace of documents that are asked as well, exactly this one, or several; labels may
+            have variables. "auto" is ``("documents",)`` and where those of the project at hand are, unless
+            the store is a plain one or on another machine; None asks none. See `RecallOptions`.
         budget: tokens of the memory block, in all or by tier; None is 400 in all.
         core: labels of the core blocks and what belongs in each; empty for none.
         project: template of the project at hand (`MemoryStore.projects`), whose core block stands with the
@@ -306,15 +306,15 @@ class RecallNode(MemoryNode):
 
     def _documents(
         self, store: BaseStore, scope: RunScope, project: Namespace | None
-    ) -> Namespace | None:
+    ) -> tuple[Namespace, ...]:
         """Return where the documents are that are asked in this run."""
         if self.documents == "auto":
             if conversing_of(store) is None:
-                return None
-            return project or (NAMESPACE,)
-        return None if self.documents is None else self.documents.resolve(scope)
+                return ()
+            return ((NAMESPACE,),) if project is None else (project, (NAMESPACE,))
+        return tuple(one.resolve(scope) for one in self.documents)
 
-    def _prepare(self, state: Any, scope: RunScope, documents: Namespace | None) -> _Question:
+    def _prepare(self, state: Any, scope: RunScope, documents: tuple[Namespace, ...]) -> _Question:
         messages = messages_of(state, self.messages_key)
         window = in_window(
             messages, value_of(state, self.visible_key) if self.visible_key else None
@@ -426,19 +426,23 @@ class RecallNode(MemoryNode):
         }
 
 
-def _checked(documents: Documents) -> NamespaceTemplate | Literal["auto"] | None:
-    """Return the template of the namespace of documents.
+def _checked(documents: Documents) -> tuple[NamespaceTemplate, ...] | Literal["auto"]:
+    """Return the templates of the namespaces of documents.
 
     Raises:
         ConfigError: It is none.
     """
-    if documents is None or documents == "auto":
-        return documents
+    if documents == "auto":
+        return "auto"
+    if documents is None:
+        return ()
     if isinstance(documents, str):
         raise ConfigError(
             f'documents is {documents!r}; pass a namespace as ("{documents}",), "auto", or None for none.'
         )
-    return NamespaceTemplate(documents)
+    one = not documents or all(isinstance(label, str) for label in documents)
+    several: Any = [documents] if one else documents
+    return tuple(map(NamespaceTemplate, several))
 
 
 def _still(question: _Question, standing: Iterable[Item]) -> list[RecalledMemory]:

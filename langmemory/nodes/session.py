@@ -26,7 +26,7 @@ from langmemory.context.marking import (
 from langmemory.errors import ConfigError, EntityNameError
 from langmemory.formation.asking.asker import Asker, Question
 from langmemory.formation.asking.json_answers import BadAnswerError, json_object
-from langmemory.nodes.inbox import MOST, SESSION, AgentNode, taken_up
+from langmemory.nodes.inbox import MOST, SESSION, AgentNode, fresh_mail, taken_up
 from langmemory.nodes.namespaces import NamespaceTemplate, RunScope, fill
 from langmemory.nodes.state import value_of
 from langmemory.swarm import CLOSED, SESSION_PARTS, RecordedDecision, Session, Task
@@ -120,8 +120,7 @@ class SessionStartNode(AgentNode):
         where, agent = self.namespace.resolve(scope), fill(self.agent, scope)
         team = swarm_of(store, where, agent)
         known = taken_up(value_of(state, self.messages_key, ()))
-        page = yield call(self._bus(store, scope), "inbox", limit=self.limit)
-        waiting = [one for one in page.items if one.id not in known]
+        waiting = yield from fresh_mail(self._bus(store, scope), known, limit=self.limit)
         own = yield call(team, "tasks", agent=agent, closed=False, limit=self.limit)
         # Those of others among so many of all, since what is not closed may be thousands.
         every = yield call(team, "tasks", closed=False, limit=self.limit + TOLD_TASKS)

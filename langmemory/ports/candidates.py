@@ -127,6 +127,8 @@ class Rows:
     invalid_at: NDArray[np.int64]
     """`UNKNOWN_TIME` where nobody set it, as in the next."""
     expired_at: NDArray[np.int64]
+    is_document: NDArray[np.bool_]
+    """Documents and their parts. When one was read says nothing about when it was written."""
 
 
 class Uses(NamedTuple):

@@ -190,6 +190,9 @@ class JournalRows(Protocol):
     def state(self, namespace: Namespace) -> list[StateRow]:
         """Return the tasks, decisions and sessions of a namespace that are not archived."""
 
+    def stamp(self) -> object:
+        """Return what is another one after every change, and after something was forgotten."""
+
     def month(self, namespace: Namespace, month: str) -> AbstractContextManager[MonthRows | None]:
         """Return what was learned in a month, YYYY-MM, from one snapshot, which it is to be read within;
         None where nothing was."""

@@ -175,6 +175,8 @@ def _asks(sentence: str, words: Sequence[str], language: Language) -> bool:
     """Whether it is a question or a request without a question mark."""
     if language.phrases:
         return _holds(sentence, language.question_words)
+    if any(compiled(pattern).search(sentence.casefold()) for pattern in language.reminders):
+        return False
     for word, after in pairwise([*words, ""]):
         if word in language.question_words or word in language.requests:
             return after != "t"  # "Can't wait!"

@@ -45,6 +45,8 @@ RIVAL: Final = 0.5
 _MIX: Final = np.cumprod(np.full(16, 6364136223846793005, dtype=np.uint64))
 """Factors of a word's pieces by their place in it (Knuth's multiplier, modulo 2^64)."""
 
+_NOW: Final = np.iinfo(np.int64).max
+"""When documents say what they say: they hold at present, whenever they were read."""
 _WORD_BITS: Final = 64
 _BELOW: Final = np.triu(np.ones((HEAD, HEAD), dtype=np.bool_), 1)
 """Which places (columns) are below which (rows)."""
@@ -118,7 +120,8 @@ def by_time(
             newest_first = np.roll(newest_first, -1)
         order[group] = newest_first
     if fresh:
-        order[: len(head)] = _fresh(head, order[: len(head)], score, said_at, holds)
+        at = np.where(rows.is_document, _NOW, said_at)
+        order[: len(head)] = _fresh(head, order[: len(head)], score, at, holds)
     if rivals is not None and until is None:
         order[: len(head)] = _last_claimed(
             head, order[: len(head)], score, rows, said_at, holds, rivals
@@ -148,6 +151,9 @@ def _versions(
     )
     own = texts.any(_first_person(vocabulary))
     same &= (speakers[:, None] == speakers) | ~(own[:, None] | own)
+    # Parts of documents have no order in time: two that are alike are about two things.
+    same[rows.is_document[head]] = False
+    same[:, rows.is_document[head]] = False
     # A fact is no version of one about somebody else.
     subjects, facts = texts.tokens[texts.starts], rows.position[head] < 0
     same &= (subjects[:, None] == subjects) | ~(facts[:, None] | facts)

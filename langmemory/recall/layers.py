@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
+from itertools import accumulate
 from math import exp, log
 from typing import Final, get_args
 
@@ -45,7 +46,10 @@ DOCUMENTS_WEIGHT: Final = 2.0
 LOOKED_AT: Final = 20
 """Results of each layer that are looked at, at least."""
 LEAST_SHARE: Final = 0.2
-"""Of a layer, below which it is left out."""
+"""Of a layer, below which it is left out, ..."""
+LIKELY: Final = 0.5
+"""... but for results with this score: they are evidence more likely than not. The share is of little worth
+where a layer has a few memories: words are not rare there, and scores are high."""
 DOCUMENT_GATE: Final = 0.1
 """Score that the best part of a document must have where nobody chose a lowest one. What refers to the person
 ("What is my blood type?") is seldom answered by documents, however low the gate for what they said."""
@@ -163,14 +167,18 @@ def shared(
     filled: bool = False,
 ) -> list[RecallResult]:
     """Return the results of both layers, each in its own order, by their score as a part of the best of the
-    layer times the share of the layer. A layer with less than `LEAST_SHARE` is left out; ``filled``: it
-    comes behind the other."""
+    layer times the share of the layer. Of a layer with less than `LEAST_SHARE` only what is `LIKELY` is
+    shown, by its score; ``filled``: all of it, behind the other."""
     lists = (people, documents)
     order = places((1 - share, share), [[one.score for one in each] for each in lists])
     kept = [lists[layer][place] for layer, place in order]
-    if filled:
-        for part, results in zip((1 - share, share), lists, strict=True):
-            kept += results if part < LEAST_SHARE else ()
+    for part, results in zip((1 - share, share), lists, strict=True):
+        if part >= LEAST_SHARE:
+            continue
+        if filled:
+            kept += results
+        else:
+            kept = by_score(kept, [one for one in results if one.score >= LIKELY])
     return kept
 
 
@@ -195,6 +203,28 @@ class Looked:
     documents: Recall | None = None
     share: float | None = None
     """The probability that documents answer; None: the results tell."""
+
+
+def merged(found: Sequence[Recall], limit: int) -> Recall:
+    """Return what one question found in several places, by score; of each place in its own order."""
+    if len(found) == 1:
+        return found[0]
+    return replace(
+        found[0],
+        results=tuple(by_score(*(one.results for one in found))[:limit]),
+        trace=_joined([("", one.trace) for one in found]),
+    )
+
+
+def by_score(*lists: Sequence[RecallResult]) -> list[RecallResult]:
+    """Return the results of several lists by score; of each list in its own order, of equals the first list's
+    first."""
+    ranked = [
+        (-lowest, which, place)
+        for which, results in enumerate(lists)
+        for place, lowest in enumerate(accumulate((one.score for one in results), min))
+    ]
+    return [lists[which][place] for _, which, place in sorted(ranked)]
 
 
 def dealt(lists: Sequence[Sequence[RecallResult]], limit: int) -> list[RecallResult]:
@@ -251,11 +281,11 @@ def of_both(
         shares[question] = round(share if looked.share is None else looked.share, 3)
         found += [("", looked.people), ("documents: ", looked.documents)]
     traces = [(layer, one.trace) for layer, one in found if one is not None]
-    failures = dict.fromkeys(why for _, trace in traces for why in trace.degraded)
+    trace = _joined(traces)
     return Recall(
         query=query,
         results=tuple(dealt(lists, limit)),
-        trace=replace(_joined(traces), questions=shares, degraded=(*degraded, *failures)),
+        trace=replace(trace, questions=shares, degraded=(*degraded, *trace.degraded)),
     )
 
 
@@ -287,5 +317,6 @@ def _joined(traces: Sequence[tuple[str, Trace]]) -> Trace:
         candidates=candidates,
         milliseconds=milliseconds,
         removed=removed,
+        degraded=tuple(dict.fromkeys(why for _, trace in traces for why in trace.degraded)),
         expansions=tuple(dict.fromkeys(one for _, trace in traces for one in trace.expansions)),
     )

@@ -58,6 +58,11 @@ def spread(order: NDArray[np.int64], session: NDArray[np.int64], cap: int) -> ND
     return np.array(first + later, np.int64)
 
 
+CURRENT: Final = "kept_current"
+"""Field of a value that is brought up to date under its key, so that it holds whatever was said since:
+many such statements differ by a few words, and none is a version of another."""
+
+
 class Deduplication:
     """Decides, from the best result down, whether a text says what an earlier one said."""
 
@@ -162,7 +167,7 @@ def select(
                 "relevance": float(ranking.relevance[place]),
                 "rank": float(ranking.score[place]),
             }
-            if ranking.succession.newer[place] >= 0:
+            if ranking.succession.newer[place] >= 0 and not memory.value.get(CURRENT):
                 parts["earlier"] = 1.0  # a later version of it was said
             if ranking.score[place] > ranking.own[place]:
                 parts["derivation"] = float(ranking.score[place])

@@ -63,9 +63,9 @@ class Sender:
         """Send documents one by one all the same: each is answered for itself."""
         return nullcontext()
 
-    def move(self, known: Known, path: str, content: Content) -> None:
+    def move(self, known: Known, root: str, path: str, content: Content) -> None:
         """Send a document that is elsewhere: what is known of its parts stays."""
-        self._put(known.document.root, path, content, {"moved_from": known.document.id})
+        self._put(root, path, content, {"moved_from": known.document.id})
 
     def remove(self, known: Known) -> None:
         """Take a document out."""

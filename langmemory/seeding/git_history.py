@@ -2,29 +2,25 @@
 
 from __future__ import annotations
 
-import codecs
 import re
-import subprocess
-import tempfile
 import tomllib
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
-from typing import IO, Any, Final
+from typing import Any, Final
 
-from langmemory import git
 from langmemory.changes import AddMemory, Change, Facets, UpdateMemory
-from langmemory.errors import ImportFormatError
 from langmemory.languages import detect_language
 from langmemory.pluralize import counted
 from langmemory.ports.facts import digest
+from langmemory.recall.selection import CURRENT
+from langmemory.seeding.git_log import Commit, commits, cut_off
 from langmemory.seeding.subjects import Subjects, names
 
-_RECORD, _FIELD = "\x1e", "\x1f"
 MOST_DECISIONS: Final = 2_000
 """The newest that are taken."""
 FEWEST_COMMITS: Final = 3
@@ -34,22 +30,9 @@ MOST_PEOPLE: Final = 5
 """Named with an area."""
 SHORT: Final = 400
 """Characters of a commit that is taken whole as the text of a decision."""
+_REVERTS: Final = re.compile(r"^This reverts commit ([0-9a-f]{40})", re.MULTILINE)
+"""As ``git revert`` writes it."""
 _SENTENCE: Final = re.compile(r"(?<=[.!?。！？])\s*(?=\S)|\n{2,}|\n(?=[-*] )")
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Commit:
-    """One commit, without merges."""
-
-    id: str
-    author: str
-    at: datetime
-    message: str
-    paths: tuple[str, ...]
-
-    @property
-    def subject(self) -> str:
-        return self.message.split("\n", 1)[0].strip()
 
 
 @dataclass(kw_only=True, slots=True)
@@ -72,6 +55,8 @@ class GitHistory:
 
     name: str
     commits: int = 0
+    copies: int = 0
+    """Commits that were left out, since another repository of the workspace has them."""
     decisions: list[Commit] = field(default_factory=list)
     """Oldest first."""
     areas: dict[str, dict[str, _Work]] = field(default_factory=dict)
@@ -81,6 +66,10 @@ class GitHistory:
     """What the folders are called."""
     about: dict[str, list[str]] = field(default_factory=dict)
     """Words that tell what each is about."""
+    reverted: dict[str, datetime] = field(default_factory=dict)
+    """Commits that a later one takes back → when that was."""
+    shallow: bool = False
+    """Whether the older commits are not here."""
 
     @property
     def thread(self) -> str:
@@ -99,27 +88,47 @@ class GitHistory:
             }
 
 
-def read_history(root: Path, name: str) -> GitHistory:
+def read_history(root: Path, name: str, known: set[bytes] | None = None) -> GitHistory:
     """Return what the commits of a repository tell.
+
+    Args:
+        root: The repository.
+        name: What it is called.
+        known: Commits of repositories that were read before, which a clone and a worktree have, too: they
+            are left out, and those of this one are added.
 
     Raises:
         ImportFormatError: git is not there, or cannot read it.
     """
     told = GitHistory(name=name)
+    cut = cut_off(root)
+    told.shallow = bool(cut)
     work: dict[str, dict[str, _Work]] = defaultdict(lambda: defaultdict(_Work))
     people: dict[str, _Work] = defaultdict(_Work)
     found, subjects = list[Commit](), Subjects()
-    for commit in _commits(root):
+    known = set() if known is None else known
+    own = set[bytes]()
+    for commit in commits(root):
+        if (id := bytes.fromhex(commit.id)) in known:
+            told.copies += 1
+            continue
+        own.add(id)
         told.commits += 1
+        if commit.id not in told.reverted:  # newest first, so that what is reverted again counts
+            told.reverted |= dict.fromkeys(_REVERTS.findall(commit.message), commit.at)
         if commit.author.endswith("[bot]"):
             continue
         people[commit.author].add(commit)
-        areas = {area for path in commit.paths for area in _areas(path)}
-        subjects.add(commit.subject, areas)
+        # The last commit of a shallow clone has the whole tree.
+        paths = () if commit.id in cut else commit.paths
+        areas = {area for path in paths for area in _areas(path)}
+        if not _REVERTS.search(commit.message):  # it has the words of another
+            subjects.add(commit.subject, areas)
         for area in areas:
             work[area][commit.author].add(commit)
-        if len(found) < MOST_DECISIONS and says_why(commit.message):
-            found.append(commit)
+        if len(found) < MOST_DECISIONS and says_why(message := _without_trailers(commit.message)):
+            found.append(replace(commit, message=message))
+    known |= own  # all of it was read
     told.decisions = found[::-1]
     told.people = dict(people)
     busy = Counter({area: sum(one.commits for one in by.values()) for area, by in work.items()})
@@ -133,62 +142,6 @@ def read_history(root: Path, name: str) -> GitHistory:
     told.called = names({area: busy[area] for area in told.areas})
     told.about = {area: subjects.telling(area, told.called[area]) for area in told.areas}
     return told
-
-
-def tracked(root: Path) -> frozenset[str]:
-    """Return the paths of the files that a repository has, relative to it; none where git is not there."""
-    said = git.answer(root, "ls-files", "-z")
-    return frozenset((said or b"").decode("utf-8", "replace").split("\0")) - {""}
-
-
-def _commits(root: Path) -> Iterator[Commit]:
-    """Yield the commits, newest first."""
-    command = git.command(
-        root, "log", "--no-merges", "--no-ext-diff", "--no-textconv", "--name-only",
-        "--format=%x1e%H%x1f%aN%x1f%aI%x1f%B%x1f",
-    )  # fmt: skip
-    with tempfile.TemporaryFile() as errors:
-        try:
-            process = subprocess.Popen(
-                command, stdout=subprocess.PIPE, stderr=errors, env=git.environment()
-            )
-        except OSError as error:
-            why = error.strerror or error
-            raise ImportFormatError(f"{root}: git cannot be started ({why}).") from error
-        with process:
-            assert process.stdout is not None
-            yield from _read(process.stdout)
-        errors.seek(0)
-        said = errors.read().decode("utf-8", "replace").strip()
-    if process.returncode and "does not have any commits" not in said:
-        why = said.splitlines()[-1] if said else "no reason given"
-        raise ImportFormatError(f"{root}: git log failed: {why}")
-
-
-def _read(stream: IO[bytes]) -> Iterator[Commit]:
-    """Yield the commits that git writes."""
-    rest, decode = "", codecs.getincrementaldecoder("utf-8")("replace").decode
-    for part in iter(lambda: stream.read(1 << 16), b""):
-        *records, rest = (rest + decode(part)).split(_RECORD)
-        yield from filter(None, map(_commit, records))
-    if (last := _commit(rest)) is not None:
-        yield last
-
-
-def _commit(record: str) -> Commit | None:
-    parts = record.split(_FIELD)
-    if len(parts) != 5:
-        return None
-    id, author, at, message, names = parts
-    try:
-        said_at = datetime.fromisoformat(at.strip())
-    except ValueError:
-        return None
-    told = _patterns()[1].sub("", message).strip()
-    paths = tuple(line for line in names.splitlines() if line.strip())
-    return Commit(
-        id=id.strip(), author=author.strip() or "somebody", at=said_at, message=told, paths=paths
-    )
 
 
 def _areas(path: str) -> Iterator[str]:
@@ -210,6 +163,11 @@ def _patterns() -> tuple[re.Pattern[str], re.Pattern[str]]:
         re.compile(rf"\b(?:{spaced})\b|{told['zh']}", re.IGNORECASE),
         re.compile(trailers, re.IGNORECASE | re.MULTILINE),
     )
+
+
+def _without_trailers(message: str) -> str:
+    subject, _, body = message.partition("\n")
+    return f"{subject}\n{_patterns()[1].sub('', body)}".strip()
 
 
 def says_why(message: str) -> bool:
@@ -238,9 +196,14 @@ def facts(history: GitHistory, known: Mapping[str, Mapping[str, Any]]) -> Iterat
     """
     for commit in history.decisions:
         key = f"{history.thread}/decision/{commit.id[:12]}"
-        if key not in known:
-            text = decision_text(commit)
-            value = _value(text, "decision", f"commit {commit.id[:12]}", commit.at)
+        text = decision_text(commit)
+        if (at := history.reverted.get(commit.id)) is not None:
+            text = f"{text.rstrip('.')}. This was taken back on {at:%Y-%m-%d}."
+        value = _value(text, "decision", f"commit {commit.id[:12]}", commit.at)
+        if key in known:
+            if at is not None and known[key].get("text") != text:
+                yield UpdateMemory(key=key, value=value, reason="reverted")
+        else:
             yield AddMemory(
                 key=key,
                 value=value,
@@ -250,6 +213,7 @@ def facts(history: GitHistory, known: Mapping[str, Mapping[str, Any]]) -> Iterat
     for key, text, work in _work_facts(history):
         assert work.last is not None
         value = _value(text, "fact", f"git log, newest commit {work.newest[:12]}", work.last)
+        value[CURRENT] = True
         if key not in known:
             yield AddMemory(key=key, value=value, facets=Facets(kind="semantic"))
         elif known[key].get("text") != text:
@@ -270,7 +234,7 @@ def _work_facts(history: GitHistory) -> Iterator[tuple[str, str, _Work]]:
             named.append(counted(len(others) - len(named), "other"))
         so = f" So {'does' if len(others) == 1 else 'do'} {', '.join(named)}." if named else ""
         # It begins as the question does, has the folder's name twice, and few words that all such facts
-        # have: by those recall takes two of them for versions of one. See decision 054.
+        # have: recall orders by time what it takes for versions of one. See decision 054.
         told = [", ".join(history.about[area]), counted(most.commits, "commit")]
         where = f"the {history.called[area]} ({history.name}/{area})"
         text = f"{who} works on {where}: {'; '.join(filter(None, told))}.{so}"

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import re
+import textwrap
+from collections import Counter
 from collections.abc import Iterator
+from contextlib import suppress
 from datetime import UTC, date, datetime, time
 from pathlib import Path, PurePosixPath
 from typing import Any, Final
@@ -11,6 +14,7 @@ from typing import Any, Final
 from langmemory.documents.files import read
 from langmemory.documents.splitting import FRONT_MATTER
 from langmemory.errors import ImportFormatError
+from langmemory.importers.message import stable_id
 from langmemory.projections.journal.memory_page import is_memory_page
 
 FOLDERS: Final = frozenset(
@@ -25,7 +29,7 @@ _ITEM: Final = re.compile(r"\s*(?:[-*+]|\d+[.)])\s+(?:\[[ xX]\]\s+)?(.*)")
 _FENCE: Final = re.compile(r"\s*(```|~~~)")
 _COMMENT: Final = re.compile(r"<!--.*?-->", re.DOTALL)
 LONGEST: Final = 2_000
-"""Characters of one note; what is longer is a text, and is cut at the end of a line."""
+"""Characters of one note; what is longer becomes several."""
 
 
 def is_note(name: str) -> bool:
@@ -39,8 +43,9 @@ def is_note(name: str) -> bool:
 
 
 def notes_of(path: Path) -> list[dict[str, Any]]:
-    """Return the notes of a file as messages: each paragraph and each item of a list, with its lines as the
-    id, and the day of the file's name, else its time, as when it was said.
+    """Return the notes of a file as messages: each paragraph and each item of a list. A note is known by
+    its words: where others are written above it, it is the same. It was said on the day that the heading
+    above it names, else the name of the file, else when the file was changed.
 
     Raises:
         ImportFormatError: It is no UTF-8, or too large.
@@ -55,50 +60,41 @@ def notes_of(path: Path) -> list[dict[str, Any]]:
         ) from error
     if is_memory_page(text):
         return []  # langmemory wrote it from what it knows
-    at = _said_at(path.name, content.stamp.modified_ns)
-    return [
-        {
-            "role": "user",
-            "content": told,
-            "id": f"L{first}" if first == last else f"L{first}-L{last}",
-            "at": at,
-        }
-        for first, last, told in _paragraphs(_blank(_blank(text, FRONT_MATTER), _COMMENT))
-    ]
+    at = _day_in(path.name) or datetime.fromtimestamp(content.stamp.modified_ns / 1e9, UTC)
+    notes, said = [], Counter[tuple[datetime | None, str]]()
+    for day, told in _paragraphs(_COMMENT.sub("", FRONT_MATTER.sub("", text))):
+        said[day, told] += 1
+        id = stable_id(f"{day or ''}", said[day, told], "user", told)
+        notes.append({"role": "user", "content": told, "id": id, "at": day or at})
+    return notes
 
 
-def _said_at(name: str, modified_ns: int) -> datetime:
+def _day_in(name: str) -> datetime | None:
     if (match := _DAY.search(name)) is not None:
-        try:
+        with suppress(ValueError):  # a number that only looks like a day
             return datetime.combine(date(*map(int, match.groups())), time(12), UTC)
-        except ValueError:
-            pass  # a number that only looks like a day
-    return datetime.fromtimestamp(modified_ns / 1e9, UTC)
+    return None
 
 
-def _blank(text: str, pattern: re.Pattern[str]) -> str:
-    """Return a text without what matches, with as many lines."""
-    return pattern.sub(lambda match: "\n" * match[0].count("\n"), text)
-
-
-def _paragraphs(text: str) -> Iterator[tuple[int, int, str]]:
-    """Yield the first and last line, from 1, and the text of each paragraph and item."""
+def _paragraphs(text: str) -> Iterator[tuple[datetime | None, str]]:
+    """Yield the text of each paragraph and item, and the day that a heading above it names."""
     lines: list[str] = []
-    first, heading, fence = 0, "", ""
+    day: datetime | None = None
+    heading, fence = "", ""
 
-    def finished(last: int) -> Iterator[tuple[int, int, str]]:
+    def finished() -> Iterator[tuple[datetime | None, str]]:
         told = " ".join(" ".join(lines).split())
         if told:
             # A name as a heading is who the lines below are about.
             subject = "" if not heading or heading.casefold() in told.casefold() else f"{heading}: "
-            yield first, last, f"{subject}{told}"[:LONGEST]
+            for part in textwrap.wrap(f"{subject}{told}", LONGEST):
+                yield day, part
         lines.clear()
 
-    number = 0
-    for number, line in enumerate(text.splitlines(), 1):
+    for line in text.splitlines():
         opens = _FENCE.match(line)
         if fence or opens:
-            yield from finished(number - 1)
+            yield from finished()
             if opens and not fence:
                 fence = opens[1]
             elif opens and opens[1] == fence:
@@ -106,14 +102,13 @@ def _paragraphs(text: str) -> Iterator[tuple[int, int, str]]:
             continue
         title, item = _HEADING.match(line), _ITEM.match(line)
         if title or item or not line.strip() or line.lstrip().startswith("|"):
-            yield from finished(number - 1)
+            yield from finished()
         if title:
-            heading = "" if line.startswith("# ") or _DAY.search(title[1]) else title[1]
+            named = _day_in(title[1])
+            day = named or day
+            heading = "" if line.startswith("# ") or named else title[1]
         elif item:
-            first = number
             lines.append(item[1])
         elif line.strip() and not line.lstrip().startswith("|"):
-            if not lines:
-                first = number
             lines.append(line.lstrip("> ").strip())
-    yield from finished(number)
+    yield from finished()

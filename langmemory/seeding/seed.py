@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import PurePosixPath
 from typing import Any, Final
 
 from langgraph.store.base import GetOp, Item
 
-from langmemory.changes import ChangeSet, MarkReflected
+from langmemory.changes import ChangeSet, MarkReflected, UpdateMemory
 from langmemory.documents import files
 from langmemory.errors import ExtractionError, ImportFormatError, ModelUnavailableError
-from langmemory.graphs.reflection import batches
+from langmemory.graphs.reflection import batches, build_reflection_graph
 from langmemory.importers.importing import import_conversations
 from langmemory.redaction import redacted
 from langmemory.seeding import git_history
@@ -25,6 +25,8 @@ from langmemory.types import Namespace
 
 AT_ONCE: Final = 500
 """Facts of one change set."""
+SEEDED: Final = "seed/"
+"""Begins the ids of runs that fill a memory."""
 
 
 @dataclass(kw_only=True, slots=True)
@@ -60,7 +62,7 @@ def seed(
 
     Markdown becomes documents; notes, conversations and commits are remembered word for word, and become
     facts by the rules or the model of the configuration. Commits become facts by rules in any case: who
-    works on what, and what was decided. The source of each is its evidence: ``notes/people.md/L3``, a
+    works on what, and what was decided. The source of each is its evidence: ``notes/people.md/…``, a
     message's id, ``git/shop/5f6b9ab91c2d``.
 
     Args:
@@ -75,19 +77,24 @@ def seed(
     note = {"root": str(plan.root), "sources": len(plan.sources)}
     with seeding(store, namespace, str(plan.root), note) as run_id:
         report = SeedReport(run_id=run_id, failed=dict(plan.failed))
+        threads: set[str] = set()
         for one in plan.sources:
             progress(one.path if one.kind != "documents" else f"{one.count:,} documents")
             try:
-                _SEEDERS[one.kind](store, plan, one, namespace, report)
+                _SEEDERS[one.kind](store, plan, one, namespace, report, threads)
             except (ImportFormatError, OSError) as error:
                 report.failed[one.path] = files.why(error)
-        progress("reading what was said")
-        _reflect(store, plan, namespace, report)
+        _reflect(store, threads, namespace, report, progress)
     return report
 
 
 def _seed_documents(
-    store: MemoryStore, plan: SeedPlan, source: SeedSource, namespace: Namespace, report: SeedReport
+    store: MemoryStore,
+    plan: SeedPlan,
+    source: SeedSource,
+    namespace: Namespace,
+    report: SeedReport,
+    threads: set[str],
 ) -> None:
     notes = tuple(files.literally(name) for one in plan.of("notes") for name in one.files)
     endings = {PurePosixPath(name).suffix for name in source.files}
@@ -100,15 +107,26 @@ def _seed_documents(
 
 
 def _seed_notes(
-    store: MemoryStore, plan: SeedPlan, source: SeedSource, namespace: Namespace, report: SeedReport
+    store: MemoryStore,
+    plan: SeedPlan,
+    source: SeedSource,
+    namespace: Namespace,
+    report: SeedReport,
+    threads: set[str],
 ) -> None:
     for name in source.files:
         notes = notes_of(plan.root / name)
+        threads.add(name)
         _count(report, len(notes), len(store.remember(namespace, notes, thread_id=name)))
 
 
 def _seed_conversations(
-    store: MemoryStore, plan: SeedPlan, source: SeedSource, namespace: Namespace, report: SeedReport
+    store: MemoryStore,
+    plan: SeedPlan,
+    source: SeedSource,
+    namespace: Namespace,
+    report: SeedReport,
+    threads: set[str],
 ) -> None:
     assert source.format is not None
     for name in source.files:
@@ -116,7 +134,7 @@ def _seed_conversations(
         try:
             with (plan.root / name).open("rb") as file:
                 done = import_conversations(
-                    store, namespace, file, source.format, named=_named(above)
+                    store, namespace, file, source.format, named=_named(above, threads)
                 )
         except (ImportFormatError, OSError) as error:
             report.failed[name] = files.why(error)
@@ -125,13 +143,25 @@ def _seed_conversations(
         report.known += done.known
 
 
-def _named(above: str) -> Callable[[str], str]:
-    """Return what gives a thread the name of its file's folder: two chats may be called alike."""
-    return str if above == "." else lambda thread: f"{above}/{thread}"
+def _named(above: str, threads: set[str]) -> Callable[[str], str]:
+    """Return what gives a thread the name of its file's folder, since two chats may be called alike,
+    and notes it."""
+
+    def named(thread: str) -> str:
+        name = thread if above == "." else f"{above}/{thread}"
+        threads.add(name)
+        return name
+
+    return named
 
 
 def _seed_git(
-    store: MemoryStore, plan: SeedPlan, source: SeedSource, namespace: Namespace, report: SeedReport
+    store: MemoryStore,
+    plan: SeedPlan,
+    source: SeedSource,
+    namespace: Namespace,
+    report: SeedReport,
+    threads: set[str],
 ) -> None:
     history = source.history
     assert history is not None
@@ -141,10 +171,15 @@ def _seed_git(
         for one in history.decisions
     ]
     history = replace(history, decisions=told)
+    threads.add(history.thread)
     turns = list(history.turns())
     _count(report, len(turns), len(store.remember(namespace, turns, thread_id=history.thread)))
     known = _values(store, namespace, git_history.keys(history))
-    changes = list(git_history.facts(history, known))
+    changes = [
+        one
+        for one in git_history.facts(history, known)
+        if not isinstance(one, UpdateMemory) or _is_as_seeded(store, namespace, one.key)
+    ]
     report.known += len(known) - sum(one.op == "update" for one in changes)
     for start in range(0, len(changes), AT_ONCE):
         some = tuple(changes[start : start + AT_ONCE])
@@ -163,6 +198,14 @@ def _seed_git(
         report.facts += sum(one.op in ("add", "update") for one in some)
 
 
+def _is_as_seeded(store: MemoryStore, namespace: Namespace, key: str) -> bool:
+    """Return whether a fact says what a seeding wrote: what a person corrected stays so."""
+    for entry in reversed(store.changes.history(namespace, key)):
+        if (entry.before or {}).get("text") != (entry.after or {}).get("text"):
+            return (entry.run_id or "").startswith(SEEDED)
+    return False
+
+
 def _values(
     store: MemoryStore, namespace: Namespace, keys: list[str]
 ) -> dict[str, Mapping[str, Any]]:
@@ -175,34 +218,29 @@ def _count(report: SeedReport, read: int, added: int) -> None:
     report.known += read - added
 
 
-def _reflect(store: MemoryStore, plan: SeedPlan, namespace: Namespace, report: SeedReport) -> None:
-    """Let formation read what was seeded, and nothing else."""
-    for thread in _threads(store, plan, namespace):
+def _reflect(
+    store: MemoryStore,
+    threads: Collection[str],
+    namespace: Namespace,
+    report: SeedReport,
+    progress: Progress,
+) -> None:
+    """Let formation read what was seeded and nobody has read, and nothing else."""
+    unread = [
+        one.thread_id
+        for one in store.admin.unread_threads(namespace)
+        if one.namespace == namespace and one.thread_id in threads
+    ]
+    graph = build_reflection_graph(store)
+    for number, thread in enumerate(unread, start=1):
+        progress(f"reading what was said, {number:,} of {len(unread):,}")
         try:
-            for _, done in batches(store, namespace, thread):
+            for _, done in batches(store, namespace, thread, graph=graph):
                 report.facts += len(done.get("added", ()))
                 if why := done.get("problem"):
                     report.failed[thread] = f"{why} `langmemory reflect --again` reads it once more"
         except (ExtractionError, ModelUnavailableError) as error:
             report.failed[thread] = str(error)
-
-
-def _threads(store: MemoryStore, plan: SeedPlan, namespace: Namespace) -> Iterator[str]:
-    """Yield the threads of the seeding that nobody has read."""
-    seeded = [
-        *(name for one in plan.of("notes") for name in one.files),
-        *(one.history.thread for one in plan.of("git") if one.history is not None),
-    ]
-    above = {
-        one.path if one.format == "slack" else str(PurePosixPath(one.path).parent)
-        for one in plan.of("conversations")
-    }
-    for unread in store.admin.unread_threads(namespace):
-        thread = unread.thread_id
-        if unread.namespace == namespace and (
-            thread in seeded or any(one == "." or thread.startswith(f"{one}/") for one in above)
-        ):
-            yield thread
 
 
 _SEEDERS: Final = {

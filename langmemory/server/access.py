@@ -7,6 +7,7 @@ is given of a namespace goes through `Access.place`.
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final
 
@@ -14,6 +15,7 @@ from starlette.datastructures import Headers
 
 from langmemory.arguments import check_agent
 from langmemory.documents.project import namespace_of
+from langmemory.namespaces import check_namespaces
 from langmemory.server.problems import Problem
 from langmemory.server.tags import check_none, check_tag
 from langmemory.stores import MemoryStore
@@ -46,11 +48,6 @@ class Grant:
     just one."""
     projects: tuple[str, ...] = ()
     """Projects at hand: those whose documents a model searches without naming one."""
-
-    @property
-    def project(self) -> str | None:
-        """The project at hand; None where there is none, or more than one."""
-        return self.projects[0] if len(self.projects) == 1 else None
 
     @classmethod
     def of(cls, token: AccessToken) -> Grant:
@@ -188,6 +185,14 @@ class Access:
         """
         check_tag(self.if_match, tag)
         check_none(self.if_none_match, tag)
+
+    def places(self, namespaces: Namespace | Sequence[Namespace]) -> tuple[Namespace, ...]:
+        """Return one namespace that a request names, or several, if they lie in what the token reaches.
+
+        Raises:
+            Problem: One lies elsewhere.
+        """
+        return tuple(self.place(one, exact=True) for one in check_namespaces(namespaces))
 
     def place(self, namespace: Namespace | None = None, *, exact: bool = False) -> Namespace:
         """Return the namespace that a request means, if it lies in what the token reaches.

@@ -91,7 +91,7 @@ class ContextInvalidate(BaseModel):
 
 
 class Handoff(BaseModel):
-    to: str = Field(description="Name of an agent.")
+    to: Annotated[str, Field(min_length=1)] = Field(description="Name of an agent.")
     done: Short = Field(description="What was done so far.")
     next_steps: Several = Field([], description="What is left to do, in order.")
     task: Name = Field(None, description="Id or title of the task that they work on from now on.")

@@ -49,7 +49,18 @@ def test_projects_are_kept_by_commands(run: Run, tmp_path: Path) -> None:
     subprocess.run(["git", "init", "-q", str(root)], check=True)
     assert "+ " in run("projects", "hook", "heron").stdout
     assert "- " in run("projects", "hook", "heron", "--remove").stdout
-    assert "1 removed" in run("projects", "remove", "heron", "--dry-run").stdout
+    auk = tmp_path / "auk"
+    auk.mkdir()
+    (auk / "auk.md").write_text("# Auk\n")
+    run("projects", "add", auk)
+    auk.rename(tmp_path / "elsewhere")
+    (root / "new.md").write_text("# New\n")
+    both = run("projects", "refresh")
+    assert both.exit_code == 1
+    assert "+ new.md" in both.stdout
+    assert "langmemory projects update auk --root FOLDER" in both.stderr
+    assert "1 removed" in run("projects", "remove", "auk").stdout
+    assert "2 removed" in run("projects", "remove", "heron", "--dry-run").stdout
     assert run("projects", "remove", "heron").exit_code == 0
     assert "no project 'heron'" in run("projects", "refresh", "heron").stderr
     assert "0 projects" in run("projects", "list").stdout

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import threading
 from collections.abc import Iterator
@@ -36,6 +37,17 @@ class Counting(Embeddings):
 
     def embed_query(self, text: str) -> list[float]:
         return [float(len(text)), 1.0, float(text.count("e"))]
+
+
+class Failing(Counting):
+    """An embedder that is not there at first."""
+
+    fails = True
+
+    def embed_documents(self, texts: list[str]) -> list[list[float]]:
+        if self.fails:
+            raise ConnectionError("nobody answers")
+        return super().embed_documents(texts)
 
 
 @pytest.fixture
@@ -142,6 +154,61 @@ def test_files_that_are_gone_go_and_moved_ones_stay(store: MemoryStore, folder: 
     assert [one.path for one in store.documents.list()] == ["manual.md"]
 
 
+def test_a_new_file_does_not_take_the_place_of_one_that_moved(
+    store: MemoryStore, folder: Path
+) -> None:
+    """A document keeps its key where it moved; a new one at its old path gets another."""
+    store.documents.add(folder)
+    before = {key for key, value in chunks(store).items() if value["path"] == "paper.md"}
+    (folder / "paper.md").rename(folder / "study.md")
+    store.documents.refresh()
+    written(folder, "paper.md", "# Paper\n\nAnother one, on tides.\n")
+    assert store.documents.refresh().added == ["paper.md"]
+    assert {key for key, value in chunks(store).items() if value["path"] == "study.md"} == before
+    assert store.documents.refresh().unchanged == 3
+
+
+def test_a_folder_that_moved_or_is_in_another_is_known_once(
+    store: MemoryStore, folder: Path
+) -> None:
+    """Its documents keep their keys where it is added again elsewhere; what is within a folder that was added
+    before is not read twice."""
+    store.documents.add(folder / "docs")
+    before = set(chunks(store))
+    (folder / "docs").rename(folder / "manual")
+    done = store.documents.add(folder / "manual")
+    assert done.moved == {"guide.md": f"{folder / 'docs' / 'guide.md'}"}
+    assert set(chunks(store)) == before
+    done = store.documents.add(folder)
+    assert (done.added, done.unchanged) == (["paper.md"], 1)
+
+
+def test_what_was_taken_out_is_what_was_named_and_stays_out(
+    store: MemoryStore, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A file of one folder goes, not its namesake in another one. Reading the folder again does not bring it
+    back; adding it does, and then it is kept up to date."""
+    documents, other = store.documents, folder.parent / "other"
+    other.mkdir()
+    written(other, "paper.md", "# Another paper")
+    documents.add([folder, other])
+    with pytest.raises(ConfigError, match=r"'paper.md' is in 2 folders: .*other.*Pass its whole"):
+        documents.remove("paper.md")
+    monkeypatch.chdir(other)
+    (other / "alias.md").symlink_to("paper.md")
+    documents.refresh()
+    assert documents.remove("alias.md").removed == ["alias.md"]
+    assert documents.remove("paper.md").removed == ["paper.md"]
+    assert documents.remove(folder / "docs").removed == ["docs/guide.md"]
+    assert documents.remove("paper.md").removed == ["paper.md"]
+    written(folder, "docs/new.md", "# New")
+    assert not documents.refresh()
+    assert documents.add("paper.md").added == ["paper.md"]
+    written(other, "paper.md", "# Another paper, revised")
+    assert documents.refresh().changed == ["paper.md"]
+    assert documents.add(folder).added == ["docs/guide.md", "docs/new.md", "paper.md"]
+
+
 def test_a_folder_that_is_not_there_loses_nothing(store: MemoryStore, folder: Path) -> None:
     """As on a disk that is not mounted."""
     store.documents.add(folder)
@@ -149,6 +216,9 @@ def test_a_folder_that_is_not_there_loses_nothing(store: MemoryStore, folder: Pa
     folder.rename(folder.parent / "elsewhere")
     done = store.documents.refresh()
     assert done.failed == {str(folder): "the folder is not there"}
+    assert chunks(store) == before
+    folder.mkdir()  # what is left of a disk that was mounted there
+    assert "the folder is empty" in store.documents.refresh().failed[str(folder)]
     assert chunks(store) == before
 
 
@@ -240,6 +310,28 @@ def test_one_bad_file_does_not_stop_the_others(store: MemoryStore, folder: Path)
     assert "paper.md" in [one.path for one in store.documents.list()]
     with pytest.raises(ImportFormatError, match="is no text"):
         store.documents.add(folder / "paper.md")
+    written(folder.parent, "single.md", "# One")
+    done = store.documents.add([folder / "broken.pdf", folder.parent / "single.md"])
+    assert (done.added, list(done.failed)) == (["single.md"], ["broken.pdf"])
+
+
+def test_a_name_that_is_no_text_does_not_stop_the_others(store: MemoryStore, folder: Path) -> None:
+    """As a file has that was copied from an old disk: it cannot be stored, so it is named as unread."""
+    with contextlib.suppress(OSError):  # some systems have no such names
+        (folder / "caf\udce9.md").write_text("# No")
+        done = store.documents.add(folder)
+        assert done.added == ["docs/guide.md", "paper.md"]
+        assert done.failed == {"caf\\udce9.md": "its name is not UTF-8; rename it"}
+
+
+def test_what_was_interrupted_is_finished_by_reading_again(tmp_path: Path, folder: Path) -> None:
+    """Where the embedder fails in the middle of the first reading, `refresh` knows the folder."""
+    embedder = Failing()
+    with MemoryStore(tmp_path / "memory.db", index={"embed": embedder, "dims": 3}) as store:
+        with pytest.raises(EmbeddingError):
+            store.documents.add(folder)
+        embedder.fails = False
+        assert store.documents.refresh().added == ["docs/guide.md", "paper.md"]
 
 
 def test_a_pipe_is_not_waited_for(store: MemoryStore, tmp_path: Path) -> None:

@@ -68,6 +68,12 @@ def test_a_client_adds_its_own_files(served: tuple[MemoryStore, str], tmp_path: 
         assert remote.documents.refresh().unchanged == 1
         assert remote.documents.remove("moved.md").removed == ["moved.md"]
         assert store.documents.list() == []
+        assert not remote.documents.refresh()
+    store.documents.add(folder)
+    [here] = store.documents.list()
+    with httpx.Client(base_url=f"{address}/api/v1/memory") as client:
+        assert client.delete(f"/documents/{here.id}").json()["removed"] == ["moved.md"]
+    assert not store.documents.refresh()
 
 
 def test_a_text_is_sent_and_credentials_are_replaced(served: tuple[MemoryStore, str]) -> None:

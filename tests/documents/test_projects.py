@@ -108,8 +108,10 @@ def test_what_is_said_of_a_project_changes_what_is_read(store: MemoryStore, hero
     assert len(store.documents.list(project="Reiher 鷺")) == 2
     project = store.projects.update("Reiher 鷺", root=moved)
     assert (project.root, project.description) == (str(moved), "Vögel.")
-    store.projects.refresh("Reiher 鷺")
+    keys = {one.key for one in store.documents.list(project="Reiher 鷺")}
+    assert set(store.projects.refresh("Reiher 鷺").moved) == {"docs/guide.md", "README.md"}
     assert {one.root for one in store.documents.list(project="Reiher 鷺")} == {str(moved)}
+    assert {one.key for one in store.documents.list(project="Reiher 鷺")} == keys
     for wrong in ({"root": heron}, {"patterns": ["/etc/*"]}, {"description": "x" * 501}):
         with pytest.raises(ConfigError):
             store.projects.update("Reiher 鷺", **wrong)
@@ -196,6 +198,11 @@ def test_a_document_older_than_what_it_describes_is_a_review(
     store.projects.refresh("heron")
     assert store.changes.reviews(place) == []
     assert "outdated" not in store.get(place, guide.key).value
+    written(heron / "src" / "limits.py", "MOST = 5\n", NEW + 20)
+    store.projects.refresh("heron")
+    assert len(store.changes.reviews(place)) == 1
+    store.projects.remove("heron")
+    assert store.changes.reviews(place) == []
 
 
 def test_commits_count_and_not_the_times_of_a_checkout(store: MemoryStore, heron: Path) -> None:
@@ -212,6 +219,13 @@ def test_commits_count_and_not_the_times_of_a_checkout(store: MemoryStore, heron
     store.projects.refresh("heron")
     [stale] = store.projects.stale("heron")
     assert (stale.document.path, list(stale.sources)) == ("docs/guide.md", ["src/server.py"])
+    written(heron / "src" / "server.py", "def serve():\n    return 333\n", NEW + 100)
+    store.projects.refresh("heron")
+    [review] = store.changes.reviews(("projects", "heron"))
+    store.changes.decide(review.id, "holds")
+    git(heron, "commit", "-qam", "c", at=NEW + 150)  # says what was asked about already
+    store.projects.refresh("heron")
+    assert store.changes.reviews(("projects", "heron")) == []
     written(heron / "docs" / "guide.md", GUIDE + "More.\n", NEW + 200)
     store.projects.refresh("heron")
     assert store.projects.stale("heron") == []

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from langmemory.documents.front_matter import links_in
 from langmemory.documents.splitting import Layout, split
 
 LAYOUTS: tuple[Layout, ...] = ("markdown", "rst", "python", "code", "plain")
@@ -15,25 +16,25 @@ LINES = st.sampled_from(
     [
         "# One", "## Two", "Three", "=====", "-----", "", "  ", "def f():", "    return 1", "class A:", "```",
         "---", "Ein längerer Satz. Und noch einer! 日本語の文。次の文。", "word " * 60, "x" * 400, "\t- item",
-        "a\u2028b\x0cc",
+        "a\u2028b\x0cc", "50 %\r60 %",
     ]
 )  # fmt: skip
 
 
 @pytest.mark.parametrize("layout", LAYOUTS)
 @settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])  # on a busy machine
-@given(lines=st.lists(LINES, max_size=30), newline=st.sampled_from(["\n", "\r\n"]))
+@given(lines=st.lists(LINES, max_size=30), newline=st.sampled_from(["\n", "\r\n", "\r"]))
 def test_chunks_are_the_text_itself(layout: Layout, lines: list[str], newline: str) -> None:
     """Chunks are parts of the text in order, only blanks lie between them, and their lines are right."""
-    text = newline.join(lines)
+    text, ends = newline.join(lines), re.compile(r"\r\n|\r(?!\n)|\n")
     chunks = split(text, layout, characters=200)
     end = 0
     for chunk in chunks:
         assert chunk.start >= end
         assert not text[end : chunk.start].strip()
         assert text[chunk.start : chunk.end].strip()
-        assert chunk.first_line == text.count("\n", 0, chunk.start) + 1
-        assert chunk.last_line == text.count("\n", 0, chunk.end - 1) + 1
+        assert chunk.first_line == len(ends.findall(text, 0, chunk.start)) + 1
+        assert chunk.last_line == len(ends.findall(text, 0, chunk.end - 1)) + 1
         end = chunk.end
     assert not text[end:].strip()
 
@@ -53,6 +54,22 @@ def test_sections_of_markdown_carry_the_headings_above_them() -> None:
         (("Guide", "Linux"), "Linux\n-----\n\nWorks."),
         (("Other",), "# Other\n\nEnd."),
     ]
+
+
+@pytest.mark.parametrize("newline", ["\r\n", "\r"])
+def test_the_ends_of_lines_of_other_systems_change_nothing(newline: str) -> None:
+    """Front matter, headings and functions are seen, and cited by the lines that an editor shows."""
+    texts: dict[Layout, str] = {
+        "markdown": "---\nrequires: b.md\n---\n\n# One\n\nIntro.\n\n## Two\n\n" + "A line.\n\n" * 9,
+        "python": "def one():\n    return '\\d'\n\n\ndef two():\n    return 2\n",
+    }
+    for layout, text in texts.items():
+        there = text.replace("\n", newline)
+        found = [(one.heading, one.first_line, one.last_line) for one in split(there, layout)]
+        assert found == [
+            (one.heading, one.first_line, one.last_line) for one in split(text, layout)
+        ]
+        assert links_in(there) == links_in(text)
 
 
 def test_sections_of_restructured_text_carry_the_headings_above_them() -> None:

@@ -131,7 +131,7 @@ async def test_a_failed_answer_loses_nothing(
     """Whatever goes wrong with the model ends the run with its own error; the next run goes on,
     and both messages are remembered."""
     server.script(reply)
-    chat = graph(server, client_kwargs={"timeout": 1})
+    chat = graph(server, client_kwargs={"timeout": 1 if reply.delay_seconds else 30})
     with pytest.raises(error):
         await chat.ainvoke(message("My locker number is 7."), CONFIG)
     server.always("Fine.")

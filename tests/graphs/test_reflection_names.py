@@ -213,7 +213,11 @@ def test_the_fast_model_of_the_configuration_is_asked(
     replies, meant = REPLIES[how]
     with OllamaServer() as server:
         server.script(*replies)
-        models = ModelsConfig(fast="ollama:qwen3:4b", ollama_url=server.url, chat_timeout_seconds=1)
+        models = ModelsConfig(
+            fast="ollama:qwen3:4b",
+            ollama_url=server.url,
+            chat_timeout_seconds=1 if how == "too slow" else 30,
+        )
         graph = build_reflection_graph(store, config=Config(models=models))
         done = graph.invoke(JOB) if mode == "sync" else asyncio.run(graph.ainvoke(JOB))
         chats = server.chats()

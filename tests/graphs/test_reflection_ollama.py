@@ -82,8 +82,10 @@ def mode(request: pytest.FixtureRequest) -> Mode:
     return found
 
 
-def reflection(store: MemoryStore, url: str) -> Any:
-    model = ChatOllama(model="qwen3:4b", base_url=url, client_kwargs={"timeout": 1})
+def reflection(store: MemoryStore, url: str, fault: Reply | None = None) -> Any:
+    """A graph whose model is waited for; not for long where a fault is that it is slow."""
+    timeout = 1 if fault and fault.delay_seconds else 30
+    model = ChatOllama(model="qwen3:4b", base_url=url, client_kwargs={"timeout": timeout})
     return build_reflection_graph(store, model=model)
 
 
@@ -210,7 +212,7 @@ def test_an_absent_model_is_waited_for(
         with gone:
             pass
     server.always(fault)
-    graph = reflection(lena.store, server.url if fault else gone.url)
+    graph = reflection(lena.store, server.url if fault else gone.url, fault)
     worker = lena.worker(graph, mode)
     assert lena.says(SAID) == "I see."
     for attempt, delay in ((1, 10), (2, 20)):
@@ -259,7 +261,7 @@ def test_without_a_queue_the_caller_is_told(
         server.script(answer())
     else:
         server.script(GOOD, fault, answer())
-        graph = reflection(store, server.url)
+        graph = reflection(store, server.url, fault)
     with pytest.raises(ModelUnavailableError, match="qwen3"):
         reflect(graph, mode)
     assert (len(store.changes.runs()), unread(store)) == (1, 1)
@@ -297,7 +299,7 @@ def test_an_executor_says_why_it_gave_up(
     with OllamaServer() as gone:
         url = server.url if fault else gone.url
     options = WorkOptions(max_attempts=2, retry_initial_seconds=0.01, poll_seconds=0.01)
-    graph = reflection(store, url)
+    graph = reflection(store, url, fault)
     with (
         OllamaServer() as well,
         LocalReflectionExecutor(

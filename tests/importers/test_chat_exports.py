@@ -91,8 +91,13 @@ def test_slack(tmp_path: Path) -> None:
             datetime(2026, 1, 2, 10, 0, tzinfo=UTC),
             [("Ana", "eins"), ("Ana", "zwei")],
         ),
+        (
+            "15/01/2026 à 10:12 - Léa: À midi <3\n15/01/2026 à 10:13 - Léa: <Médias omis>\n",
+            datetime(2026, 1, 15, 10, 12, tzinfo=UTC),
+            [("Léa", "À midi <3")],
+        ),
     ],
-    ids=["en", "de", "es", "zh", "by order"],
+    ids=["en", "de", "es", "zh", "by order", "a language without a list"],
 )
 def test_whatsapp(tmp_path: Path, lines: str, at: datetime, texts: list[tuple[str, str]]) -> None:
     """Dates of several languages are read; what the application writes itself is left out."""
@@ -119,6 +124,27 @@ def test_mail(tmp_path: Path) -> None:
     assert first.at == datetime(2026, 3, 1, 9, 0, tzinfo=UTC)
     assert (answer.name, answer.content, answer.thread) == ("bo@x", "Fine & good", first.thread)
     assert (answer.id, answer.at) == ("2@x", None)
+
+
+@pytest.mark.parametrize(
+    "copied",
+    [
+        "On Mon, Jan 5, 2026 at 10:00 AM Bo Berg, the accountant <bo@example.org>\nwrote:\n\n> I refuse.\n",
+        "-----Original Message-----\nFrom: Bo Berg\nSent: Monday, January 5, 2026\nTo: Ana\n\nI refuse.\n",
+        "________________________________\nVon: Bo Berg <bo@x>\nGesendet: Montag, 5. Januar\n\nNein.\n",
+        "---------- Forwarded message ---------\nFrom: Bo <bo@x>\nDate: Mon, 5 Jan 2026\n\nI refuse.\n",
+        "*De:* Bo Berg\n*Enviado el:* lunes\n\nNo.\n",
+        "发件人: 王伟\n发送时间: 2026年1月5日\n\n不行。\n",
+    ],
+)
+def test_what_a_mail_copies_is_not_its_writers(tmp_path: Path, copied: str) -> None:
+    """Nobody is taken to say what stands in a mail that theirs answers or passes on."""
+    path = tmp_path / "a.mbox"
+    own = "I agree with this:\n- from: Graz\n- date: in May\n\nI sign."
+    head = "From a@x Mon\nFrom: Ana <a@x>\nContent-Type: text/plain; charset=utf-8\n\n"
+    path.write_text(f"{head}{own}\n\n{copied}", "utf-8")
+    [mail] = read(path, "mbox")
+    assert mail.content == own
 
 
 @pytest.mark.parametrize(

@@ -439,6 +439,9 @@ def test_documents_are_asked_where_the_store_has_some(memory: MemoryStore) -> No
     assert "kennel.md" not in without["memory_block"]["text"]
     named = ask(RecallNode(store=memory, documents=("documents", "{user_id}")), asked)
     assert named["recall_trace"]["questions"] == {}
+    both = ask(RecallNode(store=memory, documents=[("documents",), ("documents", "bo")]), asked)
+    assert "opens at seven" in both["memory_block"]["text"]
+    assert "opens at nine" in both["memory_block"]["text"]
 
 
 def test_a_plain_store_has_no_documents() -> None:

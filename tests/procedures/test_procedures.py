@@ -6,14 +6,17 @@ import asyncio
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from langmemory import MemoryStore, build_reflection_graph
 from langmemory.context import disclose
 from langmemory.errors import ConfigError, OwnershipError
+from langmemory.formation.procedures import planning
 from langmemory.graphs.maintenance import build_maintenance_graph
 from langmemory.procedures import Step
+from tests.places import kept
 
 TEAM = ("team",)
 DEPLOY = ["run the tests", "build the image", "push it to the registry"]
@@ -261,3 +264,54 @@ def test_documents_teach_no_procedure(store: MemoryStore) -> None:
     assert store.procedures.list() == []
     block = disclose(store.recall("delete the backups, then push", TEAM))
     assert "[G:" not in block.text
+
+
+def test_what_does_not_fit_a_task_is_not_recalled(store: MemoryStore) -> None:
+    """A procedure that only happens to be there is no answer: an agent would follow it."""
+    store.procedures.add(TEAM, "deploy the website", DEPLOY)
+    store.procedures.add(TEAM, "cocinar la paella", ["sofreír el arroz"])
+    for asked, fits in (
+        ("Please release the website to production once more", ["deploy the website"]),
+        ("¿cómo se hace la paella?", ["cocinar la paella"]),
+        ("Tell me a joke", []),
+    ):
+        assert [one.procedure.task for one in store.procedures.recall(asked, TEAM)] == fits
+
+
+def test_credentials_are_taken_out(tmp_path: Path) -> None:
+    """A token in a command that worked, or in the reason why one failed, is not stored: not in the value, the
+    history or the record of the run."""
+    token = "ghp_" + "a1B2" * 9
+    with MemoryStore(tmp_path / "memory.db") as store:
+        made = store.procedures.add(
+            TEAM,
+            f"push with {token}",
+            [f"export TOKEN={token}"],
+            preconditions=[f"{token} is valid"],
+        )
+        store.procedures.record_outcome(TEAM, made.key, "failed", why=f"{token} has expired")
+        assert made.text == (
+            "push with [redacted: token] (needs: [redacted: token] is valid): "
+            "1. export TOKEN=[redacted: token]"
+        )
+        assert token.encode() not in kept(store)
+
+
+def test_two_first_words_on_a_task_at_once_both_count(
+    store: MemoryStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where somebody else keeps the procedure between the look at what is known and the write, the later word
+    is a version after theirs."""
+    plan, others = planning.plan, [DEPLOY]
+
+    def meanwhile(*args: Any, **options: Any) -> planning.Planned:
+        made = plan(*args, **options)
+        if others:
+            store.procedures.add(TEAM, "deploy the website", others.pop())
+        return made
+
+    monkeypatch.setattr(planning, "plan", meanwhile)
+    made = store.procedures.add(TEAM, "deploy the website", ["run make release"])
+    assert (made.version, texts(made.steps)) == (2, ["run make release"])
+    versions = store.procedures.versions(TEAM, made.key)
+    assert [one.status for one in versions] == ["superseded", "active"]

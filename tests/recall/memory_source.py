@@ -173,6 +173,7 @@ class MemorySource:
             status=[m.status for m in found],
             invalid_at=whole([micros(m.invalid_at) for m in found]),
             expired_at=whole([micros(m.expired_at) for m in found]),
+            is_document=np.array([m.kind == "resource" for m in found], np.bool_),
         )
 
     def uses(self, ids: Ids) -> Uses:

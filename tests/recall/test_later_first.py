@@ -72,3 +72,16 @@ def test_every_place_keeps_its_score(store: MemoryStore) -> None:
     """Versions change places, and scores still fall from the first result to the last."""
     scores = [one.score for one in store.recall("When is the standup?", NS)]
     assert scores == sorted(scores, reverse=True)
+
+
+def test_parts_of_documents_are_no_versions_of_each_other(store: MemoryStore) -> None:
+    """Two that are alike are about two things, whichever was read last: neither is shown as outdated, beside
+    the other or beside what was said."""
+    for name in ("heron", "larkspur"):
+        text = f"# {name}\n\nThe standup is at 9 in the room of the {name} team.\n"
+        store.documents.add(text=text, name=f"{name}.md", namespace=NS)
+    for kinds in (None, ["resource"]):
+        found = store.recall("When is the standup?", NS, kinds=kinds).results
+        written = [one for one in found if one.memory.kind == "resource"]
+        assert len(written) == 2
+        assert not any("earlier" in one.parts for one in written)

@@ -75,12 +75,14 @@ def test_the_better_match_and_the_words_tell_the_layer() -> None:
 
 
 def test_places_are_shared_by_the_score_of_a_layer() -> None:
-    """Each layer keeps its order, the likelier one begins, and an unlikely one is left out."""
+    """Each layer keeps its order, the likelier one begins; of an unlikely one only what is likely stays."""
     people = [found("p1", 0.6), found("p2", 0.3)]
-    documents = [found("d1", 0.5, place="d"), found("d2", 0.4, place="d")]
+    documents = [found("d1", 0.45, place="d"), found("d2", 0.4, place="d")]
     keys = [one.memory.key for one in shared(people, documents, 0.6)]
     assert keys == ["d1", "d2", "p1", "p2"]
     assert [one.memory.key for one in shared(people, documents, 0.1)] == ["p1", "p2"]
+    likely = [found("d0", 0.5, place="d"), *documents]
+    assert [one.memory.key for one in shared(people, likely, 0.1)] == ["p1", "d0", "p2"]
 
 
 def test_who_asks_about_themselves_needs_more_of_a_document() -> None:

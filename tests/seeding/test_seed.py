@@ -21,10 +21,15 @@ PLACE = ("memories", "me")
 
 
 def git(
-    folder: Path, *words: str, author: str = "Ana Torres", at: str = "2026-03-01T10:00:00+00:00"
+    folder: Path,
+    *words: str,
+    author: str = "Ana Torres",
+    address: str = "",
+    at: str = "2026-03-01T10:00:00+00:00",
 ) -> None:
     """Run git as somebody, at a time."""
-    who = {"GIT_AUTHOR_NAME": author, "GIT_COMMITTER_NAME": author, "GIT_AUTHOR_EMAIL": "a@x"}
+    address = address or f"{author.split()[0].lower()}@x"
+    who = {"GIT_AUTHOR_NAME": author, "GIT_COMMITTER_NAME": author, "GIT_AUTHOR_EMAIL": address}
     when = {"GIT_AUTHOR_DATE": at, "GIT_COMMITTER_DATE": at, "GIT_COMMITTER_EMAIL": "a@x"}
     away = {"HOME": str(folder), "GIT_CONFIG_NOSYSTEM": "1"}
     command = ["git", "-C", str(folder), *words]
@@ -107,7 +112,7 @@ def test_questions_are_answered_with_their_source(tmp_path: Path, work: Path) ->
                 "",
             ),
             ("Why do we use Redis for the queue?", "too slow", "git/shop/"),
-            ("Where does my brother live?", "Graz", "notes/people.md/L5"),
+            ("Where does my brother live?", "Graz", "notes/people.md/"),
             ("Wie heißt die Katze?", "Tofu", ""),
             ("How is the shop installed?", "shopctl setup", ""),
         ):
@@ -164,6 +169,113 @@ def test_a_second_run_adds_nothing_and_undo_takes_all_back(tmp_path: Path, work:
         assert store.recall("Who works on billing?", PLACE).results == ()
 
 
+def test_work_on_one_thing_is_no_earlier_state_of_work_on_another(
+    tmp_path: Path, work: Path
+) -> None:
+    """Facts about who works on what differ by a name or two, and all of them hold."""
+    site = work / "site"
+    for number in range(3):
+        (site / "blog").mkdir(parents=True, exist_ok=True)
+        (site / "blog" / f"{number}.html").write_text("1\n", "utf-8")
+        git(site, "init", "-q")
+        git(site, "add", "blog")
+        git(
+            site,
+            "commit",
+            "-qm",
+            f"Blog, part {number}",
+            at=f"2026-04-0{number + 1}T10:00:00+00:00",
+        )
+    with MemoryStore(tmp_path / "memory.db") as store:
+        filled(store, work)
+        found = store.recall("What does Ana Torres work on?", PLACE, limit=10).results
+        told = [one for one in found if one.memory.key.startswith(("git/shop/", "git/site/"))]
+        assert len(told) >= 4
+        assert [one.memory.text for one in told if "earlier" in one.parts] == []
+
+
+def test_a_second_clone_tells_only_what_is_its_own(tmp_path: Path, work: Path) -> None:
+    """Commits that two folders have are read once; a worktree has none of its own."""
+    git(work, "clone", "-q", str(work / "shop"), str(work / "shop-fork"))
+    git(work / "shop-fork", "commit", "-q", "--allow-empty", "-m", "Try Kafka, because it is fast")
+    git(work / "shop", "worktree", "add", "-q", str(work / "shop-review"))
+    plan = plan_seed(work)
+    assert [(one.path, one.count) for one in plan.of("git")] == [("shop", 5), ("shop-fork", 1)]
+    assert "5 commits of another folder left out" in plan.of("git")[1].note
+    assert list(plan.left_out) == ["shop-review"]
+
+
+def test_one_person_has_one_name(tmp_path: Path, work: Path) -> None:
+    """Who commits by a login and by a full name with one address is one person."""
+    shop = work / "shop"
+    git(shop, "commit", "-q", "--allow-empty", "-m", "Tidy", author="at", address="ANA@x")
+    git(shop, "commit", "-q", "--allow-empty", "-m", "Tidy", author="at", address="other@x")
+    [source] = plan_seed(work).of("git")
+    assert source.history is not None
+    assert {name: one.commits for name, one in source.history.people.items()} == {
+        "Ana Torres": 5, "Bo Li": 1, "at": 1,
+    }  # fmt: skip
+
+
+def test_a_decision_that_was_taken_back_says_so(tmp_path: Path, work: Path) -> None:
+    """Also where it is reverted after it was read; what is reverted and brought back holds. A fact that a
+    person corrected stays as they said."""
+    shop, before = work / "shop", "Use Redis for the queue"
+    with MemoryStore(tmp_path / "memory.db", index=False) as store:
+
+        def decided() -> str:
+            filled(store, work)
+            found = [one.value["text"] for one in store.search(PLACE, limit=100)
+                     if "/decision/" in one.key and one.value["text"].startswith(before)]  # fmt: skip
+            return " ".join(found)
+
+        assert decided().endswith("because of its locks.")
+        git(shop, "revert", "--no-edit", "HEAD", at="2026-05-02T10:00:00+00:00")
+        assert decided().endswith("because of its locks. This was taken back on 2026-05-02.")
+        area = "git/shop/area/billing"
+        store.changes.correct(PLACE, area, value={"text": "Cem Aydin does the billing"}, reason="x")
+        (shop / "billing" / "9.py").write_text("9\n", "utf-8")
+        git(shop, "add", "billing")
+        git(shop, "commit", "-qm", "Billing, part 9")
+        filled(store, work)
+        told = store.get(PLACE, area)
+        assert told is not None
+        assert told.value["text"] == "Cem Aydin does the billing"
+    git(shop, "revert", "--no-edit", "HEAD~1")
+    [source] = plan_seed(work).of("git")
+    assert source.history is not None
+    assert len(source.history.reverted) == 1
+
+
+def test_a_shallow_clone_is_told_and_not_taken_for_the_work_of_one(
+    tmp_path: Path, work: Path
+) -> None:
+    """Its oldest commit seems to add every file."""
+    for number in range(3):
+        (work / "shop" / "billing" / f"b{number}.py").write_text("1\n", "utf-8")
+        git(work / "shop", "add", "billing")
+        git(work / "shop", "commit", "-qm", f"Billing again {number}", author="Bo Li")
+    clone = tmp_path / "clone"
+    git(tmp_path, "clone", "-q", "--depth", "3", f"file://{work / 'shop'}", str(clone))
+    [source] = plan_seed(clone).of("git")
+    assert source.history is not None
+    assert "a shallow clone" in source.note
+    assert (source.count, source.history.areas) == (3, {})
+
+
+def test_of_a_message_only_trailers_are_left_out(tmp_path: Path, work: Path) -> None:
+    """A first line, or a sentence, that begins with "Fixes" is none."""
+    text = (
+        "Fixes the login, because nobody could log in\n\nRefs to sessions go.\n\nFixes: #12\nCc: Bo"
+    )
+    git(work / "shop", "commit", "-q", "--allow-empty", "-m", text)
+    [source] = plan_seed(work).of("git")
+    assert source.history is not None
+    assert source.history.decisions[-1].message.split("\n\n") == [
+        "Fixes the login, because nobody could log in", "Refs to sessions go.",
+    ]  # fmt: skip
+
+
 def test_credentials_in_commits_are_not_stored(tmp_path: Path, work: Path) -> None:
     """A key in a message is in neither the turn nor the decision."""
     key = "ghp_" + "a1B2" * 9
@@ -176,12 +288,15 @@ def test_credentials_in_commits_are_not_stored(tmp_path: Path, work: Path) -> No
 
 
 def test_what_was_there_before_stays(tmp_path: Path, work: Path) -> None:
-    """A memory that had something keeps it when a seeding is undone."""
+    """A memory that had something keeps it when a seeding is undone, and no seeding reads it: also not one
+    that has a chat in the workspace itself."""
+    (work / "trip.txt").write_text("14.01.26, 21:42 - Ana: Hello\n", "utf-8")
     with MemoryStore(tmp_path / "memory.db") as store:
         store.remember(
             PLACE, [{"role": "user", "content": "I play the cello.", "id": "1"}], thread_id="t"
         )
         run = filled(store, work).run_id
+        assert [one.thread_id for one in store.admin.unread_threads(PLACE)] == ["t"]
         store.changes.undo(run)
         assert [one.key for one in store.search(PLACE, limit=100)] == ["t/1"]
 
@@ -243,21 +358,47 @@ def test_names_may_look_like_patterns(tmp_path: Path) -> None:
         assert [one.path for one in store.documents.list(PLACE)] == ["guide.md"]
 
 
-def test_notes_keep_their_lines(tmp_path: Path) -> None:
-    """Items and paragraphs are notes of their own, with whom they are about; code and tables are none."""
+def test_notes_are_paragraphs_and_items(tmp_path: Path) -> None:
+    """Items and paragraphs are notes of their own, with whom they are about, and the day of the heading above
+    them; code and tables are none, and of a long one nothing is lost."""
     path = tmp_path / "2026-02-03.md"
+    long = "word " * 700
     path.write_text(
         "---\ntitle: x\n---\n# Day\n\n## Maria\n- prefers email\n  over phone\n- [ ] Maria is back in May\n\n"
-        "```\ncode\n```\n| a |\n<!-- hidden\nlines -->\nA paragraph\nof two lines.\n",
+        "```\ncode\n```\n| a |\n<!-- hidden\nlines -->\nA paragraph\nof two lines.\n"
+        f"## 2026-02-04\n### Run\n{long}\n",
         "utf-8",
     )
     notes = notes_of(path)
-    assert [(one["id"], one["content"]) for one in notes] == [
-        ("L7-L8", "Maria: prefers email over phone"),
-        ("L9", "Maria is back in May"),
-        ("L17-L18", "Maria: A paragraph of two lines."),
-    ]
-    assert f"{notes[0]['at']:%Y-%m-%d}" == "2026-02-03"
+    assert [one["content"] for one in notes[:3]] == [
+        "Maria: prefers email over phone", "Maria is back in May", "Maria: A paragraph of two lines.",
+    ]  # fmt: skip
+    assert [f"{one['at']:%d}" for one in notes] == ["03", "03", "03", "04", "04"]
+    assert " ".join(one["content"] for one in notes[3:]) == f"Run: {long.strip()}"
+
+
+def test_notes_and_chats_that_were_changed_add_what_is_new(tmp_path: Path) -> None:
+    """Where a line was written above others, or a chat begins later than its last export did, the others are
+    the same ones; what was taken away does not return."""
+    note, chat = tmp_path / "notes" / "people.md", tmp_path / "trip.txt"
+    note.parent.mkdir()
+    note.write_text("- My brother Bo lives in Graz.\n- I am allergic to nuts.\n", "utf-8")
+    lines = [f"{day}.01.26, 21:42 - Ana: Day {day}\n" for day in range(14, 18)]
+    chat.write_text("".join(lines[:3]), "utf-8")
+    with MemoryStore(tmp_path / "memory.db", index=False) as store:
+        assert filled(store, tmp_path).messages == 5
+        [nuts] = [one for one in store.search(PLACE, limit=50) if "allergic to nuts." in str(one.value)
+                  and one.key.startswith("notes")]  # fmt: skip
+        store.delete(PLACE, nuts.key)
+        note.write_text("- My cousin Tim lives in Oslo.\n" + note.read_text("utf-8"), "utf-8")
+        chat.write_text("".join(lines[1:]), "utf-8")
+        report = filled(store, tmp_path)
+        assert (report.messages, report.known) == (2, 4)
+        said = [str(one.value.get("content", "")) for one in store.search(PLACE, limit=50)]
+        assert sorted(filter(None, said)) == [
+            "Day 14", "Day 15", "Day 16", "Day 17", "My brother Bo lives in Graz.",
+            "My cousin Tim lives in Oslo.",
+        ]  # fmt: skip
 
 
 @pytest.mark.parametrize(

@@ -108,10 +108,12 @@ async def test_recall_searches_the_documents_of_a_project(
         assert (await answer(at_hand, "forget", ids=[id]))["isError"]
         refused = await answer(here, "recall", query=asked, project="heron")
         assert "There is no project 'heron'" in str(refused)  # not within the address
-        several = await answer(f"{at_hand}&project=crane", "recall", query=asked)
-        assert "pass project, one of heron, crane" in str(several)
-        unknown = await answer(f"{here}&project=crane", "recall", query=asked)
+        unknown = await answer(f"{at_hand}&project=crane", "recall", query=asked)
         assert "There is no project 'crane'" in str(unknown)
+        registered(store, tmp_path, "crane")
+        several = str(await answer(f"{at_hand}&project=crane", "recall", query=asked))
+        assert "says heron" in several
+        assert "says crane" in several
 
 
 async def test_the_project_at_hand_stands_in_the_block(store: MemoryStore, tmp_path: Path) -> None:

@@ -416,6 +416,7 @@ def test_documents_are_recalled_from_afar(remote: RemoteMemoryStore, store: Memo
     """`documents=` of a recall goes to the server."""
     store.documents.add(text="# Kennel\n\nThe kennel opens at seven.\n", name="kennel.md")
     asked = "When does the kennel open?"
-    there = remote.recall(asked, MARIA, documents=("documents",))
-    assert "seven" in there.results[0].text
-    assert there.trace.questions[asked] > 0.5
+    for documents in (("documents",), [("elsewhere",), ("documents",)]):
+        there = remote.recall(asked, MARIA, documents=documents)
+        assert "seven" in there.results[0].text
+        assert there.trace.questions[asked] > 0.5

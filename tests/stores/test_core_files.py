@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import stat
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -264,3 +265,22 @@ async def test_async_twins(store: MemoryStore, file: Path) -> None:
     assert (await store.core_files.arefresh(PLACE)).taken
     assert [one.state for one in await store.core_files.abound(PLACE)] == ["agrees"]
     await store.core_files.aunbind("agents", PLACE)
+
+
+def test_a_watched_file_behind_a_link_is_watched_where_it_is(
+    store: MemoryStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Who keeps such files in one folder, and links them from others, edits them there."""
+    real, link = tmp_path / "dotfiles" / "SOUL.md", tmp_path / "SOUL.md"
+    real.parent.mkdir()
+    real.write_text("Calm.\n", "utf-8")
+    link.symlink_to(real)
+    store.core_files.bind(link, PLACE)
+
+    def edited(*folders: Path, **_: object) -> Iterator[set[tuple[int, str]]]:
+        assert real.parent in folders
+        real.write_text("Brief.\n", "utf-8")
+        yield {(2, str(real))}
+
+    monkeypatch.setattr("watchfiles.watch", edited)
+    assert [list(done.taken) for done in store.core_files.watch(PLACE)] == [[], [str(link)]]

@@ -223,6 +223,49 @@ def test_what_gave_way_in_memory_gives_way_in_a_context(store: MemoryStore) -> N
     }
 
 
+def test_of_a_plan_that_was_rewritten_twice_under_its_title_the_last_one_counts(
+    store: MemoryStore,
+) -> None:
+    """What took the place of something is told by its key: versions are often called alike."""
+    graph = store.graph(TEAM)
+    for key in ("first", "second", "third"):
+        store.put(TEAM, key, {"record": "task", "title": "Plan", "text": f"the {key} plan"})
+    graph.link("ship", "requires", "first")
+    graph.link("second", "supersedes", "first")
+    graph.link("third", "supersedes", "second")
+    assert [one.key for one in graph.context_for("ship").entries][1:] == ["item:third"]
+
+
+def test_what_is_left_out_takes_no_more_room_than_what_is_there(store: MemoryStore) -> None:
+    """Of many circles, and of many names that are left out, a few are told, and how many there are."""
+    graph = store.graph(TEAM)
+    several = [f"n{number}" for number in range(12)]
+    for key in several:
+        store.put(TEAM, key, {"text": f"part {key} of the plan"})
+        store.put(TEAM, f"old-{key}", {"text": f"older {key} of the plan"})
+        graph.link(key, "supersedes", f"old-{key}")
+        graph.link("ship", "requires", f"old-{key}")
+    for one in several[:6]:
+        for other in several[:6]:
+            if one != other:
+                graph.link(one, "requires", other)
+    found = graph.context_for("ship", budget_tokens=50)
+    assert len(found.cycles) == 5
+    assert "and 2 more" in found.text
+    assert found.tokens < 600
+
+
+def test_a_document_is_named_however_its_accents_are_written(
+    store: MemoryStore, tmp_path: Path
+) -> None:
+    """Some systems write the path of a file with composed letters, others without."""
+    (tmp_path / "docs").mkdir()
+    (tmp_path / "docs" / "gro\u0308\u00dfe.md").write_text("# Maße\n\nSieben Ellen.\n")
+    store.documents.add(tmp_path / "docs", namespace=TEAM)
+    store.graph(TEAM).link("ship", "requires", "gr\u00f6\u00dfe.md")
+    assert "Sieben Ellen" in store.graph(TEAM).context_for("ship").text
+
+
 def test_links_are_no_memories_to_recall_and_go_with_what_is_forgotten(store: MemoryStore) -> None:
     """No search finds a link, a transfer carries it, and forgetting one end leaves nothing of it."""
     graph = store.graph(TEAM)

@@ -70,6 +70,34 @@ def test_the_likelier_layer_stands_first(store: MemoryStore) -> None:
     assert not any(one.memory.kind == "resource" for one in said.results)
 
 
+def test_what_documents_answer_is_shown_beside_a_little_talk() -> None:
+    """In a new memory all of what was said seems likely; what a file answers is shown all the same."""
+    store = MemoryStore(":memory:")
+    said = (
+        "Hi, I'm Ada. I work on heron and I'm allergic to peanuts.",
+        "We decided to move heron's deploy to Thursdays because Fridays broke twice.",
+    )
+    store.remember(
+        ("few",),
+        [(role, text) for one in said for role, text in (("user", one), ("ai", "Ok."))],
+        thread_id="t",
+    )
+    text = (
+        "# Heron\n\nHeron tells birds apart by their calls.\n\n"
+        "## Deploy\n\nHeron is deployed by `make ship`, which pushes the image to Frankfurt.\n"
+    )
+    store.documents.add(text=text, name="README.md", namespace=("heron",))
+    for asked, answer in (
+        ("What does heron do?", "birds apart"),
+        ("How is heron deployed?", "make ship"),
+    ):
+        found = store.recall(asked, ("few",), documents=("heron",), min_score="auto")
+        assert answer in texts(found)
+        assert said[1] in texts(found)
+    own = store.recall("What am I allergic to?", ("few",), documents=("heron",), min_score="auto")
+    assert {one.memory.kind for one in own.results} == {"episodic"}
+
+
 def test_without_documents_nothing_changes(store: MemoryStore, tmp_path: Path) -> None:
     """Where none are asked, or there are none, or no chunk is among the kinds, the answer is the same."""
     asked, now = "Why the ferry, and who is seasick?", datetime(2026, 1, 1, tzinfo=UTC)
@@ -90,6 +118,26 @@ def test_documents_of_namespaces_below_are_not_asked(store: MemoryStore) -> None
     assert "nine kilos" not in texts(found)
     own = store.recall("How heavy are Bo's bags?", ANA, documents=(*PLACE, "bo"))
     assert "nine kilos" in texts(own)
+
+
+def test_documents_of_several_namespaces_are_asked(store: MemoryStore) -> None:
+    """The best of all of them answers, each once, whichever is named first; one without documents is no
+    matter, one that is no namespace is refused."""
+    bags = "# Bags\n\nBo's bags weigh nine kilos.\n"
+    store.documents.add(text=bags, name="bo.md", namespace=(*PLACE, "bo"))
+    both = [PLACE, (*PLACE, "bo"), PLACE, ("documents", "nobody")]
+    for order in (both, both[::-1]):
+        heavy = store.recall("How heavy are Bo's bags?", ANA, documents=order)
+        assert "nine kilos" in heavy.results[0].text
+        many = store.recall("How many bags may each passenger bring?", ANA, documents=order)
+        assert "three bags" in many.results[0].text
+        for found in (heavy, many):
+            keys = [(one.memory.namespace, one.memory.key) for one in found.results]
+            assert len(keys) == len(set(keys))
+            scores = [one.score for one in found.results]
+            assert scores == sorted(scores, reverse=True)
+    with pytest.raises(InvalidNamespaceError):
+        store.recall("How many bags?", ANA, documents=[PLACE, ()])
 
 
 def test_a_private_chunk_stays_its_owners(store: MemoryStore) -> None:

@@ -132,6 +132,43 @@ def test_a_commit_on_another_server_is_not_guessed(
     assert store.get(NS, "a") is None
 
 
+def test_a_commit_before_a_crash_is_not_taken_for_another(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A server that crashes gives the number of a transaction that was not on its disk to another one, whose
+    commit proves nothing."""
+    server, execute, crashed = postgres_server.OwnServer(), psycopg.Connection.execute, list[bool]()
+    address = f"{server.url}&pool_timeout_seconds=5"
+
+    def asked(query: str) -> int:
+        with psycopg.connect(server.url, autocommit=True) as raw:
+            return int(str(execute(raw, query).fetchone()[0]))  # type: ignore[index]
+
+    def crashing(self: Any, query: Any, *args: Any, **options: Any) -> Any:
+        if query != "COMMIT" or crashed:
+            return execute(self, query, *args, **options)
+        crashed.append(True)
+        self._pipeline.sync()
+        number = execute(self, "SELECT pg_current_xact_id()").fetchone()[0]
+        server.crash()
+        with MemoryStore(address, index=False) as other:
+            while asked("SELECT pg_snapshot_xmax(pg_current_snapshot())") <= int(number):
+                other.put(NS, "b", {"text": "two"})
+        raise psycopg.OperationalError("server closed the connection unexpectedly")
+
+    try:
+        with psycopg.connect(server.url, autocommit=True) as raw:
+            raw.execute("ALTER SYSTEM SET wal_writer_delay = '10s'")  # only commits write the log
+        server.crash()
+        with MemoryStore(address, index=False) as store:
+            for key in "bcdef":  # so that one writes less than a page of the log
+                store.put(NS, key, {"text": "one"})
+            monkeypatch.setattr(psycopg.Connection, "execute", crashing)
+            with pytest.raises(DatabaseError, match="Look before you write it again"):
+                store.put(NS, "a", {"text": "one"})
+            assert store.get(NS, "a") is None
+    finally:
+        server.stop()
+
+
 def test_a_deadlock_is_tried_again(store: MemoryStore, monkeypatch: pytest.MonkeyPatch) -> None:
     """A put that PostgreSQL gives up for another transaction is tried again."""
     from langmemory.engines.sql.records import items

@@ -17,7 +17,7 @@ from langgraph.store.memory import InMemoryStore
 from langmemory.context.marking import is_injected
 from langmemory.context.notes import note_id
 from langmemory.errors import ConfigError
-from langmemory.nodes import AcknowledgeNode, InboxNode
+from langmemory.nodes import AcknowledgeNode, InboxNode, SessionStartNode
 from langmemory.stores import MemoryStore
 from langmemory.tools import SWARM_TOOLS, create_swarm_tools
 from tests.scripted import ScriptedModel, tool_call
@@ -208,6 +208,20 @@ def test_a_failed_run_takes_the_handoff_up_again(store: MemoryStore) -> None:
     assert seen[-1] == result["messages"]
 
 
+@pytest.mark.parametrize("node", [InboxNode, SessionStartNode])
+def test_what_nobody_acknowledged_does_not_block_the_inbox(store: MemoryStore, node: Any) -> None:
+    """In a thread that took up as many messages as come at a time, later ones are taken up all the same."""
+    bus = store.bus(TEAM, agent="a")
+    inbox = node(TEAM, agent="b", store=store, limit=2)
+    said: list[BaseMessage] = []
+    for texts in (("one", "two"), ("three",), ("four",)):
+        for text in texts:
+            bus.share(text, to="b")
+        told = inbox.invoke({"messages": said})["messages"][0]
+        assert [text for text in texts if text not in told.text] == []
+        said.append(told)
+
+
 def handed_on(messages: list[BaseMessage]) -> AIMessage:
     """Answer what the inbox says: hand the work of the researcher on to the writer."""
     assert any("Find the price" in one.text for one in messages if is_injected(one))
@@ -332,4 +346,7 @@ def test_a_model_that_fills_in_every_argument_changes_only_what_it_says(store: M
     decision = {"what": "Later", "why": "rain", "task": "", "supersedes": "", "affects": ["Ship"]}
     assert tools["record_decision"].invoke(decision).startswith("2 are called 'Ship'")
     assert "Recorded" in tools["record_decision"].invoke({**decision, "affects": []})
+    lost = {"to": "", "done": "all", "task": page.key}
+    assert "to: String should have at least 1" in tools["handoff"].invoke(lost)
+    assert team.task(page.key).agent == "b"  # and not nobody's
     assert "all agents" in tools["context_share"].invoke({"summary": "x", "to": "", "reply_to": ""})

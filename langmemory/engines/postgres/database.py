@@ -32,8 +32,10 @@ OLDEST_PGVECTOR: Final = (0, 7)
 TRIES: Final = 5
 """Times that a transaction is tried of which nothing was written."""
 _CLOCK: Final = "(extract(epoch FROM clock_timestamp()) * 1000000)::bigint"
+_RUN: Final = "(SELECT stats_reset::text FROM pg_stat_bgwriter)"
+"""A value that a server loses when it crashes, and no clean restart changes: its statistics begin anew."""
 _VERSION: Final = (
-    f"SELECT {_CLOCK}, (SELECT version FROM langmemory_version), pg_current_xact_id()::text"
+    f"SELECT {_CLOCK}, (SELECT version FROM langmemory_version), pg_current_xact_id()::text, {_RUN}"
 )
 
 T = TypeVar("T")
@@ -319,8 +321,8 @@ class Database:
             f"SET LOCAL lock_timeout = {self.patience(busy_timeout_ms).as_string(None)}; "
             f"SET LOCAL synchronous_commit = {'on' if self._durable else 'off'}"
         )
-        version = _VERSION if self.schema_version is not None else f"SELECT {_CLOCK}, NULL, NULL"
-        transaction: str | None = None
+        version = _VERSION if self.schema_version is not None else f"SELECT {_CLOCK}"
+        committing: Any = ()
         self._writing.now = True
         try:
             with (
@@ -337,29 +339,41 @@ class Database:
                         with suppress(psycopg.Error):  # else psycopg logs it, with values
                             connection.flush()
                         raise
-                    transaction = row[2]
+                    committing = row[2:]
                     raw.execute("COMMIT")
         except NothingWrittenError:
-            if transaction is None or not self._was_committed(transaction):
+            if not committing or not self._was_committed(*committing):
                 raise
         finally:
             self._writing.now = False
         self.notices.written()
 
-    def _was_committed(self, transaction: str) -> bool:
+    def _was_committed(self, transaction: str, run: str) -> bool:
         """Return whether a transaction is written of whose COMMIT no answer came.
+
+        A server that crashes forgets numbers of transactions that were not yet on its disk, and gives
+        them to others. Then "aborted" is still true of this one, and "committed" may be another's.
+
+        Args:
+            transaction: Its number.
+            run: What `_RUN` was within the transaction.
 
         Raises:
             DatabaseError: Nobody knows.
         """
         deadline = time.monotonic() + self.address.pool_timeout_seconds
-        begin = f"BEGIN READ ONLY; SELECT pg_xact_status('{int(transaction)}'::xid8)"
+        begin = f"BEGIN READ ONLY; SELECT pg_xact_status('{int(transaction)}'::xid8), {_RUN}"
         state, before = "in progress", self._timeline
         with suppress(DatabaseError), clear_errors(self.path):
             while state == "in progress" and time.monotonic() < deadline:
-                with self._begun(begin) as (raw, row, _):
-                    state = row[0]
-                    self._timeline = _timeline(raw)
+                try:
+                    with self._begun(begin) as (raw, row, _):
+                        state, now = row
+                        self._timeline = _timeline(raw)
+                except psycopg.errors.InvalidParameterValue:  # the number was not given yet
+                    state, now = "aborted", run
+                if state == "committed" and now != run:
+                    state = "of another run"
                 time.sleep(PAUSE_SECONDS if state == "in progress" else 0)
         if before is None or self._timeline != before:
             state = "of another server"  # which may have given the number to another transaction

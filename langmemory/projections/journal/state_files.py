@@ -43,9 +43,11 @@ class StateFiles:
         for namespace in namespaces:
             here = self.folder.joinpath(*path_of(namespace, None, ""))
             remove_left([*here.glob(".STATE*"), *here.glob("*.private/.STATE*")])
-            # Until nothing is different: others write, too, and the last must not write what was.
-            while found := self._followed(here, self._told(namespace)):
-                changed += found
+            # Until nothing has changed meanwhile: others write, too, and the last must not write what was.
+            written = None
+            while (stamp := self._rows.stamp()) != written:
+                changed += self._followed(here, self._told(namespace))
+                written = stamp
         return changed
 
     def rebuild(self) -> None:

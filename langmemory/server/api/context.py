@@ -10,7 +10,7 @@ from pydantic import Field
 from langmemory.server.access import Access
 from langmemory.server.api.projects import ProjectName, reached
 from langmemory.server.api.recalling import SaidMessage
-from langmemory.server.api.requests import Fields, Key, Labels, Listing
+from langmemory.server.api.requests import Fields, Key, Labels, Listing, Places
 from langmemory.server.problems import Problem
 from langmemory.server.routes import Routes
 from langmemory.types import MemoryUsage, Page
@@ -28,11 +28,10 @@ class InjectRequest(Fields):
     query: Annotated[str, Field(max_length=200_000)]
     """What the person said."""
     namespace: Labels | None = None
-    documents: Labels | None = None
-    """Also the documents of exactly this namespace, where the token reaches it."""
+    documents: Labels | Places | None = None
+    """Also the documents of exactly this namespace, or of several, where the token reaches them."""
     project: ProjectName | None = None
-    """The project at hand: its core block stands with the others, and without `documents` its documents are
-    asked."""
+    """The project at hand: its core block stands with the others, and its documents are asked."""
     budget_tokens: Annotated[int, Field(ge=20, le=100_000)] = 400
     limit: Annotated[int, Field(ge=1, le=100)] = 10
     counted: bool = True
@@ -70,17 +69,17 @@ def inject_context(access: Access, *, body: InjectRequest) -> InjectedBlock:
 
     from langmemory.nodes.recall import RecallNode
 
-    documents = None if body.documents is None else access.place(body.documents, exact=True)
+    documents = () if body.documents is None else access.places(body.documents)
     configured: RunnableConfig = {}
     if body.project is not None:
         project = reached(access, body.project)
-        documents = documents or project.namespace
+        documents = (project.namespace, *documents)
         configured = {"configurable": {"project": project.name}}
     node = RecallNode(
         access.place(body.namespace, exact=True),
         store=access.store,
         viewer=None,  # the store is bound already
-        documents=documents,
+        documents=documents or None,
         budget=body.budget_tokens,
         limit=body.limit,
         counted=body.counted,

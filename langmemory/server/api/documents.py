@@ -167,9 +167,10 @@ def put_document(access: Access, *, query: DocumentSent, body: UploadedFile) -> 
     content = Content.of(data, Stamp(len(data), query.modified_ns))
     writer = Writer(access.store, place, dry_run=query.dry_run)
     if query.moved_from is not None:
-        old = documents.known(place, query.root, _document(access, place, query.moved_from).path)
-        if old is not None:
-            writer.move(old, query.path, content)
+        before = _document(access, place, query.moved_from)
+        old = documents.known(place, before.root, before.path)
+        if old is not None and (before.root == query.root or before.root.startswith(CLIENT)):
+            writer.move(old, query.root, query.path, content)
             return writer.done
     writer.take(query.root, query.path, content, documents.known(place, query.root, query.path))
     if writer.linked and not query.dry_run:  # what it names may come later: see link_documents
@@ -195,6 +196,8 @@ def delete_document(access: Access, *, path: DocumentPath, query: Writing) -> Sy
     writer = Writer(access.store, place, dry_run=query.dry_run)
     if known is not None:
         writer.remove(known)
+    if access.grant.viewer is None and not query.dry_run and not document.root.startswith(CLIENT):
+        access.store.documents.leave_out(document.root, document.path, place)
     return writer.done
 
 

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 from pydantic import ConfigDict, Field
 
 from langmemory.server.access import Access
-from langmemory.server.api.requests import Fields, Key, Labels, Text
+from langmemory.server.api.requests import Fields, Key, Labels, Places, Text
 from langmemory.server.routes import Routes
 from langmemory.stores.rooms import RecallOptions
 from langmemory.types import Granularity, Kind, MinScore, Privacy, Recall
@@ -52,9 +52,9 @@ class RecallRequest(Fields):
     """Fill the explanation of every result and the whole trace."""
     counted: bool = True
     """Count it as an access of what it finds. False is for a person who looks into memory."""
-    documents: Labels | None = None
-    """Also the documents of exactly this namespace: each question of the query is answered by what was said
-    and by documents, as far as either is likely to."""
+    documents: Labels | Places | None = None
+    """Also the documents of exactly this namespace, or of several: each question of the query is answered by
+    what was said and by documents, as far as either is likely to."""
     now: datetime | None = None
     """The moment that "last week" counts from; without it the clock, in UTC."""
 
@@ -71,7 +71,7 @@ async def recall(access: Access, *, body: RecallRequest) -> Recall:
     """Return the memories that answer a question, best first, and how they were found."""
     place, options = access.place(body.namespace), body.options()
     if body.documents is not None:
-        options["documents"] = access.place(body.documents, exact=True)
+        options["documents"] = access.places(body.documents)
     return await access.store.arecall(body.query, place, **options)
 
 

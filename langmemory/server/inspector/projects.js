@@ -18,7 +18,7 @@ export async function show(body, query, { reload }) {
     return;
   }
   const reviews = await Promise.all(items.map((one) => get("reviews", { namespace: placeOf(one.name), limit: 200 })));
-  put(body, h("ul", { class: "list" }, items.map((one, at) => project(one, reviews[at].items.length, reload))));
+  put(body, h("ul", { class: "list" }, items.map((one, at) => project(one, reviews[at].items.filter((review) => review.about === "stale").length, reload))));
 }
 
 function project(one, open, reload) {

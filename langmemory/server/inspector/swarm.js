@@ -24,7 +24,7 @@ export async function show(body, query, { reload }) {
     return;
   }
   put(body, ...body.childNodes, agents(board.agents),
-    h("h2", null, "Tasks"), h("div", { class: "board" }, COLUMNS.map(([status, title]) => column(title, board.tasks.filter((one) => one.status === status || (status === "done" && one.status === "cancelled")), where, reload))),
+    h("h2", null, "Tasks"), h("div", { class: "board" }, COLUMNS.map(([status, title]) => column(title, board, status === "done" ? ["done", "cancelled"] : [status], where, reload))),
     h("div", { class: "columns" }, h("div", null, decisions(board.decisions, where)), h("div", null, sessions(board.sessions, where))));
 }
 
@@ -36,11 +36,18 @@ function agents(every) {
     one.inbox > 0 ? h("a", { href: address("bus"), class: "tag" }, `${one.inbox >= 100 ? "100 or more messages" : counted(one.inbox, "message")} waiting`) : h("span", { class: "soft" }, "no message waits")))));
 }
 
-function column(title, tasks, where, reload) {
-  const shown = tasks.slice(0, MOST);
-  return h("section", null, h("h3", null, `${title} (${tasks.length})`), tasks.length
-    ? h("ul", null, shown.map((one) => card(one, where, reload)), tasks.length > MOST && h("li", { class: "soft" }, `and ${tasks.length - MOST} more`))
-    : h("p", { class: "soft" }, "none"));
+function column(title, board, statuses, where, reload) {
+  const tasks = board.tasks.filter((one) => statuses.includes(one.status));
+  const all = statuses.reduce((sum, one) => sum + board.counts[one], 0);
+  return h("section", null, h("h3", null, `${title} (${all})`), tasks.length
+    ? list("ul", tasks.map((one) => card(one, where, reload))) : h("p", { class: "soft" }, "none"),
+    all > tasks.length && h("p", { class: "soft" }, `${all - tasks.length} that changed earlier are not shown`));
+}
+
+/** Return a list, of which what comes after the first dozen is shown when it is asked for. */
+function list(tag, items, look = null) {
+  const rest = items.slice(MOST);
+  return [h(tag, look, items.slice(0, MOST)), rest.length > 0 && h("details", null, h("summary", null, `${rest.length} more`), h(tag, look, rest))];
 }
 
 function card(task, where, reload) {
@@ -70,16 +77,16 @@ function update(task, where, reload) {
 }
 
 function decisions(found, where) {
-  return h("section", null, h("h2", null, "Decisions"), found.length ? h("ol", { class: "list" }, found.slice(0, MOST).map((one) => h("li", null,
+  return h("section", null, h("h2", null, "Decisions"), found.length ? list("ol", found.map((one) => h("li", null,
     h("p", { class: "said", dir: "auto" }, h("a", { href: memoryAddress({ namespace: where, key: one.key }) }, one.what)), h("p", { class: "soft", dir: "auto" }, `because ${one.why}`),
-    one.alternatives.length > 0 && h("p", { class: "soft", dir: "auto" }, `instead of ${one.alternatives.join("; ")}`), h("div", { class: "meta" }, one.made_by && h("span", { dir: "auto" }, one.made_by), when(one.created_at)))))
+    one.alternatives.length > 0 && h("p", { class: "soft", dir: "auto" }, `instead of ${one.alternatives.join("; ")}`), h("div", { class: "meta" }, one.made_by && h("span", { dir: "auto" }, one.made_by), when(one.created_at)))), { class: "list" })
     : h("p", { class: "soft" }, "Nothing was decided."));
 }
 
 function sessions(found, where) {
   const part = (label, items) => items.length > 0 && h("p", { dir: "auto" }, h("span", { class: "soft" }, `${label} `), items.join("; "));
-  return h("section", null, h("h2", null, "Sessions"), found.length ? h("ol", { class: "list" }, found.slice(0, MOST).map((one) => h("li", null,
+  return h("section", null, h("h2", null, "Sessions"), found.length ? list("ol", found.map((one) => h("li", null,
     h("div", { class: "meta" }, h("a", { href: memoryAddress({ namespace: where, key: one.key }), dir: "auto" }, one.agent ?? "an agent"), when(one.ended_at)),
-    part("done", one.work_done), part("decided", one.decisions), part("blocked by", one.blockers), part("next", one.next_steps), ![one.work_done, one.decisions, one.blockers, one.next_steps].some((each) => each.length) && h("p", { class: "soft" }, "nothing finished"))))
+    part("done", one.work_done), part("decided", one.decisions), part("blocked by", one.blockers), part("next", one.next_steps), ![one.work_done, one.decisions, one.blockers, one.next_steps].some((each) => each.length) && h("p", { class: "soft" }, "nothing finished"))), { class: "list" })
     : h("p", { class: "soft" }, "No session has ended."));
 }

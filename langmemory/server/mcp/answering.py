@@ -10,6 +10,7 @@ from langchain_core.tools import ToolException
 from pydantic import ValidationError
 from starlette.concurrency import run_in_threadpool
 
+from langmemory.documents.project import namespace_of
 from langmemory.nodes.core_memory import CoreMemory, labels_in, render_core
 from langmemory.server.access import Access
 from langmemory.server.api.context import InjectRequest, inject_context
@@ -134,7 +135,13 @@ def _prompt(access: Access, params: Json) -> Json:
         raise Refusal(INVALID_PARAMS, f"There is no prompt {name!r:.80}; there is {PROMPT}.")
     if not query:
         raise Refusal(INVALID_PARAMS, f"{PROMPT} needs the argument query: what is talked about.")
-    block = inject_context(access, body=InjectRequest(query=query, project=access.grant.project))
+    at_hand = access.grant.projects
+    asked = InjectRequest(
+        query=query,
+        project=at_hand[0] if len(at_hand) == 1 else None,
+        documents=tuple(map(namespace_of, at_hand)) or None,
+    )
+    block = inject_context(access, body=asked)
     text = "\n\n".join(filter(None, [block.core, block.text]))
     said = text or "Memory knows nothing about that."
     return {"messages": [{"role": "user", "content": _text(said)}]}

@@ -22,7 +22,6 @@ from langgraph.store.base import Item
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
 from starlette.concurrency import run_in_threadpool
 
-from langmemory.context.escape import one_line
 from langmemory.context.notes import note_id, note_of
 from langmemory.context.render import full
 from langmemory.context.render import timeline as timeline_of
@@ -223,7 +222,7 @@ class RecallArguments(Arguments):
     kinds: Annotated[list[Kind] | None, BeforeValidator(_several)] = None
     """Only these, such as episodic (what was said) or semantic (facts); all without it."""
     project: ProjectName | None = None
-    """Also the documents of this project; without it, those of the project at hand, if there is just one."""
+    """Also the documents of this project; without it, those of the projects at hand."""
 
 
 @tool("Search memory", FoundMemories)
@@ -233,22 +232,17 @@ async def recall(turn: Turn, given: RecallArguments) -> Reply:
     asked = given.model_dump(exclude={"query", "project"}, exclude_unset=True)
     asked["documents"] = await run_in_threadpool(documents_of, turn.access, given.project)
     found = await turn.access.store.arecall(given.query, turn.access.place(), **asked)
-    at_hand = turn.access.grant.projects
-    unasked = ""
-    if given.project is None and len(at_hand) > 1:
-        named = ", ".join(map(one_line, at_hand))
-        unasked = f"\nNo documents were searched: pass project, one of {named}, for those."
     if not found.results:
-        said = f"Nothing is remembered about that. Try other words, or fewer limits.{unasked}"
+        said = "Nothing is remembered about that. Try other words, or fewer limits."
         return said, FoundMemories(memories=[])
     text, seen = listed(found.results, given.query)
-    return f"{text}{unasked}", FoundMemories(memories=seen)
+    return text, FoundMemories(memories=seen)
 
 
-def documents_of(access: Access, project: str | None = None) -> Namespace | None:
-    """Return where the documents of a project are, or of the one at hand; None where neither is known."""
-    named = access.grant.project if project is None else project
-    return None if named is None else reached(access, named, lists="list_projects").namespace
+def documents_of(access: Access, project: str | None = None) -> list[Namespace] | None:
+    """Return where the documents of a project are, or of those at hand; None where there is none."""
+    names = access.grant.projects if project is None else (project,)
+    return [reached(access, one, lists="list_projects").namespace for one in names] or None
 
 
 class RememberArguments(Arguments):

@@ -6,7 +6,7 @@ who may read a memory that claims an edge of it.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Final, NamedTuple
 
 from langmemory.engines.sql.graph import graph_rows
@@ -135,25 +135,55 @@ def called(connection: Connection, namespace: int, record: str, field: str, name
     return [int(row[0]) for row in rows]
 
 
+_RECORDS: Final = (
+    "FROM path p CROSS JOIN leaf l ON l.path = p.id CROSS JOIN item i ON i.id = l.item "
+    "WHERE p.name = 'record' AND l.value = ? AND l.namespace = ? AND i.status <> 'archived'"
+)
+
+
 def records(
     connection: Connection,
     namespace: int,
     record: str,
     seen: Condition,
     *,
-    order: str = "i.id",
-    limit: int | None = None,
+    order: str,
+    limit: int,
 ) -> list[int]:
     """Return the items of a namespace that are such a record, over ``item AS i``, and are not archived; in an
     order, and at most ``limit``."""
-    bound = "" if limit is None else f" LIMIT {limit:d}"
     rows = connection.execute(
-        "SELECT i.id FROM path p CROSS JOIN leaf l ON l.path = p.id CROSS JOIN item i ON i.id = l.item "
-        "WHERE p.name = 'record' AND l.value = ? AND l.namespace = ? AND i.status <> 'archived' "
-        f"AND {seen.sql} ORDER BY {order}{bound}",
+        f"SELECT i.id {_RECORDS} AND {seen.sql} ORDER BY {order} LIMIT {limit:d}",
         (record, namespace, *seen.bindings),
     )
     return [int(row[0]) for row in rows]
+
+
+def told(
+    connection: Connection, namespace: int, record: str, seen: Condition, fields: Sequence[str]
+) -> list[tuple[Any, ...]]:
+    """Return fields of all records of a namespace that are not archived, over ``item AS i``; the latest
+    changes first."""
+    names = ", ".join(f"i.value ->> '$.{one}'" for one in fields)
+    rows = connection.execute(
+        f"SELECT {names} {_RECORDS} AND {seen.sql} ORDER BY i.updated_at DESC, i.key",
+        (record, namespace, *seen.bindings),
+    )
+    return [tuple(row) for row in rows.fetchall()]
+
+
+def stated(
+    connection: Connection, namespace: int, records: Sequence[str]
+) -> Iterator[tuple[Any, ...]]:
+    """Yield the records of a namespace that are not archived: key, record, value as JSON, status, owner,
+    privacy, and when it was created and changed, in microseconds."""
+    for record in records:
+        for key, *rest in connection.execute(
+            "SELECT i.key, i.value, i.status, i.owner, i.privacy, i.created_at, i.updated_at "
+            f"{_RECORDS} ORDER BY i.id",
+            (record, namespace),
+        ):
+            yield key, record, *rest
 
 
 LINKS_OF: Final = (

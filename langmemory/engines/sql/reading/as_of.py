@@ -277,7 +277,7 @@ class AsOfSource(SnapshotSource):
         return (
             one.item, one.thread, None if one.thread is None else one.position, was["speaker"],
             said_at, self._writes[one.item].tokens, was["importance"], was["confidence"],
-            was["status"], was["invalid_at"], was["expired_at"],
+            was["status"], was["invalid_at"], was["expired_at"], was["kind"] == "resource",
         )  # fmt: skip
 
 

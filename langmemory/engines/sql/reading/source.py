@@ -241,7 +241,7 @@ def as_uses(ids: Ids, found: RowTuples) -> Uses:
 
 def as_rows(found: Iterable[tuple[Any, ...]]) -> Rows:
     """Return rows of `FACETS` as columns."""
-    columns = list(zip(*found, strict=True)) or [()] * 11
+    columns = list(zip(*found, strict=True)) or [()] * 12
     return Rows(
         ids=np.array(columns[0], np.int64),
         thread=_integers(columns[1], -1),
@@ -254,6 +254,7 @@ def as_rows(found: Iterable[tuple[Any, ...]]) -> Rows:
         status=columns[8],
         invalid_at=_integers(columns[9], UNKNOWN_TIME),
         expired_at=_integers(columns[10], UNKNOWN_TIME),
+        is_document=np.array(columns[11], np.bool_),
     )
 
 

@@ -207,7 +207,9 @@ class CoreFiles:
             import watchfiles
         except ImportError as error:
             raise ConfigError(f"Watching needs {error.name}: {with_extra('documents')}") from error
-        files = {Path(one.path) for one in self._blocks.within(namespace)}
+        # An edit of a file behind a symbolic link is told of its own folder alone.
+        bound = self._blocks.within(namespace)
+        files = {Path(path) for one in bound for path in (one.path, one.target)}
         folders = {one.parent for one in files if one.parent.is_dir()}
         if not folders:
             raise ConfigError(

@@ -13,11 +13,11 @@ from langmemory.engines.sql.background import dreams, journal
 from langmemory.engines.sql.engine import Engine, written
 from langmemory.engines.sql.graph import anchors
 from langmemory.engines.sql.reading.ageing import AgeingView
-from langmemory.engines.sql.records import items, standing
+from langmemory.engines.sql.records import history, items, standing
 from langmemory.engines.sql.rooms.core import existing
-from langmemory.engines.sql.scope.filters import TRUE
 from langmemory.engines.sql.tables import namespaces, settings
 from langmemory.engines.sql.tables.connection import Connection
+from langmemory.engines.sql.tables.times import from_us
 from langmemory.engines.sql.writing.naming import Names
 from langmemory.lifecycle.retention import salience
 from langmemory.lifecycle.summaries.nodes import key_of, sentences_of
@@ -31,6 +31,7 @@ from langmemory.ports.journal import (
     StateRow,
 )
 from langmemory.types import Namespace
+from langmemory.values import from_json
 
 MOST_REMEMBERED = 500
 """Memories, the most salient, from which a page is made."""
@@ -194,19 +195,19 @@ class StoredJournal:
     def state(self, namespace: Namespace) -> list[StateRow]:
         with self._engine.read() as snapshot:
             place = namespaces.find(snapshot.connection, namespace)
-            ids = [
-                item
-                for record in journal.STATE
-                for item in anchors.records(snapshot.connection, place or 0, record, TRUE)
-            ]
-            found = items.memories(snapshot.connection, np.array(ids, np.int64))
-        return [
-            StateRow(
-                one.key, str(one.value["record"]), one.value, one.status == "active", one.owner,
-                one.privacy, one.updated_at if one.value["record"] == "task" else one.created_at,
+            rows = list(anchors.stated(snapshot.connection, place or 0, journal.STATE))
+        found = []
+        for key, record, text, status, owner, privacy, created_us, updated_us in rows:
+            at = from_us(updated_us if record == "task" else created_us)
+            found.append(
+                StateRow(key, record, from_json(text), status == "active", owner, privacy, at)
             )
-            for one in found
-        ]  # fmt: skip
+        return found
+
+    def stamp(self) -> tuple[int, str | None]:
+        with self._engine.read() as snapshot:
+            connection = snapshot.connection
+            return history.newest(connection), settings.newest_forgetting(connection)
 
     def dreaming(self) -> list[Namespace]:
         with self._engine.read() as snapshot:

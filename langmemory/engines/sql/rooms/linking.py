@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import secrets
+import unicodedata
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -140,10 +141,13 @@ class Ends:
 
     def _titled(self, name: str) -> list[Memory]:
         place = namespaces.find(self._connection, self._namespace)
+        # A path has its accents as the system that made the file writes them, composed or not.
+        spelled = {name, *(unicodedata.normalize(form, name) for form in ("NFC", "NFD"))}
         found = [
             item
             for record, field in TITLED
-            for item in anchors.called(self._connection, place or 0, record, field, name)
+            for one in sorted(spelled)
+            for item in anchors.called(self._connection, place or 0, record, field, one)
         ]
         known = [
             one

@@ -24,7 +24,9 @@ from langmemory.namespaces import check_namespace
 from langmemory.procedures import (
     AFTER_KEYS,
     KEYS,
+    MOST_CHARACTERS,
     Draft,
+    Named,
     Outcome,
     Procedure,
     Source,
@@ -32,6 +34,7 @@ from langmemory.procedures import (
     as_steps,
     is_procedure,
 )
+from langmemory.redaction import kept
 from langmemory.twins import led, twin
 from langmemory.types import Memory, Namespace, Privacy, RunKind
 
@@ -39,6 +42,8 @@ ATTEMPTS: Final = 50
 """Times that a change is planned while others write."""
 SEARCHED: Final = 4
 """Times the limit that are recalled: rules in a sentence are procedural, too."""
+LEAST_SCORE: Final = 0.01
+"""What fits a task only by chance is below it; see decision 056."""
 
 T = TypeVar("T")
 _Plan: TypeAlias = tuple[T, Sequence[Change]]
@@ -135,11 +140,14 @@ class Procedures:
             OwnershipError: Another draft is about what is another's.
         """
         namespace = check_namespace(namespace, written=True)
+        waiting = [self._without_credentials(one) for one in drafts]
+        keys: list[str] = []
 
-        def planned(known: Sequence[Procedure], connection: Connection) -> _Plan[list[Procedure]]:
+        def planned(connection: Connection) -> _Plan[list[tuple[Draft, str]]]:
+            known = self._known(connection, namespace, exact=True)
             is_free = partial(_is_free, connection, namespace)
-            holds, changes = list[Procedure](), list[Change]()
-            for draft in drafts:
+            holds, changes = list[tuple[Draft, str]](), list[Change]()
+            for draft in waiting:
                 learned = draft.source == "run"
                 made = planning.plan(
                     draft, known, namespace, self._now(), is_free=_any if learned else is_free
@@ -151,14 +159,22 @@ class Procedures:
                         f"How to {draft.task!r} is another's to change. Ask them, or use the "
                         "application's store."
                     )
-                holds.append(made.procedure)
+                holds.append((draft, made.procedure.key))
                 changes += made.changes
                 gone = {made.procedure.key, made.replaced.key if made.replaced else None}
                 known = [made.procedure, *(one for one in known if one.key not in gone)]
             return holds, changes
 
-        holds, refused = self._written(namespace, planned, reason, kind, note)
-        keys = [one.key for one in holds if one.key not in refused]
+        reason = kept(reason, self._core.redactor)
+        while waiting:
+            holds, refused = self._written(namespace, planned, reason, kind, note)
+            keys += [key for _, key in holds if key not in refused]
+            # What somebody else has added meanwhile is known by now; what a person deleted stays so.
+            waiting = [
+                draft
+                for draft, key in holds
+                if key in refused and self.get(namespace, key) is not None
+            ]
         return [one for key in keys if (one := self.get(namespace, key)) is not None]
 
     akeep = twin(keep)
@@ -204,8 +220,8 @@ class Procedures:
     def recall(
         self, task: str, namespace: Namespace, *, limit: int = 5
     ) -> Sequence[FoundProcedure]:
-        """Return the procedures that fit a task, in words, the best first. Those that failed more often
-        than they succeeded come last, and say so.
+        """Return the procedures that fit a task, in words, the best first; none where none does. Those that
+        failed more often than they succeeded come last, and say so.
 
         Args:
             task: What is to be done.
@@ -216,11 +232,13 @@ class Procedures:
         options: recalling.RecallOptions = {"kinds": ("procedural",), "limit": SEARCHED * limit}
         where = check_namespace(namespace, may_be_empty=True)
         found = led(recalling.steps(self._core, self._viewer, task, where, options))
+        named = Named(task)
         fitting = [
             FoundProcedure(procedure=one, score=result.score, why=one.standing[1])
             for result in found.results
             if is_procedure(result.memory.value)
             for one in [Procedure.of(result.memory)]
+            if result.score >= LEAST_SCORE or one.task in named
         ]
         fitting.sort(key=lambda one: one.procedure.outcomes.fails_more)
         return fitting[:limit]
@@ -255,10 +273,13 @@ class Procedures:
         came = one_of("outcome", outcome, Outcome)
         before = None if revises is None else one_of("revises", revises, Outcome)
 
-        def planned(known: Sequence[Procedure], _: Connection) -> _Plan[Procedure]:
-            found = next((one for one in known if one.key == key), None)
-            if found is None:
+        why = kept(why, self._core.redactor)
+
+        def planned(connection: Connection) -> _Plan[Procedure]:
+            memory = self._memory(connection, namespace, key)
+            if memory is None:
                 raise ConfigError(f"There is no procedure {key!r} in {'/'.join(namespace)}.")
+            found = Procedure.of(memory)
             change = planning.outcome(found, came, now=at or self._now(), why=why, revises=before)
             return found, [change]
 
@@ -275,18 +296,17 @@ class Procedures:
     def _written(
         self,
         namespace: Namespace,
-        planned: Callable[[Sequence[Procedure], Connection], _Plan[T]],
+        planned: Callable[[Connection], _Plan[T]],
         reason: str,
         kind: RunKind,
         note: dict[str, Any] | None,
     ) -> tuple[T, set[str]]:
-        """Plan on a snapshot and apply; again where somebody wrote meanwhile. Return the result, and the keys
-        that were not added since a person deleted what was there."""
+        """Plan on a snapshot and apply; again where somebody changed what is known meanwhile. Return the
+        result, and the keys that were not added: something is there by now, or a person deleted it."""
         for attempt in range(ATTEMPTS):
             with self._core.engine.read() as snapshot:
-                known = self._known(snapshot.connection, namespace, exact=True)
                 seen = history.newest(snapshot.connection)
-                result, changes = planned(known, snapshot.connection)
+                result, changes = planned(snapshot.connection)
             if not changes:
                 break
             change_set = ChangeSet(
@@ -324,6 +344,20 @@ class Procedures:
     def _memory(self, connection: Connection, namespace: Namespace, key: str) -> Memory | None:
         item = items.find(connection, namespace, key, viewer=self._viewer)
         return None if item is None else next(iter(shown(connection, [item], self._viewer)), None)
+
+    def _without_credentials(self, draft: Draft) -> Draft:
+        """Return a draft as it may be stored, as what people say and agents tell each other is."""
+        redactor = self._core.redactor
+        return replace(
+            draft,
+            task=kept(draft.task, redactor)[:MOST_CHARACTERS],
+            steps=tuple(
+                replace(one, text=kept(one.text, redactor)[:MOST_CHARACTERS]) for one in draft.steps
+            ),
+            preconditions=tuple(
+                kept(one, redactor)[:MOST_CHARACTERS] for one in draft.preconditions
+            ),
+        )
 
     def _is_anothers(self, known: Procedure) -> bool:
         return self._viewer is not None and known.owner not in (None, self._viewer)

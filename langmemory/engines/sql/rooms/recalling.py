@@ -24,7 +24,7 @@ from langmemory.engines.sql.writing.indexing import VAULT
 from langmemory.engines.sql.writing.naming import Names, unnumbered
 from langmemory.errors import ConfigError, DatabaseError, VaultError
 from langmemory.lifecycle.policies import PolicyOptions
-from langmemory.namespaces import check_namespace
+from langmemory.namespaces import check_namespace, check_namespaces
 from langmemory.ports.candidates import NOTHING, CandidateSource, Floats, ScoredIds
 from langmemory.ports.sparse import Pairs
 from langmemory.recall import overview, pipeline
@@ -37,6 +37,7 @@ from langmemory.recall.layers import (
     LOOKED_AT,
     SAID,
     Looked,
+    merged,
     of_both,
     passes,
     questions_in,
@@ -122,11 +123,11 @@ class RecallOptions(TypedDict, total=False):
     """Fill the explanation of every result and the whole trace."""
     counted: bool
     """Count it as an access of what it finds (default). False is for a person who looks into memory."""
-    documents: Namespace | None
-    """Also the documents of exactly this namespace, such as ``("documents",)``, where there are any. The
-    query is taken apart into its questions. Each is looked up in what was said and in documents; the more
-    likely one of these answers it, the more results come from there. The other options hold for both. None
-    (default) asks no documents."""
+    documents: Namespace | Sequence[Namespace] | None
+    """Also the documents of exactly this namespace, such as ``("documents",)``, or of several, where there
+    are any. The query is taken apart into its questions. Each is looked up in what was said and in
+    documents; the more likely one of these answers it, the more results come from there. The other options
+    hold for both. None (default) asks no documents."""
     now: datetime | None
     """The moment that "last week" counts from, in the timezone in which a day begins; default is
     the clock, in UTC. Here and in the other times, what has no timezone is UTC."""
@@ -239,7 +240,7 @@ def steps(
                 found = _with_archive(core, viewer, question, place, asked_with, vector, found)
             return found
 
-        if asked.documents is not None:
+        if asked.documents:
             found = _with_documents(core, asked, namespace, options, at)
         elif asked.mixed:
             found = _of_layers(core, viewer, asked, vectors, namespace, options, at)
@@ -281,7 +282,7 @@ class _Questions:
     query: str
     each: Sequence[str]
     """The questions in it, where documents are asked; else the query."""
-    documents: Namespace | None = None
+    documents: Sequence[Namespace] = ()
     """Where the documents are that are asked as well."""
     mixed: bool = False
     """Whether documents lie beside what was said, the one crowds the other, and both are asked."""
@@ -296,25 +297,30 @@ class _Questions:
 def _questions(core: Core, query: str, namespace: Namespace, options: RecallOptions) -> _Questions:
     """Return the questions of a query; it is one by itself where there are no documents to be asked."""
     whole = _Questions(query=query, each=(query,))
-    place, kinds = options.get("documents"), options.get("kinds")
+    given, kinds = options.get("documents"), options.get("kinds")
     if kinds is not None and "resource" not in kinds:
         return whole
-    mixed = False
-    if place is None:
-        if kinds is None or len(set(kinds)) > 1:
-            with core.engine.read() as snapshot:
-                mixed = snapshot.crowded(namespace)
-    else:
-        place = check_namespace(place)
-        if core.engine.first("SELECT 1 FROM namespace WHERE path = ?", (to_path(place),)) is None:
+    places: Sequence[Namespace] = ()
+    if given is not None:
+        there = "SELECT 1 FROM namespace WHERE path = ?"
+        places = [
+            place
+            for place in check_namespaces(given)
+            if core.engine.first(there, (to_path(place),)) is not None
+        ]
+        if not places:
             return whole
-    if place is None and not mixed:
+    elif kinds is not None and len(set(kinds)) == 1:
         return whole
+    else:
+        with core.engine.read() as snapshot:
+            if not snapshot.crowded(namespace):
+                return whole
     each: Sequence[str] = questions_in(query)
     degraded: tuple[str, ...] = ()
     if core.planner is not None:
         each, degraded = planned(query, core.planner, each)
-    return _Questions(query=query, each=each, documents=place, mixed=mixed, degraded=degraded)
+    return _Questions(query=query, each=each, documents=places, mixed=not places, degraded=degraded)
 
 
 def _with_documents(
@@ -324,21 +330,27 @@ def _with_documents(
     options: RecallOptions,
     at: Callable[..., Recall],
 ) -> Recall:
-    """Return what was said and what documents of another namespace say; ``at`` recalls from one."""
-    place = asked.documents
-    assert place is not None
+    """Return what was said and what documents of other namespaces say; ``at`` recalls from one."""
     limit, preset = _limit_of(core, asked.query, options)
     several = max(limit, LOOKED_AT, preset.rerank_depth if core.reranker else 0) if limit else 0
     both: RecallOptions = {**options, "limit": several, "budget_tokens": None, "documents": None}
-    documents: RecallOptions = {**both, "kinds": DOCUMENTS, "documents": place}
-    if place[: len(namespace)] == namespace:  # what was said is asked without the documents in it
+    documents: RecallOptions = {**both, "kinds": DOCUMENTS}
+    if any(
+        place[: len(namespace)] == namespace for place in asked.documents
+    ):  # what was said is asked without the documents in it
         both["kinds"] = _without_documents(options)
     found = of_both(
         asked.query,
         asked.each,
         lambda question: Looked(
             people=at(namespace, question, both, rerank=False),
-            documents=at(place, question, documents, rerank=False, exact=True),
+            documents=merged(
+                [
+                    at(place, question, documents, rerank=False, exact=True)
+                    for place in asked.documents
+                ],
+                several,
+            ),
         ),
         limit=several if core.reranker else limit,
         gated=options.get("min_score") == "auto",

@@ -17,7 +17,7 @@ from langmemory.values import from_json
 
 FACETS: Final = (
     "i.id, i.thread, i.position, i.speaker, coalesce(i.valid_at, i.created_at), i.tokens, "
-    "i.importance, i.confidence, i.status, i.invalid_at, i.expired_at"
+    "i.importance, i.confidence, i.status, i.invalid_at, i.expired_at, i.kind = 'resource'"
 )
 """The columns by which an item ``i`` is ranked."""
 SHOWN: Final = "i.id, n.path, i.key, i.value, i.created_at, i.updated_at, i.expires_at"
