@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import re
+import tomllib
 from collections.abc import Iterator
 from datetime import datetime
 from email import message_from_bytes, policy
 from email.message import EmailMessage
 from email.utils import parseaddr, parsedate_to_datetime
+from functools import cache
 from html.parser import HTMLParser
+from importlib.resources import files
 from typing import BinaryIO, Final
 
 from langmemory.importers.json_stream import MAX_BYTES
@@ -27,13 +30,22 @@ _INTRODUCES_LONG: Final = re.compile(
     r"(?:(?!>)[^\n]{1,100}\n)?[^\n>]{0,100}[:：]\s*(?=>|\Z)"
 )
 """The same, wrapped into two or three lines, with a date."""
-_COPIED: Final = re.compile(
-    r"^(?:[-_]{5,80}[^\n]{0,80}\n\n?)?\*{0,2}(?:from|von|de|发件人)\*{0,2}[:：][^\n]{1,300}\n\n?"
-    r"\*{0,2}(?:sent|date|gesendet|datum|enviado(?: el)?|fecha|发送时间|日期)\*{0,2}[:：].*",
-    re.MULTILINE | re.DOTALL | re.IGNORECASE,
-)
-"""What Outlook copies below an answer, and every program below what it passes on: the headers of another
-mail, and all that follows."""
+
+
+@cache
+def _copied() -> re.Pattern[str]:
+    """Return what Outlook copies below an answer, and every program below what it passes on: the headers of
+    another mail, and all that follows."""
+    told = tomllib.loads(files("langmemory.importers").joinpath("mail.toml").read_text("utf-8"))
+    writer, sent = (
+        "|".join(re.escape(word) for one in told.values() for word in one[name])
+        for name in ("from", "sent")
+    )
+    return re.compile(
+        rf"^(?:[-_]{{5,80}}[^\n]{{0,80}}\n\n?)?\*{{0,2}}(?:{writer})\*{{0,2}}[:：][^\n]{{1,300}}\n\n?"
+        rf"\*{{0,2}}(?:{sent})\*{{0,2}}[:：].*",
+        re.MULTILINE | re.DOTALL | re.IGNORECASE,
+    )
 
 
 def read_mbox(file: BinaryIO) -> Iterator[ImportedMessage]:
@@ -113,7 +125,7 @@ def _text(mail: EmailMessage) -> str:
     if body is not None and body.get_content_type() == "text/html":
         found = _shown(found)
     found = found.replace("\r\n", "\n")
-    for another in (_COPIED, _INTRODUCES_LONG, _INTRODUCES, _QUOTED, _SIGNATURE):
+    for another in (_copied(), _INTRODUCES_LONG, _INTRODUCES, _QUOTED, _SIGNATURE):
         found = another.sub("", found)
     return re.sub(r"\n{3,}", "\n\n", found).strip()
 

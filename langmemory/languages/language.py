@@ -92,6 +92,9 @@ class Language:
     """Words that ask: who, what, when."""
     requests: frozenset[str] = frozenset()
     """Other words that open a question or a request: "does", "tell"."""
+    reminders: tuple[str, ...] = ()
+    """Regular expressions (over case-folded text) for requests that say themselves what somebody is to be
+    reminded of: "remind me that"."""
     impersonal: tuple[str, ...] = ()
     """Regular expressions (over case-folded text) for questions in the first person that anybody might
     ask: "how do i"."""

@@ -55,6 +55,8 @@ class GitHistory:
 
     name: str
     commits: int = 0
+    copies: int = 0
+    """Commits that were left out, since another repository of the workspace has them."""
     decisions: list[Commit] = field(default_factory=list)
     """Oldest first."""
     areas: dict[str, dict[str, _Work]] = field(default_factory=dict)
@@ -86,8 +88,14 @@ class GitHistory:
             }
 
 
-def read_history(root: Path, name: str) -> GitHistory:
+def read_history(root: Path, name: str, known: set[bytes] | None = None) -> GitHistory:
     """Return what the commits of a repository tell.
+
+    Args:
+        root: The repository.
+        name: What it is called.
+        known: Commits of repositories that were read before, which a clone and a worktree have, too: they
+            are left out, and those of this one are added.
 
     Raises:
         ImportFormatError: git is not there, or cannot read it.
@@ -98,7 +106,13 @@ def read_history(root: Path, name: str) -> GitHistory:
     work: dict[str, dict[str, _Work]] = defaultdict(lambda: defaultdict(_Work))
     people: dict[str, _Work] = defaultdict(_Work)
     found, subjects = list[Commit](), Subjects()
+    known = set() if known is None else known
+    own = set[bytes]()
     for commit in commits(root):
+        if (id := bytes.fromhex(commit.id)) in known:
+            told.copies += 1
+            continue
+        own.add(id)
         told.commits += 1
         if commit.id not in told.reverted:  # newest first, so that what is reverted again counts
             told.reverted |= dict.fromkeys(_REVERTS.findall(commit.message), commit.at)
@@ -114,6 +128,7 @@ def read_history(root: Path, name: str) -> GitHistory:
             work[area][commit.author].add(commit)
         if len(found) < MOST_DECISIONS and says_why(message := _without_trailers(commit.message)):
             found.append(replace(commit, message=message))
+    known |= own  # all of it was read
     told.decisions = found[::-1]
     told.people = dict(people)
     busy = Counter({area: sum(one.commits for one in by.values()) for area, by in work.items()})

@@ -138,9 +138,10 @@ def plan_seed(
     for name in notes:
         progress(name)
         _add_notes(plan, name)
+    known: set[bytes] = set()
     for one in repositories:
         progress(one)
-        _add_repository(plan, one)
+        _add_repository(plan, one, known)
     return plan
 
 
@@ -209,16 +210,20 @@ def _add_notes(plan: SeedPlan, name: str) -> None:
         )
 
 
-def _add_repository(plan: SeedPlan, name: str) -> None:
+def _add_repository(plan: SeedPlan, name: str, known: set[bytes]) -> None:
     title = plan.root.name if name == "." else name
     try:
-        history = read_history(plan.root / name, title)
+        history = read_history(plan.root / name, title, known)
     except ImportFormatError as error:
         plan.failed[name] = files.why(error)
         return
+    if history.copies and not history.commits:
+        plan.left_out[name] = "another folder has all of its commits"
     if history.commits:
         people = counted(len(history.people), "person", "people")
         note = f"{len(history.decisions):,} with a reason; {people}"
+        if history.copies:
+            note += f"; {counted(history.copies, 'commit')} of another folder left out"
         if history.shallow:
             note += "; a shallow clone, without older commits"
         plan.sources.append(

@@ -194,6 +194,17 @@ def test_work_on_one_thing_is_no_earlier_state_of_work_on_another(
         assert [one.memory.text for one in told if "earlier" in one.parts] == []
 
 
+def test_a_second_clone_tells_only_what_is_its_own(tmp_path: Path, work: Path) -> None:
+    """Commits that two folders have are read once; a worktree has none of its own."""
+    git(work, "clone", "-q", str(work / "shop"), str(work / "shop-fork"))
+    git(work / "shop-fork", "commit", "-q", "--allow-empty", "-m", "Try Kafka, because it is fast")
+    git(work / "shop", "worktree", "add", "-q", str(work / "shop-review"))
+    plan = plan_seed(work)
+    assert [(one.path, one.count) for one in plan.of("git")] == [("shop", 5), ("shop-fork", 1)]
+    assert "5 commits of another folder left out" in plan.of("git")[1].note
+    assert list(plan.left_out) == ["shop-review"]
+
+
 def test_one_person_has_one_name(tmp_path: Path, work: Path) -> None:
     """Who commits by a login and by a full name with one address is one person."""
     shop = work / "shop"
