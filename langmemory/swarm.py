@@ -17,6 +17,8 @@ CLOSED: Final = ("done", "cancelled")
 """Of these nothing is left to do."""
 TASK, DECISION, SESSION = "task", "decision", "session"
 """Records, which also begin the keys of their memories."""
+KEYS: Final = (f"{TASK}/", f"{DECISION}/", f"{SESSION}/")
+"""Begin the keys of tasks, decisions and sessions."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -88,7 +90,9 @@ class Board:
     """What a team is doing."""
 
     tasks: tuple[Task, ...]
-    """The open ones first, those that changed last first."""
+    """The open ones first, those that changed last first; 200 of each status at most."""
+    counts: Mapping[TaskStatus, int]
+    """All tasks by where they stand."""
     decisions: tuple[RecordedDecision, ...]
     """That hold, the newest first."""
     sessions: tuple[Session, ...]

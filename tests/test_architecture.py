@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import subprocess
 import sys
+from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
 
@@ -73,22 +74,21 @@ def part_of(module: Path) -> str:
 
 
 @cache
-def tree(module: Path) -> ast.Module:
-    """The source of a module, parsed once for all tests."""
-    return ast.parse(module.read_text("utf-8"))
+def imports(module: Path) -> Sequence[ast.Import | ast.ImportFrom]:
+    """Statements of a module that import, wherever in it they stand; read once for all tests."""
+    every = ast.walk(ast.parse(module.read_text("utf-8")))
+    return [node for node in every if isinstance(node, ast.Import | ast.ImportFrom)]
 
 
 def imported_parts(module: Path) -> set[str]:
-    """Parts of langmemory that a module imports, wherever in it the statement stands."""
+    """Parts of langmemory that a module imports."""
     found: set[str] = set()
-    for node in ast.walk(tree(module)):
+    for node in imports(module):
         if isinstance(node, ast.Import):
             names = [alias.name for alias in node.names]
-        elif isinstance(node, ast.ImportFrom):
+        else:
             assert node.level == 0, f"{module}:{node.lineno}: imports are absolute"
             names = [f"{node.module}.{alias.name}" for alias in node.names]
-        else:
-            continue
         found.update(name.split(".")[1] for name in names if name.startswith("langmemory."))
     return found - {"__version__"}
 
@@ -114,7 +114,7 @@ def test_an_engine_is_built_one_way(engine: Path) -> None:
     for module in sorted(engine.rglob("*.py")):
         folder = module.parent.relative_to(engine).as_posix()
         part = parts.index("" if folder == "." else folder)
-        for node in ast.walk(tree(module)):
+        for node in imports(module):
             if not isinstance(node, ast.ImportFrom) or not f"{node.module}.".startswith(prefix):
                 continue
             other = f"{node.module}.".split(".")[3]
@@ -139,10 +139,10 @@ def test_every_part_has_its_layer() -> None:
 def imported_packages(module: Path) -> set[str]:
     """Top-level packages that a module imports."""
     found: set[str] = set()
-    for node in ast.walk(tree(module)):
+    for node in imports(module):
         if isinstance(node, ast.Import):
             found.update(alias.name.split(".")[0] for alias in node.names)
-        elif isinstance(node, ast.ImportFrom) and node.module:
+        elif node.module:
             found.add(node.module.split(".")[0])
     return found
 

@@ -18,7 +18,7 @@ from langmemory.formation.relations.vocabulary import BY_NAME, WORDS
 from langmemory.formation.statements import cues
 from langmemory.languages import LANGUAGES, add_language, detect_language, keyword_terms
 from langmemory.languages.tables import _TOPICS, folders
-from tests.test_architecture import modules, tree
+from tests.test_architecture import modules
 
 ROOT = Path(langmemory.__file__).parent
 TOY = {  # Spanish words to those of a language that nobody speaks
@@ -90,14 +90,13 @@ WORDS_LEFT = frozenset(
 """Modules that still have a few words of other languages; the list may only become shorter."""
 
 
-@pytest.mark.xdist_group("architecture")  # whose process has parsed the source
 def test_words_of_a_language_are_in_its_folder() -> None:
     """No module has a list of German, Spanish or Chinese words, but for those that are known to."""
     english = LANGUAGES["en"].stop_words
     foreign = [LANGUAGES[code].stop_words - english for code in ("de", "es")]
     found = set()
     for path in modules():
-        nodes = [*ast.walk(tree(path))]
+        nodes = [*ast.walk(ast.parse(path.read_text("utf-8")))]
         notes = {id(one.value) for one in nodes if isinstance(one, ast.Expr)}
         for one in nodes:
             if (

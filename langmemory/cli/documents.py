@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 
 FEW = 20
 """Paths that are named, of each kind."""
+TITLE = 60
+"""Characters of a title in a table."""
 
 documents = typer.Typer(
     cls=CommandLine,
@@ -97,8 +99,8 @@ def list_documents(
     )
     for one in found:
         table.add_row(
-            one.path,
-            one.title,
+            printable(one.path),
+            printable(one.title if len(one.title) <= TITLE else f"{one.title[:TITLE]} …"),
             f"{one.chunks:,}",
             f"{one.bytes:,}",
             f"{one.read_at:%Y-%m-%d %H:%M}",
@@ -211,7 +213,7 @@ def print_synced(done: Synced, *, dry_run: bool) -> None:
         if len(paths) > FEW:
             say(f"{sign} and {len(paths) - FEW:,} more")
     for path, why in [*list(done.failed.items())[:FEW], *list(done.unlinked.items())[:FEW]]:
-        say(printable(f"! {path}: {why}"), err=True)
+        say(printable(f"! {why if why.startswith(path) else f'{path}: {why}'}"), err=True)
     counts = {
         "added": len(done.added), "changed": len(done.changed), "moved": len(done.moved),
         "removed": len(done.removed), "unchanged": done.unchanged, "not read": len(done.failed),

@@ -17,6 +17,9 @@ if TYPE_CHECKING:
     from langmemory.swarm import Task, TaskStatus
     from langmemory.types import Namespace
 
+MOST = 1_000
+"""Tasks of a list."""
+
 AgentOption = Annotated[
     str | None,
     typer.Option("--agent", metavar="NAME", help="Who works on it.", show_default=False),
@@ -84,18 +87,21 @@ def tasks(
         else:
             if blocker or note:
                 raise typer.BadParameter("--blocker and --note go with a TASK or --add.")
-            found = list(team.tasks(status=cast("TaskStatus", status), agent=agent))
+            found = list(team.tasks(status=cast("TaskStatus", status), agent=agent, limit=MOST + 1))
         if not found:
             target.note_unknown(store, place)
     if as_json:
-        say(json_text(plain(found)))
+        say(json_text(plain(found[:MOST])))
         return
     console = Screen()
-    for one in found:
+    for one in found[:MOST]:
         _show(console, one, whole=task is not None)
     if not found:
         console.print("There is no task.")
     elif task is None and add is None:
+        if len(found) > MOST:
+            say(f"Only the first {MOST:,} are shown: name an --agent or a --status.", err=True)
+            return
         counts = Counter(one.status.replace("_", " ") for one in found)
         say(", ".join(f"{count:,} {status}" for status, count in counts.items()))
 

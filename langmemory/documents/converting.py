@@ -128,6 +128,12 @@ LAYOUTS: Final[Mapping[str, Layout]] = {
 """By the end of the name, in lower case. ``""`` is a file without one, such as LICENSE."""
 
 
+FEW_BYTES: Final = 8
+"""That are no ASCII, and tell nothing about an encoding."""
+_BESIDE: Final = re.compile(rb"[\x80-\xff]{2,}")
+_ASCII: Final = bytes(range(128))
+
+
 def readable(name: str) -> bool:
     """Return whether a file of this name is of a format that is read."""
     suffix = PurePath(name).suffix.lower()
@@ -171,14 +177,29 @@ def convert(data: bytes, name: str) -> Converted:
 
 
 def _decoded(data: bytes, name: str) -> str:
-    """Return the text of bytes: UTF-8, or UTF-16 where it begins with its mark."""
+    """Return the text of bytes: UTF-8, also where some bytes of it are none; UTF-16 where it begins with its
+    mark; else the encoding of Western Europe.
+
+    Raises:
+        ImportFormatError: It is no text, or in another encoding, such as one of Chinese or Russian.
+    """
     encoding = "utf-16" if data[:2] in (b"\xff\xfe", b"\xfe\xff") else "utf-8-sig"
     try:
         text = data.decode(encoding)
     except UnicodeDecodeError:
         if b"\0" in data:
             raise ImportFormatError(f"{name} is no text.") from None
-        text = data.decode("cp1252", errors="replace")
+        text = data.decode(encoding, errors="replace")
+        broken = text.count("\ufffd")
+        if sum(one > "\x7f" for one in text) < 3 * broken:
+            # Letters of Western Europe stand alone among others, those of other scripts beside each other.
+            beside = sum(len(found[0]) for found in _BESIDE.finditer(data))
+            if beside > max(len(data.translate(None, _ASCII)) / 2, FEW_BYTES):
+                raise ImportFormatError(
+                    f"{name} is in an encoding that is not known. Save it as UTF-8: "
+                    "`iconv -f GB18030 -t UTF-8`, or whatever it is in."
+                ) from None
+            text = data.decode("cp1252", errors="replace")
     if "\0" in text:
         raise ImportFormatError(f"{name} is no text.")
     return text

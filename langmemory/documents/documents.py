@@ -8,7 +8,7 @@ vector and what was linked with it. Each document is written in one transaction,
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -124,9 +124,12 @@ class Documents:
         for found in folders:
             if not self._read(found, writer, most_bytes, progress):
                 where = str(folder(found.root) / found.pattern)
+                unread = writer.done.failed.pop(
+                    found.root, "there is none of a format that is read"
+                )
                 if not several:
-                    raise ConfigError(f"There is no file in {where!r} that can be read.")
-                writer.done.failed[where] = "there is no file in it that can be read"
+                    raise ConfigError(f"There is no file in {where!r} that can be read: {unread}.")
+                writer.done.failed[where] = unread
         if several:
             self._add_files(namespace, single, writer, most_bytes, progress)
         elif single:
@@ -157,20 +160,25 @@ class Documents:
             dry_run: Say what would be done, and write nothing.
 
         Returns:
-            What was done. A folder that is not there, as on a disk that is not mounted, stands in
+            What was done. A folder that is not there or empty, as on a disk that is not mounted, stands in
             `Synced.failed` and loses nothing.
         """
         namespace = self._place(namespace, project)
         writer = self._writing(namespace, dry_run=dry_run)
         only = None if root is None else self._root(Path(root).expanduser().resolve())
         sources = [one for one in self._readable(namespace) if only in (None, one.root)]
+        every, written = self._known(namespace), writer.done.documents
         for source in sources:
-            if folder(source.root).is_dir():
-                self._read(source, writer, most_bytes, progress)
+            held = any(root == source.root for root, _ in every)
+            missing = files.missing(folder(source.root), held=held)
+            if missing:
+                writer.done.failed[source.root] = missing
             else:
-                writer.done.failed[source.root] = "the folder is not there"
+                self._read(source, writer, most_bytes, progress, every)
+            if writer.done.documents > written and not dry_run:
+                every, written = self._known(namespace), writer.done.documents
         roots = {one.root for one in sources}
-        for (where, name), known in self._known(namespace).items():
+        for (where, name), known in every.items():
             if where and self._reads(where) and where not in roots and only in (None, where):
                 _read_file_again(where, name, known, writer, most_bytes)
         return self._linked(writer, namespace)
@@ -447,12 +455,18 @@ class Documents:
     # Files.
 
     def _read(
-        self, source: Source, writer: Taking, most_bytes: int, progress: Progress | None
+        self,
+        source: Source,
+        writer: Taking,
+        most_bytes: int,
+        progress: Progress | None,
+        every: Mapping[tuple[str, str], Known] | None = None,
     ) -> int:
-        """Read a folder; how many files it has that can be read."""
+        """Read a folder; how many files it has that can be read. ``every`` is what is known, where that was
+        asked already."""
         failed = dict[str, str]()
         found = files.walk(folder(source.root), source.ignore, unreadable=failed)
-        every = self._known(source.namespace)
+        every = self._known(source.namespace) if every is None else every
         known = {
             name: one
             for (root, name), one in every.items()
@@ -463,18 +477,15 @@ class Documents:
             for name, path in found
             if source.holds(name) and (name in known or not source.leaves_out(name))
         ]
-        others = {
-            str(folder(root) / name)
-            for root, name in every
-            if root not in ("", source.root) and self._reads(root)
-        }
         names = {name for name, _ in there}
         gone = {
             name: one
             for name, one in known.items()
             if name not in names and not name.startswith(tuple(failed))
         }
-        moved = places.Moved(gone.values(), every.values(), source.root, self._reads)
+        if "" in failed:
+            failed[source.root] = failed.pop("")
+        others = places.Others(source.root, gone.values(), every.values(), self._reads)
         if there and not writer.dry_run:  # what is stopped from here on is finished by `refresh`
             self._remember(source)
         with writer.together(failed):
@@ -484,12 +495,12 @@ class Documents:
                 try:
                     before = known.get(name)
                     if (before is not None and Stamp.of(path.stat()) == before.stamp) or (
-                        before is None and str(path) in others  # of a folder that was added before
+                        before is None and others.hold(path)  # added before, in another folder
                     ):
                         writer.done.unchanged += 1
                         continue
                     content = files.read(path, most_bytes=most_bytes)
-                    old = None if before is not None else moved.found(content)
+                    old = None if before is not None else others.moved(content)
                     if old is not None:
                         writer.move(old, source.root, name, content)
                         if old.document.root == source.root:

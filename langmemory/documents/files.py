@@ -145,6 +145,24 @@ def _below(
                 unreadable[relative] = why(error)
 
 
+def missing(folder: Path, *, held: bool) -> str:
+    """Return why a folder is as one of a disk that is not mounted; empty where it is not.
+
+    Args:
+        folder: A folder that was read before.
+        held: Whether anything was in it.
+    """
+    if not folder.is_dir():
+        return "the folder is not there"
+    try:
+        with os.scandir(folder) as entries:
+            if held and next(entries, None) is None:
+                return "the folder is empty; `documents remove` takes out what was in it"
+    except OSError as error:
+        return why(error)
+    return ""
+
+
 def is_text(name: str) -> bool:
     """Return whether the bytes of a file's name are UTF-8, so that it can be stored and shown."""
     return _escaped(name) == name

@@ -5,7 +5,8 @@ from __future__ import annotations
 import glob
 import os
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from functools import cached_property
 from pathlib import Path
 
 from langmemory.documents.files import Content
@@ -71,32 +72,46 @@ def _is_in(root: str, path: str, where: str) -> bool:
     return Path(root, path).is_relative_to(where)
 
 
-class Moved:
-    """Documents that new files of a folder may have been, by the hash of their content."""
+class Others:
+    """Documents that the files of a folder may be already: of other folders, or gone from this one."""
 
     def __init__(
-        self,
-        gone: Iterable[Known],
-        every: Iterable[Known],
-        root: str,
-        reads: Callable[[str], bool],
+        self, root: str, gone: Iterable[Known], every: Iterable[Known], reads: Callable[[str], bool]
     ) -> None:
-        """``gone`` are those of the folder whose files are not there; ``reads`` tells which other folders are
-        of this machine."""
-        self._root = root
-        self._found: Mapping[str, list[Known]] = defaultdict(list)
-        elsewhere = (one for one in every if one.document.root not in ("", root))
-        there = (one for one in elsewhere if reads(one.document.root))
-        for documents in (gone, there):
-            for one in sorted(documents, key=lambda one: one.document.path):
-                self._found[one.document.sha256].append(one)
+        """``gone`` are those of the folder whose files are not there, ``every`` are all; ``reads`` tells
+        which folders are of this machine."""
+        self._root, self._gone, self._every, self._reads = root, gone, every, reads
 
-    def found(self, content: Content) -> Known | None:
+    @cached_property
+    def _elsewhere(self) -> Sequence[Known]:
+        others = (one for one in self._every if one.document.root not in ("", self._root))
+        return [one for one in others if self._reads(one.document.root)]
+
+    @cached_property
+    def _paths(self) -> Collection[str]:
+        return {str(_file(one)) for one in self._elsewhere}
+
+    @cached_property
+    def _contents(self) -> Mapping[str, list[Known]]:
+        found = defaultdict[str, list[Known]](list)
+        for documents in (self._gone, self._elsewhere):
+            for one in sorted(documents, key=lambda one: one.document.path):
+                found[one.document.sha256].append(one)
+        return found
+
+    def hold(self, path: Path) -> bool:
+        """Return whether a file is a document of another folder."""
+        return str(path) in self._paths
+
+    def moved(self, content: Content) -> Known | None:
         """Return a document that has this content, and whose file is gone; each one once."""
-        waiting = self._found.get(content.sha256, [])
+        waiting = self._contents.get(content.sha256, [])
         while waiting:
             one = waiting.pop(0)
-            document = one.document
-            if document.root == self._root or not (folder(document.root) / document.path).exists():
+            if one.document.root == self._root or not _file(one).exists():
                 return one
         return None
+
+
+def _file(one: Known) -> Path:
+    return folder(one.document.root) / one.document.path

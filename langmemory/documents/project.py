@@ -100,7 +100,7 @@ def checked_name(name: str) -> str:
 
 def block_text(project: Project, documents: Iterable[Document]) -> str:
     """Return what stands of a project in a prompt: what it is, and where things are."""
-    here = [one.path for one in documents if one.root == project.root]
+    here = [" ".join(one.path.split()) for one in documents if one.root == project.root]
     folders = Counter(path.split("/")[0] for path in here if "/" in path)
     single = sorted((path for path in here if "/" not in path), key=_first_read)
     places = [f"{name}/ ({count})" for name, count in sorted(folders.items(), key=_most_first)]

@@ -145,9 +145,14 @@ class Synced:
         self.chunks += other.chunks
         return self
 
+    @property
+    def documents(self) -> int:
+        """How many were written or taken out."""
+        return len(self.added) + len(self.changed) + len(self.moved) + len(self.removed)
+
     def __bool__(self) -> bool:
         """Whether anything was done, or could not be."""
-        return bool(self.added or self.changed or self.moved or self.removed or self.failed)
+        return bool(self.documents or self.failed)
 
 
 @dataclass(frozen=True, slots=True)

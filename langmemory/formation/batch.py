@@ -12,6 +12,8 @@ from langmemory.types import Namespace, Privacy
 MOST_READ = 100_000
 """Characters of one text, about 50 pages: of a longer one the first and last half of them, where people
 write themselves when they paste (1 s)."""
+NO_PERSON = frozenset({"assistant", "tool", "function", "system", "developer"})
+"""Roles whose words are no evidence for what is true of a person."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

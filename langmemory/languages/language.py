@@ -29,11 +29,13 @@ Question = Literal[
     "change",
     "overview",
     "order",
+    "self",
 ]
 """What a question asks for. Of what changes, ``now`` is what holds at last, ``before`` what held,
 ``first`` what held at first, ``present`` what holds without a word for it, and ``change`` how one became
 the other. ``overview`` asks for the whole of something that went on for some time, ``order`` for what
-came first and what later. A statement or an unrecognised question asks for none of them."""
+came first and what later, ``self`` for all that is known of who asks. A statement or an unrecognised
+question asks for none of them."""
 
 
 def primary(tag: str) -> str:

@@ -14,6 +14,7 @@ from typing import Any, Final
 
 import numpy as np
 
+from langmemory import swarm
 from langmemory.changes import Change, Merge, OpenReview
 from langmemory.formation.contradiction.comparable import ComparableFact
 from langmemory.formation.contradiction.pairs import Pair
@@ -52,7 +53,8 @@ def alike(view: LifecycleView, aged: Aged, news: News) -> Alike:
     Each pair is found once: when the one of the two that changed later is new.
     """
     usable = aged.one_of(aged.status, "active") & aged.one_of(aged.kind, "semantic", "procedural")
-    usable &= ~aged.begins(KEYS)  # two tasks with the same steps are two
+    # Two procedures with the same steps are two, and so are two tasks of one title.
+    usable &= ~aged.begins(KEYS, *swarm.KEYS)
     usable &= ~np.isin(aged.ids, np.fromiter(news.later, np.int64, len(news.later)))
     known = aged.take(usable)
     circle = dict(

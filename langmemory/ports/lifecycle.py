@@ -89,9 +89,9 @@ class Aged:
             )
         return type(self)(**columns)
 
-    def begins(self, beginning: str) -> Flags:
-        """bool[n]: whether the key begins so."""
-        return np.fromiter((key.startswith(beginning) for key in self.keys), np.bool_, len(self))
+    def begins(self, *beginnings: str) -> Flags:
+        """bool[n]: whether the key begins with one of these."""
+        return np.fromiter((key.startswith(beginnings) for key in self.keys), np.bool_, len(self))
 
     def one_of(self, column: Sequence[str], *values: str) -> Flags:
         """bool[n]: whether a column of texts has one of these values."""

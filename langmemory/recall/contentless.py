@@ -8,8 +8,9 @@ stored, and they take no place among the results.
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache, lru_cache
 from itertools import pairwise
 from typing import Final
 
@@ -17,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from langmemory.languages import LANGUAGES, WORLDWIDE, Language, sentence_starts, split_words
-from langmemory.languages.patterns import compiled
+from langmemory.languages.patterns import any_of, compiled
 from langmemory.ports.candidates import CandidateSource, Floats, Rows
 from langmemory.recall.interaction import Interaction, Texts
 from langmemory.recall.question_extraction import without_courtesies
@@ -98,10 +99,15 @@ def is_idle(message: str) -> bool:
     answer in another form, in any language."""
     if len(message) > LONGEST_IDLE_CHARACTERS:
         return False
+    folded = message.casefold()
+    if any(
+        any_of(language.questions.get("self", ())).search(folded) for language in LANGUAGES.values()
+    ):
+        return False  # "Do you remember me?" has no word of its own, and asks for everything
     bare = without_courtesies(message)
     words = split_words(bare)
     return any(
-        language.question_words.isdisjoint(words) and _silent(bare, language)
+        language.question_words.isdisjoint(words) and _silent(bare, words, language)
         for language in LANGUAGES.values()
         if not language.phrases or not bare.isascii()
     ) or any(  # asks for the last answer in another form: "Make it shorter."
@@ -127,40 +133,56 @@ def asks(message: str) -> bool:
     """Whether a message is a question or a request, with a question mark or without."""
     if ENDS_AS_QUESTION.search(message):
         return True
-    return any(_asks(message, language) for language in LANGUAGES.values())
+    words = split_words(message)
+    return any(_asks(message, words, language) for language in LANGUAGES.values())
 
 
 def states(text: str) -> bool:
     """Whether any sentence of a text is more than a question, a courtesy, or that nothing is known."""
     starts = [*sentence_starts(text), len(text)]
     for sentence in (text[start:end] for start, end in pairwise(starts)):
-        if not ENDS_AS_QUESTION.search(sentence) and not any(
-            _silent(sentence, language)
-            or _asks(sentence, language)
-            or _knows_nothing(sentence, language)
+        if ENDS_AS_QUESTION.search(sentence):
+            continue
+        words = split_words(sentence)
+        if not any(
+            _silent(sentence, words, language)
+            or _asks(sentence, words, language)
+            or _knows_nothing(sentence, words, language)
             for language in LANGUAGES.values()
+            if not language.phrases or not sentence.isascii()
         ):
             return True
     return False
 
 
-def _silent(sentence: str, language: Language) -> bool:
+def _silent(sentence: str, words: Sequence[str], language: Language) -> bool:
     """Whether it has no other words than fillers and stop words."""
     if not language.phrases:
-        known = language.fillers, language.stop_words, WORLDWIDE.courtesies
-        return all(any(word in some for some in known) for word in split_words(sentence))
-    for piece in sorted((*language.fillers, *language.phrases), key=len, reverse=True):
+        return _says_nothing(language).issuperset(words)
+    for piece in _pieces(language):
         sentence = sentence.replace(piece, " ")
     return not any(character.isalnum() for character in sentence)
 
 
-def _asks(sentence: str, language: Language) -> bool:
+@cache
+def _says_nothing(language: Language) -> frozenset[str]:
+    """The fillers, stop words and courtesies of a language that writes spaces."""
+    return language.fillers | language.stop_words | WORLDWIDE.courtesies
+
+
+@cache
+def _pieces(language: Language) -> Sequence[str]:
+    """The fillers and phrases of a language that writes no spaces, longest first."""
+    return sorted((*language.fillers, *language.phrases), key=len, reverse=True)
+
+
+def _asks(sentence: str, words: Sequence[str], language: Language) -> bool:
     """Whether it is a question or a request without a question mark."""
     if language.phrases:
         return _holds(sentence, language.question_words)
     if any(compiled(pattern).search(sentence.casefold()) for pattern in language.reminders):
         return False
-    for word, after in pairwise([*split_words(sentence), ""]):
+    for word, after in pairwise([*words, ""]):
         if word in language.question_words or word in language.requests:
             return after != "t"  # "Can't wait!"
         if word not in language.fillers:
@@ -168,11 +190,10 @@ def _asks(sentence: str, language: Language) -> bool:
     return False
 
 
-def _knows_nothing(sentence: str, language: Language) -> bool:
+def _knows_nothing(sentence: str, words: Sequence[str], language: Language) -> bool:
     """Whether it says that something is not known."""
     if language.phrases:
         return _holds(sentence, language.negations) and _holds(sentence, language.unknowing)
-    words = split_words(sentence)
     return not (language.negations.isdisjoint(words) or language.unknowing.isdisjoint(words))
 
 

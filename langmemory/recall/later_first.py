@@ -45,6 +45,8 @@ RIVAL: Final = 0.5
 _MIX: Final = np.cumprod(np.full(16, 6364136223846793005, dtype=np.uint64))
 """Factors of a word's pieces by their place in it (Knuth's multiplier, modulo 2^64)."""
 
+_NOW: Final = np.iinfo(np.int64).max
+"""When documents say what they say: they hold at present, whenever they were read."""
 _WORD_BITS: Final = 64
 _BELOW: Final = np.triu(np.ones((HEAD, HEAD), dtype=np.bool_), 1)
 """Which places (columns) are below which (rows)."""
@@ -118,9 +120,8 @@ def by_time(
             newest_first = np.roll(newest_first, -1)
         order[group] = newest_first
     if fresh:
-        order[: len(head)] = _fresh(
-            head, order[: len(head)], score, said_at, holds, rows.is_document
-        )
+        at = np.where(rows.is_document, _NOW, said_at)
+        order[: len(head)] = _fresh(head, order[: len(head)], score, at, holds)
     if rivals is not None and until is None:
         order[: len(head)] = _last_claimed(
             head, order[: len(head)], score, rows, said_at, holds, rivals
@@ -193,11 +194,10 @@ def _fresh(
     score: Floats,
     said_at: NDArray[np.int64],
     holds: NDArray[np.bool_],
-    is_document: NDArray[np.bool_],
 ) -> list[int]:
     """The order, what was said later before what is hardly better and has no name of the query that it
-    does not have. Documents keep their places. ``ranked`` are the same candidates by score: the place in
-    ``order`` has the score of the place in ``ranked``. ``holds`` is bool[names, n]."""
+    does not have. ``ranked`` are the same candidates by score: the place in ``order`` has the score of
+    the place in ``ranked``. ``holds`` is bool[names, n]."""
     worth = dict(zip(order.tolist(), score[ranked].tolist(), strict=True))
     times = dict(zip(order.tolist(), said_at[order].tolist(), strict=True))
     bits = np.packbits(holds[:, order], axis=0).T
@@ -208,10 +208,8 @@ def _fresh(
     fresh: list[int] = []
     for one in order.tolist():
         place = len(fresh)
-        while place and not is_document[one]:
+        while place:
             better = fresh[place - 1]
-            if is_document[better]:
-                break
             if worth[one] < CLOSE * worth[better] or times[one] <= times[better]:
                 break
             if names[better] & ~names[one]:
@@ -231,7 +229,7 @@ def _last_claimed(
     rivals: tuple[Ids, Ids],
 ) -> list[int]:
     """The order, the later of two claims right before the earlier one that it is not far behind.
-    The arguments are those of `_fresh`, but for the documents, and the rivals."""
+    The arguments are those of `_fresh`, and the rivals."""
     worth = dict(zip(order.tolist(), score[ranked].tolist(), strict=True))
     place = {item: at for at, item in enumerate(rows.ids.tolist())}
     settled: list[int] = order.tolist()

@@ -131,6 +131,8 @@ def run(
     def selected(ranking: Ranking, before: Selection | None = None) -> Selection:
         found = predictors(query.text, intent, ranking)
         scores = probability(ranking.score, found)
+        if "self" in intent.asks and "claim" in ranking.signals:
+            scores = np.maximum(scores, ranking.signals["claim"])  # each of them answers it
         if min_score != "auto":
             lowest = min_score
         elif before:

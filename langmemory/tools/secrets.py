@@ -58,6 +58,11 @@ def fill_secrets(
             "fill_secrets takes a tool made by @tool and the labels that it may use, not "
             f"{type(tool).__name__} and {allowed!r:.80}."
         )
+    if wrong := [label for label in allowed if labels_in(placeholder(label)) != {label}]:
+        raise ConfigError(
+            f"No placeholder can name the secret {wrong[0]!r:.80}: it has braces, or blanks around it. Store "
+            "it under another label."
+        )
     template, given = NamespaceTemplate(namespace), frozenset(tool.args)
 
     def steps(*args: Any, **kwargs: Any) -> Steps[Any]:

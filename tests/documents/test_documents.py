@@ -217,6 +217,9 @@ def test_a_folder_that_is_not_there_loses_nothing(store: MemoryStore, folder: Pa
     done = store.documents.refresh()
     assert done.failed == {str(folder): "the folder is not there"}
     assert chunks(store) == before
+    folder.mkdir()  # what is left of a disk that was mounted there
+    assert "the folder is empty" in store.documents.refresh().failed[str(folder)]
+    assert chunks(store) == before
 
 
 def test_texts_bytes_files_and_globs(store: MemoryStore, folder: Path) -> None:

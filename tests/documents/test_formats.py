@@ -28,6 +28,8 @@ def test_text_is_read_as_it_is() -> None:
         "Grüße".encode(), "Grüße".encode("utf-8-sig"), "Grüße".encode("utf-16"), "Grüße".encode("cp1252"),
     ):  # fmt: skip
         assert convert(data, "a.txt").text == "Grüße"
+    mixed = "Größe, Öl, Ärger und Übermut: ".encode() + b"\xe4"
+    assert convert(mixed, "a.txt").text == "Größe, Öl, Ärger und Übermut: \ufffd"
 
 
 def test_html_is_read_as_markdown_without_scripts() -> None:
@@ -92,6 +94,8 @@ def test_notebooks_are_cited_by_their_cells() -> None:
     [
         (b"\x00\x01\x02", "a.txt", "is no text"),
         (b"\x89PNG\r\n\x1a\n\x00\x00", "a.md", "is no text"),
+        ("渡轮每天早上七点从汉堡出发".encode("gb18030"), "a.txt", "Save it as UTF-8"),
+        ("Паром отходит в семь утра".encode("cp1251"), "a.md", "Save it as UTF-8"),
         (b"no pdf", "a.pdf", "is damaged, or"),
         (b"no zip", "a.docx", "is damaged, or"),
         (b"{}", "a.ipynb", "is damaged, or"),

@@ -89,8 +89,12 @@ class Retelling:
 
     def holds(self, text: str) -> bool:
         """Whether a fact is believed, with no end that is known."""
-        one = self.facts()[text.rstrip(".")]
-        return one.status == "active" and one.invalid_at is None
+        return self.standing()[text.rstrip(".")]
+
+    def standing(self) -> dict[str, bool]:
+        """By text of every fact, what `holds` says of it."""
+        found = self.facts().items()
+        return {text: one.status == "active" and one.invalid_at is None for text, one in found}
 
     def asked(self, text: str) -> list[Review]:
         """Open questions about a fact."""

@@ -68,11 +68,12 @@ def _played(cases: Sequence[Retraction], beside: Path, folder: Path) -> tuple[li
         try:
             lines = (one.known, *one.also)
             known.tell(told("2026-01-02", _said(lines), *lines))
-            before = {text for text in known.facts() if known.holds(text)}
+            before = {text for text, holds in known.standing().items() if holds}
             known.tell(told("2026-02-01", one.said, *one.lines))
             wanted = {_text(each) for each in lines}
             assert wanted <= before, one.name
-            over = {text for text in before if not known.holds(text)}
+            after = known.standing()
+            over = {text for text in before if not after[text]}
             if one.stays:
                 left += [one.name] if over else []
             elif not all(text in over or known.asked(text) for text in wanted):

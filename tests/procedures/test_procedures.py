@@ -6,12 +6,14 @@ import asyncio
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from langmemory import MemoryStore, build_reflection_graph
 from langmemory.context import disclose
 from langmemory.errors import ConfigError, OwnershipError
+from langmemory.formation.procedures import planning
 from langmemory.graphs.maintenance import build_maintenance_graph
 from langmemory.procedures import Step
 from tests.places import kept
@@ -293,3 +295,23 @@ def test_credentials_are_taken_out(tmp_path: Path) -> None:
             "1. export TOKEN=[redacted: token]"
         )
         assert token.encode() not in kept(store)
+
+
+def test_two_first_words_on_a_task_at_once_both_count(
+    store: MemoryStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where somebody else keeps the procedure between the look at what is known and the write, the later word
+    is a version after theirs."""
+    plan, others = planning.plan, [DEPLOY]
+
+    def meanwhile(*args: Any, **options: Any) -> planning.Planned:
+        made = plan(*args, **options)
+        if others:
+            store.procedures.add(TEAM, "deploy the website", others.pop())
+        return made
+
+    monkeypatch.setattr(planning, "plan", meanwhile)
+    made = store.procedures.add(TEAM, "deploy the website", ["run make release"])
+    assert (made.version, texts(made.steps)) == (2, ["run make release"])
+    versions = store.procedures.versions(TEAM, made.key)
+    assert [one.status for one in versions] == ["superseded", "active"]

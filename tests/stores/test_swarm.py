@@ -9,14 +9,17 @@ from pathlib import Path
 
 import pytest
 
+from langmemory.engines.sql.rooms import swarm as rooms_swarm
 from langmemory.errors import EntityNameError, InvalidValueError, OwnershipError
+from langmemory.graphs.maintenance import build_maintenance_graph
 from langmemory.ports.journal import StateRow
 from langmemory.projections.journal import state_page
 from langmemory.projections.journal.journal import Journal
 from langmemory.stores import MemoryStore
-from langmemory.swarm import Board
+from langmemory.swarm import STATUSES, Board
 
 TEAM = ("team", "shop")
+EMPTY = Board(tasks=(), counts=dict.fromkeys(STATUSES, 0), decisions=(), sessions=(), agents=())
 
 
 @pytest.fixture
@@ -108,7 +111,7 @@ def test_what_is_wrong_is_said_and_nothing_is_written(store: MemoryStore) -> Non
     ):
         with pytest.raises(error):
             call()
-    assert team.board() == Board(tasks=(), decisions=(), sessions=(), agents=())
+    assert team.board() == EMPTY
     assert store.changes.runs(TEAM) == []
 
 
@@ -136,7 +139,7 @@ def test_a_viewer_has_no_part_in_what_is_private(store: MemoryStore) -> None:
     secret = mia.add_task("Plan the surprise", privacy="private", agent="helper")
     about = mia.record_decision("We meet at eight", why="he is out", regarding=secret.key)
     assert about.privacy == "private"
-    assert joe.board() == Board(tasks=(), decisions=(), sessions=(), agents=())
+    assert joe.board() == EMPTY
     assert store.for_viewer("joe").graph(TEAM).entities() == ()
     assert len(mia.board().tasks) == 1
     with pytest.raises(EntityNameError):
@@ -156,6 +159,24 @@ def test_the_board_shows_agents_and_what_waits_for_them(store: MemoryStore) -> N
     assert [(one.name, one.tasks, one.inbox) for one in planner.board().agents] == [
         ("planner", (), 0), ("reader", (), 2), ("writer", ("Ship",), 1),
     ]  # fmt: skip
+
+
+def test_a_board_counts_all_tasks_and_shows_the_latest(
+    store: MemoryStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """However many tasks are open, those that are done have a place on it, and an agent has all that it
+    works on."""
+    monkeypatch.setattr(rooms_swarm, "ON_BOARD", 2)
+    team = store.swarm(TEAM)
+    for number in range(5):
+        team.add_task(f"Task {number}", agent="writer")
+    for number in range(2):
+        team.update_task(f"Task {number}", status="done")
+    board = team.board()
+    shown = ["Task 4", "Task 3", "Task 1", "Task 0"]
+    assert [one.title for one in board.tasks] == shown
+    assert {status: n for status, n in board.counts.items() if n} == {"in_progress": 3, "done": 2}
+    assert board.agents[0].tasks == ("Task 4", "Task 3", "Task 2")
 
 
 def test_state_has_a_hundred_lines_whatever_there_is() -> None:
@@ -249,3 +270,19 @@ def test_a_session_ends_once_and_says_what_it_came_to(store: MemoryStore) -> Non
     )
     relations = {edge.relation for edge in store.graph(TEAM).edges("session/one")}
     assert relations == {"made_by", "works_on", "produces"}
+
+
+def test_nights_leave_tasks_decisions_and_sessions_as_they_are(store: MemoryStore) -> None:
+    """Tasks of one title are as many tasks, also when they are done, and nobody is asked whether they are the
+    same; so it is with decisions about different tasks, and with sessions."""
+    team = store.swarm(TEAM, agent="writer")
+    for number in range(3):
+        task = team.add_task("Publish the weekly report", agent="writer")
+        team.update_task(task.key, status="done")
+        team.record_decision("Ship on Monday", why="support is in", regarding=task.key)
+        team.end_session(f"{number}", started_at=datetime.now(UTC), work_done=["It is out"])
+        team.add_task("Water the plants")
+    before = team.board()
+    build_maintenance_graph(store).invoke({"namespace": list(TEAM)})
+    assert team.board() == before
+    assert store.changes.reviews(TEAM) == []

@@ -146,6 +146,8 @@ def test_a_label_that_was_not_named_is_refused(store: MemoryStore) -> None:
     ):
         with pytest.raises(ConfigError, match="fill_secrets takes"):
             wrong()
+    with pytest.raises(ConfigError, match="No placeholder can name the secret 'a}}b'"):
+        fill_secrets(deploy, ["a}}b"], namespace=HOME)
 
 
 @pytest.mark.parametrize("how", ["invoke", "ainvoke"])

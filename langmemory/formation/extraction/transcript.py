@@ -12,13 +12,11 @@ from dataclasses import replace
 from langmemory.context.escape import one_line, quoted_lines
 from langmemory.context.marking import CLOSE_TAG, OPEN_TAG
 from langmemory.context.tokens import CUT_BEFORE
-from langmemory.formation.batch import MOST_READ, Batch, Turn
+from langmemory.formation.batch import MOST_READ, NO_PERSON, Batch, Turn
 from langmemory.languages.passages import passages
 
 NAME_CHARS = 60
 WEEKDAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
-NO_PERSON = frozenset({"assistant", "tool", "function", "system", "developer"})
-"""Roles whose words are no evidence for what is true of a person."""
 
 _INJECTED = re.compile(f"{re.escape(OPEN_TAG)}.*?(?:{re.escape(CLOSE_TAG)}|\\Z)", re.DOTALL)
 _ID = re.compile(r"[\[［【]\s*(t\s*\d+)\s*[\]］】]", re.IGNORECASE)

@@ -14,8 +14,8 @@ from datetime import timedelta
 from functools import lru_cache
 from typing import Literal
 
-from langmemory.formation.batch import Turn
-from langmemory.formation.extraction.transcript import NO_PERSON, spoken
+from langmemory.formation.batch import NO_PERSON, Turn
+from langmemory.formation.extraction.transcript import spoken
 from langmemory.formation.rules.clauses import plainly_said, sentences
 from langmemory.formation.rules.grammar import CAPITAL
 from langmemory.formation.rules.patterns import Patterns, patterns_of

@@ -7,6 +7,7 @@ from typing import Final
 
 import numpy as np
 
+from langmemory import swarm
 from langmemory.ports.candidates import Ids
 from langmemory.ports.lifecycle import Aged, LifecycleView
 from langmemory.procedures import KEYS
@@ -42,8 +43,7 @@ def gather(view: LifecycleView, aged: Aged) -> Gathered:
         aged.one_of(aged.status, "active")
         & aged.one_of(aged.kind, "semantic", "procedural")
         & ~ours
-        & ~aged.begins(LINES)
-        & ~aged.begins(KEYS)  # steps are no statements
+        & ~aged.begins(LINES, KEYS, *swarm.KEYS)  # steps, tasks and the like are no statements
     )
     kept = aged.take(eligible)
     rows = np.flatnonzero(np.isin(kept.ids, view.changed(view.progress(TASK))))

@@ -145,9 +145,10 @@ def get_procedure(access: Access, *, path: KeyPath, query: Place) -> ProcedureVi
 def _procedure(
     access: Access, place: Namespace, key: str, *, error: str | None = None
 ) -> Procedure:
-    found = next(
-        (one for one in access.store.procedures.versions(place, key) if one.key == key), None
-    )
+    try:
+        found = access.store.procedures.get(place, key)
+    except ConfigError:  # it is no procedure
+        found = None
     if found is None:
         raise Problem(
             404,

@@ -24,7 +24,7 @@ export async function show(body, query, { reload }) {
     return;
   }
   put(body, ...body.childNodes, agents(board.agents),
-    h("h2", null, "Tasks"), h("div", { class: "board" }, COLUMNS.map(([status, title]) => column(title, board.tasks.filter((one) => one.status === status || (status === "done" && one.status === "cancelled")), where, reload))),
+    h("h2", null, "Tasks"), h("div", { class: "board" }, COLUMNS.map(([status, title]) => column(title, board, status === "done" ? ["done", "cancelled"] : [status], where, reload))),
     h("div", { class: "columns" }, h("div", null, decisions(board.decisions, where)), h("div", null, sessions(board.sessions, where))));
 }
 
@@ -36,9 +36,12 @@ function agents(every) {
     one.inbox > 0 ? h("a", { href: address("bus"), class: "tag" }, `${one.inbox >= 100 ? "100 or more messages" : counted(one.inbox, "message")} waiting`) : h("span", { class: "soft" }, "no message waits")))));
 }
 
-function column(title, tasks, where, reload) {
-  return h("section", null, h("h3", null, `${title} (${tasks.length})`), tasks.length
-    ? list("ul", tasks.map((one) => card(one, where, reload))) : h("p", { class: "soft" }, "none"));
+function column(title, board, statuses, where, reload) {
+  const tasks = board.tasks.filter((one) => statuses.includes(one.status));
+  const all = statuses.reduce((sum, one) => sum + board.counts[one], 0);
+  return h("section", null, h("h3", null, `${title} (${all})`), tasks.length
+    ? list("ul", tasks.map((one) => card(one, where, reload))) : h("p", { class: "soft" }, "none"),
+    all > tasks.length && h("p", { class: "soft" }, `${all - tasks.length} that changed earlier are not shown`));
 }
 
 /** Return a list, of which what comes after the first dozen is shown when it is asked for. */

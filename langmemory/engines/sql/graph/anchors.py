@@ -159,6 +159,19 @@ def records(
     return [int(row[0]) for row in rows]
 
 
+def told(
+    connection: Connection, namespace: int, record: str, seen: Condition, fields: Sequence[str]
+) -> list[tuple[Any, ...]]:
+    """Return fields of all records of a namespace that are not archived, over ``item AS i``; the latest
+    changes first."""
+    names = ", ".join(f"i.value ->> '$.{one}'" for one in fields)
+    rows = connection.execute(
+        f"SELECT {names} {_RECORDS} AND {seen.sql} ORDER BY i.updated_at DESC, i.key",
+        (record, namespace, *seen.bindings),
+    )
+    return [tuple(row) for row in rows.fetchall()]
+
+
 def stated(
     connection: Connection, namespace: int, records: Sequence[str]
 ) -> Iterator[tuple[Any, ...]]:

@@ -240,6 +240,17 @@ def by_names(
     return [(str(norm), int(entity)) for norm, entity in rows]
 
 
+def named_by(connection: Connection, scope: CompiledScope, speakers: Collection[str]) -> set[int]:
+    """Return the entities that speakers without a name of their own said they are: "My name is Ada"."""
+    where, bindings = within(scope)
+    rows = connection.execute(
+        "SELECT DISTINCT e.subject FROM item i CROSS JOIN edge e ON e.fact = i.id "
+        f"WHERE {where} AND e.relation = 'named' AND i.speaker IN (SELECT value FROM carray(?))",
+        (*bindings, connection.text_array(tuple(speakers))),
+    )
+    return {int(row[0]) for row in rows}
+
+
 def aliases(
     connection: Connection, scope: CompiledScope, entities: Iterable[int]
 ) -> list[tuple[int, str, str]]:
@@ -499,6 +510,22 @@ def claims_made(connection: Connection, items: Iterable[int]) -> list[ClaimRow]:
         "CROSS JOIN item i ON i.id = e.fact ORDER BY e.id",
         (connection.array(items),),
     )
+    return [ClaimRow(*row) for row in rows]
+
+
+def claims_of(
+    connection: Connection, scope: CompiledScope, entities: Iterable[int], limit: int
+) -> list[ClaimRow]:
+    """Return the newest edges in scope from one of these entities (links not followed)."""
+    where, bindings = within(scope)
+    rows: list[tuple[Any, ...]] = []
+    for entity in entities:
+        found = connection.execute(
+            f"SELECT {_CLAIM_COLUMNS}{scope.value_column} FROM edge e CROSS JOIN item i ON i.id = e.fact "
+            f"WHERE e.subject = ? AND {where} ORDER BY e.id DESC LIMIT ?",
+            (entity, *bindings, limit),
+        )
+        rows += scope.passing(found)
     return [ClaimRow(*row) for row in rows]
 
 

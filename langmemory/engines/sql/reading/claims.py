@@ -13,10 +13,17 @@ from typing import Final, NamedTuple
 import numpy as np
 
 from langmemory.engines.sql.graph import graph
-from langmemory.engines.sql.graph.graph import ClaimRow, claims_about, claims_made, relations_of
+from langmemory.engines.sql.graph.graph import (
+    ClaimRow,
+    claims_about,
+    claims_made,
+    claims_of,
+    relations_of,
+)
 from langmemory.engines.sql.graph.hops import fact_sources
 from langmemory.engines.sql.scope.scopes import CompiledScope, compile_scope
 from langmemory.engines.sql.tables.connection import Connection
+from langmemory.formation.batch import NO_PERSON
 from langmemory.formation.entities.roles import person_words
 from langmemory.formation.relations.questions import (
     FIRST_PERSON,
@@ -77,6 +84,10 @@ def claims_asked(
     """
     terms = query.terms
     near, mine = _asked_about(connection, scope, query)
+    if "self" in query.asks:
+        speakers = {name for name in query.speakers if name.casefold() not in NO_PERSON}
+        mine = mine | graph.named_by(connection, scope, speakers)
+        return _all_of(connection, scope, query, mine, limit)
     if not near:
         return NOTHING
     used = relations_of(connection, graph.roots(connection, near), plain_words(terms))
@@ -97,10 +108,30 @@ def claims_asked(
         share = len((one.met | always).intersection(terms)) / len(terms)
         worth = share**2 * (1.0 if "when" in query.asks else worth)
         score[one.claim.item] = max(score.get(one.claim.item, 0.0), worth)
-    if before:
-        score = _of_sources(connection, scope, score)
+    return _best(_of_sources(connection, scope, score) if before else score, limit)
+
+
+def _best(score: Mapping[int, float], limit: int) -> ScoredIds:
     best = sorted(score, key=lambda item: (-score[item], -item))[:limit]
     return ScoredIds(np.array(best, np.int64), np.array([score[one] for one in best], np.float32))
+
+
+def _all_of(
+    connection: Connection, scope: CompiledScope, query: ClaimQuery, mine: set[int], limit: int
+) -> ScoredIds:
+    """Return what is claimed of those who ask, the newest first: each, less what is over."""
+    root, viewer = graph.roots(connection, mine), scope.scope.viewer
+    answers = [
+        _Answer(claim, held, root[claim.subject], claim.object, frozenset((held,)), stance)
+        for claim in claims_of(connection, scope, root, limit)
+        if viewer is None or claim.owner in (None, viewer)
+        for stance, held in [_stance(_as_of(claim, query.now))]
+        if stance != NO_LONGER
+    ]
+    score: dict[int, float] = {}
+    for one, worth in _worth(answers):
+        score[one.claim.item] = max(score.get(one.claim.item, 0.0), worth)
+    return _best(score, limit)
 
 
 def rivals_among(connection: Connection, items: Ids, now: int) -> tuple[Ids, Ids]:
@@ -250,10 +281,15 @@ def _answers(
     return found
 
 
+def _stance(claim: ClaimRow) -> tuple[str, str]:
+    """Return the stance of a claim, and its relation without it."""
+    stance = next((one for one in (NO_LONGER, PLANNED) if claim.relation.startswith(one)), "")
+    return stance, claim.relation.removeprefix(stance)
+
+
 def _readings(claim: ClaimRow, asked: Mapping[str, Terms]) -> Iterator[_Answer]:
     """Yield a claim from either end, as far as a relation asks for it from there."""
-    stance = next((one for one in (NO_LONGER, PLANNED) if claim.relation.startswith(one)), "")
-    held = claim.relation.removeprefix(stance)
+    stance, held = _stance(claim)
     for name, words in asked.items():
         relation = relation_named(name)
         if held != (relation.inverse_of or name):

@@ -140,14 +140,14 @@ class Procedures:
             OwnershipError: Another draft is about what is another's.
         """
         namespace = check_namespace(namespace, written=True)
+        waiting = [self._without_credentials(one) for one in drafts]
+        keys: list[str] = []
 
-        drafts = [self._without_credentials(one) for one in drafts]
-
-        def planned(connection: Connection) -> _Plan[list[Procedure]]:
+        def planned(connection: Connection) -> _Plan[list[tuple[Draft, str]]]:
             known = self._known(connection, namespace, exact=True)
             is_free = partial(_is_free, connection, namespace)
-            holds, changes = list[Procedure](), list[Change]()
-            for draft in drafts:
+            holds, changes = list[tuple[Draft, str]](), list[Change]()
+            for draft in waiting:
                 learned = draft.source == "run"
                 made = planning.plan(
                     draft, known, namespace, self._now(), is_free=_any if learned else is_free
@@ -159,15 +159,22 @@ class Procedures:
                         f"How to {draft.task!r} is another's to change. Ask them, or use the "
                         "application's store."
                     )
-                holds.append(made.procedure)
+                holds.append((draft, made.procedure.key))
                 changes += made.changes
                 gone = {made.procedure.key, made.replaced.key if made.replaced else None}
                 known = [made.procedure, *(one for one in known if one.key not in gone)]
             return holds, changes
 
         reason = kept(reason, self._core.redactor)
-        holds, refused = self._written(namespace, planned, reason, kind, note)
-        keys = [one.key for one in holds if one.key not in refused]
+        while waiting:
+            holds, refused = self._written(namespace, planned, reason, kind, note)
+            keys += [key for _, key in holds if key not in refused]
+            # What somebody else has added meanwhile is known by now; what a person deleted stays so.
+            waiting = [
+                draft
+                for draft, key in holds
+                if key in refused and self.get(namespace, key) is not None
+            ]
         return [one for key in keys if (one := self.get(namespace, key)) is not None]
 
     akeep = twin(keep)
@@ -294,8 +301,8 @@ class Procedures:
         kind: RunKind,
         note: dict[str, Any] | None,
     ) -> tuple[T, set[str]]:
-        """Plan on a snapshot and apply; again where somebody wrote meanwhile. Return the result, and the keys
-        that were not added since a person deleted what was there."""
+        """Plan on a snapshot and apply; again where somebody changed what is known meanwhile. Return the
+        result, and the keys that were not added: something is there by now, or a person deleted it."""
         for attempt in range(ATTEMPTS):
             with self._core.engine.read() as snapshot:
                 seen = history.newest(snapshot.connection)

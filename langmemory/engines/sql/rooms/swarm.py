@@ -47,6 +47,7 @@ from langmemory.swarm import (
     DECISION,
     SESSION,
     SESSION_PARTS,
+    STATUSES,
     TASK,
     AgentState,
     Board,
@@ -70,6 +71,8 @@ COUNTED: Final = 100
 """Messages of an inbox that a board counts."""
 SHOWN: Final = 50
 """Decisions and sessions on a board."""
+ON_BOARD: Final = 200
+"""Tasks of one status on a board."""
 NAMED_TASKS: Final = 5
 """Tasks that are named where one is not there."""
 _IS_CLOSED: Final = f"coalesce(i.value ->> '$.status', '') IN {CLOSED!r}"
@@ -399,23 +402,27 @@ class Swarm:
     asessions = twin(sessions)
 
     def board(self) -> Board:
-        """Return what the team is doing: tasks, decisions that hold, sessions, and each agent with the number
-        of messages that wait for it."""
-        tasks, decisions, sessions = self.tasks(), self.decisions(), self.sessions()
-        doing: dict[str, list[str]] = {}
-        for task in tasks:
-            if task.agent is not None:
-                working = doing.setdefault(task.agent, [])
-                if task.status not in CLOSED:
-                    working.append(task.title)
-        known = {one.made_by for one in tasks} | {one.made_by for one in decisions}
-        known |= {one.agent for one in sessions}
-        now = self._core.now_us()
+        """Return what the team is doing: the latest tasks of each status and how many there are, decisions
+        that hold, sessions, and each agent with the number of messages that wait for it."""
+        tasks = [one for status in STATUSES for one in self.tasks(status=status, limit=ON_BOARD)]
+        tasks.sort(key=lambda one: (one.status in CLOSED, -one.updated_at.timestamp(), one.key))
+        decisions, sessions = self.decisions(limit=SHOWN), self.sessions(limit=SHOWN)
+        counts, doing = dict.fromkeys(STATUSES, 0), dict[str, list[str]]()
+        now, viewer, seen = self._core.now_us(), self._viewer, visible_to(self._viewer)
         with self._core.engine.read() as snapshot:
-            connection, viewer = snapshot.connection, self._viewer
+            connection = snapshot.connection
             place = namespaces.find(connection, self.namespace) or 0
-            known |= messages.agents(connection, place, viewer, now)
-            names = sorted({*doing, *(one for one in known if one is not None)})
+            known: set[Any] = {*messages.agents(connection, place, viewer, now)}
+            fields = ("status", "agent", "title", "made_by")
+            for status, agent, title, maker in anchors.told(connection, place, TASK, seen, fields):
+                if status in counts:
+                    counts[status] += 1
+                known |= {agent, maker}
+                if agent is not None and status not in CLOSED:
+                    doing.setdefault(agent, []).append(title)
+            for record, field in ((DECISION, "made_by"), (SESSION, "agent")):
+                known |= {one for (one,) in anchors.told(connection, place, record, seen, (field,))}
+            names = sorted(one for one in known if isinstance(one, str) and one)
             waiting = {}
             for name in names:
                 there = [messages.there(place), messages.waiting(place, name, viewer)]
@@ -423,7 +430,7 @@ class Swarm:
                     messages.listed(connection, there, viewer=viewer, now_us=now, limit=COUNTED)
                 )
         return Board(
-            tasks=tasks, decisions=decisions[:SHOWN], sessions=sessions[:SHOWN],
+            tasks=tuple(tasks), counts=counts, decisions=decisions, sessions=sessions,
             agents=tuple(
                 AgentState(
                     name=name, tasks=tuple(doing.get(name, ())), inbox=waiting[name]
