@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import PurePosixPath
 from typing import Any, Final
@@ -78,179 +78,149 @@ def seed(
     note = {"root": str(plan.root), "sources": len(plan.sources)}
     with seeding(store, namespace, str(plan.root), note) as run_id:
         report = SeedReport(run_id=run_id, failed=dict(plan.failed))
-        threads: set[str] = set()
+        run = _Run(store=store, plan=plan, namespace=namespace, report=report)
         for one in plan.sources:
             progress(one.path if one.kind != "documents" else f"{one.count:,} documents")
             try:
-                _SEEDERS[one.kind](store, plan, one, namespace, report, threads)
+                run.read(one)
             except (ImportFormatError, OSError) as error:
                 report.failed[one.path] = files.why(error)
-        _reflect(store, threads, namespace, report, progress)
+        run.reflect(progress)
     return report
 
 
-def _seed_documents(
-    store: MemoryStore,
-    plan: SeedPlan,
-    source: SeedSource,
-    namespace: Namespace,
-    report: SeedReport,
-    threads: set[str],
-) -> None:
-    notes = tuple(files.literally(name) for one in plan.of("notes") for name in one.files)
-    endings = {PurePosixPath(name).suffix for name in source.files}
-    for ending in MARKDOWN:
-        for spelled in sorted(one for one in endings if one.casefold() == ending):
-            done = store.documents.follow(str(plan.root), f"**/*{spelled}", namespace, ignore=notes)
-            report.documents += len(done.added) + len(done.changed)
-            report.known += done.unchanged
-            report.failed.update(done.failed)
+@dataclass(kw_only=True, slots=True)
+class _Run:
+    """One seeding under way."""
 
+    store: MemoryStore
+    plan: SeedPlan
+    namespace: Namespace
+    report: SeedReport
+    threads: set[str] = field(default_factory=set)
+    """Conversations that it has."""
 
-def _seed_notes(
-    store: MemoryStore,
-    plan: SeedPlan,
-    source: SeedSource,
-    namespace: Namespace,
-    report: SeedReport,
-    threads: set[str],
-) -> None:
-    for name in source.files:
-        notes = notes_of(plan.root / name)
-        threads.add(name)
-        _count(report, len(notes), len(store.remember(namespace, notes, thread_id=name)))
+    def read(self, source: SeedSource) -> None:
+        match source.kind:
+            case "documents":
+                self._read_documents(source)
+            case "notes":
+                self._read_notes(source)
+            case "conversations":
+                self._read_conversations(source)
+            case "git":
+                self._read_git(source)
 
-
-def _seed_conversations(
-    store: MemoryStore,
-    plan: SeedPlan,
-    source: SeedSource,
-    namespace: Namespace,
-    report: SeedReport,
-    threads: set[str],
-) -> None:
-    assert source.format is not None
-    for name in source.files:
-        above = source.path if source.format == "slack" else str(PurePosixPath(name).parent)
-        try:
-            with (plan.root / name).open("rb") as file:
-                done = import_conversations(
-                    store, namespace, file, source.format, named=_named(above, threads)
+    def _read_documents(self, source: SeedSource) -> None:
+        notes = tuple(files.literally(name) for one in self.plan.of("notes") for name in one.files)
+        endings = {PurePosixPath(name).suffix for name in source.files}
+        for ending in MARKDOWN:
+            for spelled in sorted(one for one in endings if one.casefold() == ending):
+                done = self.store.documents.follow(
+                    str(self.plan.root), f"**/*{spelled}", self.namespace, ignore=notes
                 )
-        except (ImportFormatError, OSError) as error:
-            report.failed[name] = files.why(error)
-            continue
-        report.messages += done.added
-        report.known += done.known
+                self.report.documents += len(done.added) + len(done.changed)
+                self.report.known += done.unchanged
+                self.report.failed.update(done.failed)
 
+    def _read_notes(self, source: SeedSource) -> None:
+        for name in source.files:
+            self._remember(notes_of(self.plan.root / name), name)
 
-def _named(above: str, threads: set[str]) -> Callable[[str], str]:
-    """Return what gives a thread the name of its file's folder, since two chats may be called alike,
-    and notes it."""
+    def _remember(self, messages: list[dict[str, Any]], thread: str) -> None:
+        self.threads.add(thread)
+        added = self.store.remember(self.namespace, messages, thread_id=thread)
+        self.report.messages += len(added)
+        self.report.known += len(messages) - len(added)
 
-    def named(thread: str) -> str:
-        name = thread if above == "." else f"{above}/{thread}"
-        threads.add(name)
-        return name
+    def _read_conversations(self, source: SeedSource) -> None:
+        assert source.format is not None
+        for name in source.files:
+            above = source.path if source.format == "slack" else str(PurePosixPath(name).parent)
+            try:
+                with (self.plan.root / name).open("rb") as file:
+                    done = import_conversations(
+                        self.store, self.namespace, file, source.format, named=self._named(above)
+                    )
+            except (ImportFormatError, OSError) as error:
+                self.report.failed[name] = files.why(error)
+                continue
+            self.report.messages += done.added
+            self.report.known += done.known
 
-    return named
+    def _named(self, above: str) -> Callable[[str], str]:
+        """Return what gives a thread the name of its file's folder, since two chats may be called alike,
+        and notes it."""
 
+        def named(thread: str) -> str:
+            name = thread if above == "." else f"{above}/{thread}"
+            self.threads.add(name)
+            return name
 
-def _seed_git(
-    store: MemoryStore,
-    plan: SeedPlan,
-    source: SeedSource,
-    namespace: Namespace,
-    report: SeedReport,
-    threads: set[str],
-) -> None:
-    history = source.history
-    assert history is not None
-    # As `remember` does: a fact is made of the same words.
-    told = [
-        replace(one, message=redacted(one.message, store.redactor).text)
-        for one in history.decisions
-    ]
-    history = replace(history, decisions=told)
-    threads.add(history.thread)
-    turns = list(history.turns())
-    _count(report, len(turns), len(store.remember(namespace, turns, thread_id=history.thread)))
-    known = _values(store, namespace, git_history.keys(history))
-    changes = [
-        one
-        for one in git_history.facts(history, known)
-        if not isinstance(one, UpdateMemory) or _is_as_seeded(store, namespace, one.key)
-    ]
-    report.known += len(known) - sum(one.op == "update" for one in changes)
-    for start in range(0, len(changes), AT_ONCE):
-        some = tuple(changes[start : start + AT_ONCE])
-        read = tuple(key for one in some for key in getattr(one, "evidence", ()))
-        if read and not store.config.models.deep:  # there is no model to read them
-            some = (*some, MarkReflected(keys=read))
-        store.changes.apply(
-            ChangeSet(
-                namespace=namespace,
-                run_id=f"{report.run_id}/{secrets.token_hex(8)}",
-                kind="reflection",
-                reason=f"seeded from the commits of {history.name}",
-                changes=some,
+        return named
+
+    def _read_git(self, source: SeedSource) -> None:
+        history = source.history
+        assert history is not None
+        # As `remember` does: a fact is made of the same words.
+        told = [
+            replace(one, message=redacted(one.message, self.store.redactor).text)
+            for one in history.decisions
+        ]
+        history = replace(history, decisions=told)
+        self._remember(list(history.turns()), history.thread)
+        known = self._values(git_history.keys(history))
+        changes = [
+            one
+            for one in git_history.facts(history, known)
+            if not isinstance(one, UpdateMemory) or self._is_as_seeded(one.key)
+        ]
+        self.report.known += len(known) - sum(one.op == "update" for one in changes)
+        for start in range(0, len(changes), AT_ONCE):
+            some = tuple(changes[start : start + AT_ONCE])
+            read = tuple(key for one in some for key in getattr(one, "evidence", ()))
+            if read and not self.store.config.models.deep:  # there is no model to read them
+                some = (*some, MarkReflected(keys=read))
+            self.store.changes.apply(
+                ChangeSet(
+                    namespace=self.namespace,
+                    run_id=f"{self.report.run_id}/{secrets.token_hex(8)}",
+                    kind="reflection",
+                    reason=f"seeded from the commits of {history.name}",
+                    changes=some,
+                )
             )
-        )
-        report.facts += sum(one.op in ("add", "update") for one in some)
+            self.report.facts += sum(one.op in ("add", "update") for one in some)
 
+    def _is_as_seeded(self, key: str) -> bool:
+        """Return whether a fact says what a seeding wrote: what a person corrected stays so."""
+        for entry in reversed(self.store.changes.history(self.namespace, key)):
+            if (entry.before or {}).get("text") != (entry.after or {}).get("text"):
+                return (entry.run_id or "").startswith(SEEDED)
+        return False
 
-def _is_as_seeded(store: MemoryStore, namespace: Namespace, key: str) -> bool:
-    """Return whether a fact says what a seeding wrote: what a person corrected stays so."""
-    for entry in reversed(store.changes.history(namespace, key)):
-        if (entry.before or {}).get("text") != (entry.after or {}).get("text"):
-            return (entry.run_id or "").startswith(SEEDED)
-    return False
+    def _values(self, keys: list[str]) -> dict[str, Mapping[str, Any]]:
+        found = self.store.batch([GetOp(self.namespace, key, refresh_ttl=False) for key in keys])
+        return {item.key: item.value for item in found if isinstance(item, Item)}
 
-
-def _values(
-    store: MemoryStore, namespace: Namespace, keys: list[str]
-) -> dict[str, Mapping[str, Any]]:
-    found = store.batch([GetOp(namespace, key, refresh_ttl=False) for key in keys])
-    return {item.key: item.value for item in found if isinstance(item, Item)}
-
-
-def _count(report: SeedReport, read: int, added: int) -> None:
-    report.messages += added
-    report.known += read - added
-
-
-def _reflect(
-    store: MemoryStore,
-    threads: Collection[str],
-    namespace: Namespace,
-    report: SeedReport,
-    progress: Progress,
-) -> None:
-    """Let formation read what was seeded and nobody has read, and nothing else."""
-    unread = [
-        one.thread_id
-        for one in store.admin.unread_threads(namespace)
-        if one.namespace == namespace and one.thread_id in threads
-    ]
-    graph = build_reflection_graph(store)
-    for number, thread in enumerate(unread, start=1):
-        progress(f"reading what was said, {number:,} of {len(unread):,}")
-        try:
-            for _, done in batches(store, namespace, thread, graph=graph):
-                report.facts += len(done.get("added", ()))
-                if why := done.get("problem"):
-                    report.failed[thread] = f"{why} `langmemory reflect --again` reads it once more"
-        except ExtractionError as error:
-            report.failed[thread] = str(error)
-        except ModelUnavailableError as error:  # it is not asked again for each of thousands
-            left = counted(len(unread) - number + 1, "conversation")
-            report.failed[thread] = f"{error} {left} not read yet; seed again to go on."
-            return
-
-
-_SEEDERS: Final = {
-    "documents": _seed_documents,
-    "notes": _seed_notes,
-    "conversations": _seed_conversations,
-    "git": _seed_git,
-}
+    def reflect(self, progress: Progress) -> None:
+        """Let formation read what was seeded and nobody has read, and nothing else."""
+        unread = [
+            one.thread_id
+            for one in self.store.admin.unread_threads(self.namespace)
+            if one.namespace == self.namespace and one.thread_id in self.threads
+        ]
+        graph, failed = build_reflection_graph(self.store), self.report.failed
+        for number, thread in enumerate(unread, start=1):
+            progress(f"reading what was said, {number:,} of {len(unread):,}")
+            try:
+                for _, done in batches(self.store, self.namespace, thread, graph=graph):
+                    self.report.facts += len(done.get("added", ()))
+                    if why := done.get("problem"):
+                        failed[thread] = f"{why} `langmemory reflect --again` reads it once more"
+            except ExtractionError as error:
+                failed[thread] = str(error)
+            except ModelUnavailableError as error:  # it is not asked again for each of thousands
+                left = counted(len(unread) - number + 1, "conversation")
+                failed[thread] = f"{error} {left} not read yet; seed again to go on."
+                return
