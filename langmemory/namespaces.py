@@ -39,9 +39,13 @@ def check_namespaces(given: Namespace | Sequence[Namespace]) -> tuple[Namespace,
     Raises:
         InvalidNamespaceError: One is none.
     """
+    return tuple(dict.fromkeys(map(check_namespace, several(given))))
+
+
+def several(given: Namespace | Sequence[Namespace]) -> Sequence[Namespace]:
+    """Return namespaces that are given as one or several, unchecked."""
     one = isinstance(given, str) or not given or all(isinstance(label, str) for label in given)
-    several = [given] if one else given
-    return tuple(dict.fromkeys(check_namespace(each) for each in several))  # type: ignore[arg-type]
+    return [given] if one else given  # type: ignore[list-item, return-value]
 
 
 def check_namespace(

@@ -22,6 +22,7 @@ from langmemory.context.turns import is_human
 from langmemory.documents.project import BLOCK, BLOCK_PURPOSE, namespace_of
 from langmemory.errors import ConfigError
 from langmemory.messages import turn_key
+from langmemory.namespaces import several
 from langmemory.nodes.access import (
     RECALLED_KINDS,
     RecallRequest,
@@ -440,9 +441,7 @@ def _checked(documents: Documents) -> tuple[NamespaceTemplate, ...] | Literal["a
         raise ConfigError(
             f'documents is {documents!r}; pass a namespace as ("{documents}",), "auto", or None for none.'
         )
-    one = not documents or all(isinstance(label, str) for label in documents)
-    several: Any = [documents] if one else documents
-    return tuple(map(NamespaceTemplate, several))
+    return tuple(map(NamespaceTemplate, several(documents)))
 
 
 def _still(question: _Question, standing: Iterable[Item]) -> list[RecalledMemory]:
