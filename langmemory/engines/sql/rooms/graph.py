@@ -434,7 +434,11 @@ class Graph:
         return Ends(view.connection, self._namespace, self._viewer).memory(key) is not None
 
     def _between(self, view: GraphView, first: str, relation: str, last: str) -> list[Edge]:
-        edges = view.edges_at(first, relation)
+        ends = [entity for entity in map(view.of_key, (first, last)) if entity is not None]
+        if len(ends) < 2:
+            return []
+        # Of a thing with thousands of links those to one other are asked for.
+        edges = view.edges(view.touching(ends, relation, inside=True))
         return [edge for edge in edges if (edge.subject, edge.object) == (first, last)]
 
     def _apply(self, changes: Sequence[Change], reason: str) -> None:
