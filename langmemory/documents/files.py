@@ -146,7 +146,7 @@ def _below(
 
 
 def missing(folder: Path, *, held: bool) -> str:
-    """Return why a folder is as one of a disk that is not mounted; empty where it is not.
+    """Return why a folder cannot be read now, as where its disk is not mounted; empty where it can.
 
     Args:
         folder: A folder that was read before.

@@ -370,10 +370,10 @@ class Database:
                     with self._begun(begin) as (raw, row, _):
                         state, now = row
                         self._timeline = _timeline(raw)
+                    if state == "committed" and now != run:
+                        state = "of another run"
                 except psycopg.errors.InvalidParameterValue:  # the number was not given yet
-                    state, now = "aborted", run
-                if state == "committed" and now != run:
-                    state = "of another run"
+                    state = "aborted"
                 time.sleep(PAUSE_SECONDS if state == "in progress" else 0)
         if before is None or self._timeline != before:
             state = "of another server"  # which may have given the number to another transaction

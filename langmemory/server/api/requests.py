@@ -16,8 +16,9 @@ from langmemory.wire import Deferred
 Label = Annotated[str, Field(min_length=1, max_length=400, pattern=r"^[^.\x00]+$")]
 """A label of a namespace."""
 Labels = Annotated[tuple[Label, ...], Field(min_length=1, max_length=40)]
-Places = Annotated[tuple[Labels, ...], Field(min_length=1, max_length=20)]
 """A namespace in a body: its labels."""
+Places = Annotated[tuple[Labels, ...], Field(min_length=1, max_length=20)]
+"""Several namespaces in a body."""
 Key = Annotated[str, Field(min_length=1, max_length=1_000, pattern=r"^[^\x00]+$")]
 """The key of a memory."""
 Text = Annotated[str, Field(max_length=200_000)]

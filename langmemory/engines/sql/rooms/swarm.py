@@ -26,13 +26,7 @@ from langmemory.engines.sql.rooms.changes import Changes
 from langmemory.engines.sql.rooms.core import Core
 from langmemory.engines.sql.rooms.drafts import DETAILS_CHARACTERS, text, texts
 from langmemory.engines.sql.rooms.graph import Graph
-from langmemory.engines.sql.rooms.linking import (
-    End,
-    Ends,
-    link_changes,
-    new_memory,
-    whose,
-)
+from langmemory.engines.sql.rooms.linking import End, Ends, link_changes, new_memory, whose
 from langmemory.engines.sql.scope.filters import Condition
 from langmemory.engines.sql.scope.ownership import visible_to
 from langmemory.engines.sql.tables import namespaces
