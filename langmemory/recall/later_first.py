@@ -110,7 +110,9 @@ def by_time(
     for group in _groups(same):
         members = head[group]  # the places ascend
         newest_first = members[np.argsort(-said_at[members], kind="stable")]
-        newer[newest_first[1:]] = newest_first[0]
+        # What was said at once ("no longer in Porto, but in Lisbon") is no earlier version.
+        earlier = newest_first[said_at[newest_first] < said_at[newest_first[0]]]
+        newer[earlier] = newest_first[0]
         if until is not None:
             late = said_at[newest_first] >= until
             newest_first = np.concatenate((newest_first[~late], newest_first[late]))

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from langmemory import MemoryStore
+from langmemory import MemoryStore, build_reflection_graph
 
 NS = ("memories", "team")
 SAID = (
@@ -85,3 +85,16 @@ def test_parts_of_documents_are_no_versions_of_each_other(store: MemoryStore) ->
         written = [one for one in found if one.memory.kind == "resource"]
         assert len(written) == 2
         assert not any("earlier" in one.parts for one in written)
+
+
+def test_what_was_said_at_once_is_no_earlier_version() -> None:
+    """Of "no longer in Porto, but in Lisbon" neither is told as what was so earlier."""
+    with MemoryStore(":memory:") as store:
+        said = "Actually, I don't live in Porto any more, I moved to Lisbon."
+        store.remember(NS, [{"role": "user", "name": "Ada", "content": said}], thread_id="t")
+        build_reflection_graph(store).invoke({"namespace": NS})
+        found = store.recall("Where do I live?", NS, kinds=["semantic"])
+        assert {one.text for one in found.results} == {
+            "Ada no longer lives in Porto.", "Ada lives in Lisbon.",
+        }  # fmt: skip
+        assert not any("earlier" in one.parts for one in found.results)
