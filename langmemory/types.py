@@ -604,7 +604,8 @@ class VaultStatus:
     current: str | None
     """With which secrets are encrypted; None before the first one."""
     versions: Mapping[str, int]
-    """How many versions of secrets are encrypted with each key, deleted ones included."""
+    """How many versions of secrets are encrypted with each key, deleted ones included; 0 for a key that a
+    rotation has still to retire."""
     given: tuple[str, ...]
     """Those of the vault's keys that this process has."""
     source: str

@@ -485,7 +485,8 @@ class Vault(ViewerVault):
     def status(self) -> VaultStatus:
         """Return which keys the vault has, and which of them this process has."""
         with self._reading() as connection:
-            keys, versions = secrets.keys(connection), secrets.counts(connection)
+            keys, counts = secrets.keys(connection), secrets.counts(connection)
+        versions = {key.id: 0 for key in keys if key.state == "old"} | counts
         given, ids, source = self._core.vault_keys, tuple[str, ...](), ""
         problem: str | None = None
         try:
@@ -507,8 +508,8 @@ class Vault(ViewerVault):
         """Encrypt everything with the newest of the given keys, all versions included.
 
         The older keys have to be given too until this has returned. It goes on where it was interrupted, and
-        others read and write meanwhile. Afterwards the file is written anew, so that no ciphertext of an old
-        key stays in free space.
+        others read and write meanwhile. Then the file is written anew, so that no ciphertext of an old key
+        stays in free space, and the old keys are retired.
 
         Args:
             by: Through what, such as ``cli``; for the audit log.
@@ -531,8 +532,8 @@ class Vault(ViewerVault):
                     done += sum(secrets.reseal(connection, row, sealed) for row, sealed in anew)
                 if progress is not None:
                     progress(done, max(total, done))
+            engine.purge_if_sound()  # before a key is retired: an interrupted rotation does it again
             retired = self._retire_others(key.id, damaged, by)
-        engine.purge_if_sound()
         if damaged:
             names = [f"{one.label!r} (version {one.version})" for one in damaged.values()]
             raise SecretDamagedError(
