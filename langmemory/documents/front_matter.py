@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import posixpath
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from pathlib import PurePosixPath
 from typing import Any, Final, get_args
 
 from langmemory.documents.records import Known
@@ -104,11 +105,12 @@ def ends_of(
 
 
 def _document(known: Known, name: str, documents: Mapping[tuple[str, str], Known]) -> str | None:
-    """Return the key of a document that is named by a path from the folder of another, or from its root."""
-    root, folder = known.document.root, posixpath.dirname(known.document.path)
+    """Return the key of a document that is named by a path from the folder of another, or from one above it,
+    the nearest first: a root may hold several projects, and each names its files from its own folder."""
     bare = name.partition("#")[0]
-    for path in (posixpath.normpath(posixpath.join(folder, bare)), posixpath.normpath(bare)):
-        other = documents.get((root, path))
+    for folder in PurePosixPath(known.document.path).parents:
+        path = posixpath.normpath(folder.as_posix() + "/" + bare)
+        other = documents.get((known.document.root, path))
         if other is not None:
             return other.document.key
     return None

@@ -70,6 +70,25 @@ def test_the_links_of_documents_are_those_of_their_front_matter(tmp_path: Path) 
         assert store.graph(TEAM).edges("artifact:prices.md")  # now it is a name again
 
 
+def test_a_path_is_from_the_nearest_folder_that_has_it(tmp_path: Path) -> None:
+    """A folder with two projects: each names its own files from its own root."""
+    for name, front in (
+        ("shop/docs/deploy.md", "requires: [docs/build.md, shared.md, ../../shared.md#part]"),
+        ("shop/docs/build.md", "title: Build"),
+        ("docs/build.md", "title: Another"),
+        ("shared.md", "title: Shared"),
+    ):
+        path = tmp_path / "work" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(f"---\n{front}\n---\n# {name}\n")
+    with MemoryStore(tmp_path / "memory.db", index=False) as store:
+        store.documents.add(tmp_path / "work", namespace=TEAM)
+        assert linked(store) == {
+            ("shop/docs/deploy.md", "requires", "shop/docs/build.md"),
+            ("shop/docs/deploy.md", "requires", "shared.md"),
+        }
+
+
 @pytest.mark.parametrize(
     ("front", "message"),
     [
