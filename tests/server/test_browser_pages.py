@@ -150,7 +150,7 @@ def test_everybody_can_read_it(sample: Tabs, width: int) -> None:
             found.append(f"{name} scrolls sideways")
         violations = axe.run(page).response["violations"]
         page.emulate_media(color_scheme="dark")
-        dark = axe.run(page, options={"runOnly": ["color-contrast"]}).response
+        dark = page.evaluate("axe.run({runOnly: 'color-contrast', resultTypes: ['violations']})")
         assert dark["passes"], f"axe saw no text in {name}"
         page.emulate_media(color_scheme="light")
         for one in violations + dark["violations"]:
