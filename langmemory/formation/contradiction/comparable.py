@@ -49,6 +49,8 @@ class ComparableFact:
     """When it was last said; `said_at` is the first time."""
     ends: bool = False
     """Says that the claim without its ``no_longer_`` is over."""
+    over_by: datetime | None = None
+    """Until when what it says is over was over at the latest: "last month" names a whole one."""
     corrects: bool = False
     implied: bool = False
     """No word says that what it ends is over: see `Fact.implied`."""
@@ -88,6 +90,7 @@ class ComparableFact:
             said_at=fact.said_at,
             told_at=fact.said_at,
             ends=_is_end(fact.claims),
+            over_by=fact.when.end if fact.when and _is_end(fact.claims) else None,
             corrects=fact.corrects,
             implied=fact.implied is not None,
             occasion=(fact.when.start, fact.when.end)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from datetime import datetime
 
 from langmemory.formation.contradiction.comparable import (
     END,
@@ -185,7 +186,8 @@ def _ended(new: ComparableFact, mine: Claim, old: ComparableFact, theirs: Claim)
         asked = new.start >= old.start and new.said_at >= old.told_at
         may_be = asked and _may_mean(new, mine, old, theirs)
         return replace(pair, until=new.start, reason="it may be what is over") if may_be else None
-    if new.start < old.start:
+    start = _over_since(new, old)
+    if start < old.start:
         if old.said_at <= new.said_at < old.start:  # it is yet to begin
             return replace(pair, until=old.start, reason="the plan may be off")
         if old.dated or new.said_at <= old.said_at:
@@ -194,12 +196,19 @@ def _ended(new: ComparableFact, mine: Claim, old: ComparableFact, theirs: Claim)
     if new.corrects:
         return _corrected(pair)
     if new.said_at < old.told_at:
-        return replace(pair, until=new.start, reason=SAID_AGAIN)
+        return replace(pair, until=start, reason=SAID_AGAIN)
     if _is_of_another(new, mine, old):
-        return replace(pair, until=new.start, reason="somebody else told it")
+        return replace(pair, until=start, reason="somebody else told it")
     if new.implied:
-        return replace(pair, until=new.start, reason="it may be over, or never was so")
-    return replace(pair, verdict="supersedes", until=new.start, reason="it is over")
+        return replace(pair, until=start, reason="it may be over, or never was so")
+    return replace(pair, verdict="supersedes", until=start, reason="it is over")
+
+
+def _over_since(new: ComparableFact, old: ComparableFact) -> datetime:
+    """When the old fact was over: within the time that the new one names, but not before it was told last."""
+    if new.over_by is None or old.dated or not new.start < old.told_at < new.over_by:
+        return new.start
+    return old.told_at
 
 
 def _is_of_another(new: ComparableFact, mine: Claim, old: ComparableFact) -> bool:

@@ -90,7 +90,8 @@ def _groups_of(
                 seen.add(old.key)
                 found.append(pair)
         if not found:
-            found = list(denied(statement, seen | untold, knowledge))
+            gone = {key for key, until in over.items() if until <= statement.start}
+            found = list(denied(statement, seen | untold | gone, knowledge))
             seen.update(pair.old.key for pair in found)  # whether they say the same is no question
         for pair in _few(_settled(_late(_not_of_many(found), candidates), candidates)):
             pairs.append(pair)
