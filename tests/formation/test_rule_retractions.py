@@ -170,6 +170,7 @@ def test_what_people_do_every_day_ends_neither_a_marriage_nor_a_life(code: str) 
         ("Ich bin mit Tom verheiratet.", "Tom hat mich verlassen."),
         ("Ich bin mit Tom verheiratet.", "Tom ist im Mai gestorben."),
         ("Estoy casada con Tom.", "Tom me ha dejado."),
+        ("Estoy casada con Tom.", "Tom y yo nos separamos."),
         ("Estoy casada con Tom.", "Soy viuda."),
         ("Estoy casada con Tom.", "Tom murió de cáncer."),
         ("我老公叫小明。", "小明去世了。"),
@@ -178,6 +179,25 @@ def test_what_people_do_every_day_ends_neither_a_marriage_nor_a_life(code: str) 
 def test_what_ends_a_marriage_ends_it(told_before: str, back: str) -> None:
     """Deaths and separations are read, said in few words."""
     assert over(told_before, back) != []
+
+
+@pytest.mark.parametrize(
+    ("told_before", "back", "ends"),
+    [
+        ("I'm a nurse at Initech.", "I'm not a nurse any more.",
+         "Lena no longer works at Initech as a nurse."),
+        ("My sister Ida is a nurse at Initech.", "Ida is no longer a nurse.",
+         "Ida no longer works at Initech as a nurse."),
+        ("Ich arbeite als Lehrerin bei Siemens.", "Ich bin keine Lehrerin mehr.",
+         "Lena arbeitet nicht mehr als Lehrerin bei Siemens."),
+        ("Trabajo como enfermera en Iberia.", "Ya no soy enfermera.",
+         "Lena ya no trabaja en Iberia como enfermera."),
+        ("我在华为做工程师。", "我不做工程师了。", "Lena不再在华为做工程师。"),
+    ],
+)  # fmt: skip
+def test_who_is_something_no_longer_is_it_nowhere(told_before: str, back: str, ends: str) -> None:
+    """A position that was told with where is over when it alone is named; nothing else of theirs is."""
+    assert over(told_before, back) == [ends]
 
 
 @pytest.mark.parametrize(
@@ -279,3 +299,29 @@ def test_a_later_thread_takes_back_what_an_earlier_one_told(tmp_path: Path) -> N
             "Lena is no longer allergic to nuts.": "active",
             "Lena lives in Bonn.": "active",
         }
+
+
+@pytest.mark.parametrize(
+    ("first", "later", "holds"),
+    [
+        ("I live in Bonn.", "I don't live in Bonn any more, I live in Ulm now.",
+         {"Lena lives in Ulm.", "Lena no longer lives in Bonn."}),
+        ("I like tea.", "I don't like tea any more.", {"Lena does not like tea."}),
+        ("I work at Bosch.", "I quit Bosch last month.", {"Lena no longer works at Bosch."}),
+        ("My daughter is 6.", "My daughter turned 7 on Sunday.", {"Lena's daughter is 7 years old."}),
+        ("我女儿6岁。", "我女儿7岁了。", {"Lena的女儿7岁。"}),
+    ],
+)  # fmt: skip
+def test_what_is_said_plainly_to_have_changed_is_no_question(
+    first: str, later: str, holds: set[str]
+) -> None:
+    """Of what was told in the middle of a month, the next one says that it changed: nobody is asked."""
+    namespace = ("memories", "home")
+    with MemoryStore(":memory:") as store:
+        for number, text in enumerate((first, later)):
+            at = SAID + timedelta(days=10 + 25 * number)
+            said = {"role": "user", "content": text, "name": "Lena", "id": "a", "at": at}
+            store.remember(namespace, [said], thread_id=str(number))
+            build_reflection_graph(store, journal=False).invoke({"namespace": namespace})
+        assert store.changes.reviews(namespace) == []
+        assert {text for text, status in _statuses(store) if status == "active"} == holds

@@ -45,6 +45,13 @@ ENGLISH = [
     ("Hi! I'm Lena Brandt, I'm 34 and I live in Hamburg.",
      "Lena named Lena Brandt; Lena age 34; Lena lives_in Hamburg"),
     ("You can call me Leni.", "Lena nickname Leni"),
+    ("I'm a nurse at St Mary's in Leeds.", "Lena works_at St Mary's"),
+    ("I work at McDonald's.", "Lena works_at McDonald's"),
+    ("I'm a lecturer at King's College London.", "Lena works_at King's College London"),
+    ("I live in St. Petersburg.", "Lena lives_in St. Petersburg"),
+    ("I live in St John's, Newfoundland.", "Lena lives_in St John's"),
+    ("I started as a paramedic last week.", "Lena works_as paramedic"),
+    ("Omar is my boss now.", "Omar boss_of Lena"),
     ("My birthday is on 14 March.", "Lena born_on 14 March"),
     ("I was born in Kiel and grew up near the sea.", "Lena born_in Kiel"),
     ("By the way, I've been living in Munich since 2019.", "Lena lives_in Munich"),
@@ -118,6 +125,8 @@ GERMAN = [
     ("Ich bin 34 Jahre alt und wohne in Hamburg.", "Lena age 34; Lena lives_in Hamburg"),
     ("Letzte Woche bin ich nach München gezogen.", "Lena lives_in München"),
     ("Seit 2020 arbeite ich bei Kontur.", "Lena works_at Kontur"),
+    ("Anna ist jetzt meine Chefin.", "Anna boss_of Lena"),
+    ("Wir haben einen Hund, Rex.", "Lena has_pet Rex"),
     ("Ich arbeite als Kartografin bei Kontur.", "Lena works_at Kontur"),
     ("Meine Schwester Mia wohnt in Bremen.", "Mia sister_of Lena; Mia lives_in Bremen"),
     ("Meine Frau ist Lehrerin und arbeitet bei Bosch.",
@@ -149,6 +158,7 @@ SPANISH = [
     ("Mi hermana María García López vive en Sevilla.",
      "María García López sister_of Lena; María García López lives_in Sevilla"),
     ("Me llamo Lena Brandt.", "Lena named Lena Brandt"),
+    ("Luis es mi hermano mayor.", "Luis brother_of Lena"),
     ("Tengo 34 años y vivo en Hamburgo.", "Lena age 34; Lena lives_in Hamburgo"),
     ("La semana pasada nos mudamos a Valencia.", "Lena lives_in Valencia"),
     ("Mi hermana Mia vive en Sevilla.", "Mia sister_of Lena; Mia lives_in Sevilla"),
@@ -197,6 +207,11 @@ def test_what_people_say_outright_becomes_claims(text: str, claims: str) -> None
 
 
 NOTHING = {
+    "what is somebody's": """I work at Google's London office.
+        I live in Mary's flat.
+        I work at Lisa's bakery.
+        Das ist meine Schwester.
+        Ella es mi hermana.""",
     "half of what is liked": """I love stories that tackle important issues.
         I like holding them.
         I love escaping to that world.

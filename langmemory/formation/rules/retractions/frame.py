@@ -125,6 +125,8 @@ class Frame:
     """How a statement says what kind of animal somebody has, in the one group."""
     animals: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """Words for one kind of animal."""
+    positions: str = "(?!)"
+    """How a statement says as what somebody works somewhere, in the one group."""
     follows: str = ""
     """What may follow a thing: not "boots" after "hiking"."""
     before_verb: str = "(?!)"

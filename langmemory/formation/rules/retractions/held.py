@@ -66,6 +66,16 @@ class Held:
     def relation(self) -> str:
         return relation_named(self.claim.relation.removeprefix(PLANNED)).name
 
+    def as_position(self) -> Held | None:
+        """Of who works somewhere as something, the work alone; None of other facts."""
+        if self.relation != "works_at" or self.language not in FRAMES:
+            return None
+        found = re.search(FRAMES[self.language].positions, self.text)
+        if found is None:
+            return None
+        claim = replace(self.claim, relation="works_as", object=found[1], object_is_entity=False)
+        return replace(self, claim=claim)
+
 
 def told_in(fact: Fact, shown: str, claimed: str) -> Held | None:
     """A fact of the batch that is read; None where it says that something is over."""

@@ -198,7 +198,7 @@ class _Reading:
             hit
             for one in self._in_reach()
             if (one in latest or _may_mean(one, begun, frame))
-            and (hit := self._hit(clause, one, one in latest))
+            and (hit := self._hit(clause, one, one in latest) or self._position(clause, one))
         ]
         for hit in self._meant(hits, latest):
             self._end(hit, clause)
@@ -231,14 +231,21 @@ class _Reading:
                 found = found or hit
         return found or self._unplanned(clause, held)
 
+    def _position(self, clause: str, held: Held) -> _Hit | None:
+        """Who works somewhere as something, and names that alone: "I'm not a nurse any more"."""
+        position = held.as_position()
+        hit = None if position is None else self._hit(clause, position, latest=False)
+        return None if hit is None or hit.mention != "named" else replace(hit, held=held)
+
     def _endings_for(
         self, held: Held, endings: Sequence[tuple[Ending, re.Pattern[str]]]
     ) -> Iterator[tuple[Ending, re.Pattern[str]]]:
         name = "plans" if held.kind == "plan" else held.relation
         if name.startswith("favourite_"):
             name = "favourite"
+        timeless = relation_named(name).timeless
         for one, pattern in endings:
-            if name in one.relations or "*" in one.relations:
+            if name in one.relations or ("*" in one.relations and not timeless):
                 yield one, pattern
 
     def _dies(self, one: Marked, held: Held, died: re.Pattern[str]) -> bool:
