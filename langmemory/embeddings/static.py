@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 import re
 import threading
+from array import array
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from importlib.resources import files
@@ -174,15 +175,24 @@ def _kept_with(runs: set[str]) -> Mapping[str, bytes]:
         kept = _kept = _Kept({})
         missing = list(runs)
     tokenizer = _load()[0]
-    if len(missing) < THREADED_FROM:
-        encodings = [tokenizer.encode(run, add_special_tokens=False) for run in missing]
+    word_pieces, others = tokenizer.model.tokenize, list[str]()
+    for run in missing:
+        if run.isascii() and run.isalnum():  # one word: only the last step is left
+            kept.ids[run] = _stored([token.id for token in word_pieces(run.lower())])
+        else:
+            others.append(run)
+    if len(others) < THREADED_FROM:
+        encodings = [tokenizer.encode(run, add_special_tokens=False) for run in others]
     else:  # lets other Python threads run meanwhile, an event loop among them
-        encodings = tokenizer.encode_batch_fast(missing, add_special_tokens=False)
-    for run, encoding in zip(missing, encodings, strict=True):
-        ids = np.array(encoding.ids, dtype=np.uint16)
-        kept.ids[run] = ids[ids != UNKNOWN_TOKEN].tobytes()
+        encodings = tokenizer.encode_batch_fast(others, add_special_tokens=False)
+    for run, encoding in zip(others, encodings, strict=True):
+        kept.ids[run] = _stored(encoding.ids)
     kept.bytes += sum(map(len, missing)) + RUN_BYTES * len(missing)
     return kept.ids
+
+
+def _stored(ids: Sequence[int]) -> bytes:
+    return array("H", [one for one in ids if one != UNKNOWN_TOKEN]).tobytes()
 
 
 _loaded: tuple[Tokenizer, TokenTable] | None = None
