@@ -22,6 +22,9 @@ MANY: Final = 200_000
 COARSE_FLOOR: Final = 4
 """As `EXACT_FLOOR`, where the coarse copy has told the others apart, to which 2 are enough (MiniLM and
 Gaussian vectors); twice as many where predicates leave out some of them afterwards."""
+SEVERAL: Final = 2
+"""Vectors asked for per wanted one where that costs nothing: an item may have several, as a part of a
+document does."""
 
 
 def nearest(
@@ -56,15 +59,19 @@ def nearest(
         wanted = limit * overfetch + EXACT_FLOOR[index.size > MANY]
     selected = plan.items
     asked = wanted
+    margin = 1.0
     if selected is None and not scope.trivial:
         asked = plan.candidates(wanted)
+        margin = asked / wanted
+    elif rough and index.coarse is not None:
+        asked = SEVERAL * wanted
     while selected is None:
         near = index.candidates(
             connection,
             query,
             asked,
             scope.scope.namespace,
-            margin=asked / wanted,
+            margin=margin,
             exhaustive=exact,
         )
         if rough and near.cosines:
@@ -83,6 +90,7 @@ def nearest(
         # for as many more.
         selected = plan.after(len(ids), len(near.ids), read=True)
         asked = min(max(round(asked * 1.2 * wanted / max(len(ids), 1)), 2 * asked), 8 * asked)
+        margin = asked / wanted
     while True:
         chosen = None if exact else index.closest_of(query, selected, wanted)
         ids, vectors = (
