@@ -20,7 +20,7 @@ from langmemory.resources import MOST_BYTES, NAMESPACE
 
 if TYPE_CHECKING:
     from langmemory.documents import Synced
-    from langmemory.documents.documents import Progress
+    from langmemory.documents.reading import Progress
     from langmemory.types import Namespace
 
 FEW = 20

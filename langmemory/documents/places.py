@@ -9,9 +9,10 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 
-from langmemory.documents.files import Content
+from langmemory.documents.files import NO_TEXT, Content, is_text
 from langmemory.documents.records import Known, Source, folder
 from langmemory.errors import ConfigError
+from langmemory.resources import CLIENT
 
 Place = tuple[str, str]
 """The root and the path of a document."""
@@ -70,6 +71,42 @@ def meant(
 
 def _is_in(root: str, path: str, where: str) -> bool:
     return Path(root, path).is_relative_to(where)
+
+
+class Roots:
+    """Folders of this machine as they are known; a client's are known to a server beside its own."""
+
+    def __init__(self, *, sends: bool) -> None:
+        """``sends``: files are read on a client's machine and sent to a server."""
+        self._sends = sends
+
+    def of(self, path: Path) -> str:
+        """Return how a folder of this machine is known.
+
+        Raises:
+            ConfigError: Its name cannot be stored.
+        """
+        if not is_text(str(path)):
+            raise ConfigError(f"The folder {str(path)!r} cannot be kept: {NO_TEXT}.")
+        return f"{CLIENT if self._sends else ''}{path}"
+
+    def meant_by(self, given: str) -> Sequence[str]:
+        """Return what a path may mean: a file or link in its folder, or where a link leads."""
+        if given.startswith(CLIENT):
+            return [given]
+        path = Path(given).expanduser().absolute()
+        itself = (
+            path.parent.resolve() / path.name if path.name not in ("", "..") else path.resolve()
+        )
+        return [self.of(itself), self.of(path.resolve())]
+
+    def are_here(self, root: str) -> bool:
+        """Return whether a folder is of this machine, not of a client's or, for a client, the server's."""
+        return root.startswith(CLIENT) == self._sends
+
+    def readable(self, sources: Iterable[Source]) -> Sequence[Source]:
+        """Return those of these folders that can be read here."""
+        return [one for one in sources if self.are_here(one.root)]
 
 
 class Others:

@@ -19,7 +19,7 @@ from langgraph.store.base import PutOp
 from langmemory.changes import ChangeSet
 from langmemory.documents import discovery, githooks, staleness
 from langmemory.documents.discovery import DEPTH, Found
-from langmemory.documents.documents import Documents, Progress
+from langmemory.documents.documents import Documents
 from langmemory.documents.project import (
     BLOCK,
     DESCRIPTION_CHARACTERS,
@@ -31,6 +31,7 @@ from langmemory.documents.project import (
     is_project,
     is_untouched,
 )
+from langmemory.documents.reading import Progress
 from langmemory.documents.records import Synced
 from langmemory.documents.staleness import Stale
 from langmemory.documents.storing import Storing

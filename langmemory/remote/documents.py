@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from langmemory.documents import Documents, Synced
 from langmemory.documents.files import Content
+from langmemory.documents.places import Roots
 from langmemory.documents.records import Known
 from langmemory.remote.connection import Connection, Request, place
 from langmemory.twins import led
@@ -23,14 +24,12 @@ class RemoteDocuments(Documents):
     """Files and texts on a server. What changed is sent; the server reads it, cuts it and embeds it."""
 
     __slots__ = ()
-    _sends = True
 
     def __init__(
         self, store: RemoteMemoryStore, connection: Connection, viewer: str | None
     ) -> None:
         """``viewer`` None is whom the token is bound to, if to anyone."""
-        self._store = store
-        self._writing = partial(Sender, connection, viewer)
+        self._begin(store, partial(Sender, connection, viewer), Roots(sends=True))
 
 
 class Sender:
