@@ -75,14 +75,15 @@ def _groups_of(
     told: list[ComparableFact] = []
     over: dict[str, datetime] = {}
     untold = set(apart)
+    read: dict[str, ComparableFact] = {}
     # As it happened; corrections last, because they speak of what was said.
     for statement in sorted(new, key=lambda one: (one.corrects, one.start, one.said_at, one.key)):
         near = asked.get(statement.key)
         seen: set[str] = set()
         found: list[Pair] = []
         candidates = [
-            replace(old, end=min(old.end, over.get(old.key, old.end)))
-            for old in _candidates(statement, told, knowledge, without=apart)
+            replace(old, end=min(old.end, over[old.key])) if old.key in over else old
+            for old in _candidates(statement, told, knowledge, without=apart, read=read)
         ]
         for old in candidates:
             pair = compared(statement, old)
@@ -223,9 +224,10 @@ def _candidates(
     knowledge: Knowledge,
     *,
     without: Collection[str],
+    read: dict[str, ComparableFact],
 ) -> Iterator[ComparableFact]:
     """Facts that claim something of the same subject under a relation that concerns the new one;
-    ``without`` are keys of others."""
+    ``without`` are keys of others, ``read`` are known facts as they were compared before, by key."""
     for claim in new.claims:
         concerned = _concerned(claim.relation, corrects=new.corrects)
         known = [
@@ -235,7 +237,12 @@ def _candidates(
         ]
         if claim.relation not in concerned:  # of many values, one may have been corrected before
             known += knowledge.about(claim.subject, claim.relation, corrects=True, past=True)
-        yield from (ComparableFact.of_known(one) for one in known if one.memory.key not in without)
+        for one in known:
+            key = one.memory.key
+            if key not in without:
+                if key not in read:
+                    read[key] = ComparableFact.of_known(one)
+                yield read[key]
         for other in told:
             if any(
                 theirs.subject == claim.subject

@@ -37,6 +37,28 @@ class Names:
     noun: re.Pattern[str] | None
 
 
+Alike = tuple[str, str, bool, str]
+"""Relation, kind, whether the speaker is the object, and the words for the object: facts of the speaker for
+which a clause is marked alike where it does not name them."""
+
+
+def unnamed(clause: str, held: Held, frame: Frame) -> Alike | None:
+    """Return what tells how a clause is marked that does not name a fact of the speaker; None where it names
+    it, of somebody else, and of plans, which have verbs of their own."""
+    if not held.mine or held.kind in ("plan", "decision"):
+        return None
+    names = _names(held, frame, "")
+    if names.object is not None and names.object.search(clause):
+        return None
+    return held.claim.relation, held.kind, held.to_me, names.noun.pattern if names.noun else ""
+
+
+def is_named(clause: str, held: Held, frame: Frame, kin: str) -> bool:
+    """Return whether a clause names the subject or the object of a fact of somebody else."""
+    names = _names(held, frame, kin)
+    return any(one is not None and one.search(clause) for one in (names.subject, names.object))
+
+
 def marked(clause: str, held: Held, frame: Frame, *, kin: str, latest: bool) -> Iterator[Marked]:
     """The clause with marks, once for each way it may speak of the fact's object.
 

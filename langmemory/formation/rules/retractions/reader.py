@@ -22,10 +22,17 @@ from langmemory.formation.rules.patterns import Patterns, patterns_of
 from langmemory.formation.rules.retractions.corrections import Corrected, corrected
 from langmemory.formation.rules.retractions.frame import FRAMES, Ending, Frame, united
 from langmemory.formation.rules.retractions.held import Held, no_longer
-from langmemory.formation.rules.retractions.marking import Marked, Mention, marked
+from langmemory.formation.rules.retractions.marking import (
+    Alike,
+    Marked,
+    Mention,
+    is_named,
+    marked,
+    unnamed,
+)
 from langmemory.formation.statements import cues
 from langmemory.languages import split_words
-from langmemory.ports.facts import Fact
+from langmemory.ports.facts import Fact, FactKind
 
 SURE, UNSURE = 0.85, 0.5
 """Confidence of what is clear, and of what a person is asked about."""
@@ -48,13 +55,33 @@ _COUPLES = frozenset({"married_to", "engaged_to", "partner_of"})
 
 
 @lru_cache(maxsize=4)
-def _compiled(
-    code: str,
-) -> tuple[tuple[tuple[Ending, re.Pattern[str]], ...], re.Pattern[str], re.Pattern[str]]:
-    """Return the patterns of a language that end a fact, by which somebody is dead, and widowed."""
+def _compiled(code: str) -> tuple[tuple[Ending, re.Pattern[str]], ...]:
+    """Return the patterns of a language that end a fact."""
     frame = FRAMES[code]
-    endings = tuple((one, frame.compiled(one.pattern)) for group in frame.endings for one in group)
-    return endings, frame.compiled(frame.died), frame.compiled(frame.widowed)
+    return tuple((one, frame.compiled(one.pattern)) for group in frame.endings for one in group)
+
+
+@lru_cache(maxsize=4)
+def _deaths(code: str) -> tuple[re.Pattern[str], re.Pattern[str]]:
+    """Return the patterns of a language by which somebody is dead, and widowed."""
+    frame = FRAMES[code]
+    return frame.compiled(frame.died), frame.compiled(frame.widowed)
+
+
+@lru_cache(maxsize=512)
+def _endings_for(
+    code: str, kind: FactKind, relation: str
+) -> tuple[tuple[Ending, re.Pattern[str]], ...]:
+    """Return those by which a fact of this kind and relation ends."""
+    name = "plans" if kind == "plan" else relation
+    if name.startswith("favourite_"):
+        name = "favourite"
+    timeless = relation_named(name).timeless
+    return tuple(
+        (one, pattern)
+        for one, pattern in _compiled(code)
+        if name in one.relations or ("*" in one.relations and not timeless)
+    )
 
 
 def may_take_back(text: str, code: str) -> bool:
@@ -102,7 +129,9 @@ class _Reading:
         self.frame = frame
         self.patterns = patterns
         self.known = list(known)
+        self._kin_of: dict[str, str] = {}
         self.facts = facts
+        self._unnamed: dict[tuple[str, bool, Alike], _Hit | None] = {}
         self.before = ""
         """What the turn said so far: what it tells only later it cannot take back yet."""
 
@@ -204,7 +233,23 @@ class _Reading:
             self._end(hit, clause)
 
     def _hit(self, clause: str, held: Held, latest: bool) -> _Hit | None:
-        endings, died, widowed = _compiled(self.frame.code)
+        """How a clause ends a fact. What does not name it is read once for all facts that it may mean
+        alike, and not at all for those of others."""
+        if not (held.mine or latest or held.kind in ("plan", "decision")) and not is_named(
+            clause, held, self.frame, self._kin(held)
+        ):
+            return None
+        alike = unnamed(clause, held, self.frame)
+        if alike is None:
+            return self._read_for(clause, held, latest)
+        asked = (clause, latest, alike)
+        if asked not in self._unnamed:
+            self._unnamed[asked] = self._read_for(clause, held, latest)
+        hit = self._unnamed[asked]
+        return None if hit is None else replace(hit, held=held)
+
+    def _read_for(self, clause: str, held: Held, latest: bool) -> _Hit | None:
+        died, widowed = _deaths(self.frame.code)
         passing = re.search(self.frame.passing, clause, re.IGNORECASE) is not None
         found: _Hit | None = None
         for one in marked(clause, held, self.frame, kin=self._kin(held), latest=latest):
@@ -216,7 +261,7 @@ class _Reading:
             lost = held.relation == "married_to" and widowed.match(one.text) is not None
             if alone and (lost or self._dies(one, held, died)):
                 return _Hit(held=held, mention=one.mention, died=True)
-            for ending, pattern in self._endings_for(held, endings):
+            for ending, pattern in _endings_for(self.frame.code, held.kind, held.relation):
                 matched = pattern.match(one.text)
                 if matched is None or (
                     passing and (" not " in matched[0] or "*" in ending.relations)
@@ -236,17 +281,6 @@ class _Reading:
         position = held.as_position()
         hit = None if position is None else self._hit(clause, position, latest=False)
         return None if hit is None or hit.mention != "named" else replace(hit, held=held)
-
-    def _endings_for(
-        self, held: Held, endings: Sequence[tuple[Ending, re.Pattern[str]]]
-    ) -> Iterator[tuple[Ending, re.Pattern[str]]]:
-        name = "plans" if held.kind == "plan" else held.relation
-        if name.startswith("favourite_"):
-            name = "favourite"
-        timeless = relation_named(name).timeless
-        for one, pattern in endings:
-            if name in one.relations or ("*" in one.relations and not timeless):
-                yield one, pattern
 
     def _dies(self, one: Marked, held: Held, died: re.Pattern[str]) -> bool:
         matched = died.match(one.text)
@@ -319,16 +353,22 @@ class _Reading:
         """What the subject of a fact is to the speaker: "sister|twin"."""
         if held.mine:
             return ""
+        subject = held.claim.subject
+        if subject not in self._kin_of:
+            self._kin_of[subject] = "|".join(map(re.escape, self._kin_words(subject)))
+        return self._kin_of[subject]
+
+    def _kin_words(self, subject: str) -> list[str]:
         words = [
             role[1]
             for one in self.known
-            if (one.claim.subject == held.claim.subject or one.claim.object == held.claim.subject)
+            if subject in (one.claim.subject, one.claim.object)
             and one.mine
             and (role := re.search(r"(?:'s?|s) ([a-z -]+)\.$", one.text))
         ]
-        if held.claim.subject.partition("'s ")[2]:
-            words.append(held.claim.subject.partition("'s ")[2])
-        return "|".join(map(re.escape, words))
+        if relative := subject.partition("'s ")[2]:
+            words.append(relative)
+        return words
 
     # What is written.
 
@@ -352,7 +392,7 @@ class _Reading:
         )  # fmt: skip
         self.facts.append(fact)
         if not doubtful:
-            self.known.remove(held)
+            self._forget(held)
 
     def _correct(self, one: Corrected) -> None:
         held = one.held
@@ -375,7 +415,11 @@ class _Reading:
             )
         )  # fmt: skip
         if not one.unsure:
-            self.known.remove(held)
+            self._forget(held)
+
+    def _forget(self, held: Held) -> None:
+        self.known.remove(held)
+        self._kin_of.clear()
 
     def _source(self, held: Held) -> dict[str, Any]:
         """Of a fact that answers a private one, nobody else may read more."""
