@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import os
 import random
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
@@ -20,10 +18,16 @@ pytestmark = pytest.mark.thorough
 
 FILES = 2_000
 KILLS = 10
-READING = (
-    "import sys; from langmemory import MemoryStore; "
-    "MemoryStore(sys.argv[1]).documents.add(sys.argv[2])"
-)
+READING = """
+import signal, sys
+from langmemory import MemoryStore
+share, wait = map(float, sys.argv[3:])
+def progress(number, total, name):
+    if number >= share * total and signal.getitimer(signal.ITIMER_REAL) == (0, 0):
+        signal.setitimer(signal.ITIMER_REAL, wait)
+MemoryStore(sys.argv[1]).documents.add(sys.argv[2], progress=progress)
+"""
+"""It ends by an alarm that nothing handles: as a kill does, at any instruction, however busy the machine."""
 
 
 def test_ten_kills_leave_whole_documents(tmp_path: Path) -> None:
@@ -36,15 +40,14 @@ def test_ten_kills_leave_whole_documents(tmp_path: Path) -> None:
         )
         (folder / f"page-{number:04}.md").write_text(f"# Page {number}\n\nIt is a page.\n\n{parts}")
     MemoryStore(path).close()
-    chance = random.Random(5)
-    for _ in range(KILLS):
-        process = subprocess.Popen(
-            [sys.executable, "-c", READING, address(Path(path)), str(folder)]
-        )
-        time.sleep(1.5 + chance.random() * 2)
-        os.kill(process.pid, signal.SIGKILL)
-        process.wait()
-        check(path)
+    chance, seen = random.Random(5), set[int]()
+    for number in range(KILLS):
+        moment = ((number + chance.random()) / (KILLS + 1), 1e-6 + chance.random() * 0.05)
+        command = [sys.executable, "-c", READING, address(Path(path)), str(folder)]
+        killed = subprocess.run([*command, *map(str, moment)], check=False)
+        assert killed.returncode == -signal.SIGALRM
+        seen.add(check(path))
+    assert len(seen) > KILLS // 2, "the kills did not fall into the reading"
     with MemoryStore(path) as store:
         before = len(store.documents.list())
         done = store.documents.add(folder)
