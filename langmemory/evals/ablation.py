@@ -9,19 +9,13 @@ from langmemory.recall.presets import Preset
 
 OFF: Mapping[str, Any] = {
     "context_depth": 0,
-    "flat_depth": 0,
     "session_share": 1.0,
     "stale_factor": 1.0,
     "others_factor": 1.0,
-    "mmr_lambda": 1.0,
     "fact_sources": False,
     "dedupe_threshold": 1.0,
-    "hop_depth": 0,
     "second_look": 0,
-    "entity_depth": 0,
     "claim_depth": 0,
-    "category_depth": 0,
-    "overview": False,
 }
 """Options that switch a stage, and the value at which it does nothing. Signal weights and
 multiplier ranges are stages of their own, off at 0."""
@@ -45,15 +39,19 @@ def switches(preset: Preset) -> dict[str, dict[str, Any]]:
 
 
 def _silent(preset: Preset, signal: str) -> dict[str, Any]:
-    """The changes that leave a signal no weight, whatever is asked; none where it has none."""
+    """The changes that leave a signal no weight, whatever is asked and whoever takes part; none where it
+    has none."""
     given = {
         question: {**weights, signal: 0.0}
         for question, weights in preset.intent_weights.items()
         if weights.get(signal)
     }
-    if not given and not getattr(preset.weights, signal):
+    with_assistant = preset.assistant_weights.get(signal)
+    if not given and not with_assistant and not getattr(preset.weights, signal):
         return {}
     changes: dict[str, Any] = {"weights": {signal: 0.0}}
+    if with_assistant:
+        changes["assistant_weights"] = {signal: 0.0}
     if given:
         changes["intent_weights"] = given
     return changes

@@ -97,6 +97,8 @@ class Question:
     """Gain by session id where the data judges sessions by themselves; else those of the turns."""
     at: datetime | None = None
     """When it is asked, timezone-aware; None: after the conversation."""
+    before: tuple[Turn, ...] = ()
+    """What was said before it in its own thread, which is not remembered."""
     label: Label | None = None
     """The kind of prompt, as the data says; None where it does not say."""
     rivals: tuple[str, ...] = ()

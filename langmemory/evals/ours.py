@@ -18,8 +18,8 @@ from langmemory.context import is_injected
 from langmemory.evals.corpus import Conversation, CorpusKind, Question, Session, Turn
 from langmemory.evals.systems import Block, Found, TurnKeys, spoken
 from langmemory.nodes import RecallNode
+from langmemory.recall_options import RecallOptions
 from langmemory.stores import MemoryStore
-from langmemory.stores.rooms import RecallOptions
 from langmemory.types import Granularity, Namespace, Recall, RecallResult, SearchMode
 
 DAY = timedelta(days=1)
@@ -119,7 +119,8 @@ class MemorySystem:
         namespace = self._keys.namespace(question.conversation)
         self._store.defaults = {"now": self._asked_at(question), "preset": self._preset}
         node = RecallNode(namespace, store=self._store, viewer=None, core={})
-        state = node.invoke({"messages": [HumanMessage(question.text)]})["memory_block"]
+        messages = [*map(_message, question.before), HumanMessage(question.text)]
+        state = node.invoke({"messages": messages})["memory_block"]
         keys = [entry["key"] for entry in state["entries"]]
         return Block(self._turns_of(namespace, keys), state["tokens"])
 

@@ -39,7 +39,8 @@ def load_jsonl(path: Path) -> Corpus:
 
     A question may have a `label`: "answerable", "idle", "general" or "foreign" (see `Label`), and
     `evidence` may be empty; what a prompt gets that has none is reported. `rivals` (or `stale`) lists
-    turns that must not stand before the evidence, and `asked_at` (ISO 8601) is when it is asked.
+    turns that must not stand before the evidence, `asked_at` (ISO 8601) is when it is asked, and `before`
+    lists turns (`speaker` and `text`) that were said before it in its own thread.
     """
     sessions: dict[str, list[Session]] = defaultdict(list)
     asked: list[tuple[str, Mapping[str, Any]]] = []
@@ -121,6 +122,15 @@ def _jsonl_question(
     except (TypeError, ValueError) as error:
         raise ImportFormatError(f"{where}: 'asked_at' must be ISO 8601: {error}") from None
     try:
+        before = tuple(
+            Turn(id=f"before.{place}", speaker=turn.get("speaker"), text=turn["text"])
+            for place, turn in enumerate(row.get("before", ()))
+        )
+    except (AttributeError, KeyError, TypeError) as error:
+        raise ImportFormatError(
+            f"{where}: 'before' must list turns with a 'text': {error!r}"
+        ) from None
+    try:
         if isinstance(evidence, str):
             evidence = [evidence]
         if not isinstance(evidence, dict):
@@ -142,4 +152,4 @@ def _jsonl_question(
         label=label,
         rivals=tuple(rivals),
     )
-    return replace(question, at=at.replace(tzinfo=at.tzinfo or UTC)) if at else question
+    return replace(question, at=at.replace(tzinfo=at.tzinfo or UTC) if at else None, before=before)
