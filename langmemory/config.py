@@ -254,6 +254,11 @@ class RecallConfig(Section):
         description="Options to override, by preset and option name; another name is a preset of "
         "your own.",
     )
+    min_score: Annotated[float, Field(ge=0, le=1)] | Literal["auto"] | None = Field(
+        default="auto",
+        description="Lowest probability with which the block of a prompt, and `recall` over MCP, show a "
+        'memory where the call names none: `"auto"` is the gate, null shows whatever is found.',
+    )
 
 
 class ReflectionConfig(Section):
@@ -571,6 +576,8 @@ def _describe(schema: Mapping[str, Any]) -> str:
     """A JSON schema in words: ``integer, 0 to 600000, or null``."""
     if "anyOf" in schema:
         return ", or ".join(_describe(option) for option in schema["anyOf"])
+    if "const" in schema:
+        return json.dumps(schema["const"])
     if "enum" in schema:
         return ", ".join(json.dumps(value) for value in schema["enum"])
     words = [str(schema.get("type", "object" if "$ref" in schema else "any value"))]

@@ -6,12 +6,12 @@ imports this module.
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import fields, is_dataclass, replace
 from itertools import takewhile
 from types import MappingProxyType
-from typing import Annotated, Any, Final, NotRequired
+from typing import Annotated, Any, Final, NotRequired, Unpack
 
 from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import AIMessage, AnyMessage, SystemMessage
@@ -32,7 +32,7 @@ from langmemory.errors import with_extra
 from langmemory.nodes.condense import CondenseNode
 from langmemory.nodes.core_memory import BLOCKS
 from langmemory.nodes.messages import place_after
-from langmemory.nodes.recall import Documents, RecallNode
+from langmemory.nodes.recall import NodeOptions, RecallNode
 from langmemory.nodes.remember import ReflectionQueue, RememberNode
 from langmemory.nodes.state import (
     INTERNAL,
@@ -46,7 +46,7 @@ from langmemory.nodes.state import (
 from langmemory.nodes.strip_citations import ids_in_messages
 from langmemory.redaction import Redactor
 from langmemory.tools import create_memory_tools
-from langmemory.types import Kind, MinScore, Privacy
+from langmemory.types import Privacy
 
 try:
     from langchain.agents.middleware.types import (
@@ -97,14 +97,6 @@ class MemoryMiddleware(AgentMiddleware[AgentMemoryState, Any, Any]):
         viewer: whose private memories may be shown, see `langmemory.nodes.RecallNode`.
         privacy: who may recall what is said, where several people share a namespace: with
             ``private`` the person alone whom `viewer` names.
-        limit: most memories in the block.
-        min_score: lowest probability, 0..1, with which a memory is shown; "auto", None and the next three
-            as of `langmemory.nodes.RecallNode`.
-        kinds: only these kinds of memory.
-        preset: recall preset.
-        filter: LangGraph filter over the values.
-        documents: namespace of documents that are asked as well, "auto" or None for none, see
-            `langmemory.nodes.RecallNode`.
         budget: tokens of the memory block, in all or by tier; None is 400 in all.
         core: labels of the core blocks and what belongs in each; empty for none.
         limits: characters by label of a core block, where the default is not right.
@@ -119,6 +111,7 @@ class MemoryMiddleware(AgentMiddleware[AgentMemoryState, Any, Any]):
         redact: what replaces credentials before a turn is stored, see `langmemory.nodes.RememberNode`.
         name: tells it apart from other middleware of the agent; None is ``LangMemory``, or the name of
             a class made of this one.
+        options: ``documents`` and the others of `langmemory.nodes.RecallNode`, see `BlockOptions`.
     """
 
     state_schema = AgentMemoryState
@@ -130,12 +123,6 @@ class MemoryMiddleware(AgentMiddleware[AgentMemoryState, Any, Any]):
         namespace: str | tuple[str, ...] = ("memories", "{user_id}"),
         viewer: str | None = "{user_id|}",
         privacy: Privacy = "shared",
-        limit: int = 10,
-        min_score: MinScore = "auto",
-        kinds: Collection[Kind] | None = None,
-        preset: str | None = None,
-        filter: Mapping[str, Any] | None = None,
-        documents: Documents = "auto",
         budget: DisclosureBudget | int | None = None,
         core: Mapping[str, str] = BLOCKS,
         limits: Mapping[str, int] = MappingProxyType({}),
@@ -146,6 +133,7 @@ class MemoryMiddleware(AgentMiddleware[AgentMemoryState, Any, Any]):
         reflection: ReflectionQueue | None = None,
         redact: Redactor | bool = True,
         name: str | None = None,
+        **options: Unpack[NodeOptions],
     ) -> None:
         super().__init__()
         # Not the name of the class: deepagents has a middleware of that name, and a list of middleware
@@ -157,17 +145,12 @@ class MemoryMiddleware(AgentMiddleware[AgentMemoryState, Any, Any]):
         self.recall = RecallNode(
             namespace,
             store=store,
-            limit=limit,
-            min_score=min_score,
-            kinds=kinds,
-            preset=preset,
-            filter=filter,
             viewer=viewer,
-            documents=documents,
             budget=budget,
             core=core,
             visible_key=SHOWN,
             citations=citations,
+            **options,
         )
         self.remember = RememberNode(
             namespace,

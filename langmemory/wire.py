@@ -6,18 +6,15 @@ their descriptions in the JSON schema.
 
 from __future__ import annotations
 
-import ast
-import inspect
 import json
-import sys
-from collections.abc import Mapping
 from functools import cache
-from itertools import pairwise
 from typing import Any
 
 from pydantic import BaseModel, ConfigDict, TypeAdapter
 from pydantic.json_schema import GenerateJsonSchema, JsonSchemaValue
 from pydantic_core import PydanticSerializationError, core_schema
+
+from langmemory.docstrings import docstrings_of
 
 
 class SchemaOfFields(GenerateJsonSchema):
@@ -39,33 +36,11 @@ class SchemaOfFields(GenerateJsonSchema):
 def _described(schema: JsonSchemaValue, cls: type) -> JsonSchemaValue:
     for name, field in schema.get("properties", {}).items():
         for one in cls.__mro__:
-            text = _docstrings(one.__module__).get(one.__name__.partition("[")[0], {}).get(name)
+            text = docstrings_of(one.__module__).get(one.__name__.partition("[")[0], {}).get(name)
             if text is not None:
                 field.setdefault("description", text)
                 break
     return schema
-
-
-@cache
-def _docstrings(module: str) -> Mapping[str, Mapping[str, str]]:
-    """Return the docstrings of fields in a module, by class and field."""
-    try:
-        tree = ast.parse(inspect.getsource(sys.modules[module]))
-    except (KeyError, OSError, TypeError):  # built in, or without its source
-        return {}
-    return {
-        cls.name: {
-            field.target.id: inspect.cleandoc(text.value.value)
-            for field, text in pairwise(cls.body)
-            if isinstance(field, ast.AnnAssign)
-            and isinstance(field.target, ast.Name)
-            and isinstance(text, ast.Expr)
-            and isinstance(text.value, ast.Constant)
-            and isinstance(text.value.value, str)
-        }
-        for cls in tree.body
-        if isinstance(cls, ast.ClassDef)
-    }
 
 
 class Deferred(BaseModel):

@@ -2,49 +2,35 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Final
 
 import typer
 
-from langmemory.cli.target import (
-    AsOfOption,
-    JsonOption,
-    KindOption,
-    KnownAtOption,
-    LimitOption,
-    SinceOption,
-    Target,
-    UntilOption,
-    ViewerOption,
-    check_span,
-)
+from langmemory.cli.recalling import with_recall_options
+from langmemory.cli.target import JsonOption, Target, ViewerOption
 from langmemory.cli.terminal import json_text, plain, say
 from langmemory.pluralize import counted
+from langmemory.recall_options import RecallOptions
 from langmemory.resources import NAMESPACE
 
+DEFAULTS: Final[RecallOptions] = {"limit": 5}
 
+
+@with_recall_options
 def search(
     target: Target,
     query: Annotated[
         str, typer.Argument(metavar="QUERY", help="A question or some words.", show_default=False)
     ],
-    limit: LimitOption = 5,
     explain: Annotated[
         bool, typer.Option("--explain", help="Show how the recall went, stage by stage.")
-    ] = False,
-    kind: KindOption = None,
-    since: SinceOption = None,
-    until: UntilOption = None,
-    as_of: AsOfOption = None,
-    known_at: KnownAtOption = None,
-    archive: Annotated[
-        bool, typer.Option("--archive", help="Search what is archived, too.")
     ] = False,
     documents: Annotated[
         bool, typer.Option("--documents", help="Search the documents that were added, too.")
     ] = False,
     viewer: ViewerOption = None,
     as_json: JsonOption = False,
+    options: RecallOptions = DEFAULTS,
 ) -> None:
     """Search: what was said, when, by whom, and why it was found."""
     from langmemory.cli.results import results
@@ -52,22 +38,12 @@ def search(
     from langmemory.recall.explain import render
     from langmemory.stores.face import bound
 
-    check_span(since, until)
     place = target.namespace()
+    options["explain"] = True
+    if documents:
+        options["documents"] = (NAMESPACE,)
     with target.open() as store:
-        recall = bound(store, viewer).recall(
-            query,
-            place,
-            limit=limit,
-            kinds=kind,
-            since=since,
-            until=until,
-            as_of=as_of,
-            known_at=known_at,
-            include_archive=archive,
-            documents=(NAMESPACE,) if documents else None,
-            explain=True,
-        )
+        recall = bound(store, viewer).recall(query, place, **options)
         if not recall.results:
             target.note_unknown(store, place)
     if as_json:

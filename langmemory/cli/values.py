@@ -16,7 +16,7 @@ from typing import get_args
 import typer
 
 from langmemory import timestamps
-from langmemory.types import Kind
+from langmemory.types import Kind, MinScore
 
 DAY = re.compile(r"\d{4}-?(\d{2}-?\d{2}|W\d{2}(-?\d)?)")
 """A day without a time, as ISO 8601 has it."""
@@ -76,6 +76,19 @@ def count(text: str) -> int:
         number = 0
     if number < 1:
         raise typer.BadParameter(f"{text!r} is no whole number from 1 on.")
+    return number
+
+
+def score(text: str) -> MinScore:
+    """A probability, or ``auto``."""
+    try:
+        number = float(text)
+    except ValueError:
+        if text.strip().lower() == "auto":
+            return "auto"
+        number = -1
+    if not 0 <= number <= 1:
+        raise typer.BadParameter(f"{text!r} is no number from 0 to 1, and not auto.")
     return number
 
 

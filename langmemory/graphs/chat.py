@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Container, Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Container, Mapping, Sequence
+from typing import Any, Unpack
 
 from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import AIMessage
 from langchain_core.runnables import RunnableLambda
 from langchain_core.tools import BaseTool
+from langgraph.cache.base import BaseCache
 from langgraph.graph import END, START, MessagesState, StateGraph
 from langgraph.graph.state import CompiledStateGraph
 from langgraph.prebuilt import ToolNode
 from langgraph.prebuilt.tool_node import ToolCallWithContext
-from langgraph.types import Command, Send
+from langgraph.store.base import BaseStore
+from langgraph.types import All, Checkpointer, Command, Send
 
 from langmemory.chat_models import as_chat_model, unheard
 from langmemory.context.budget import ContextBudget
@@ -28,11 +30,22 @@ from langmemory.graphs.state import ChatContext, ChatState
 from langmemory.nodes.condense import CondenseNode
 from langmemory.nodes.core_memory import BLOCKS
 from langmemory.nodes.model import DEFAULT_PROMPT, ModelNode
-from langmemory.nodes.recall import Documents, RecallNode
+from langmemory.nodes.recall import NodeOptions, RecallNode
 from langmemory.nodes.remember import ReflectionQueue, RememberNode
 from langmemory.nodes.summarize import RECALL_FINAL_SUMMARY_PROMPT, SummarizationNode
 from langmemory.tools import create_memory_tools
-from langmemory.types import Kind, MinScore, Privacy
+from langmemory.types import Privacy
+
+
+class ChatOptions(NodeOptions, total=False):
+    """Options of recall, and those of ``StateGraph.compile``."""
+
+    checkpointer: Checkpointer
+    cache: BaseCache[Any] | None
+    store: BaseStore | None
+    interrupt_before: All | list[str] | None
+    interrupt_after: All | list[str] | None
+    debug: bool
 
 
 def build_chat_graph(
@@ -44,12 +57,6 @@ def build_chat_graph(
     privacy: Privacy = "shared",
     prompt: str = DEFAULT_PROMPT,
     budget: ContextBudget | None = None,
-    limit: int = 10,
-    min_score: MinScore = "auto",
-    kinds: Collection[Kind] | None = None,
-    preset: str | None = None,
-    filter: Mapping[str, Any] | None = None,
-    documents: Documents = "auto",
     memory_budget: DisclosureBudget | int | None = None,
     core: Mapping[str, str] = BLOCKS,
     summary_model: str | BaseChatModel | None = None,
@@ -59,7 +66,7 @@ def build_chat_graph(
     token_counter: TokenCounter = DEFAULT_COUNTER,
     context_schema: type[Any] = ChatContext,
     name: str = "chat",
-    **compile_options: Any,
+    **options: Unpack[ChatOptions],
 ) -> CompiledStateGraph[Any, Any, Any, Any]:
     """A chat that remembers across threads and keeps its window small however long the talk.
 
@@ -77,14 +84,6 @@ def build_chat_graph(
             ``private`` the person alone whom `viewer` names.
         prompt: the system prompt; what memory knows follows it.
         budget: division of the model's window; None is 128k, or what is known of a smaller one.
-        limit: most memories in the block.
-        min_score: lowest probability, 0..1, with which a memory is shown; "auto", None and the next three
-            as of `langmemory.nodes.RecallNode`.
-        kinds: only these kinds of memory.
-        preset: recall preset.
-        filter: LangGraph filter over the values.
-        documents: namespace of documents that are asked as well, "auto" or None for none, see
-            `langmemory.nodes.RecallNode`.
         memory_budget: tokens of the memory block, in all or by tier; None is 400 in all.
         core: labels of the core blocks and what belongs in each; empty for none.
         summary_model: writes the summary of what leaves the window, and core blocks anew that are
@@ -97,11 +96,14 @@ def build_chat_graph(
         token_counter: counts prompts; the default is an approximation.
         context_schema: what a run may say about itself; must have what `namespace` asks for.
         name: the graph's name in traces.
-        compile_options: passed to ``StateGraph.compile``.
+        options: ``documents`` and the others of `langmemory.nodes.RecallNode`, see `BlockOptions`; the rest
+            is passed to ``StateGraph.compile``.
 
     Raises:
         ConfigError: there is no model of that name, or an argument is not what it should be.
     """
+    compiled: dict[str, Any] = {**options}
+    recalled = {one: compiled.pop(one) for one in NodeOptions.__annotations__ if one in compiled}
     model = as_chat_model(model)
     budget = budget_for(model) if budget is None else budget
     if not isinstance(budget, ContextBudget):
@@ -120,18 +122,13 @@ def build_chat_graph(
         "recall",
         RecallNode(
             namespace,
-            limit=limit,
-            min_score=min_score,
-            kinds=kinds,
-            preset=preset,
-            filter=filter,
             viewer=viewer,
-            documents=documents,
             budget=memory_budget,
             core=core,
             visible_key="summarized_messages" if summary_model else None,
             citations=citations,
             token_counter=token_counter,
+            **recalled,
         ),
     )
     graph.add_node(
@@ -183,7 +180,7 @@ def build_chat_graph(
     else:
         graph.add_edge("model", "remember")
     graph.add_edge("remember", after_remember)
-    return graph.compile(name=name, **compile_options)
+    return graph.compile(name=name, **compiled)
 
 
 def _with_memory_tools(

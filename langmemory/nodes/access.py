@@ -8,10 +8,10 @@ store has no vector index, the newest thousand items are ranked by the words the
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
-from typing import Any, Final, TypeVar, cast
+from typing import Any, Final, TypeVar
 
 from langchain_core.messages import BaseMessage
 from langgraph.store.base import BaseStore, GetOp, Item, SearchItem
@@ -20,11 +20,11 @@ from langmemory.context.notes import note_of
 from langmemory.errors import ConfigError
 from langmemory.messages import turn_value, turns_of
 from langmemory.nodes.state import RecalledMemory
+from langmemory.recall_options import RecallOptions
 from langmemory.redaction import Redactor, redact_credentials
 from langmemory.stores.face import AwareStore, bound
 from langmemory.stores.rooms import (
     CoreFiles,
-    RecallOptions,
     ViewerChanges,
     archived,
     conversing_of,
@@ -33,7 +33,6 @@ from langmemory.twins import Steps, awaiting, blocking, call, threaded
 from langmemory.types import (
     Kind,
     Memory,
-    MinScore,
     Namespace,
     Privacy,
     Recall,
@@ -76,27 +75,22 @@ class RecallRequest:
 
     query: str
     namespace: Namespace
-    limit: int = 10
     viewer: str | None = None
     """Whose private memories may be shown; None is the application itself."""
-    kinds: tuple[Kind, ...] = RECALLED_KINDS
-    since: datetime | None = None
-    until: datetime | None = None
-    exclude: frozenset[str] = frozenset()
-    """Keys of memories that are not wanted."""
-    include_demoted: bool = True
-    """Also memories of priority ``archive``, which are found by searching only."""
-    min_score: MinScore = None
-    """As of `RecallOptions`; of a store that is no `MemoryStore` only a number counts, for its own
-    scores."""
-    preset: str | None = None
-    """A recall preset of a `MemoryStore`."""
-    filter: Mapping[str, Any] | None = None
-    """LangGraph filter over the values."""
-    counted: bool = True
-    """It counts as an access of what it finds."""
-    documents: tuple[Namespace, ...] = ()
-    """Namespaces of documents that are asked as well, of a `MemoryStore`."""
+    options: RecallOptions
+    """A ``limit`` at least. For a store that is no `MemoryStore`, only a number counts as ``min_score``, for
+    its own scores; what such a store does not know has no effect."""
+
+    @property
+    def kinds(self) -> Collection[Kind]:
+        """Kinds of memory that are looked for."""
+        kinds = self.options.get("kinds")
+        return RECALLED_KINDS if kinds is None else kinds
+
+    @property
+    def exclude(self) -> Collection[str]:
+        """Keys of memories that are not wanted."""
+        return self.options.get("exclude", ())
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -174,17 +168,18 @@ class StoreAccess:
             ConfigError: It asks for documents, and the store has none to ask.
         """
         if self._aware is not None:
-            store, options = bound(self._aware, request.viewer), _options(request)
+            store, options = bound(self._aware, request.viewer), request.options
             known: Recall = yield call(store, "recall", request.query, request.namespace, **options)
             return known
-        if request.documents:
+        options = request.options
+        if options.get("documents"):
             raise ConfigError(
-                f"documents={request.documents!r} are asked of a {type(self._store).__name__}, which "
+                f"documents={options['documents']!r} are asked of a {type(self._store).__name__}, which "
                 "keeps none; use a MemoryStore, or leave documents out."
             )
         # Mostly enough of so many are left after our own filter.
-        wanted = 2 * request.limit + len(request.exclude) + 10
-        place, filter = request.namespace, None if request.filter is None else dict(request.filter)
+        wanted = 2 * request.options["limit"] + len(request.exclude) + 10
+        place, filter = request.namespace, dict(options.get("filter") or {}) or None
         while True:
             found = yield call(
                 self._store, "search", place, query=request.query, filter=filter, limit=wanted
@@ -195,7 +190,7 @@ class StoreAccess:
                 )
                 return _recall(request, found)
             recall = _recall(request, found)
-            if len(recall) >= request.limit or len(found) < wanted:
+            if len(recall) >= request.options["limit"] or len(found) < wanted:
                 return recall
             wanted *= GROWTH
 
@@ -220,7 +215,8 @@ class StoreAccess:
     def procedures(self, request: RecallRequest) -> Steps[list[Memory]]:
         """Return procedures whose task the query names, which recall may think unlikely: an order is no
         question. A plain store cannot tell."""
-        if not request.query or request.filter is not None or "procedural" not in request.kinds:
+        filtered = request.options.get("filter") is not None
+        if not request.query or filtered or "procedural" not in request.kinds:
             return []
         found = yield from self._told("procedures", request.namespace, request.query)
         return [one for one in found if one.key not in request.exclude]
@@ -370,12 +366,6 @@ def readable(value: Mapping[str, Any], viewer: str | None) -> bool:
     return value.get("privacy") != "private" or viewer is None or value.get("owner") == viewer
 
 
-def _options(request: RecallRequest) -> RecallOptions:
-    own = ("query", "namespace", "viewer")
-    found = {one.name: getattr(request, one.name) for one in fields(request) if one.name not in own}
-    return cast("RecallOptions", found | {"documents": request.documents or None})
-
-
 def _ranked(items: list[SearchItem]) -> bool:
     """Whether the store ranks by meaning; what it did not index has no score all the same."""
     return not items or any(item.score is not None for item in items)
@@ -384,14 +374,13 @@ def _ranked(items: list[SearchItem]) -> bool:
 def _recall(request: RecallRequest, items: list[SearchItem]) -> Recall:
     ranked = _ranked(items)
     words = set(_WORD.findall(request.query.casefold()))
-    results = []
+    results, lowest = [], request.options.get("min_score")
     for item in items:
         memory = memory_of(item)
         if not _admits(request, memory):
             continue
         score = item.score if ranked else _overlap(words, memory.text)
-        lowest = request.min_score if isinstance(request.min_score, int | float) else None
-        if score is not None and lowest is not None and score < lowest:
+        if score is not None and isinstance(lowest, int | float) and score < lowest:
             continue
         if score is not None and (ranked or score > 0):
             name = "dense" if ranked else "keyword"
@@ -399,7 +388,7 @@ def _recall(request: RecallRequest, items: list[SearchItem]) -> Recall:
     results.sort(key=lambda result: -result.score)
     return Recall(
         query=request.query,
-        results=tuple(results[: request.limit]),
+        results=tuple(results[: request.options["limit"]]),
         trace=Trace(
             degraded=() if ranked else ("store has no vector index: ranked by shared words",),
             candidates={"search": len(items)},
@@ -408,14 +397,15 @@ def _recall(request: RecallRequest, items: list[SearchItem]) -> Recall:
 
 
 def _admits(request: RecallRequest, memory: Memory) -> bool:
-    at = memory.valid_at or memory.created_at
+    options, at = request.options, memory.valid_at or memory.created_at
+    since, until = options.get("since"), options.get("until")
     return (
         memory.kind in request.kinds
         and memory.key not in request.exclude
-        and (request.include_demoted or memory.priority != "archive")
+        and (options.get("include_demoted", True) or memory.priority != "archive")
         and shown_to(memory.value, request.viewer)
-        and (request.since is None or at >= request.since)
-        and (request.until is None or at < request.until)
+        and (since is None or at >= since)
+        and (until is None or at < until)
     )
 
 

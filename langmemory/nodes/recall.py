@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import logging
 import math
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
-from typing import Any, Literal
+from typing import Any, Literal, Unpack
 
 from langchain_core.embeddings import Embeddings
 from langchain_core.messages import AnyMessage
 from langgraph.store.base import BaseStore, Item
 
-from langmemory.arguments import one_of, whole_number
+from langmemory.arguments import one_of
 from langmemory.context.citations import Citations
 from langmemory.context.disclosure import DisclosureBudget, disclose
 from langmemory.context.notes import EARLIER, note_of
@@ -45,10 +45,11 @@ from langmemory.nodes.state import (
 )
 from langmemory.recall.contentless import ENDS_AS_QUESTION, goes_on, is_idle
 from langmemory.recall.question_extraction import extract_question
+from langmemory.recall_options import OF_A_BLOCK, BlockOptions, RecallOptions, checked
 from langmemory.resources import NAMESPACE
-from langmemory.stores.rooms import check_kinds, check_min_score, conversing_of
+from langmemory.stores.rooms import conversing_of
 from langmemory.twins import Steps, call, threaded, together
-from langmemory.types import Kind, Memory, MinScore, Namespace, Recall, Trace
+from langmemory.types import Memory, Namespace, Recall, Trace
 
 log = logging.getLogger(__name__)
 
@@ -69,6 +70,13 @@ ASKED_FOR = "asked_for"
 
 Documents = tuple[str, ...] | Sequence[tuple[str, ...]] | Literal["auto"] | None
 """Which documents a node asks beside what was said, see `RecallNode`."""
+
+
+class NodeOptions(BlockOptions, total=False):
+    """Options that a middleware or a graph passes on to its `RecallNode`."""
+
+    documents: Documents
+
 
 TASK_NAMED = "task_named"
 """Part of the score of a procedure whose task the query names."""
@@ -101,8 +109,9 @@ class _Question:
     """Keys of what was said in branches of the thread that somebody left."""
 
     def without(self, keys: Iterable[str]) -> _Question:
-        exclude = self.request.exclude.union(keys)
-        return replace(self, request=replace(self.request, exclude=exclude))
+        request = self.request
+        options: RecallOptions = {**request.options, "exclude": {*request.exclude, *keys}}
+        return replace(self, request=replace(request, options=options))
 
     def without_repeats(self, stored: Sequence[Item]) -> _Question:
         """Turns of this thread in the window are left out, whatever their ids are now."""
@@ -159,13 +168,6 @@ class RecallNode(MemoryNode):
     Args:
         namespace: template of the namespace to read (a prefix: sub-namespaces are included).
         store: the store; None takes the graph's.
-        limit: most memories in the block, mandates and the viewer's requests aside.
-        min_score: lowest probability, 0..1, that a memory is evidence for it to be shown. "auto" shows
-            nothing for an idle message ("Thanks!") and little for questions that do not refer to the
-            person; None shows whatever is found. See `RecallOptions`.
-        kinds: only these kinds of memory; None is every kind but core and working memory.
-        preset: recall preset of a `MemoryStore`; None is the configured one.
-        filter: LangGraph filter over the values.
         viewer: template of the person whose private memories may be shown, besides what is public
             or shared; None is the application itself, which sees everything in the namespace.
         documents: namespace of documents that are asked as well, exactly this one, or several; labels may
@@ -180,8 +182,7 @@ class RecallNode(MemoryNode):
         visible_key: state key of what the model saw of them last time, where that is not the same.
         citations: ``off`` leaves the ids of memories out of the block; else they are in it.
         token_counter: counts the memory block.
-        counted: whether it counts as an access of what it finds; not where a person only looks at what a
-            model would get.
+        options: what is recalled, and how much of it is shown, see `BlockOptions`.
 
     State it writes:
         ``memory_block``: text, tokens, entries and what was omitted (`MemoryBlock.as_state`).
@@ -196,11 +197,6 @@ class RecallNode(MemoryNode):
         namespace: str | tuple[str, ...] | NamespaceTemplate = ("memories", "{user_id}"),
         *,
         store: BaseStore | None = None,
-        limit: int = 10,
-        min_score: MinScore = "auto",
-        kinds: Collection[Kind] | None = None,
-        preset: str | None = None,
-        filter: Mapping[str, Any] | None = None,
         viewer: str | None = "{user_id|}",
         documents: Documents = "auto",
         budget: DisclosureBudget | int | None = None,
@@ -211,16 +207,13 @@ class RecallNode(MemoryNode):
         visible_key: str | None = None,
         citations: Citations = "strip",
         token_counter: TokenCounter = DEFAULT_COUNTER,
-        counted: bool = True,
         name: str = "recall",
+        **options: Unpack[BlockOptions],
     ) -> None:
         super().__init__(namespace, store=store, name=name)
-        self.limit = whole_number("limit", limit)
-        self.min_score = check_min_score(min_score)
-        checked = check_kinds(kinds)
-        self.kinds = RECALLED_KINDS if checked is None else checked
-        self.preset = preset
-        self.filter = filter
+        self.options: RecallOptions = checked({**OF_A_BLOCK, **options}, BlockOptions)
+        if self.options.get("kinds") is None:
+            self.options["kinds"] = RECALLED_KINDS
         self.viewer = viewer
         self.documents = _checked(documents)
         self.budget = budget
@@ -231,14 +224,13 @@ class RecallNode(MemoryNode):
         self.visible_key = visible_key
         self.citations = one_of("citations", citations, Citations)
         self.token_counter = token_counter
-        self.counted = counted
 
     def _steps(self, state: Any, store: BaseStore, scope: RunScope) -> Steps[dict[str, Any]]:
         access = StoreAccess(store)
         messages = messages_of(state, self.messages_key)
         scope = yield from self._in_thread(access, scope, messages, self.viewer)
         project = self._project(scope)
-        question = self._prepare(state, scope, self._documents(store, scope, project))
+        question = self._prepare(state, store, scope, self._documents(store, scope, project))
         place = question.request.namespace
         if question.repeats:
             stored = yield from access.thread_steps(place, question.repeats)
@@ -315,7 +307,9 @@ class RecallNode(MemoryNode):
             return ((NAMESPACE,),) if project is None else (project, (NAMESPACE,))
         return tuple(one.resolve(scope) for one in self.documents)
 
-    def _prepare(self, state: Any, scope: RunScope, documents: tuple[Namespace, ...]) -> _Question:
+    def _prepare(
+        self, state: Any, store: BaseStore, scope: RunScope, documents: tuple[Namespace, ...]
+    ) -> _Question:
         messages = messages_of(state, self.messages_key)
         window = in_window(
             messages, value_of(state, self.visible_key) if self.visible_key else None
@@ -323,20 +317,20 @@ class RecallNode(MemoryNode):
         internal = internal_of(state)
         discarded_branches = internal.get("discarded_branches", [])
         remembered = internal.get("remembered_id")
-        gated = self.min_score == "auto"
+        options: RecallOptions = {
+            **self.options,
+            "exclude": {*_keys(window, scope), *discarded_branches},
+            "include_demoted": False,
+            "documents": documents or None,
+        }
+        if options["min_score"] == "auto" and (local := conversing_of(store)) is not None:
+            options["min_score"] = local.min_score
+        gated = options["min_score"] == "auto"
         request = RecallRequest(
             query=query_of(messages, idle=not gated),
             namespace=self.namespace.resolve(scope),
-            limit=self.limit,
             viewer=viewer_of(self.viewer, scope),
-            exclude=_keys(window, scope).union(discarded_branches),
-            include_demoted=False,
-            min_score=self.min_score,
-            kinds=self.kinds,
-            preset=self.preset,
-            filter=self.filter,
-            counted=self.counted,
-            documents=documents,
+            options=options,
         )
         return _Question(
             request=request,
@@ -386,13 +380,10 @@ class RecallNode(MemoryNode):
                 *(entry_of(memory, 1.0, {TASK_NAMED: 1.0}) for memory in answer.procedures),
             ]
         )
-        results = answer.recall.results
-        if answer.recall.trace.by_time:  # the block is filled with the best first
-            results = tuple(sorted(results, key=lambda one: -one.score))
-        fresh = [entry_of(result.memory, result.score, result.parts) for result in results]
+        fresh = [entry_of(one.memory, one.score, one.parts) for one in answer.recall.results]
         now = _once([*always, *fresh])
         earlier = [] if shifted else _still(question, answer.standing)
-        recalled = _once([*now, *earlier])[: len(always) + self.limit]
+        recalled = _once([*now, *earlier])[: len(always) + question.request.options["limit"]]
         block = disclose(
             always if question.quiet else recalled,
             budget=self.budget,

@@ -26,6 +26,7 @@ from langmemory.arguments import check_time
 from langmemory.errors import ConfigError
 from langmemory.messages import Message, as_sent
 from langmemory.namespaces import check_namespace
+from langmemory.recall_options import RecallOptions
 from langmemory.remote.bus import RemoteBus
 from langmemory.remote.connection import Backoff, Connection, Request
 from langmemory.remote.procedures import RemoteProcedures
@@ -38,7 +39,7 @@ from langmemory.remote.rooms import (
     plain,
 )
 from langmemory.remote.swarm import RemoteSwarm
-from langmemory.stores.rooms import RecallOptions, take_apart
+from langmemory.stores.rooms import take_apart
 from langmemory.twins import Steps, aled, awaiting, blocking, led
 from langmemory.types import Forgotten, Namespace, Privacy, Recall, Remembered, Stats
 from langmemory.values import check_keys, from_json

@@ -20,6 +20,7 @@ from langmemory.config import Config
 from langmemory.errors import OwnershipError
 from langmemory.messages import Message
 from langmemory.namespaces import check_namespace
+from langmemory.recall_options import RecallOptions
 from langmemory.redaction import Redactor
 from langmemory.stores.rooms import (
     FORGET,
@@ -35,7 +36,6 @@ from langmemory.stores.rooms import (
     IndexConfig,
     Pages,
     Procedures,
-    RecallOptions,
     Swarm,
     ViewerAdmin,
     ViewerChanges,

@@ -38,12 +38,9 @@ from langmemory.engines.sql.rooms.maintaining import Maintaining, this_process
 from langmemory.engines.sql.rooms.paging import FilePages, Pages
 from langmemory.engines.sql.rooms.procedures import FoundProcedure, Procedures
 from langmemory.engines.sql.rooms.recalling import (
-    RecallOptions,
     as_expander,
     as_planner,
     as_reranker,
-    check_kinds,
-    check_min_score,
 )
 from langmemory.engines.sql.rooms.seeding import seeding
 from langmemory.engines.sql.rooms.swarm import Swarm
@@ -91,7 +88,6 @@ __all__ = [
     "Pages",
     "Procedures",
     "Progress",
-    "RecallOptions",
     "Stretch",
     "Swarm",
     "Tokens",
@@ -105,8 +101,6 @@ __all__ = [
     "as_planner",
     "as_reranker",
     "batching",
-    "check_kinds",
-    "check_min_score",
     "complete_forgetting",
     "contents_of",
     "conversing_of",

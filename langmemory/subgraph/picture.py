@@ -6,7 +6,7 @@ import os
 import textwrap
 import warnings
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from os import PathLike
@@ -29,6 +29,8 @@ COLOURS: Final[Mapping[str, tuple[str, str]]] = {
     "thing": ("#e4e4ea", "#5f5f73"),
 }
 """Fill and outline by kind, after Okabe and Ito 2008; other kinds look like things."""
+NO_LONGER: Final = "no_longer_"
+"""How the relation of a claim begins that something is over, as formation writes it."""
 LITERAL: Final = ("#ffffff", "#b8b8c0")
 PAST: Final = "#a3a3ab"
 LINES: Final = "#70707a"
@@ -63,7 +65,7 @@ LOOP: Final = 0.4
 
 Places = NDArray[np.float64]
 
-SPRING: Final = {"method": "force", "iterations": 300, "seed": 1}
+SPRING: Final = {"method": "force", "iterations": 300, "seed": 7}
 LONG_ENOUGH: Final = 0.7
 """Share of the edges that are as long as they need to be."""
 MARGIN: Final = (0.22, 0.2)
@@ -153,7 +155,7 @@ def arranged(graph: Subgraph) -> tuple[list[_Box], list[_Arrow], Any, Any]:
 def _draw(graph: Subgraph, path: str | PathLike[str]) -> None:
     from matplotlib.figure import Figure
 
-    drawn, left_out = _largest_part(graph)
+    drawn, left_out = _largest_part(said_once(graph))
     boxes, arrows, sizes, at = arranged(drawn)
     at, between = at[: len(boxes)], at[len(boxes) :]
     sizes = sizes[: len(boxes)]
@@ -226,19 +228,28 @@ def _largest_part(graph: Subgraph) -> tuple[Subgraph, int]:
         entities = tuple(sorted(entities, key=lambda one: -degree[one.key]))
     kept = entities[:MOST]
     inside = {one.key for one in kept} | {None}
-    places_kept = [
-        place
-        for place, edge in enumerate(graph.edges)
-        if edge.subject in inside and edge.object in inside
-    ]
+    drawn = replace(graph, entities=kept)
     return (
-        replace(
-            graph,
-            entities=kept,
-            edges=tuple(graph.edges[place] for place in places_kept),
-            over=frozenset(new for new, old in enumerate(places_kept) if old in graph.over),
-        ),
+        _with_edges(drawn, lambda edge: {edge.subject, edge.object} <= inside),
         len(entities) - MOST,
+    )
+
+
+def said_once(graph: Subgraph) -> Subgraph:
+    """A graph without claims that something is over whose dashed arrow says so already."""
+    past = (graph.edges[place] for place in graph.over)
+    over = {(one.subject, NO_LONGER + one.relation, one.object, one.literal) for one in past}
+    return _with_edges(
+        graph, lambda one: (one.subject, one.relation, one.object, one.literal) not in over
+    )
+
+
+def _with_edges(graph: Subgraph, wanted: Callable[[Edge], bool]) -> Subgraph:
+    kept = [place for place, edge in enumerate(graph.edges) if wanted(edge)]
+    return replace(
+        graph,
+        edges=tuple(graph.edges[place] for place in kept),
+        over=frozenset(new for new, old in enumerate(kept) if old in graph.over),
     )
 
 

@@ -63,11 +63,13 @@ def create_conversation_search_tool(
         wanted = RecallRequest(
             query=query,
             namespace=template.resolve(scope),
-            limit=limit,
             viewer=viewer_of(viewer, scope),
-            kinds=("episodic",),
-            since=_midnight(first) if first else None,
-            until=_midnight(last + timedelta(days=1)) if last and last < date.max else None,
+            options={
+                "limit": limit,
+                "kinds": ("episodic",),
+                "since": _midnight(first) if first else None,
+                "until": _midnight(last + timedelta(days=1)) if last and last < date.max else None,
+            },
         )
         return _lines((yield from StoreAccess(source).recall_steps(wanted)))
 

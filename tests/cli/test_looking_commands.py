@@ -119,6 +119,30 @@ def test_limits_that_cannot_be_are_refused(told: Run, command: tuple[str, ...]) 
     assert "nothing can be between them" in refused.stderr
 
 
+def test_search_takes_the_options_of_a_recall(told: Run) -> None:
+    """The lowest score, a preset and a budget are as of `MemoryStore.recall`; `--help` has their words, and
+    a value that cannot be is named."""
+    asked = ("search", "When does the ferry to Gotland leave?", "--json")
+    found = json.loads(told(*asked).stdout)["results"]
+    best, worst = found[0]["score"], found[-1]["score"]
+    some = json.loads(told(*asked, "--min-score", str((best + worst) / 2)).stdout)["results"]
+    assert [one["score"] for one in some] == [one["score"] for one in found[: len(some)]]
+    assert 0 < len(some) < len(found)
+    assert (
+        json.loads(told("search", "Thanks!", "--json", "--min-score", "auto").stdout)["results"]
+        == []
+    )
+    fast = json.loads(told(*asked, "--preset", "fast", "--budget-tokens", "12").stdout)
+    assert fast["trace"]["preset"] == "fast"
+    assert len(fast["results"]) < len(found)
+    assert "the probability that they are evidence" in " ".join(
+        told("search", "--help").stdout.replace("│", "").split()
+    )
+    refused = told(*asked, "--min-score", "high")
+    assert refused.exit_code == 2
+    assert "'high' is no number from 0 to 1" in refused.stderr
+
+
 def test_get_shows_one_memory_in_full(told: Run) -> None:
     """Its text, its facets and what it was made from; by its key or by the id that a prompt has."""
     shown = told("get", "fact/1").stdout

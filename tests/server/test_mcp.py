@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import logging
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -14,6 +15,7 @@ from tests.server.secret_world import PLACE as HOME
 from tests.server.secret_world import SECRETS, fill
 
 from langmemory.changes import AddMemory, ChangeSet, OpenReview, RemoveMemory  # isort: skip
+from langmemory.config import Config, RecallConfig  # isort: skip
 from langmemory.context.notes import note_id  # isort: skip
 from langmemory.stores import MemoryStore  # isort: skip
 
@@ -81,6 +83,68 @@ async def test_recall_finds_what_the_store_finds(store: MemoryStore, viewer: str
     assert lines[-1] == "</recalled_memories>"
     assert [line.partition("]")[0].removeprefix("[") for line in lines[2:-1]] == ids
     assert f"Maria, {expected.results[0].memory.at:%Y-%m-%d}: " in lines[2]
+
+
+async def test_recall_shows_scores_and_what_probably_answers(store: MemoryStore) -> None:
+    """An idle message finds nothing and a foreign question less than it could, unless `min_score` says so;
+    every line has its score."""
+    remember(store, *SAID)
+    async with in_process(store, token_of(store, None, PLACE)) as client:
+        idle = await client.call("recall", query="Thanks!")
+        assert idle["structuredContent"] == {"memories": []}
+        assert "min_score 0" in text_of(idle)
+        everything = await client.call("recall", query="Who sleeps on the piano?", min_score=0)
+        memories = everything["structuredContent"]["memories"]
+        assert len(memories) == len(SAID)
+        lines = text_of(everything).splitlines()[2:-1]
+        for line, one in zip(lines, memories, strict=True):
+            assert line.endswith(f"{one['text']} (score {one['score']:.2f})")
+        best, *_, worst = (one["score"] for one in memories)
+        likely = await client.done(
+            "recall", query="Who sleeps on the piano?", min_score=(best + worst) / 2
+        )
+        assert 0 < len(likely["memories"]) < len(SAID)
+        read = await client.call("get_memory", id=memories[0]["id"])
+        assert "(score" not in text_of(read)
+        assert "arguments/min_score" in await client.refused("recall", query="x", min_score=2)
+
+
+async def test_the_prompt_takes_the_lowest_score(store: MemoryStore) -> None:
+    """`min_score` of the prompt `memory-block` is a number as text, or "auto"; something else is refused."""
+    remember(store, *SAID)
+    async with in_process(store, token_of(store, None, PLACE)) as client:
+
+        async def shown(**given: str) -> str:
+            asked = {"query": "Where does Tofu sleep?", **given}
+            got = plain(await client.session.get_prompt("memory-block", asked))
+            return str(got["messages"][0]["content"]["text"])
+
+        assert SAID[0] in await shown()
+        assert await shown(min_score="auto") == await shown()
+        assert SAID[1] in await shown(min_score="0")
+        assert "knows nothing" in await shown(min_score="0.999")
+        with pytest.raises(Exception, match="arguments/min_score"):
+            await shown(min_score="high")
+        [prompt] = plain(await client.session.list_prompts())["prompts"]
+        assert [one["name"] for one in prompt["arguments"]] == ["query", "min_score"]
+
+
+@pytest.mark.parametrize(("configured", "found"), [(None, len(SAID)), (0.999, 0)])
+async def test_the_configuration_says_what_the_gate_is(
+    tmp_path: Path, configured: float | None, found: int
+) -> None:
+    """`recall.min_score` holds for `recall` and for the prompt, where the call names none."""
+    config = Config(recall=RecallConfig(min_score=configured))
+    with MemoryStore(tmp_path / "memory.db", config=config) as store:
+        remember(store, *SAID)
+        async with in_process(store, token_of(store, None, PLACE)) as client:
+            for query in ("Thanks!", "Where does Tofu sleep?"):
+                memories = (await client.done("recall", query=query))["memories"]
+                assert len(memories) == found
+                got = plain(await client.session.get_prompt("memory-block", {"query": query}))
+                assert (SAID[0] in str(got)) == bool(found)
+            some = await client.done("recall", query="Where does Tofu sleep?", min_score=0.05)
+            assert some["memories"]
 
 
 async def test_from_remembering_to_fetching(store: MemoryStore) -> None:

@@ -15,6 +15,7 @@ from tests.server.client import API, problem, serving, token_of
 import httpx  # isort: skip
 
 from langmemory.changes import AddEdge, AddEntity, AddMemory, ChangeSet, RemoveMemory  # isort: skip
+from langmemory.recall_options import BlockOptions, RecallOptions  # isort: skip
 from langmemory.stores import MemoryStore  # isort: skip
 from langmemory.types import Recall  # isort: skip
 from langmemory.wire import adapter  # isort: skip
@@ -263,6 +264,38 @@ async def test_context_for_a_prompt(store: MemoryStore) -> None:
         for line, place in zip(found["summary"].split("\n"), found["kept"], strict=True):
             assert line == f"user: {messages[place]['content']}"
         assert (await client.get(f"{API}/context/stats", params=AT)).json()["items"] == []
+
+
+async def test_a_block_takes_the_options_of_a_block(store: MemoryStore) -> None:
+    """`inject` takes what `RecallNode` does: the lowest score, kinds, a filter, a preset; by default the gate
+    decides. The description of the API has them with the words of `BlockOptions`."""
+    store.put(PLACE, "cat", {"text": "Tofu the cat sleeps on the piano", "of": "cat"})
+    store.put(PLACE, "ida", {"text": "Ida tuned the piano in the hall", "kind": "semantic"})
+    async with serving(store) as client:
+
+        async def shown(query: str, **options: Any) -> set[str]:
+            body = {"namespace": PLACE, "query": query, **options}
+            found = await client.post(f"{API}/context/inject", json=body)
+            assert found.status_code == 200, found.text
+            return {one["key"] for one in found.json()["entries"]}
+
+        asked = "Where does Tofu sleep?"
+        assert "cat" in await shown(asked)
+        assert await shown(asked, min_score=0) == {"cat", "ida"}
+        assert await shown(asked, min_score=0.999) == set()
+        assert await shown("Thanks!") == set()
+        assert await shown("Thanks!", min_score=None) == {"cat", "ida"}
+        assert await shown(asked, min_score=0, filter={"of": "cat"}) == {"cat"}
+        assert await shown(asked, min_score=0, kinds=["procedural"]) == set()
+        assert await shown(asked, min_score=0, preset="fast", limit=1) == {"cat"}
+        described = (await client.get(f"{API}/openapi.json")).json()["components"]["schemas"]
+    fields = described["InjectRequest"]["properties"]
+    assert BlockOptions.__annotations__.keys() <= fields.keys()
+    assert RecallOptions.__annotations__.keys() - {"thread_id"} <= (
+        described["RecallRequest"]["properties"].keys()
+    )
+    for name in BlockOptions.__annotations__:
+        assert fields[name]["description"]
 
 
 def _graph(store: MemoryStore) -> None:

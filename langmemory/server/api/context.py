@@ -7,13 +7,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic import Field
 
+from langmemory.recall_options import OF_A_BLOCK, BlockOptions
 from langmemory.server.access import Access
 from langmemory.server.api.projects import ProjectName, reached
-from langmemory.server.api.recalling import SaidMessage
+from langmemory.server.api.recalling import BlockFields, SaidMessage
 from langmemory.server.api.requests import Fields, Key, Labels, Listing, Places
 from langmemory.server.problems import Problem
 from langmemory.server.routes import Routes
-from langmemory.types import MemoryUsage, Page
+from langmemory.types import Kind, MemoryUsage, MinScore, Page
 from langmemory.wire import Deferred
 
 if TYPE_CHECKING:
@@ -22,20 +23,17 @@ if TYPE_CHECKING:
 routes = Routes("Context")
 
 
-class InjectRequest(Fields):
+class InjectRequest(BlockFields):
     """What is about to be answered."""
 
-    query: Annotated[str, Field(max_length=200_000)]
-    """What the person said."""
-    namespace: Labels | None = None
+    limit: Annotated[int, Field(ge=1, le=100)] = OF_A_BLOCK["limit"]
+    kinds: list[Kind] | None = None
+    min_score: MinScore = OF_A_BLOCK["min_score"]
     documents: Labels | Places | None = None
     """Also the documents of exactly this namespace, or of several, where the token reaches them."""
     project: ProjectName | None = None
     """The project at hand: its core block stands with the others, and its documents are asked."""
     budget_tokens: Annotated[int, Field(ge=20, le=100_000)] = 400
-    limit: Annotated[int, Field(ge=1, le=100)] = 10
-    counted: bool = True
-    """Count it as an access of what it finds. False is for a person who looks into memory."""
 
 
 class InjectedMemory(Deferred):
@@ -81,8 +79,7 @@ def inject_context(access: Access, *, body: InjectRequest) -> InjectedBlock:
         viewer=None,  # the store is bound already
         documents=documents or None,
         budget=body.budget_tokens,
-        limit=body.limit,
-        counted=body.counted,
+        **body.options(BlockOptions),
     )
     asked = {"messages": [HumanMessage(body.query)]}
     found: dict[str, Any] = node.invoke(asked, configured)

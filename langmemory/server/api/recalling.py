@@ -4,66 +4,58 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from datetime import datetime
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic import ConfigDict, Field
 
+from langmemory.recall_options import BlockOptions, RecallOptions
 from langmemory.server.access import Access
-from langmemory.server.api.requests import Fields, Key, Labels, Places, Text
+from langmemory.server.api.requests import (
+    Fields,
+    Key,
+    Labels,
+    Places,
+    Text,
+    with_options,
+)
 from langmemory.server.routes import Routes
-from langmemory.stores.rooms import RecallOptions
-from langmemory.types import Granularity, Kind, MinScore, Privacy, Recall
+from langmemory.types import Kind, Privacy, Recall
 from langmemory.wire import Deferred
 
 routes = Routes("Recall and remember")
 
 
-class RecallRequest(Fields):
-    """A question to memory."""
+class Asked(Fields):
+    """What is asked, and of which memories."""
 
     query: Text
     """A question or statement in any language."""
     namespace: Labels | None = None
     """Prefix by whole labels; without it, what the token is bound to."""
+
+    def options(self, known: type = RecallOptions) -> Any:
+        """Return those options that were given, of those that are known, but for documents: the token has to
+        reach these."""
+        names = set(known.__annotations__) - {"documents"}
+        return self.model_dump(include=names, exclude_unset=True)
+
+
+if TYPE_CHECKING:
+    BlockFields = Asked
+    RecallFields = Asked
+else:
+    BlockFields = with_options(Asked, BlockOptions)
+    RecallFields = with_options(BlockFields, RecallOptions, left_out=("thread_id",))
+
+
+class RecallRequest(RecallFields):
+    """A question to memory."""
+
     limit: Annotated[int, Field(ge=0, le=200)] = 10
     kinds: list[Kind] | None = None
-    """Only these kinds of memory."""
-    as_of: datetime | None = None
-    """Only what was true in the world at this time."""
-    known_at: datetime | None = None
-    """Only what the system believed at this time."""
-    since: datetime | None = None
-    """Only what was said, or became true, at or after this time."""
-    until: datetime | None = None
-    """Only what was said, or became true, before this time."""
     exclude: list[Key] = Field(default_factory=list, max_length=1_000)
-    """Keys not to be returned."""
-    filter: dict[str, Any] | None = None
-    """LangGraph filter over the values."""
-    min_score: Annotated[MinScore, Field(description='A probability, 0 to 1, or "auto".')] = None
     budget_tokens: Annotated[int, Field(ge=1, le=1_000_000)] | None = None
-    """Return the best results whose texts fit into so many tokens."""
-    preset: str | None = None
-    include_archive: bool = False
-    include_demoted: bool = True
-    """Also what has the priority `archive`; false is for prompts."""
-    granularity: Granularity = "turn"
-    explain: bool = False
-    """Fill the explanation of every result and the whole trace."""
-    counted: bool = True
-    """Count it as an access of what it finds. False is for a person who looks into memory."""
     documents: Labels | Places | None = None
-    """Also the documents of exactly this namespace, or of several: each question of the query is answered by
-    what was said and by documents, as far as either is likely to."""
-    now: datetime | None = None
-    """The moment that "last week" counts from; without it the clock, in UTC."""
-
-    def options(self) -> RecallOptions:
-        """Return them as the store takes them."""
-        given: RecallOptions = self.model_dump(
-            exclude={"query", "namespace", "documents"}, exclude_unset=True
-        )  # type: ignore[assignment]
-        return given
 
 
 @routes("POST", "/recall", scope="read")

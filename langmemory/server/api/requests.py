@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Annotated, Any
+from collections.abc import Collection, Mapping
+from typing import Annotated, Any, get_type_hints
 
-from pydantic import BeforeValidator, ConfigDict, Field
+from pydantic import BeforeValidator, ConfigDict, Field, create_model
 
 from langmemory.labels import split
+from langmemory.recall_options import DEFAULTS
 from langmemory.resources import opens_folder
 from langmemory.server.problems import Problem
 from langmemory.types import Namespace
@@ -40,6 +41,21 @@ class Fields(Deferred):
     """The base of everything a request is made of: nothing unknown is let through."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+def with_options(base: type[Fields], options: type, left_out: Collection[str] = ()) -> type[Fields]:
+    """Return a request that has a field for each option of a recall, described as the option is.
+
+    What a client may not set is left out. A request made from this one declares anew what it limits.
+    """
+    fields = {
+        name: (hint, DEFAULTS.get(name))
+        for name, hint in get_type_hints(options).items()
+        if name not in left_out
+    }
+    name, module = options.__name__, options.__module__  # where the docstrings of its fields are
+    made: type[Fields] = create_model(name, __base__=base, __module__=module, **fields)  # type: ignore[call-overload]
+    return made
 
 
 class Place(Fields):

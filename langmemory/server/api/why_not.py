@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from typing import Any, Final, Literal
 
+from langmemory.recall_options import DEFAULTS, RecallOptions
 from langmemory.server.access import Access
 from langmemory.server.api.recalling import RecallRequest
 from langmemory.server.api.requests import Fields, Key, Labels, not_found
@@ -51,18 +52,18 @@ class WhyNot(Deferred):
 async def why_not(access: Access, *, body: WhyNotRequest) -> WhyNot:
     """Return the stage at which a memory was lost: it was out of the scope, no channel found it, another one
     stood for it, or it came too far down."""
-    asked = body.recall
+    asked, options = body.recall, body.recall.options()
     prefix = access.place(asked.namespace)
     place = access.place(body.namespace or asked.namespace, exact=True)
     memory = await access.store.admin.amemory(place, body.key)
     if memory is None:
         raise not_found(body.key, place)
-    if (out := _out_of_scope(memory, prefix, asked)) is not None:
+    if (out := _out_of_scope(memory, prefix, options)) is not None:
         return WhyNot(stage=out[0], reason=out[1], memory=memory)
 
     async def recalled(**changed: Any) -> Recall:
-        options: dict[str, Any] = {**asked.options(), "explain": True, "counted": False, **changed}
-        return await access.store.arecall(asked.query, prefix, **options)
+        given: dict[str, Any] = {**options, "explain": True, "counted": False, **changed}
+        return await access.store.arecall(asked.query, prefix, **given)
 
     shown = await recalled()
     last = shown.results[-1].score if shown.results else None
@@ -77,19 +78,19 @@ async def why_not(access: Access, *, body: WhyNotRequest) -> WhyNot:
     deep = await recalled(limit=DEEP, min_score=None, budget_tokens=None)
     if (found := _among(deep, memory)) is not None:
         rank, result = found
-        stage, said = _too_low(asked, rank, result, last, len(shown.results))
+        stage, said = _too_low(options, rank, result, last, len(shown.results))
         return WhyNot(stage=stage, reason=said, memory=memory, rank=rank, result=result, last=last)
     if (removed := _removed(deep, memory)) is not None:
         return WhyNot(stage=removed[0], reason=removed[1], memory=memory, last=last)
     loose = (
         (await recalled(limit=DEEP, min_score=None, budget_tokens=None, filter=None))
-        if asked.filter
+        if options.get("filter")
         else deep
     )
     if _among(loose, memory) is not None:
         said = "The filter leaves it out: its value does not meet it."
         return WhyNot(stage="filter", reason=said, memory=memory, last=last)
-    if asked.granularity == "session":
+    if options.get("granularity") == "session":
         said = "Another turn of its session answers better and stands for it. Ask for turns."
         return WhyNot(stage="granularity", reason=said, memory=memory, last=last)
     said = (
@@ -100,19 +101,19 @@ async def why_not(access: Access, *, body: WhyNotRequest) -> WhyNot:
 
 
 def _out_of_scope(
-    memory: Memory, prefix: Namespace, asked: RecallRequest
+    memory: Memory, prefix: Namespace, asked: RecallOptions
 ) -> tuple[Stage, str] | None:
     """Return why a memory was not looked at, if it was not."""
     if memory.namespace[: len(prefix)] != prefix:
         where = "/".join(memory.namespace)
         return "namespace", f"It lies in {where}, and {'/'.join(prefix)} was searched."
-    if memory.key in asked.exclude:
+    if memory.key in asked.get("exclude", ()):
         return "exclude", "The question excludes it by name."
-    if asked.kinds is not None and memory.kind not in asked.kinds:
-        return "kinds", f"It is {memory.kind}, and only {', '.join(asked.kinds)} was asked for."
-    if asked.known_at is None:
-        held = {"active"} | ({"superseded"} if asked.as_of else set())
-        held |= {"archived"} if asked.include_archive else set()
+    if (kinds := asked.get("kinds")) is not None and memory.kind not in kinds:
+        return "kinds", f"It is {memory.kind}, and only {', '.join(kinds)} was asked for."
+    if asked.get("known_at") is None:
+        held = {"active"} | ({"superseded"} if asked.get("as_of") else set())
+        held |= {"archived"} if asked.get("include_archive") else set()
         if memory.status not in held:
             return "status", _standing(memory)
     return _out_of_time(memory, asked)
@@ -127,16 +128,16 @@ def _standing(memory: Memory) -> str:
     return f"It is {memory.status}: it is not believed yet. Approve it first."
 
 
-def _out_of_time(memory: Memory, asked: RecallRequest) -> tuple[Stage, str] | None:
+def _out_of_time(memory: Memory, asked: RecallOptions) -> tuple[Stage, str] | None:
     at = memory.at
-    if asked.since is not None and at < _utc(asked.since):
+    if (since := asked.get("since")) is not None and at < _utc(since):
         return "time", f"It is of {at:%Y-%m-%d}, before the time asked for."
-    if asked.until is not None and at >= _utc(asked.until):
+    if (until := asked.get("until")) is not None and at >= _utc(until):
         return "time", f"It is of {at:%Y-%m-%d}, after the time asked for."
-    if asked.known_at is not None and memory.created_at > _utc(asked.known_at):
+    if (known_at := asked.get("known_at")) is not None and memory.created_at > _utc(known_at):
         return "time", f"It was not known before {memory.created_at:%Y-%m-%d %H:%M}."
-    if asked.as_of is not None:
-        when = _utc(asked.as_of)
+    if (as_of := asked.get("as_of")) is not None:
+        when = _utc(as_of)
         if memory.valid_at is not None and memory.valid_at > when:
             return (
                 "time",
@@ -177,15 +178,16 @@ def _removed(found: Recall, memory: Memory) -> tuple[Stage, str] | None:
 
 
 def _too_low(
-    asked: RecallRequest, rank: int, result: RecallResult, last: float | None, returned: int
+    asked: RecallOptions, rank: int, result: RecallResult, last: float | None, returned: int
 ) -> tuple[Stage, str]:
     """Return why a memory that was ranked was not returned."""
-    score = f"Its score is {result.score:.3f}"
-    if isinstance(asked.min_score, int | float) and result.score < asked.min_score:
-        return "min_score", f"{score}, and at least {asked.min_score} was asked for."
-    if asked.min_score == "auto" and rank <= asked.limit:
+    score, lowest = f"Its score is {result.score:.3f}", asked.get("min_score")
+    if isinstance(lowest, int | float) and result.score < lowest:
+        return "min_score", f"{score}, and at least {lowest} was asked for."
+    listed = rank <= asked.get("limit", DEFAULTS["limit"])
+    if lowest == "auto" and listed:
         return "min_score", f"{score}, which the gate takes for no answer. Ask without min_score."
-    if asked.budget_tokens is not None and rank <= asked.limit:
+    if asked.get("budget_tokens") is not None and listed:
         return (
             "budget",
             f"It came at place {rank}, and the budget was used up. Ask with a larger one.",

@@ -120,27 +120,37 @@ def _read(access: Access, params: Json) -> Json:
 
 def _prompts(_: Access, __: Json) -> Json:
     query = {"name": "query", "description": "What is about to be talked about.", "required": True}
+    lowest = {
+        "name": "min_score",
+        "description": 'How likely a memory has to be of use to be shown, 0 to 1; "auto" without it.',
+        "required": False,
+    }
     block = {
         "name": PROMPT,
         "title": "What memory knows about it",
         "description": "The memory block for a query: what always holds, and what fits it.",
-        "arguments": [query],
+        "arguments": [query, lowest],
     }
     return {"prompts": [block]}
 
 
 def _prompt(access: Access, params: Json) -> Json:
-    name, query = params["name"], (params.get("arguments") or {}).get("query")
+    name, given = params["name"], params.get("arguments") or {}
     if name != PROMPT:
         raise Refusal(INVALID_PARAMS, f"There is no prompt {name!r:.80}; there is {PROMPT}.")
-    if not query:
+    if not given.get("query"):
         raise Refusal(INVALID_PARAMS, f"{PROMPT} needs the argument query: what is talked about.")
     at_hand = access.grant.projects
-    asked = InjectRequest(
-        query=query,
-        project=at_hand[0] if len(at_hand) == 1 else None,
-        documents=tuple(map(namespace_of, at_hand)) or None,
-    )
+    try:
+        asked = InjectRequest.model_validate(
+            {
+                **{one: given[one] for one in ("query", "min_score") if one in given},
+                "project": at_hand[0] if len(at_hand) == 1 else None,
+                "documents": tuple(map(namespace_of, at_hand)) or None,
+            }
+        )
+    except ValidationError as error:
+        raise invalid("arguments", error) from None
     block = inject_context(access, body=asked)
     text = "\n\n".join(filter(None, [block.core, block.text]))
     said = text or "Memory knows nothing about that."

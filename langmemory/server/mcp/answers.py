@@ -170,19 +170,21 @@ class Document(Hit):
 def listed(
     recalled: Iterable[RecallResult | Memory | Item | Mapping[str, Any]], query: str | None = None
 ) -> tuple[str, list[SeenMemory]]:
-    """Return memories as quoted lines, and as data, each cut to `LINE_TOKENS`."""
+    """Return memories as quoted lines, and as data, each cut to `LINE_TOKENS`. Results of a search have their
+    scores behind the text."""
     excerpts = Excerpts(query) if query else None
     lines, seen = [], []
     for one in recalled:
         note = note_of(one)
-        head, tail = line_head(note), line_tail(note)
+        scored = "" if note.score is None else f" (score {note.score:.2f})"
+        head, tail = line_head(note), line_tail(note) + scored
 
         def fits(part: str, head: str = head) -> bool:
             return count_text(head + part) <= LINE_TOKENS
 
         part = as_much(note, fits, excerpts)
         text = one_line(note.text) if part is None else part
-        lines.append(note_line(note) if part is None else head + part + tail)
+        lines.append(note_line(note) + scored if part is None else head + part + tail)
         seen.append(SeenMemory.of(note, text))
     return fenced(lines), seen
 

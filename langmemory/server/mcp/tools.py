@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cache
 from time import time
-from typing import Annotated, Any, Final, TypeAlias, get_type_hints
+from typing import Annotated, Any, Final, Literal, TypeAlias, get_type_hints
 
 from langchain_core.tools import ToolException
 from langgraph.store.base import Item
@@ -223,6 +223,9 @@ class RecallArguments(Arguments):
     """Only these, such as episodic (what was said) or semantic (facts); all without it."""
     project: ProjectName | None = None
     """Also the documents of this project; without it, those of the projects at hand."""
+    min_score: Annotated[float, Field(ge=0, le=1)] | Literal["auto"] = "auto"
+    """Only what is at least so likely part of the answer, such as 0.2; 0 shows whatever is found, "auto" what
+    probably answers the query."""
 
 
 @tool("Search memory", FoundMemories)
@@ -230,10 +233,11 @@ async def recall(turn: Turn, given: RecallArguments) -> Reply:
     """Search long-term memory for what people said, decided and prefer, in earlier conversations too. Use it
     when a task begins, and before you ask a person for something they may have told already."""
     asked = given.model_dump(exclude={"query", "project"}, exclude_unset=True)
+    asked["min_score"] = given.min_score
     asked["documents"] = await run_in_threadpool(documents_of, turn.access, given.project)
     found = await turn.access.store.arecall(given.query, turn.access.place(), **asked)
     if not found.results:
-        said = "Nothing is remembered about that. Try other words, or fewer limits."
+        said = "Nothing is remembered about that. Try other words, fewer limits, or min_score 0."
         return said, FoundMemories(memories=[])
     text, seen = listed(found.results, given.query)
     return text, FoundMemories(memories=seen)

@@ -24,7 +24,7 @@ from langmemory.formation.relations.vocabulary import TO_ASSISTANT
 from langmemory.namespaces import check_namespace
 from langmemory.procedures import Named, Procedure, is_procedure
 from langmemory.twins import Steps, Wait, awaiting, blocking
-from langmemory.types import Memory, Namespace
+from langmemory.types import Memory, MinScore, Namespace
 
 logger = logging.getLogger("langmemory.store")
 
@@ -51,6 +51,11 @@ class Conversing:
         core = self._core
         models = (core.expander, core.planner, core.reranker)
         return core.embeds_cheaply and not any(one is not None for one in models)
+
+    @property
+    def min_score(self) -> MinScore:
+        """The lowest score of what a block shows, where nothing else is asked for."""
+        return self._core.config.recall.min_score
 
     def mandates(self, namespace: Namespace, *, limit: int = 100) -> list[Memory]:
         """Return memories of priority ``mandate`` that are in force, the most recently updated

@@ -20,9 +20,9 @@ from langmemory.engines.sql.records import history, reviews, runs, standing, usa
 from langmemory.engines.sql.rooms.conversing import shown
 from langmemory.engines.sql.rooms.core import Core
 from langmemory.engines.sql.rooms.cursors import Cursors, Part
-from langmemory.engines.sql.rooms.recalling import check_kinds
 from langmemory.engines.sql.tables.times import to_us
 from langmemory.namespaces import check_namespace
+from langmemory.recall_options import check_kinds
 from langmemory.types import (
     HistoryEntry,
     Job,

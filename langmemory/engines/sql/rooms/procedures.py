@@ -34,6 +34,7 @@ from langmemory.procedures import (
     as_steps,
     is_procedure,
 )
+from langmemory.recall_options import RecallOptions
 from langmemory.redaction import kept
 from langmemory.twins import led, twin
 from langmemory.types import Memory, Namespace, Privacy, RunKind
@@ -229,7 +230,7 @@ class Procedures:
             limit: At most so many.
         """
         limit = whole_number("limit", limit, least=1)
-        options: recalling.RecallOptions = {"kinds": ("procedural",), "limit": SEARCHED * limit}
+        options: RecallOptions = {"kinds": ("procedural",), "limit": SEARCHED * limit}
         where = check_namespace(namespace, may_be_empty=True)
         found = led(recalling.steps(self._core, self._viewer, task, where, options))
         named = Named(task)

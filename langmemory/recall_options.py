@@ -1,0 +1,154 @@
+"""The options of a recall. Each stands here once; signatures, requests and commands derive from it."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from datetime import datetime
+from typing import Any, Final, TypedDict, get_args
+
+from langmemory.arguments import check_time, one_of, whole_number
+from langmemory.errors import ConfigError, VaultError
+from langmemory.types import Granularity, Kind, MinScore, Namespace
+
+
+class BlockOptions(TypedDict, total=False):
+    """Options of a recall that may also be set wherever it makes the block of a prompt."""
+
+    limit: int
+    """Results at most: 10 (default), or with ``budget_tokens`` as many as the preset has ``depth`` (40), so
+    that the budget decides. Of a block it is 16, mandates and the viewer's requests aside."""
+    # A tuple by itself: mypy takes ("core",) for no Collection of Kind.
+    kinds: tuple[Kind, ...] | Collection[Kind] | None
+    """Only these kinds of memory; None (default) is every kind, of a block every kind but core and working
+    memory."""
+    filter: Mapping[str, Any] | None
+    """LangGraph filter over the values."""
+    min_score: MinScore
+    """Leave out results with a lower score, 0..1: the probability that they are evidence. ``"auto"`` is
+    `recall.min_score` of the configuration, which is the gate unless it is set: an idle message ("Thanks!")
+    finds nothing, nor does a prompt that no memory is likely to answer. It is the default of a block; None,
+    the default of a recall, leaves out nothing."""
+    preset: str | None
+    """``fast``, ``balanced``, ``thorough`` or one of the configuration; None is the configured one."""
+    counted: bool
+    """Count it as an access of what it finds (default). False is for a person who looks into memory."""
+
+
+class RecallOptions(BlockOptions, total=False):
+    """Options of `MemoryStore.recall` and `arecall`."""
+
+    as_of: datetime | None
+    """Only what was true in the world at this time; superseded facts included."""
+    known_at: datetime | None
+    """Only what the system believed at this time, with the texts and facets of then: superseded,
+    changed and deleted memories included, unless they were forgotten."""
+    since: datetime | None
+    """Only what was said, or became true, at or after this time."""
+    until: datetime | None
+    """Only what was said, or became true, before this time."""
+    thread_id: str | None
+    """The thread the results are for: what this store gave it before is not given to it again. Kept
+    by this object alone, not in the file: another store, worker or process on the same file gives it
+    again, as does this one after a restart. For these, pass ``exclude``."""
+    exclude: Collection[str]
+    """Keys not to be returned, as many as you like."""
+    budget_tokens: int | None
+    """Return the best results whose texts fit into so many tokens (LangChain's approximate count)."""
+    include_archive: bool
+    """Also what is archived, be it in the memory file or moved to the archive file; ranked with the rest,
+    by score. With ``known_at`` also what was believed then and has moved since."""
+    include_demoted: bool
+    """Also what was demoted: what has the priority ``archive`` (default). False is for prompts. What a
+    demoted fact was derived from is found by itself then."""
+    granularity: Granularity
+    """``"turn"`` (default), or ``"session"``: the best turn of each session, which is what was said
+    in one thread on one day."""
+    explain: bool
+    """Fill the explanation of every result and the whole trace."""
+    documents: Namespace | Sequence[Namespace] | None
+    """Also the documents of exactly this namespace, such as ``("documents",)``, or of several, where there
+    are any. The query is taken apart into its questions. Each is looked up in what was said and in
+    documents; the more likely one of these answers it, the more results come from there. The other options
+    hold for both. None (default) asks no documents."""
+    now: datetime | None
+    """The moment that "last week" counts from, in the timezone in which a day begins; default is
+    the clock, in UTC. Here and in the other times, what has no timezone is UTC."""
+
+
+DEFAULTS: Final[Mapping[str, Any]] = {
+    "limit": 10,
+    "exclude": (),
+    "counted": True,
+    "include_archive": False,
+    "include_demoted": True,
+    "granularity": "turn",
+    "explain": False,
+}
+"""What holds for an option that is left out, where it is not None."""
+
+OF_A_BLOCK: Final[BlockOptions] = {"limit": 16, "min_score": "auto"}
+"""What holds for a block instead."""
+
+_TIMES: Final = ("as_of", "known_at", "since", "until", "now")
+_VAULT: Final = "vault"
+
+
+def checked(options: Mapping[str, Any], known: Any = RecallOptions) -> Any:
+    """Return options with lists as tuples, since a generator can be read but once.
+
+    Args:
+        options: What was given.
+        known: `RecallOptions`, or those of them that there are here.
+
+    Raises:
+        ConfigError: There is no such option, or it may not have such a value.
+    """
+    if unknown := options.keys() - known.__annotations__.keys():
+        raise ConfigError(
+            f"Unknown recall option {', '.join(sorted(unknown))}. "
+            f"Known: {', '.join(known.__annotations__)}."
+        )
+    found = dict(options)
+    if "limit" in found:
+        found["limit"] = whole_number("limit", found["limit"])
+    if found.get("budget_tokens") is not None:
+        found["budget_tokens"] = whole_number("budget_tokens", found["budget_tokens"])
+    if "kinds" in found:
+        found["kinds"] = check_kinds(found["kinds"])
+    if "exclude" in found:
+        found["exclude"] = _listed("exclude", found["exclude"] or ())
+    for key in found.get("exclude", ()):
+        if not isinstance(key, str):
+            raise ConfigError(f"exclude holds {key!r}; keys are strings.")
+    for name in _TIMES:
+        check_time(name, found.get(name))
+    one_of("granularity", found.get("granularity", "turn"), Granularity)
+    score = found.get("min_score")
+    number = isinstance(score, int | float) and not isinstance(score, bool)
+    if score not in ("auto", None) and (not number or score != score):  # no score is above NaN
+        raise ConfigError(f'min_score is {score!r}; it must be a number, 0 to 1, "auto", or None.')
+    return found
+
+
+def check_kinds(kinds: Iterable[Kind] | None) -> tuple[Kind, ...] | None:
+    """Return the kinds.
+
+    Raises:
+        ConfigError: One of them is no kind of memory, or they are no list.
+    """
+    if kinds is None:
+        return None
+    listed = _listed("kinds", kinds)
+    if _VAULT in listed:
+        raise VaultError(
+            "Secrets are not recalled: store.vault.list and store.vault.get find them."
+        )
+    if unknown := sorted(map(str, set(listed) - set(get_args(Kind)))):
+        raise ConfigError(f"kinds holds {unknown[0]!r}; allowed are {', '.join(get_args(Kind))}.")
+    return listed
+
+
+def _listed(name: str, values: Iterable[Any]) -> tuple[Any, ...]:
+    if isinstance(values, str) or not isinstance(values, Iterable):
+        raise ConfigError(f"{name} is {values!r}; it must be a list of strings: [{str(values)!r}].")
+    return tuple(values)
