@@ -43,10 +43,11 @@ from typer.testing import CliRunner
 
 from langmemory.cli import app
 from langmemory.config import ENVIRONMENT, Config
-from langmemory.engines.sql.rooms.recalling import RecallOptions
 from langmemory.middleware import MemoryMiddleware
 from langmemory.nodes import MemoryState
+from langmemory.nodes.recall import NodeOptions
 from langmemory.recall.presets import find_preset
+from langmemory.recall_options import RecallOptions
 from tests import postgres_server
 from tests.ollama_server import OllamaServer
 from tests.provider_server import Asked, ProviderServer
@@ -237,6 +238,17 @@ def test_a_page_does_what_it_shows(
         )
 
 
+@pytest.mark.usefixtures("reader")
+def test_the_first_example_runs_again() -> None:
+    """Whoever runs the README's first example a second time, on the same file, sees the same."""
+    first = [block for block in blocks(ROOT / "README.md") if block.language == "python"][:2]
+    for _ in range(2):
+        module = ModuleType("example")
+        for block in first:
+            assert prints(block.output, run_python(block, module))
+        module.store.close()
+
+
 def save_configuration(block: Block) -> None:
     found = json.loads(block.text)
     if not (is_langgraph_json(found) or is_of_mcp_clients(found)):
@@ -400,7 +412,11 @@ def state_keys(state: type[Any]) -> set[str]:
     ("page", "heading", "names"),
     [
         ("how-to/recall.md", "option", set(RecallOptions.__annotations__)),
-        ("how-to/agents.md", "argument", set(signature(MemoryMiddleware).parameters)),
+        (
+            "how-to/agents.md",
+            "argument",
+            {*signature(MemoryMiddleware).parameters, *NodeOptions.__annotations__} - {"options"},
+        ),
         ("how-to/your-own-graph.md", "key", state_keys(MemoryState)),
     ],
 )

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from langmemory.config import Config
     from langmemory.stores import MemoryStore
 
-CHAT_MESSAGE = "I want to bake a cake for Emil and Juna. What do I have to watch out for?"
+CHAT_MESSAGE = "Fritzi and I want to plan the Alta Via. What do I have to keep in mind?"
 
 ANSWER_SECONDS = 40.0
 """How long the demo waits for an Ollama model's answer."""

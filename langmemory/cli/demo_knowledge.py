@@ -1,10 +1,9 @@
-"""The part of the demo that reflects: facts, a change, two dates, two hops, a picture, an undo."""
+"""The part of the demo that reflects: facts, a change, two dates, a way through the graph, an undo."""
 
 from __future__ import annotations
 
 import tempfile
 import time
-from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -18,7 +17,7 @@ if TYPE_CHECKING:
 
 WHERE = "Where does Lena live?"
 BEFORE = datetime(2026, 3, 1, tzinfo=UTC)
-HOPS = "What are the children of Lena's sister allergic to?"
+AROUND = "What are the children of Lena's sister allergic to?"
 
 
 def reflect(store: MemoryStore, namespace: Namespace, console: Screen) -> None:
@@ -37,7 +36,7 @@ def reflect(store: MemoryStore, namespace: Namespace, console: Screen) -> None:
     )
     console.print(_facts(store, namespace, added, gone))
     _show_change(store, namespace, console)
-    _show_hops(store, namespace, console)
+    _show_way(store, namespace, console)
     show_picture(store, namespace, console)
     _show_undo(store, namespace, console, runs)
 
@@ -81,28 +80,14 @@ def _show_change(store: MemoryStore, namespace: Namespace, console: Screen) -> N
     console.print(Padding(table, (0, 0, 0, 2)))
 
 
-def _show_hops(store: MemoryStore, namespace: Namespace, console: Screen) -> None:
-    """A question whose answer names nobody in it."""
+def _show_way(store: MemoryStore, namespace: Namespace, console: Screen) -> None:
+    """A question whose answer names nobody in it, and how the graph leads there."""
     from rich.text import Text
 
-    found = _facts_only(store, namespace, HOPS).results[0]
-    path = found.explanation.hop_path if found.explanation else ()
-    console.print(Text.assemble("\n", (HOPS, "bold"), "\n  ", found.text))
-    console.print(Text(f"  found by way of {as_words(path)}", "dim"))
-
-
-def as_words(path: Sequence[str]) -> str:
-    """Return hops as one chain: "Katrin -parent_of-> Emil" and "Emil -allergic_to-> nuts" are "Katrin →
-    parent of Emil → allergic to nuts"."""
-    words: list[str] = []
-    at = None
-    for hop in path:
-        start, _, rest = hop.partition(" -")
-        relation, _, end = rest.partition("-> ")
-        words += [start] if start != at else []
-        words.append(f"{relation.replace('_', ' ')} {end}")
-        at = end
-    return " → ".join(words)
+    found = _facts_only(store, namespace, AROUND).results[0]
+    way = store.graph(namespace).paths("Lena", "Emil")[0]
+    console.print(Text.assemble("\n", (AROUND, "bold"), "\n  ", found.text))
+    console.print(Text(f"  in the graph: {way}", "dim"))
 
 
 def show_picture(store: MemoryStore, namespace: Namespace, console: Screen) -> None:

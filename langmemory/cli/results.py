@@ -23,10 +23,9 @@ SHOWN = 0.01
 REASONS = {
     "speaker": "speaker",
     "session": "session",
-    "surroundings": "neighbours",
-    "answers": "answers",
+    "answers_previous": "answers",
     "temporal": "time",
-    "graph": "connection",
+    "identifier": "identifier",
     "claim": "claims it",
 }
 """Signals between 0 and 1 that are named when they are strong."""

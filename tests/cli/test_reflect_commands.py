@@ -63,9 +63,9 @@ def test_a_dry_run_counts_the_turns_that_were_read(filled: Run) -> None:
 
 def test_the_journal_for_scripts_is_json(reflected: Run, tmp_path: Path) -> None:
     """--json prints the pages with their sessions, or how many files were changed."""
-    pages = json.loads(reflected("journal", "--day", "2026-05-09", "--json").stdout)
+    pages = json.loads(reflected("journal", "--day", "2026-01-11", "--json").stdout)
     assert [(page["namespace"], page["day"]) for page in pages] == [
-        (["memories", "me"], "2026-05-09")
+        (["memories", "me"], "2026-01-11")
     ]
     assert pages[0]["sessions"][0]["learned"]
     assert json.loads(reflected("journal", "--day", "1999-01-01", "--json").stdout) == []
@@ -215,7 +215,7 @@ def test_a_decision_is_listed_once(asked: Run) -> None:
 
 def test_the_journal_is_shown_and_written(reflected: Run, tmp_path: Path) -> None:
     """The last day or a given one; --rebuild writes the files, once, and needs to know where."""
-    assert reflected("journal").stdout.startswith("# Sunday, 12 July 2026")
+    assert reflected("journal").stdout.startswith("# Sunday, 8 November 2026")
     assert "Katrin lives in Bremen." in reflected("journal", "--day", "2026-01-11").stdout
     assert "Nothing was learned" in reflected("journal", "--day", "2020-01-01").stdout
     assert "journal.path" in reflected("journal", "--rebuild").stderr
