@@ -108,6 +108,8 @@ class Scope:
     """None: every status."""
     demoted: bool = True
     """Whether also what has the priority ``archive``."""
+    priority: Priority | None = None
+    """Only memories of this priority; None is every one."""
     viewer: str | None = None
     """None: the application itself, which sees everything in the namespace. Otherwise private
     memories of other owners are out of reach."""
@@ -169,7 +171,6 @@ class ResultExplanation:
     moves: tuple[str, ...] = ()
     """Stages that moved, folded or removed it, in order: ``"diversity: 3 -> 5"``."""
     matched_words: tuple[str, ...] = ()
-    hop_path: tuple[str, ...] = ()
     evidence: tuple[str, ...] = ()
     """Keys of the memories it was derived from."""
 
@@ -216,8 +217,6 @@ class Trace:
     milliseconds: Mapping[str, float] = field(default_factory=dict)
     """Wall time by stage, and ``total``."""
     preset: str = "balanced"
-    by_time: bool = False
-    """Whether the results are in the order of time, since an order of events was asked for."""
     removed: Mapping[str, str] = field(default_factory=dict)
     """Key of a candidate a stage removed, and which stage and why."""
     questions: Mapping[str, float] = field(default_factory=dict)

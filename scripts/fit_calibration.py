@@ -1,60 +1,69 @@
-"""Fit the calibration of recall: ``python scripts/fit_calibration.py [LOCOMO_FILE]``.
+"""Fit the calibration and the gate of recall: ``python scripts/fit_calibration.py [LOCOMO_FILE]``.
 
-Asks the prompts of the fit half of ``benchmarks/conversations/one-person-fit.jsonl`` in several worlds:
-turns alone, turns and the facts that the rules make of them, without an embedder, in small stores, and
-in one store beside many other people. With a LoCoMo-shaped file it also asks the questions of its first
-three conversations, and questions of the others with the names exchanged, which nothing answers.
-Prints the constants of `langmemory.recall.calibration` and its figures on both halves.
+Asks the questions of the fit halves of ``benchmarks/conversations`` and prompts of general knowledge, over
+turns alone, over turns and the facts of the rules, and without an embedder. With a LoCoMo-shaped file it also
+asks the questions of its first three conversations. Two logistic regressions (Platt 1999) are fitted on the
+same properties of a prompt: whether a result is evidence, and whether any of the first ten is. Prints the
+constants of `langmemory.recall.calibration`, and what the gate costs on both halves.
 
 Needs scikit-learn (``pip install scikit-learn``).
 """
 
 from __future__ import annotations
 
-import random
+import json
 import sys
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from langchain_core.messages import AIMessage, HumanMessage
+from rich.progress import track
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import roc_auc_score
 from sklearn.preprocessing import StandardScaler
 
-from langmemory.evals import Conversation, Corpus, load
+from langmemory.evals import Corpus, Question, load
 from langmemory.evals.ours import MemorySystem
 from langmemory.evals.replay import FactsSystem
+from langmemory.nodes.recall import query_of
 from langmemory.recall import calibration, pipeline
-from langmemory.stores.rooms import Gathering
-from langmemory.types import Namespace
 
-CONVERSATIONS = Path(__file__).parent.parent / "benchmarks" / "conversations"
+BENCHMARKS = Path(__file__).parent.parent / "benchmarks"
 SHOWN = 10
 """Results of each query that are learned from."""
-SMALL = 3
-"""Sessions of a small store."""
 TUNING = 3
 """Conversations of the LoCoMo file that may be learned from."""
-WORLD_WEIGHTS = {
-    "one person": 3.0,
-    "with facts": 2.0,
-    "no embedder": 1.5,
-    "small store": 1.0,
-    "many people": 1.0,
-    "two friends": 0.5,
-    "two friends with facts": 0.3,
-}
-
-Prompt = tuple[str, str, frozenset[str]]
-"""Conversation, text, and ids of the turns that are evidence."""
+WEIGHTS = {
+    "typed-fit": 2.0, "one-person-fit": 2.0, "asking": 1.0, "assistant": 1.0, "work": 0.7,
+    "friends": 0.5, "changes": 0.5, "languages": 0.7, "locomo_dev": 0.5,
+}  # fmt: skip
+"""Sets that are learned from, and how much a question of each counts."""
+SMALL_STORES = ("typed-fit", "one-person-fit")
+SMALL = 2
+"""Sessions of a small store, as everybody's is at first."""
+TESTS = ("typed-test", "one-person-test")
+GENERAL_WEIGHT = 0.25
+"""How much a general prompt counts beside a question of its set."""
+GENERAL_STORES = 4
+"""Conversations of a set that are asked the general prompts."""
+TEST_SPLIT = frozenset(("farid", "nadja", "kemi"))
+"""Conversations of ``asking`` that are held back."""
 
 
 @dataclass
 class Sample:
     """The results of one prompt."""
 
+    set: str
+    label: str
+    own: bool
+    """Whether the prompt is of the set, and no general one that was added."""
+    weight: float
+    held_back: bool
     score: np.ndarray
     """float32[k]: rank scores."""
     properties: np.ndarray
@@ -68,183 +77,161 @@ class Recorder:
 
     def __init__(self) -> None:
         self.properties: np.ndarray | None = None
-        self._features = calibration.predictors
+        self._predictors = calibration.predictors
         pipeline.predictors = self._record  # type: ignore[attr-defined]
 
     def _record(self, *arguments: Any) -> np.ndarray:
-        self.properties = self._features(*arguments)
+        self.properties = self._predictors(*arguments)
         return self.properties
 
 
-def asked(
-    system: MemorySystem,
-    prompts: Iterable[Prompt],
+def prompts(corpus: Corpus) -> Iterator[tuple[Question, bool]]:
+    """Yield the prompts of a set, and the general ones to its first conversations; whether it is our own."""
+    for question in corpus.questions:
+        if question.prompt is not None:
+            yield question, True
+    general = (BENCHMARKS / "cases" / "general-fit.jsonl").read_text("utf-8").splitlines()
+    for conversation in corpus.conversations[:GENERAL_STORES]:
+        for line in general:
+            text = json.loads(line)["question"]
+            yield Question(
+                id=text, conversation=conversation.id, text=text, category="", evidence={}, label="general"
+            ), False  # fmt: skip
+
+
+def sampled(
+    path: Path,
     recorder: Recorder,
-    facts: Mapping[tuple[Namespace, str], tuple[str, ...]],
-    everywhere: bool,
+    make: Callable[[], MemorySystem],
+    weight: float,
+    sessions: int | None = None,
 ) -> list[Sample]:
-    samples = []
-    for conversation, text, evidence in prompts:
-        recorder.properties = None
-        namespace = system._keys.namespace(conversation)
-        found = system._store.recall(
-            text, () if everywhere else namespace, limit=SHOWN, now=system._now.get(conversation)
-        )
-        if recorder.properties is None or not found.results:
-            continue
-        turns = system._keys._turns
-        samples.append(
-            Sample(
-                score=np.array([one.parts["rank"] for one in found], np.float32),
-                properties=recorder.properties,
-                evidence=np.array(
-                    [
-                        not evidence.isdisjoint(facts[where])
-                        if (where := (one.memory.namespace, one.memory.key)) in facts
-                        else namespace == one.memory.namespace and turns.get(where) in evidence
-                        for one in found
-                    ]
-                ),
+    """Ask a set, of which the last ``sessions`` of each conversation are remembered in a store that ``make``
+    opens; None: all."""
+    corpus, system, samples = load(path), make(), list[Sample]()
+    tuned = {one.id for one in corpus.conversations[:TUNING]}
+    try:
+        for conversation in corpus.conversations:
+            last = conversation.sessions[-sessions:] if sessions else conversation.sessions
+            bare = tuple(replace(one, observations=()) for one in last)
+            system.ingest(replace(conversation, sessions=bare))
+        for question, own in track(list(prompts(corpus)), corpus.name, transient=True):
+            before = (
+                (AIMessage if turn.speaker == "assistant" else HumanMessage)(turn.text)
+                for turn in question.before
             )
-        )
+            query = query_of([*before, HumanMessage(question.text)])
+            if not query:
+                continue
+            recorder.properties = None
+            namespace = system._keys.namespace(question.conversation)
+            asked_at = system._asked_at(question)
+            found = system._store.recall(query, namespace, limit=SHOWN, now=asked_at).results
+            if recorder.properties is None or not found:
+                continue
+            turns = [system._turns_of(namespace, [one.memory.key])[0] for one in found]
+            samples.append(
+                Sample(
+                    set=corpus.name,
+                    label=str(question.prompt),
+                    own=own,
+                    weight=weight * (1 if own else GENERAL_WEIGHT),
+                    held_back=corpus.name in TESTS
+                    or question.conversation in TEST_SPLIT
+                    or (path.suffix == ".json" and question.conversation not in tuned),
+                    score=np.array([one.parts["rank"] for one in found], np.float32),
+                    properties=recorder.properties,
+                    evidence=np.array(
+                        [not question.evidence.keys().isdisjoint(of) for of in turns]
+                    ),
+                )
+            )
+    finally:
+        system.close()
     return samples
 
 
-def facts_of(system: FactsSystem, corpus: Corpus) -> dict[tuple[Namespace, str], tuple[str, ...]]:
-    """The turns behind every fact."""
-    found = {}
-    turns = system._keys._turns
-    for conversation in corpus.conversations:
-        namespace = system._keys.namespace(conversation.id)
-        with Gathering(system._store).knowledge(namespace) as known:
-            for item in system._store.search(namespace, limit=100_000):
-                fact = known.by_key(item.key)
-                if fact is not None:
-                    found[tuple(item.namespace), item.key] = tuple(
-                        turns.get((namespace, key), "") for key in fact.evidence
-                    )
-    return found
-
-
-def world(
-    corpus: Corpus,
-    prompts: Sequence[Prompt],
-    recorder: Recorder,
-    *,
-    make: Callable[[], MemorySystem] = MemorySystem,
-    beside: Iterable[Conversation] = (),
-) -> list[Sample]:
-    system = make()
-    try:
-        others = tuple(beside)
-        for conversation in (*others, *corpus.conversations):
-            system.ingest(conversation)
-        facts = facts_of(system, corpus) if isinstance(system, FactsSystem) else {}
-        return asked(system, prompts, recorder, facts, everywhere=bool(others))
-    finally:
-        system.close()
-
-
-def own_worlds(half: str, others: Iterable[Conversation], recorder: Recorder) -> dict[str, list]:
-    corpus = load(CONVERSATIONS / f"one-person-{half}.jsonl")
-    prompts = [(one.conversation, one.text, frozenset(one.evidence)) for one in corpus.questions]
-    small = replace(
-        corpus,
-        conversations=tuple(
-            replace(one, sessions=one.sessions[-SMALL:]) for one in corpus.conversations
-        ),
-    )
-    return {
-        "one person": world(corpus, prompts, recorder),
-        "with facts": world(corpus, prompts, recorder, make=FactsSystem),
-        "no embedder": world(corpus, prompts, recorder, make=lambda: MemorySystem(mode="keyword")),
-        "small store": world(small, prompts, recorder),
-        "many people": world(corpus, prompts, recorder, beside=others),
-    }
-
-
-def friends_worlds(corpus: Corpus, ids: set[str], recorder: Recorder) -> dict[str, list]:
-    """Questions of these conversations, and others that nothing in them answers."""
-    chosen = random.Random(1)
-    part = replace(
-        corpus, conversations=tuple(one for one in corpus.conversations if one.id in ids)
-    )
-    speakers = {
-        one.id: sorted({turn.speaker or "" for turn in one.turns}) for one in part.conversations
-    }
-    prompts = []
-    for here in part.conversations:
-        foreign = []
-        for question in corpus.questions:
-            if question.conversation not in ids or not question.evidence:
-                continue
-            if question.conversation == here.id:
-                if question.category != "adversarial":
-                    prompts.append((here.id, question.text, frozenset(question.evidence)))
-                continue
-            text = question.text
-            for theirs, ours in zip(
-                speakers[question.conversation], speakers[here.id], strict=False
-            ):
-                text = text.replace(theirs, ours)
-            foreign.append((here.id, text, frozenset[str]()))
-        prompts += chosen.sample(foreign, min(60, len(foreign)))
-    return {
-        "two friends": world(part, prompts, recorder),
-        "two friends with facts": world(part, prompts, recorder, make=FactsSystem),
-    }
-
-
-def arrays(samples: Iterable[Sample]) -> tuple[np.ndarray, np.ndarray]:
-    """Features of every result, its score first, and whether it is evidence."""
+def results(samples: Sequence[Sample]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Features of every result, its score first, whether it is evidence, and its weight."""
     rows = [
         np.column_stack([one.score, np.tile(one.properties, (len(one.score), 1))])
         for one in samples
     ]
-    return np.concatenate(rows), np.concatenate([one.evidence for one in samples])
+    weights = [np.full(len(one.score), one.weight) for one in samples]
+    evidence = np.concatenate([one.evidence for one in samples])
+    return np.concatenate(rows), evidence, np.concatenate(weights)
 
 
-def calibration_error(estimates: np.ndarray, true: np.ndarray) -> float:
-    """Expected calibration error over ten bins of equal mass (Naeini et al. 2015)."""
-    parts = np.array_split(np.argsort(estimates, kind="stable"), 10)
-    return sum(len(p) * abs(estimates[p].mean() - true[p].mean()) for p in parts) / len(true)
+def answers(samples: Sequence[Sample]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Features of every prompt that can be judged, whether it is answered, and its weight."""
+    judged = [
+        one
+        for one in samples
+        if one.label in ("general", "idle") or (one.label == "answerable" and one.evidence.any())
+    ]
+    return (
+        np.array([one.properties for one in judged]),
+        np.array([one.label == "answerable" for one in judged]),
+        np.array([one.weight for one in judged]),
+    )
+
+
+def fitted(rows: np.ndarray, true: np.ndarray, weights: np.ndarray) -> tuple[float, np.ndarray]:
+    """Return intercept and weights of a logistic regression."""
+    scaler = StandardScaler().fit(rows)
+    model = LogisticRegression(max_iter=5000).fit(scaler.transform(rows), true, weights)
+    raw = model.coef_[0] / scaler.scale_
+    return float(model.intercept_[0] - raw @ scaler.mean_), raw
 
 
 def main() -> None:
-    recorder = Recorder()
-    others = {half: [] for half in ("fit", "test")}
-    for half, names in (("fit", ("assistant", "friends")), ("test", ("work", "changes"))):
-        for name in names:
-            others[half] += load(CONVERSATIONS / f"{name}.jsonl").conversations
-    halves: dict[str, dict[str, list[Sample]]] = {"fit": {}, "test": {}}
-    if len(sys.argv) > 1:
-        locomo = load(Path(sys.argv[1]))
-        tuning = {one.id for one in locomo.conversations[:TUNING]}
-        rest = {one.id for one in locomo.conversations} - tuning
-        halves["fit"] |= friends_worlds(locomo, tuning, recorder)
-        halves["test"] |= friends_worlds(locomo, rest, recorder)
-    for half in halves:
-        halves[half] |= own_worlds(half, others[half], recorder)
-
-    fit = [(*arrays(samples), WORLD_WEIGHTS[name]) for name, samples in halves["fit"].items()]
-    rows = np.concatenate([x for x, _, _ in fit])
-    true = np.concatenate([y for _, y, _ in fit])
-    weights = np.concatenate([np.full(len(y), weight) for _, y, weight in fit])
-    scaler = StandardScaler().fit(rows)
-    model = LogisticRegression(max_iter=2000).fit(scaler.transform(rows), true, weights)
-    raw = model.coef_[0] / scaler.scale_
-    print(f"INTERCEPT: Final = {model.intercept_[0] - raw @ scaler.mean_:.3f}")
-    print(f"SCORE_WEIGHT: Final = {raw[0]:.3f}")
-    for name, weight in zip(calibration.WEIGHTS, raw[1:], strict=True):
-        print(f'    "{name}": {weight:.3f},')
-    for half, worlds in halves.items():
-        for name, samples in worlds.items():
-            x, y = arrays(samples)
-            estimates = model.predict_proba(scaler.transform(x))[:, 1]
-            print(
-                f"{half:4} {name:24} AUROC {roc_auc_score(y, estimates):.3f}  "
-                f"calibration error {calibration_error(estimates, y):.4f}  ({len(y)} results)"
-            )
+    recorder, samples = Recorder(), list[Sample]()
+    worlds: dict[str, Callable[[], MemorySystem]] = {
+        "turns": MemorySystem,
+        "facts": FactsSystem,
+        "no embedder": partial(MemorySystem, mode="keyword"),
+    }
+    for name in (*WEIGHTS, *TESTS):
+        path = BENCHMARKS / "conversations" / f"{name}.jsonl"
+        if not path.exists():
+            if len(sys.argv) < 2:
+                continue
+            path = Path(sys.argv[1])
+        for world, make in worlds.items():
+            if world == "turns" or name in ("typed-fit", "one-person-fit", *TESTS):
+                samples += sampled(path, recorder, make, WEIGHTS.get(name, 1.0))
+                if world == "turns" and name in SMALL_STORES:
+                    samples += sampled(path, recorder, make, WEIGHTS[name] / 2, SMALL)
+    fit = [one for one in samples if not one.held_back]
+    intercept, score = fitted(*results(fit))
+    gate_intercept, gate = fitted(*answers(fit))
+    print(f"INTERCEPT: Final = {intercept:.3f}\nSCORE_WEIGHT: Final = {score[0]:.3f}")
+    print(f"GATE_INTERCEPT: Final = {gate_intercept:.3f}")
+    for name, of_result, of_prompt in zip(calibration.WEIGHTS, score[1:], gate, strict=True):
+        print(f'    "{name}": ({of_result:.3f}, {of_prompt:.3f}),')
+    for half in (False, True):
+        part = [one for one in samples if one.held_back is half]
+        rows, true, _ = results(part)
+        estimates = 1 / (1 + np.exp(-(intercept + rows @ score)))
+        print(
+            f"{'held back' if half else 'fit'}: AUROC of scores {roc_auc_score(true, estimates):.3f}"
+        )
+        for name in sorted({one.set for one in part}):
+            own = [one for one in part if one.set == name and one.own]
+            lost = []
+            for threshold in (0.2, 0.3, 0.4, 0.5):
+                shares = []
+                for label in ("answerable", "general", "idle"):
+                    some = [one for one in own if one.label == label]
+                    if label == "answerable":
+                        some = [one for one in some if one.evidence.any()]
+                    passed = [
+                        1 / (1 + np.exp(-(gate_intercept + gate @ one.properties))) >= threshold
+                        for one in some
+                    ]
+                    shares.append(f"{np.mean(passed):.3f}" if passed else "-")
+                lost.append(f"{threshold}: {' '.join(shares)}")
+            print(f"  {name:16} with a block (answerable, general, idle): {' | '.join(lost)}")
 
 
 if __name__ == "__main__":

@@ -17,10 +17,12 @@ ROOT = Path(__file__).parents[1]
 PACKAGE = ROOT / "langmemory"
 
 LAYERS: tuple[frozenset[str], ...] = (
-    frozenset({"errors", "events", "files", "git", "ids", "labels", "timestamps", "pacing"})
+    frozenset(
+        {"docstrings", "errors", "events", "files", "git", "ids", "labels", "timestamps", "pacing"}
+    )
     | {"pluralize", "twins"},
     frozenset({"types", "languages", "redaction", "values", "arguments", "addresses", "resources"}),
-    frozenset({"config", "changes", "namespaces", "links", "swarm"}),
+    frozenset({"config", "changes", "namespaces", "links", "recall_options", "swarm"}),
     frozenset(
         {"ports", "embeddings", "chat_models", "procedures", "schemas", "subgraph", "vault", "wire"}
     ),

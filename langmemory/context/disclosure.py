@@ -46,7 +46,7 @@ CITE = "Cite the [ids] you use."
 MINIMUM_TEXT_CHARS = 40
 """A memory of which less would remain is left out rather than cut."""
 
-FIRST_SHARES = (0.27, 0.22, 0.16)
+FIRST_SHARES = (0.27, 0.22, 0.16, 0.14, 0.12, 0.1)
 """Of the room for references, which the best, the second and each other one gets at first; what the
 lines leave is given to the best ones. On the dev conversations .74 of the evidence stands in a block of 150
 tokens so, .69 with equal shares."""
@@ -184,7 +184,7 @@ def disclose(
     recalled: Iterable[Recalled],
     *,
     budget: DisclosureBudget | int | None = None,
-    min_score: float | None = 0.02,
+    min_score: float | None = None,
     query: str | None = None,
     ids: bool = True,
     token_counter: TokenCounter = DEFAULT_COUNTER,
@@ -199,9 +199,9 @@ def disclose(
             mappings a node keeps in state. Their ``priority`` says in which tier they go;
             ``archive`` stays out.
         budget: per tier, or in all; default 400 in all.
-        min_score: a guardrail is shown when its score, of a `MemoryStore` the probability that it is
-            evidence, is at least this; None shows every one. A
-            guardrail without a score was not searched for and is shown with None only.
+        min_score: a guardrail is shown when its score is at least this; None (default) shows every one
+            that was recalled, which a `MemoryStore` has chosen for the prompt. A guardrail without a score
+            was not searched for and is shown with None only.
         query: what was asked. Of a guardrail or reference that does not fit whole, the part is shown
             that meets it best; None, of anything but a `Recall`, shows the beginning.
         ids: whether lines begin with the ids by which answers cite them.

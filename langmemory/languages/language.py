@@ -6,7 +6,7 @@ All words are lower case (`str.casefold`), without punctuation.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Final, Literal
 
@@ -27,15 +27,12 @@ Question = Literal[
     "first",
     "present",
     "change",
-    "overview",
-    "order",
     "self",
 ]
 """What a question asks for. Of what changes, ``now`` is what holds at last, ``before`` what held,
 ``first`` what held at first, ``present`` what holds without a word for it, and ``change`` how one became
-the other. ``overview`` asks for the whole of something that went on for some time, ``order`` for what
-came first and what later, ``self`` for all that is known of who asks. A statement or an unrecognised
-question asks for none of them."""
+the other; ``self`` asks for all that is known of who asks. A statement or an unrecognised question asks for
+none of them."""
 
 
 def primary(tag: str) -> str:
@@ -62,11 +59,10 @@ class Language:
     """Letters to what is written for them where the keyboard lacks them: ``"ü"`` to ``"ue"``."""
     questions: Mapping[Question, tuple[str, ...]] = field(default_factory=dict)
     """Regular expressions (over case-folded text) by what the question asks for; first hit wins."""
-    overview_words: frozenset[str] = frozenset()
-    """Words by which a question asks for an overview or an order ("summarise", "first"), and that are
-    not what it is about."""
     temporal_words: frozenset[str] = frozenset()
     """Words by which a text says when something happens ("yesterday", "weekend")."""
+    looks_back: tuple[str, ...] = ()
+    """Regular expressions by which a question speaks of the past, or of what was said: "did", "told"."""
     asks_listener: tuple[str, ...] = ()
     """Regular expressions by which somebody asks the other side what it said before ("did you
     recommend"), not what it would say now ("can you recommend")."""
@@ -80,14 +76,19 @@ class Language:
     whatever the capitals."""
     fillers: frozenset[str] = frozenset()
     """Words of greetings, thanks, praise and assent. A message of these and stop words says nothing."""
-    unknowing: frozenset[str] = frozenset()
-    """Words by which somebody says that they do not know ("know", "idea", "told"), beside a word of
-    ``negations``."""
-    negations: frozenset[str] = frozenset()
-    """Words that negate, as `split_words` has them: "don" of "don't"."""
+    unknowing: tuple[str, ...] = ()
+    """Regular expressions (over a whole sentence, case-folded) for sentences by which an assistant says that
+    it does not know, and nothing else."""
+    links: frozenset[str] = frozenset()
+    """Words that may stand before a question or a request: "and"."""
+    addressed: frozenset[str] = frozenset()
+    """Words for who is asked or asked about. Behind a word of ``requests`` they make a question of it ("did
+    you"), behind a word of ``question_words`` a statement ("when I was young")."""
     reworks: tuple[str, ...] = ()
     """Regular expressions (over case-folded text) for messages that ask for the last answer in another
     form and for nothing else."""
+    translations: tuple[str, ...] = ()
+    """Regular expressions for a request to translate a text, up to where that begins."""
     question_words: frozenset[str] = frozenset()
     """Words that ask: who, what, when."""
     requests: frozenset[str] = frozenset()
@@ -103,20 +104,29 @@ class Language:
     speaker_alone: frozenset[str] = frozenset()
     """Those of them that mean nobody beside the speaker, as "my wife" and "we" do: "i"."""
     references: frozenset[str] = frozenset()
-    """Words that refer to something both sides know: "that"."""
+    """Words that refer to somebody or something that both sides know: "the", "she", "my"."""
+    indefinite: frozenset[str] = frozenset()
+    """Words that refer to anything of a kind: "a"."""
     corrections: tuple[str, ...] = ()
     """Regular expressions by which somebody rejects or corrects what they were just told."""
     phrases: tuple[str, ...] = ()
     """For languages without spaces: function phrases cut out of a query, longest first."""
     articles: frozenset[str] = frozenset()
     """Those that a name may begin with."""
-    kinds: Mapping[str, frozenset[str]] = field(default_factory=dict)
-    """Word for a kind of thing to things of that kind: ``"city"`` to ``"rome"`` and others."""
+    countries: frozenset[str] = frozenset()
+    """Names of countries: who lives in one may live in a town of it as well."""
 
     @property
     def times(self) -> TimeWords:
         """Return how the language names times."""
         return TIME_WORDS.get(self.code) or TimeWords(code=self.code)
+
+    def __post_init__(self) -> None:
+        """Fold the words as texts are: "weißt" is "weisst"."""
+        for one in fields(self):
+            words = getattr(self, one.name)
+            if isinstance(words, frozenset):
+                object.__setattr__(self, one.name, frozenset(map(str.casefold, words)))
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from functools import lru_cache
 
 from langmemory.languages.language import Language
 from langmemory.languages.tables import Topic
@@ -16,6 +17,8 @@ from langmemory.languages.writing import (
 LANGUAGES: Topic[Language] = Topic(Language, "words")
 """By code, in order of preference where two claim a query equally."""
 
+DETECTED_CHARACTERS = 2000
+"""Of a text, by which its language is told."""
 MAX_TERMS = 64
 """A query is cut to its first so many distinct words: more cost time and drown the rare ones."""
 
@@ -30,8 +33,14 @@ def detect_language(text: str) -> Language:
     """The registered language whose stop words and phrases occur most, where two have as many the
     one whose words for times do, or which is written without spaces as the text is; the first when
     none do."""
-    words = split_words(text[:2000])
-    unspaced = is_unspaced(text[:2000])
+    return LANGUAGES[_detected(text[:DETECTED_CHARACTERS], len(LANGUAGES))]
+
+
+@lru_cache(maxsize=256)
+def _detected(text: str, languages: int) -> str:
+    """The code of a text's language, among so many: a query is asked for several times."""
+    words = split_words(text)
+    unspaced = is_unspaced(text)
 
     def hits(language: Language) -> tuple[int, int]:
         count = sum(word in language.stop_words for word in words)
@@ -43,7 +52,7 @@ def detect_language(text: str) -> Language:
             times = 1 + sum(word in text for word in language.temporal_words)
         return count, times
 
-    return max(LANGUAGES.values(), key=hits)
+    return max(LANGUAGES.values(), key=hits).code
 
 
 def is_correction(text: str) -> bool:

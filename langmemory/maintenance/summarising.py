@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from langmemory.context.tokens import count_text
 from langmemory.lifecycle.summaries import tree
-from langmemory.lifecycle.summaries.nodes import LEVELS
+from langmemory.lifecycle.summaries.nodes import LEVELS, Level
 from langmemory.maintenance.night import Night, planned_again
 from langmemory.maintenance.task_report import TaskReport
-from langmemory.ports.candidates import Level
 from langmemory.types import Namespace
 
 

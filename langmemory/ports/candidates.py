@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final, Literal, NamedTuple, Protocol, runtime_checkable
+from typing import Final, NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -65,7 +65,7 @@ class ScoredIds(NamedTuple):
     ids: Ids
     """int64[n], distinct."""
     scores: Floats
-    """float32[n]: cosine -1..1 from `dense`, BM25 > 0 from `keyword`, 0..1 from `entity`, `claims`."""
+    """float32[n]: cosine -1..1 from `dense`, BM25 > 0 from `keyword`, 0..1 from `claims`."""
 
     def among(self, ids: Ids) -> Floats:
         """float32[m]: the score of each of m ids, 0 for what was not found."""
@@ -77,34 +77,6 @@ class ScoredIds(NamedTuple):
 
 
 NOTHING: Final = ScoredIds(np.empty(0, np.int64), np.empty(0, np.float32))
-
-
-class Edges(NamedTuple):
-    """One step along the graph, or between a memory and what it was derived from."""
-
-    ids: Ids
-    """int64[m]: memories reached; one may be reached several times."""
-    origins: NDArray[np.int64]
-    """int64[m]: index into the ids asked about."""
-    weights: Floats
-    """float32[m], 0..1: less where many memories speak of what connects the two."""
-    labels: Sequence[str]
-    """One readable step for each, e.g. ``"Ada -works_at-> Initech"``; empty unless it is explained."""
-    related: NDArray[np.bool_]
-    """bool[m]: whether a person or thing connects the two; the others are evidence of each other."""
-
-
-Level = Literal["day", "week", "month", "year", "theme"]
-"""The stretch of time, or the theme, that a summary of the tree is about."""
-
-
-class Retold(NamedTuple):
-    """Summaries of the tree, and the memories that their sentences retell."""
-
-    nodes: Ids
-    """int64[m]: a summary, in ascending order; once for each memory."""
-    leaves: Ids
-    """int64[m]: a memory in scope that it retells."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -152,17 +124,11 @@ class CandidateSource(Protocol):
     def sparse(self, vector: Pairs, limit: int) -> ScoredIds:
         """Return the items with the highest sums of products of their sparse vectors with one, above 0."""
 
-    def products(self, vector: Pairs, ids: Ids) -> Floats:
-        """float32[n]: that sum for each item; 0 for an item without a sparse vector."""
-
     def window(self, since: int, until: int, limit: int) -> Ids:
         """Return the latest items said in ``[since, until)``, microseconds."""
 
     def cosines(self, vector: Floats, ids: Ids) -> Floats:
         """float32[n]: cosine of each item to the vector; 0 for an item without one."""
-
-    def vectors(self, ids: Ids) -> Floats:
-        """float32[n, dims]: the items' (first) vectors; zero for an item without one."""
 
     def rows(self, ids: Ids) -> Rows:
         """Return facets of these items, in any order."""
@@ -174,10 +140,6 @@ class CandidateSource(Protocol):
         """Return the facets of the items at these positions of these threads, int64[n] each, in any
         order. There may be none at a position."""
 
-    def edges(self, ids: Ids, fan_out: int) -> Edges:
-        """Return memories one edge from these, either direction, at most ``fan_out`` for each;
-        empty while there is no graph."""
-
     def fact_sources(self, ids: Ids) -> tuple[Ids, Ids]:
         """Return pairs of a memory and its source, where either is among the ids: int64[m] derived
         memories, int64[m] their sources."""
@@ -187,18 +149,12 @@ class CandidateSource(Protocol):
         more: int64[m] of the ids, int64[m] what holds now. None where an earlier time is asked
         about."""
 
-    def outdated(self, ids: Ids) -> Ids:
+    def outdated(self, ids: Ids) -> Sequence[tuple[int, bytes]]:
         """Return those of the ids that something was derived from, of which all has given way
-        since."""
+        since: (id, words of one fact as in `Rows.tokens`) for each fact."""
 
     def of_others(self, ids: Ids) -> Ids:
         """Return those of the ids that belong to somebody else than the viewer; none without a viewer."""
-
-    def entity(self, names: Iterable[str], ids: Ids, limit: int) -> ScoredIds:
-        """Return memories that speak of people and things with these names, as a query spells them:
-        those of the ids that do, and at most ``limit`` others. Scores are 0..1, the higher the
-        fewer memories speak of the same. Names that nobody has are passed over, and ``names`` is
-        not looked at while there is no graph."""
 
     def claims(self, query: ClaimQuery, limit: int) -> ScoredIds:
         """Return memories that claim what a query asks of whom it names, at most ``limit``; where
@@ -209,14 +165,6 @@ class CandidateSource(Protocol):
         """Return which of the ids claim of one subject what has one value at a time, or may have:
         int64[m] those of which it was so earlier, int64[m] those of which it was so later.
         ``now`` as in `ClaimQuery`."""
-
-    def retold_with(self, ids: Ids) -> Retold:
-        """Return what the summaries of days and themes retell that rest on some of the ids; nothing while
-        there is no tree."""
-
-    def retold_in(self, level: Level, since: int | None, until: int | None) -> Retold:
-        """Return what the summaries of a level retell whose periods have a day (UTC) in ``[since, until)``,
-        microseconds; None is open."""
 
     def memories(self, ids: Ids) -> list[Memory]:
         """Return the items themselves, in any order."""

@@ -1,9 +1,9 @@
 """Calibration: from a rank score to the probability that a memory is evidence for what is asked.
 
 Rank scores are relative to one query and its candidates. A logistic regression over the rank score and
-a dozen properties of the query and its candidates makes them comparable across queries, stores and
-people (Platt 1999). Within one recall it keeps the order. `scripts/fit_calibration.py` fits it, and
-docs/decisions/029 has its reliability diagram.
+some properties of the query and its candidates makes them comparable across queries, stores and
+people (Platt 1999). Within one recall it keeps the order. A second one, over the same properties, is the
+gate: does anything in memory answer this prompt? `scripts/fit_calibration.py` fits both.
 """
 
 from __future__ import annotations
@@ -14,49 +14,48 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from langmemory.languages import LANGUAGES, split_words
+from langmemory.languages import LANGUAGES, Language, split_words
 from langmemory.languages.patterns import compiled
 from langmemory.ports.candidates import Floats
-from langmemory.recall.contentless import asks, is_idle
 from langmemory.recall.intent import Intent
-from langmemory.recall.interaction import MET
+from langmemory.recall.interaction import MET, SAME
+from langmemory.recall.vocabulary import TABLE_LANGUAGE, UNKNOWN_RARITY
+from langmemory.types import RecallResult
 
 if TYPE_CHECKING:
     from langmemory.recall.ranking import Ranking
 
-GATE: Final = 0.02
-"""Probability that the best memory must have for any to be shown."""
-IMPERSONAL_GATE: Final = 0.15
-"""The same for a prompt that names neither the person nor anything both sides know: most of these are
-questions of general knowledge."""
-REMARK_GATE: Final = 0.4
-"""The same for such a prompt that does not ask either."""
-LOWEST: Final = 0.002
-"""Probability from which a memory is shown beside the best ..."""
-LOWEST_SHARE: Final = 0.015
-"""... and the share of the best one's probability that it needs."""
+GATE: Final = 0.25
+"""Probability that any memory answers a prompt, from which the best ones are shown."""
+LOWEST_SHARE: Final = 0.005
+"""Share of the best one's score that another memory needs to be shown beside it."""
 
-INTERCEPT: Final = -11.203
-SCORE_WEIGHT: Final = 16.292
-WEIGHTS: Final[Mapping[str, float]] = {
-    "best_score": -15.495,
-    "margin": 9.762,
-    "met_anywhere": 7.3,
-    "met_anywhere_exactly": -3.22,
-    "met_best": -2.23,
-    "met_best_exactly": 1.439,
-    "question_form": 1.349,
-    "log_words": 0.68,
-    "log_candidates": 0.243,
-    "personal": 0.455,
-    "asks_listener": 0.924,
-    "idle": -1.96,
+INTERCEPT: Final = -7.061
+SCORE_WEIGHT: Final = 13.924
+GATE_INTERCEPT: Final = -7.624
+WEIGHTS: Final[Mapping[str, tuple[float, float]]] = {
+    "best_score": (-11.730, 4.100),
+    "margin": (6.781, 3.615),
+    "met_anywhere": (4.412, 4.325),
+    "met_anywhere_exactly": (-1.270, 0.038),
+    "met_best": (-1.557, 0.478),
+    "met_best_exactly": (0.266, -0.284),
+    "rarest_met": (1.074, 2.093),
+    "best_cosine": (1.321, 6.806),
+    "has_vectors": (-0.390, -2.474),
+    "personal": (0.387, 3.803),
+    "references": (0.786, -1.031),
+    "indefinite": (-3.696, -10.847),
+    "asks_listener": (0.089, 3.289),
 }
-"""By feature; see `predictors`."""
+"""By property of a prompt (see `predictors`): what it adds to the log odds that a result is evidence, and to
+those that any memory answers the prompt."""
 _WEIGHTS: Final = np.array(list(WEIGHTS.values()), dtype=np.float32)
 
-WHOLE: Final = 0.85
-"""Share of a query's words, by their rarity, with which all of them count as met."""
+GUARDRAIL: Final = 0.4
+"""Sum of the cosine and of the share of the prompt's words met, from which a guardrail is shown."""
+GUARDRAILS: Final = 3
+"""Guardrails that are shown for a prompt, beside those that answer it."""
 
 NOTHING: Final = 2.0
 """A threshold that no probability reaches."""
@@ -64,12 +63,11 @@ BACKGROUND: Final = slice(5, 20)
 """Candidates, by rank, that are seldom evidence: what the best is compared with."""
 
 _QUOTED = re.compile(r'"[^"]*"|“[^”]*”|„[^“]*“|«[^»]*»|「[^」]*」')
-_QUESTION_MARK = re.compile(r"[?？؟]")
 
 
 def probability(score: Floats, properties: Floats) -> Floats:
     """float32[n], 0..1, from float32[n] rank scores and the `predictors` of their query."""
-    logit = INTERCEPT + SCORE_WEIGHT * score + float(_WEIGHTS @ properties)
+    logit = INTERCEPT + SCORE_WEIGHT * score + float(_WEIGHTS[:, 0] @ properties)
     estimate: Floats = (1 / (1 + np.exp(-logit))).astype(np.float32)
     return estimate
 
@@ -79,59 +77,69 @@ def predictors(query: str, intent: Intent, ranking: Ranking) -> Floats:
 
     ``met_anywhere`` is the share of the query's words, by their rarity, that any candidate meets,
     ``met_best`` the share that a single one meets; ``exactly`` counts only words that are the same or
-    nearly so.
+    nearly so. ``rarest_met`` is how rare the rarest word is that one has exactly, 1 for a word of middling
+    rarity. Questions and what says nothing meet no word: how a query is put decides nothing.
     """
-    reading = ranking.reading
-    scores = ranking.score[ranking.order]
-    best = float(scores.max(initial=0))
-    background = np.sort(scores)[::-1][BACKGROUND]
-    met = [0.0] * 4
-    if reading.met is not None and len(reading.contentless):
-        aside = reading.contentless
-        if "others" in ranking.multipliers:  # what somebody else has is no answer
-            aside = aside | (ranking.multipliers["others"] < 1)
+    reading, pool = ranking.reading, ranking.pool
+    aside = reading.contentless | reading.questions
+    if "others" in ranking.multipliers:  # what somebody else has is no answer
+        aside = aside | (ranking.multipliers["others"] < 1)
+    scores = np.sort(ranking.score[ranking.order])[::-1]
+    best, others = float(scores[0]) if len(scores) else 0.0, scores[BACKGROUND]
+    # Texts of another language than the table's are near each other, whatever they say.
+    has_vectors = intent.language.code == TABLE_LANGUAGE and bool(pool.dense.any())
+    met = [0.0] * 5
+    if reading.met is not None and len(aside):
         matches = np.where(aside, 0, reading.met.matches)
         exact = np.where(matches >= MET, matches, 0)
         shares = reading.met.shares
+        rarest = np.where(matches.max(axis=1) >= SAME, reading.met.rarities, 0).max()
         met = [
             float(shares @ matches.max(axis=1)),
             float(shares @ exact.max(axis=1)),
             float((shares @ matches).max()),
             float((shares @ exact).max()),
+            float(rarest) / UNKNOWN_RARITY,
         ]
-    words = split_words(query)
     return np.array(
         [
             best,
-            best - (float(background.mean()) if len(background) else 0.0),
+            best - (float(others.mean()) if len(others) else 0.0),
             *met,
-            bool(_QUESTION_MARK.search(query)),
-            np.log1p(len(words)),
-            np.log1p(len(ranking.score)),
+            has_vectors * float(pool.dense[~aside].max(initial=0)),
+            has_vectors,
             is_personal(query, intent) or bool(reading.named),
+            *_references(query, intent.language),
             intent.asks_listener,
-            is_idle(query),
         ],
         dtype=np.float32,
     )
 
 
+def _references(query: str, language: Language) -> tuple[float, float]:
+    """The share of the words of a query that refer to what both sides know, and of those that mean anything
+    of a kind: "the boat", "a boat"."""
+    words = split_words(query)
+    count = max(len(words), 1)
+    if language.phrases:  # it writes no spaces between words
+        return sum(one in query for one in language.references) / count, 0.0
+    known = sum(word in language.references for word in words)
+    return known / count, sum(word in language.indefinite for word in words) / count
+
+
 def is_personal(query: str, intent: Intent) -> bool:
-    """Whether a prompt refers to the person ("my"), or asks for something both sides know ("that").
-    Text in quotation marks does not count, nor who asks how a thing is done ("How do I …")."""
+    """Whether a prompt refers to the person ("my"), or to what both sides said. Text in quotation marks does
+    not count, nor who asks how a thing is done ("How do I …") or wants it done ("give me")."""
     if intent.asks_listener:
         return True
-    question = bool(_QUESTION_MARK.search(query))
     bare = _about_people(query)
     words = split_words(bare)
-    for language in LANGUAGES.values():
-        for known in (language.first_person, language.references if question else frozenset()):
-            if not language.phrases:
-                if not known.isdisjoint(words):
-                    return True
-            elif not bare.isascii() and any(piece in bare for piece in known):
-                return True
-    return False
+    return any(
+        not language.first_person.isdisjoint(words)
+        if not language.phrases
+        else not bare.isascii() and any(piece in bare for piece in language.first_person)
+        for language in LANGUAGES.values()
+    )
 
 
 def is_about_asker(query: str) -> bool:
@@ -153,17 +161,15 @@ def _about_people(query: str) -> str:
     return bare
 
 
-def gate(query: str, ranking: Ranking, properties: Floats, estimates: Floats) -> float:
+def gate(estimates: Floats, properties: Floats) -> float:
     """Return the lowest probability with which a memory is shown for a prompt, where nobody chose one;
-    above 1 where none is shown. ``properties`` are its `predictors`."""
-    best = float(estimates[ranking.order].max(initial=0))
-    named = dict(zip(WEIGHTS, properties.tolist(), strict=True))
-    question, met = asks(query), ranking.reading.met
-    # One memory has every word of a question of two words or more: its subject was talked about,
-    # however many memories share it.
-    met_whole = met is not None and len(met.shares) >= 2 and named["met_best"] >= WHOLE
-    if named["personal"] or (question and met_whole):
-        needed = GATE
-    else:
-        needed = IMPERSONAL_GATE if question else REMARK_GATE
-    return max(LOWEST, LOWEST_SHARE * best) if best >= needed else NOTHING
+    above 1 where none is shown. ``estimates`` are those of its candidates, ``properties`` its
+    `predictors`."""
+    answered = 1 / (1 + np.exp(-(GATE_INTERCEPT + float(_WEIGHTS[:, 1] @ properties))))
+    return LOWEST_SHARE * float(estimates.max(initial=0)) if answered >= GATE else NOTHING
+
+
+def applies(result: RecallResult) -> bool:
+    """Return whether a guardrail is for a prompt that it was looked up for. A task seldom has the words of
+    the rule that holds for it, so its threshold is lower than that of what answers a question."""
+    return result.parts["dense"] + result.parts["overlap"] >= GUARDRAIL

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -16,17 +16,6 @@ from langmemory.ports.candidates import (
     KeywordQuery,
     ScoredIds,
 )
-from langmemory.ports.sparse import Pairs
-
-FLAT_SHARE = 0.5
-"""Of the best score, what the last item found has at least where the scores are flat."""
-MANY_SESSIONS = 0.6
-"""Sessions among the items found, for each of them, from which there are many sessions. Of 1,700
-questions to 5,600 turns in one namespace 16 of 100 are asked deeper: R@5 .544 -> .555, R@10
-.639 -> .645. With more depth for all questions they have .564 and .640. Of questions to one
-conversation none is, where R@10 would fall by .006."""
-LONG_SESSIONS = 2000
-"""Turns of the sessions found together, as far as they are known, from which these are long."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -38,21 +27,20 @@ class Candidates:
     """float32[n]: BM25, 0 where the words did not find it."""
     dense: Floats
     """float32[n]: cosine, 0 without a vector."""
-    named: ScoredIds
-    """Those that speak of somebody the query names, and how telling that is (0..1)."""
     channels: dict[str, Ids]
     """The finds of each channel, best first."""
+    further: Mapping[str, ScoredIds] = field(default_factory=dict)
+    """The finds of channels that the caller brought."""
 
     def without(self, ids: Ids) -> Candidates:
         """The candidates but these."""
         kept = ~are_in(self.ids, ids)
-        named = ~are_in(self.named.ids, ids)
         return Candidates(
             ids=self.ids[kept],
             keyword=self.keyword[kept],
             dense=self.dense[kept],
-            named=ScoredIds(self.named.ids[named], self.named.scores[named]),
             channels={name: of[~are_in(of, ids)] for name, of in self.channels.items()},
+            further=self.further,
         )
 
 
@@ -63,40 +51,18 @@ def gather(
     keyword: KeywordQuery | None,
     window: tuple[int, int] | None,
     depth: int,
-    flat_depth: int = 0,
-    category: KeywordQuery | None = None,
-    category_depth: int = 0,
-    names: Iterable[str] = (),
-    entity_depth: int = 0,
-    sparse: Pairs | None = None,
+    further: Mapping[str, ScoredIds] | None = None,
 ) -> Candidates:
-    """Asks every channel that has a question for ``depth`` items and joins the answers.
+    """Ask every channel that has a question for ``depth`` items and join the answers.
 
-    Words and vectors hand on ``flat_depth`` items where the scores of the words are flat.
-    ``window`` is ``[since, until)`` in microseconds; ``sparse`` is the query's sparse vector. An item that
-    only other channels found gets its exact cosine as well, so that scores are comparable. What is
-    found by the words of a ``category`` (at most ``category_depth``), or only speaks of somebody with one
-    of the ``names`` (at most ``entity_depth``), is a candidate without a keyword score.
+    ``window`` is ``[since, until)`` in microseconds; ``further`` is what other channels found already. An
+    item that only other channels found gets its exact cosine as well, so that scores are comparable.
     """
-    by_words = NOTHING
-    if keyword is not None:
-        by_words = source.keyword(keyword, max(depth, flat_depth))
-        first = ScoredIds(by_words.ids[:depth], by_words.scores[:depth])
-        if len(by_words.ids) > depth and _is_flat(source, first):
-            depth = flat_depth
-        else:
-            by_words = first
-    by_vector = source.dense(vector, depth) if vector is not None else NOTHING
-    by_sparse = NOTHING if sparse is None else source.sparse(sparse, depth)
-    by_time = source.window(*window, depth) if window is not None else NOTHING.ids
-    by_category = (
-        source.keyword(category, category_depth) if category and category_depth else NOTHING
-    )
-    ids = distinct(by_vector.ids, by_words.ids, by_time, by_category.ids, by_sparse.ids)
-    by_name = source.entity(names, ids, entity_depth) if entity_depth else NOTHING
-    if len(by_name.ids):
-        ids = distinct(ids, by_name.ids)
-
+    further = further or {}
+    by_words = NOTHING if keyword is None else source.keyword(keyword, depth)
+    by_vector = NOTHING if vector is None else source.dense(vector, depth)
+    by_time = NOTHING.ids if window is None else source.window(*window, depth)
+    ids = distinct(by_vector.ids, by_words.ids, by_time, *(one.ids for one in further.values()))
     bm25 = np.zeros(len(ids), dtype=np.float32)
     bm25[np.searchsorted(ids, by_words.ids)] = by_words.scores
     cosine = np.zeros(len(ids), dtype=np.float32)
@@ -108,27 +74,11 @@ def gather(
         if missing.any():
             cosine[missing] = source.cosines(vector, ids[missing])
     channels = {"dense": by_vector.ids, "keyword": by_words.ids, "window": by_time}
-    channels |= {"category": by_category.ids, "entity": by_name.ids, "sparse": by_sparse.ids}
+    channels |= {name: one.ids for name, one in further.items()}
     return Candidates(
         ids=ids,
         keyword=bm25,
         dense=cosine,
-        named=by_name,
         channels={name: found for name, found in channels.items() if len(found)},
+        further=further,
     )
-
-
-def _is_flat(source: CandidateSource, found: ScoredIds) -> bool:
-    """Whether the words of a query tell so little among so much that more items have to be looked at: the
-    scores are flat, and what was found is of many sessions or of long ones. In a short talk, more candidates
-    are only more that can be mistaken for the answer."""
-    if found.scores[-1] < FLAT_SHARE * found.scores[0]:
-        return False
-    rows = source.rows(found.ids)
-    alone = rows.thread < 0
-    threads, number = np.unique(rows.thread[~alone], return_inverse=True)
-    if len(threads) + alone.sum() >= MANY_SESSIONS * len(rows.ids):
-        return True
-    last = np.zeros(len(threads), np.int64)
-    np.maximum.at(last, number, rows.position[~alone] + 1)
-    return int(last.sum()) >= LONG_SESSIONS

@@ -29,7 +29,6 @@ def explained(
     query: Query,
     intent: Intent,
     meant: Meant,
-    expansions: str,
     orders: Mapping[str, Sequence[int]],
     removed: Iterable[tuple[Memory, str]],
     milliseconds: Mapping[str, float],
@@ -47,26 +46,18 @@ def explained(
     for result in recall.results:
         id_, parts = result.memory.id, dict(result.parts)
         raw = {name: parts[name] for name in ("dense", "keyword")}
-        added, factors = {"relevance": parts["relevance"]}, dict[str, float]()
-        moves: tuple[str, ...] = ("second look: found by words of the first results",)
-        if (place := places.get(id_)) is not None:
-            found = {name: float(values[place]) for name, values in ranking.signals.items()}
-            parts |= found | raw
-            raw = {
-                "dense": float(ranking.pool.dense[place]),
-                "keyword": float(ranking.pool.keyword[place]),
-            }
-            added = {name: share * found[name] for name, share in shares.items()}
-            factors = {name: float(values[place]) for name, values in ranking.multipliers.items()}
-            moves = _moves(id_, ranks_after)
+        place = places[id_]
+        found = {name: float(values[place]) for name, values in ranking.signals.items()}
+        parts |= found | raw
+        added = {name: share * found[name] for name, share in shares.items()}
+        factors = {name: float(values[place]) for name, values in ranking.multipliers.items()}
         why = ResultExplanation(
             ranks={name: of[id_] for name, of in ranks.items() if id_ in of},
             raw_scores=raw,
             contributions=dict(sorted(added.items(), key=lambda one: -one[1])),
             multipliers=factors,
-            moves=moves,
+            moves=_moves(id_, ranks_after),
             matched_words=matched_words(query, result.memory.text),
-            hop_path=ranking.hops.path.get(id_, ()) if place is not None else (),
             evidence=evidence_of(result.memory.value),
         )
         results.append(replace(result, parts=parts, explanation=why))
@@ -77,7 +68,6 @@ def explained(
         trace=replace(
             recall.trace,
             intent=intent_facts(intent, query, meant),
-            expansions=tuple(expansions.split()),
             candidates={**candidates, "ranked": len(ranking.score), "results": len(results)},
             milliseconds=milliseconds,
             removed=left_out(removed, {result.memory.key for result in recall.results}),
@@ -109,8 +99,7 @@ def left_out(removed: Iterable[tuple[Memory, str]], known: Collection[str]) -> d
 
 
 def _moves(id_: int, places: Sequence[tuple[str, Mapping[int, int]]]) -> tuple[str, ...]:
-    """One line for each stage after which a memory stood elsewhere than before it; a stage that a second
-    look had other results for does not know it."""
+    """One line for each stage after which a memory stood elsewhere than before it."""
     return tuple(
         f"{stage}: {before[id_]} -> {after[id_]}"
         for (_, before), (stage, after) in pairwise(places)
@@ -253,8 +242,6 @@ def reasons(result: RecallResult) -> list[str]:
         if changed:
             lines.append(" ".join(f"{name} x{value:.2f}" for name, value in changed.items()))
         lines.extend(why.moves)
-        if why.hop_path:
-            lines.append("over " + " / ".join(why.hop_path))
         if why.ageing is not None:
             lines.append(faded(why.ageing))
     lines.append(f"{result.memory.key} in {'/'.join(result.memory.namespace)}")
@@ -273,8 +260,6 @@ def _facts(trace: Trace) -> list[str]:
     if trace.questions:
         asked = (f"{one} (documents {share:.2f})" for one, share in trace.questions.items())
         lines.append("asked: " + " · ".join(asked))
-    if trace.by_time:
-        lines.append("in the order of time")
     if trace.expansions:
         lines.append("also looked for: " + " ".join(trace.expansions))
     if trace.candidates:

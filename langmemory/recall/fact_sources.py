@@ -1,27 +1,26 @@
-"""Derivation: what was made of a turn speaks for the turn, and of a family one member is shown.
+"""Derivation: what was made of a turn, and what a turn says that its facts do not.
 
-A fact says in words of its own, with names instead of pronouns, what a turn said in passing. So
-how well a fact meets the query is evidence for the turns it rests on; and of the two, the fact is
-shown where it meets the query nearly as well. Where a fact has given way, the turn says still what
+A fact says in words of its own, with names instead of pronouns, what a turn said in passing. Of the two, the
+fact alone is shown where the turn says nothing more. Where a fact has given way, the turn says still what
 was so then ("I live in Hamburg"): what holds now stands before it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
+from langmemory.embeddings.static import TokenIds
 from langmemory.ports.candidates import Floats, Ids
-
-LIFTED: Final = ("keyword", "dense", "overlap", "related")
-"""Signals of a derived memory that count for its sources."""
+from langmemory.recall.interaction import SAME, Texts
+from langmemory.recall.vocabulary import HASHED, Vocabulary, in_table
 
 STANDS_FOR: Final = 0.6
-"""Share of its source's overlap with the query from which a derived memory stands for it."""
+"""Share of its source's overlap with the query from which a derived memory is what is asked."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -37,16 +36,6 @@ class FactSources:
     successors: Ids
     """int64[h]: … and what took its place."""
 
-    def signals(self, found: Mapping[str, Floats]) -> dict[str, Floats]:
-        """``derived_…``, float32[n]: the best that was derived from an item, 0 for the others."""
-        lifted = {}
-        for name in LIFTED:
-            if name in found:
-                best = np.zeros_like(found[name])
-                np.maximum.at(best, self.sources, found[name][self.derived])
-                lifted[f"derived_{name}"] = best
-        return lifted
-
     def said_at(self, times: NDArray[np.int64]) -> NDArray[np.int64]:
         """The times of n candidates, with what was derived at the last time of its sources: it may
         have been written down long after."""
@@ -55,26 +44,27 @@ class FactSources:
         np.maximum.at(times, self.derived, times[self.sources])
         return times
 
-    def settle(self, score: Floats, found: Mapping[str, Floats]) -> NDArray[np.bool_]:
-        """Which candidates another member of their family stands for, bool[n].
+    def settle(
+        self, score: Floats, found: Mapping[str, Floats], no_more: NDArray[np.bool_]
+    ) -> NDArray[np.bool_]:
+        """Which turns a fact stands for, bool[n]: those that say nothing more than what was derived from them
+        alone. ``no_more`` is bool[m], which pairs are such (`says_no_more`).
 
-        Of a source and what was derived from it alone, the best derived memory stands for the
-        source and takes its score, in place, where it meets the query about as well by itself:
-        it has names and dates where the source may have pronouns. Whatever else was derived stays,
-        since it says other things.
+        A fact derived from a turn alone takes, in place, the score of the turn where it meets the query about
+        as well by itself: it has names and dates where the turn may have pronouns.
         """
         own = _own(found)
         collapsed = np.zeros(len(score), np.bool_)
+        if not len(self.derived):
+            return collapsed
         alone = np.bincount(self.derived)[self.derived] == 1
         derived, sources = self.derived[alone], self.sources[alone]
         order = np.lexsort((derived, -own[derived], sources))
-        derived, sources = derived[order], sources[order]
+        derived, sources, no_more = derived[order], sources[order], no_more[alone][order]
         stands = own[derived] >= STANDS_FOR * own[sources]
         stands[1:] &= sources[1:] != sources[:-1]  # the best of each source only
-        derived, sources = derived[stands], sources[stands]
-        while (below := score[derived] < score[sources]).any():  # a source may be derived itself
-            score[derived[below]] = score[sources[below]]
-        collapsed[sources] = True
+        np.maximum.at(score, derived[stands], score[sources[stands]])
+        collapsed[sources[stands & no_more]] = True
         return collapsed
 
     def succeed(self, score: Floats, found: Mapping[str, Floats]) -> None:
@@ -86,6 +76,37 @@ class FactSources:
         asked = own[self.successors] >= needed[self.superseded]
         before = np.nextafter(score[self.superseded[asked]], np.float32(np.inf))
         np.maximum.at(score, self.successors[asked], before)
+
+
+def says_no_more(
+    texts: Texts, vocabulary: Vocabulary, pairs: Iterable[tuple[int, TokenIds]]
+) -> NDArray[np.bool_]:
+    """Return whether texts say nothing that other ones do not, bool[m]: each of its telling words is one of
+    the other's, in this form or in another.
+
+    Args:
+        texts: Those of n candidates.
+        vocabulary: What the words mean.
+        pairs: The place of a text, and the words of the other one.
+    """
+    found = []
+    for place, other in pairs:
+        start = texts.starts[place]
+        words = texts.tokens[start : start + texts.lengths[place]]
+        rest = np.setdiff1d(words[vocabulary.telling[words] > 0], other)
+        if len(rest):
+            near = _unit(rest, vocabulary) @ _unit(other, vocabulary).T
+            near[rest >= HASHED] = 0
+            found.append(bool((near.max(axis=1, initial=0) >= SAME).all()))
+        else:
+            found.append(True)
+    return np.array(found, np.bool_)
+
+
+def _unit(tokens: TokenIds, vocabulary: Vocabulary) -> Floats:
+    """float32[n, dims]: the vectors of tokens, of length 1; 0 for a token without meaning of its own."""
+    found: Floats = vocabulary.vectors[in_table(tokens)] * vocabulary.inverse[tokens, None]
+    return found
 
 
 def _own(found: Mapping[str, Floats]) -> Floats:

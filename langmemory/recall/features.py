@@ -25,8 +25,6 @@ AROUND_SHARE = 0.25
 the lag."""
 _SHORTEST_GENITIVE = 3
 Index = NDArray[np.int64]
-MOST_STEPS = 4
-"""Steps back along the graph that count."""
 _DAYS = 1 << 23
 """More than there are between the first and the last day of a datetime."""
 
@@ -155,7 +153,9 @@ def context_match(
     around: dict[int, Index],
     *,
     decay: float,
-    origins: Index | None = None,
+    states: Floats,
+    muted: NDArray[np.bool_],
+    facts: tuple[Index, Index] | None = None,
 ) -> tuple[Floats, Floats]:
     """How well the query's tokens are met by an item and what was said around it.
 
@@ -164,27 +164,30 @@ def context_match(
         shares: float32[q] with sum 1.
         around: As from `neighbour_index`.
         decay: What a neighbour's match counts, per position of distance.
-        origins: int64[n], the memory an item was reached from over the graph, -1 for none. What
-            leads to a fact stands before it like the turns before a turn: the sister named in one,
-            her work in the next.
+        states: float32[n], how much what an item meets by itself counts.
+        muted: bool[n], questions whose words count for their reply alone.
+
+        facts: int64[m] facts and int64[m] turns they rest on. A fact stands where its turn does.
 
     Returns:
         Met by the item and the turns before it, and by the item and the turns on both sides;
         float32[n] each.
     """
     # A column of zeros at the end, so that -1 is "met by nothing".
-    padded = np.concatenate((matches, np.zeros((len(matches), 1), np.float32)), axis=1)
-    best = matches.copy()
+    nothing = np.zeros((len(matches), 1), np.float32)
+    padded = np.concatenate((matches, nothing), axis=1)
+    lent = np.concatenate((np.where(muted, 0, matches), nothing), axis=1) if muted.any() else padded
+    best = matches * states
     for offset in sorted(offset for offset in around if offset < 0):
-        np.maximum(best, padded.take(around[offset], axis=1) * np.float32(decay**-offset), out=best)
-    if origins is not None:
-        before, steps = origins, 1
-        while (before >= 0).any() and steps <= MOST_STEPS:
-            np.maximum(best, padded.take(before, axis=1) * np.float32(decay**steps), out=best)
-            before, steps = np.where(before >= 0, origins[before], -1), steps + 1
+        said = padded if offset == -1 else lent
+        np.maximum(best, said.take(around[offset], axis=1) * np.float32(decay**-offset), out=best)
+    if facts is not None:
+        derived, turns = facts
+        stand = (best[:, turns] * np.float32(decay)).T
+        np.maximum.at(best.T, derived, stand)
     preceding: Floats = shares @ best
     for offset in sorted(offset for offset in around if offset > 0):
-        np.maximum(best, padded.take(around[offset], axis=1) * np.float32(decay**offset), out=best)
+        np.maximum(best, lent.take(around[offset], axis=1) * np.float32(decay**offset), out=best)
     both: Floats = shares @ best
     return preceding, both
 

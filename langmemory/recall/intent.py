@@ -10,8 +10,9 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta, tzinfo
 
 from langmemory.languages import Edge, Language, Question, detect_language, split_words
-from langmemory.languages.patterns import any_of
-from langmemory.languages.temporal.query import UPPER, Period, Window, read_times
+from langmemory.languages.patterns import any_of, compiled
+from langmemory.languages.temporal.query import UPPER, Period, Times, Window, read_times
+from langmemory.languages.temporal.scanning import scan
 
 _PHRASE = re.compile(
     r'"([^"]{2,200})"|“([^”]{2,200})”|„([^“]{2,200})“|«([^»]{2,200})»|「([^」]{2,200})」'
@@ -54,12 +55,6 @@ class Intent:
         """Whether it asks what held at a time: "as of 14 May", "by 14 May"."""
         return self.horizon is not None and self.edge == "until"
 
-    @property
-    def asks_whole(self) -> bool:
-        """Whether what answers it is spread over a stretch of time: an overview, or an order of events. What
-        the assistant said in one answer is not."""
-        return not self.asks_listener and not self.asks.isdisjoint(("overview", "order"))
-
     def spans(self, years: range) -> list[Window]:
         """The stretches of time the query speaks of, given the years at hand; often none."""
         if self.window is not None:
@@ -79,12 +74,26 @@ def searched(intent: Intent, lag_days: float) -> Window | None:
         return intent.window
 
 
+def starts_after(text: str, said_at: datetime, moment_us: int) -> bool:
+    """Whether a text, said at a time, tells what begins after another one (microseconds since 1970): "from
+    January"."""
+    words = detect_language(text).times
+    if not compiled(f"(?i){words.since}").search(text):
+        return False
+    times = scan(text, words, said_at, "future")
+    starts = (one.span.start.replace(tzinfo=said_at.tzinfo) for one in times if one.role == "since")
+    return any(start.timestamp() * 1e6 > moment_us for start in starts)
+
+
 def read_intent(query: str, now: datetime) -> Intent:
     """The intent of a query; only its first 2,000 characters count. Never fails."""
     text = query[:_MAX_LENGTH]
     language = detect_language(text)
     folded = text.casefold()
     times = read_times(text, folded, language.times, now)
+    over = times.window is not None and times.window[1] <= now
+    if times.edge is None and not over and not any_of(language.looks_back).search(folded):
+        times = Times()  # "tonight" says when something will be, not when it was said
     bounded = times.edge in UPPER and times.window is not None and times.window[1] <= now
     asks = frozenset(
         question

@@ -8,7 +8,7 @@ a mean vector.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -78,15 +78,18 @@ class Interaction:
     """How n texts meet the q tokens of a query."""
 
     matches: Floats
-    """float32[q, n], 0..1: the highest cosine of each query token with any token of each text."""
+    """float32[q, n], 0..1: the highest cosine of each query token with any token of each text; of a long
+    one, with the passage of it that meets the query best."""
     shares: Floats
-    """float32[q], sum 1: how much each query token counts, by its rarity in general language."""
+    """float32[q], sum 1: how much each query token counts, by its rarity in general language and among the
+    texts."""
+    rarities: Floats
+    """float32[q]: how rare each query token is in general language."""
     related: Floats
     """float32[n], 0..1: how much of a text are words akin to the query's, without being them:
     "violin" for "instruments". A share of the text that has most of them."""
     token_met: NDArray[np.bool_]
-    """bool[total]: for each token of all texts, whether the whole query has the same word or one akin
-    to it."""
+    """bool[total]: for each token of all texts, whether the whole query has the same word."""
     token_weights: Floats
     """float32[total]: how telling each of them is, 0 for marks and stop words."""
 
@@ -95,8 +98,12 @@ AKIN = (0.5, 0.75)
 """Cosines between which two words are akin: below they are strangers, above inflections."""
 MET = 0.6
 """Cosine from which two words say nearly the same."""
-CATEGORY_MATCH = 0.6
-"""How well a thing meets the word for its kind at least."""
+SAME = 0.75
+"""Cosine from which two words are one, in this form or in another."""
+PASSAGE = 96
+"""Tokens of a passage, about four sentences."""
+RAREST = 0.02
+"""Share of the texts from which a word of the query counts as not the rarest any more."""
 _LENGTH_SHARE = 0.375
 """How much longer texts are discounted in `Interaction.related`, as b / 2 of BM25."""
 
@@ -106,7 +113,7 @@ def interact(
     texts: Texts,
     vocabulary: Vocabulary,
     *,
-    category_terms: Mapping[int, NDArray[np.bool_]] | None = None,
+    asking: NDArray[np.bool_] | None = None,
     further: TokenIds | None = None,
 ) -> Interaction:
     """Compares q >= 1 query tokens, all with meaning, with every token of every text.
@@ -115,7 +122,8 @@ def interact(
         query: Token ids of the query.
         texts: What is compared with it.
         vocabulary: What the ids mean.
-        category_terms: By query token, bool[v] of the tokens that stand for a thing of the kind it names.
+        asking: bool[n], texts that ask and state nothing; they make no word common. None: how common a word
+            is among the texts does not count.
         further: Tokens of the query that are not looked up, such as the names of speakers. They only
             count for ``token_met``.
     """
@@ -134,7 +142,7 @@ def interact(
     for row in np.flatnonzero(whole >= HASHED).tolist():
         cosines[row] = distinct == whole[row]
     np.maximum(cosines, 0, out=cosines)
-    met = cosines.max(axis=0) >= MET
+    met = cosines.max(axis=0) >= SAME
     cosines = cosines[: len(query)]
 
     low, high = AKIN
@@ -144,19 +152,60 @@ def interact(
     related /= 1 + _LENGTH_SHARE * (texts.lengths / texts.lengths.mean() - 1)
     if (most := related.max()) > 0:
         related /= most
-    for row, token in enumerate(query.tolist()):
-        if category_terms and token in category_terms:
-            cosines[row] = np.maximum(
-                cosines[row], CATEGORY_MATCH * category_terms[token][distinct]
-            )
-    weights = vocabulary.weights[query]
+    matches = _Passages(cosines.take(held, axis=1), texts)
+    rarities = shares = vocabulary.weights[query]
+    if asking is not None:
+        shares = shares * matches.rarity(asking)
+    shares = shares / shares.sum()
     return Interaction(
-        matches=np.maximum.reduceat(cosines.take(held, axis=1), texts.starts, axis=1),
-        shares=weights / weights.sum(),
+        matches=matches.best(shares),
+        shares=shares,
+        rarities=rarities,
         related=related.astype(np.float32),
         token_met=met[held],
         token_weights=vocabulary.telling[texts.tokens],
     )
+
+
+class _Passages:
+    """How the passages of n texts meet the tokens of a query.
+
+    A long text has a word akin to any word of a query somewhere. So what counts of it is what stands
+    together: passages of `PASSAGE` tokens, each of which overlaps half of the next.
+    """
+
+    def __init__(self, cosines: Floats, texts: Texts) -> None:
+        """``cosines`` float32[q, total]."""
+        half = PASSAGE // 2
+        self._several = bool(texts.lengths.max() > PASSAGE)
+        if not self._several:
+            self._of_text = np.arange(len(texts.starts))
+            self._met = np.maximum.reduceat(cosines, texts.starts, axis=1)
+            return
+        counts = np.where(texts.lengths <= PASSAGE, 1, -(-texts.lengths // half))
+        self._first = np.cumsum(counts) - counts
+        self._of_text = of_text = np.repeat(np.arange(len(counts)), counts)
+        starts = texts.starts[of_text] + half * (np.arange(len(of_text)) - self._first[of_text])
+        parts = np.maximum.reduceat(cosines, starts, axis=1)
+        follows = np.flatnonzero(of_text[1:] == of_text[:-1])
+        parts[:, follows] = np.maximum(parts[:, follows], parts[:, follows + 1])
+        self._met = parts
+
+    def rarity(self, asking: NDArray[np.bool_]) -> Floats:
+        """float32[q]: how rare each token of the query is among the texts that do not ask."""
+        counted = ~asking[self._of_text]
+        if not counted.any():
+            return np.ones(len(self._met), np.float32)
+        common = (self._met[:, counted] >= MET).mean(axis=1)
+        rare: Floats = np.log1p(1 / (common + RAREST)).astype(np.float32)
+        return rare
+
+    def best(self, shares: Floats) -> Floats:
+        """float32[q, n]: how each token is met by the passage of each text that meets the query best."""
+        if not self._several:
+            return self._met
+        order = np.lexsort((-(shares @ self._met), self._of_text))
+        return self._met[:, order[self._first]]
 
 
 _SINGLE_THREAD = 262_144

@@ -270,8 +270,6 @@ def of_both(
         looked = look_up(question)
         people = looked.people.results if looked.people else ()
         documents = looked.documents.results if looked.documents else ()
-        if looked.people and looked.people.trace.by_time:
-            people = tuple(sorted(people, key=lambda one: -one.score))
         if gated and not passes(question, people, documents):
             documents = ()
         share = looked.share

@@ -1,8 +1,7 @@
 """Models that help a recall: an expander says a query in other words, a planner takes it apart, a reranker
 has the last look.
 
-Language data knows the everyday kinds of things (`languages.Language.kinds`). A chat model knows more, but
-takes a second: it is asked for words only where the first look-up found little of what the query says.
+A chat model takes a second: it is asked for other words only where the first look-up found nothing likely.
 A model that fails changes nothing; the trace says so.
 """
 
@@ -137,14 +136,14 @@ def compressor_reranker(compressor: BaseDocumentCompressor) -> Reranker:
     return rerank
 
 
-def expanded(query: str, expander: Expander) -> tuple[str, tuple[str, ...]]:
-    """Return the expander's queries as one text, and what went wrong, if it did."""
+def expanded(query: str, expander: Expander) -> tuple[Sequence[str], tuple[str, ...]]:
+    """Return the expander's queries, and what went wrong, if it did."""
     try:
         queries = expander(query)
         queries = [queries] if isinstance(queries, str) else list(queries)[:QUERIES]
-        return " ".join(one[:QUERY_LENGTH] for one in queries), ()
+        return [one[:QUERY_LENGTH] for one in queries if one.strip()], ()
     except Exception as error:  # a provider's or a user's own code may raise anything
-        return "", (f"expander failed, not expanded: {_told(error)}",)
+        return [], (f"expander failed, not expanded: {_told(error)}",)
 
 
 def planned(

@@ -1,16 +1,16 @@
 """The pipeline: query in, ranked and explained memories out.
 
-    spelling -> intent -> query -> candidates -> widen by neighbours -> hops -> signals -> relevance
-           -> validity and multipliers -> order, diversity -> (expansion, and once more)
-           -> (overview: what is about the same, from the summaries too, and once more)
-           -> selection (sessions, duplicates) -> rerank -> explain
+    spelling -> intent -> query -> candidates -> widen by neighbours -> claims and evidence -> signals
+           -> relevance -> validity and multipliers -> order -> selection (sessions, duplicates) -> explain
 
 Every stage is a pure function of its own file over arrays of some 150 candidates; objects are made
-only for the results. Synchronous: async callers run the whole in a worker thread.
+only for the results. Synchronous: async callers run the whole in a worker thread. What asks a model, or looks
+further from the first results, is done around it (`further`).
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from itertools import pairwise
@@ -23,29 +23,39 @@ from numpy.typing import NDArray
 
 from langmemory.ids import are_in, indexes
 from langmemory.languages import split_words
-from langmemory.ports.candidates import NOTHING, CandidateSource, Floats, Ids, ScoredIds, WordSource
-from langmemory.ports.sparse import Pairs
-from langmemory.recall import features, overview, scoring
-from langmemory.recall.calibration import gate, is_about_asker, predictors, probability
+from langmemory.ports.candidates import (
+    NOTHING,
+    CandidateSource,
+    Floats,
+    Ids,
+    Rows,
+    ScoredIds,
+    WordSource,
+)
+from langmemory.recall import features, scoring
+from langmemory.recall.calibration import (
+    LOWEST_SHARE,
+    gate,
+    is_about_asker,
+    predictors,
+    probability,
+)
 from langmemory.recall.candidates import Candidates, gather
 from langmemory.recall.contentless import is_idle
 from langmemory.recall.explain import explained
-from langmemory.recall.fact_sources import FactSources
+from langmemory.recall.fact_sources import FactSources, says_no_more
 from langmemory.recall.features import micros, sessions
-from langmemory.recall.hops import Reached, hop
-from langmemory.recall.intent import Intent, read_intent, searched
-from langmemory.recall.later_first import HEAD, by_time
-from langmemory.recall.models import Expander, Reranker, expanded, reordered
+from langmemory.recall.intent import Intent, read_intent, searched, starts_after
+from langmemory.recall.later_first import EXACT, HEAD, LONGEST_ALIKE, by_time
 from langmemory.recall.presets import BALANCED, MOST_CANDIDATES, Preset
-from langmemory.recall.query import Query, possible_names, read_query
+from langmemory.recall.query import Query, read_query
 from langmemory.recall.ranking import (
     PERIOD_LAG_DAYS,
-    TOKEN_BYTES,
     Pool,
     Ranking,
     Reading,
-    extended,
     first_pool,
+    identified,
     read,
     signals,
     weights_among,
@@ -54,10 +64,9 @@ from langmemory.recall.ranking import (
     with_fact_sources,
     with_tokens,
 )
-from langmemory.recall.second_look import bridging_terms, interleaved
-from langmemory.recall.selection import Selection, deeper, mmr, select, spread
+from langmemory.recall.selection import Selection, deeper, select, spread
 from langmemory.recall.spelling import Spelling, respelled
-from langmemory.recall.vocabulary import Vocabulary
+from langmemory.recall.vocabulary import Vocabulary, words_of
 from langmemory.types import Granularity, MinScore, Recall, SearchMode, Trace
 
 WHOLE_TEXT: Final = 64
@@ -76,14 +85,11 @@ def run(
     preset: Preset = BALANCED,
     vocabulary: Vocabulary | None = None,
     limit: int = 10,
-    budget_tokens: int | None = None,
     min_score: MinScore = None,
     mode: SearchMode = "hybrid",
     granularity: Granularity = "turn",
+    further: Mapping[str, ScoredIds] | None = None,
     degraded: tuple[str, ...] = (),
-    expander: Expander | None = None,
-    reranker: Reranker | None = None,
-    sparse: Pairs | None = None,
     explain: bool = False,
 ) -> Recall:
     """Return the ``limit`` memories in the source's scope that help most with a query.
@@ -96,94 +102,46 @@ def run(
         preset: Every constant of the stages.
         vocabulary: The token table the source's tokens refer to; None leaves out what needs it.
         limit: Results at most.
-        budget_tokens: What the results of an overview are chosen for; it leaves out none.
         min_score: Leaves out results whose score, the probability that they are evidence, is below
             this one. "auto" takes `calibration.gate`, and looks nothing up for an idle message.
         mode: "semantic" leaves the keyword channel out where there is a vector.
         granularity: "session" returns the best turn of each session, a session's score being its
             best turn's (MaxP, Dai and Callan 2019); "turn" every memory for itself.
+        further: What channels beside words and vectors found, by the name of the channel. Its scores count
+            as the signal of that name, where the preset gives it a weight.
         degraded: What went wrong before, to be told in the trace.
-        expander: Is asked for other words when what was found is below ``preset.expansion_threshold``.
-        reranker: Has the last word on the order of the best ``preset.rerank_depth``.
-        sparse: The sparse vector of the query; None leaves that channel out.
         explain: Fills the explanations and the whole trace.
     """
     clock = _Clock()
     if limit <= 0 or (min_score == "auto" and is_idle(text)):
         return Recall(query=text, results=(), trace=Trace(degraded=degraded, preset=preset.name))
+    keywords = vector is None or mode != "semantic"
     meant, asked = _asked(
-        text,
-        source,
-        vector,
-        now,
-        vocabulary,
-        limit,
-        clock,
-        budget_tokens=budget_tokens,
-        sparse=sparse,
+        text, source, vector, now, vocabulary, limit, clock, further=further, keywords=keywords
     )
-    intent, keywords = asked.intent, vector is None or mode != "semantic"
-    query = read_query(meant.text, intent, vocabulary=vocabulary, keywords=keywords)
-    wanted = max(limit, preset.rerank_depth) if reranker else limit
-    whole = preset.overview and intent.asks_whole
+    intent, query = asked.intent, asked.query
     clock.lap("intent")
 
-    def selected(ranking: Ranking, before: Selection | None = None) -> Selection:
+    def selected(ranking: Ranking) -> Selection:
         found = predictors(query.text, intent, ranking)
         scores = probability(ranking.score, found)
-        if "self" in intent.asks and "claim" in ranking.signals:
-            scores = np.maximum(scores, ranking.signals["claim"])  # each of them answers it
-        if min_score != "auto":
-            lowest = min_score
-        elif before:
-            lowest = before.lowest
-        elif whole and not overview.about(query.terms, intent.language):
-            lowest = None  # it asks for no memory in particular: no score says how likely one is
-        else:
-            lowest = gate(query.text, ranking, found, scores)
-        return select(source, ranking, scores, preset, granularity, lowest, wanted)
+        lowest = gate(scores[ranking.order], found) if min_score == "auto" else min_score
+        if "self" in intent.asks and "claim" in ranking.signals:  # each of them answers it
+            scores = np.maximum(scores, ranking.signals["claim"])
+            lowest = LOWEST_SHARE if min_score == "auto" else min_score
+        return select(source, ranking, scores, preset, granularity, lowest, limit)
 
-    ranking = asked.rank(query, preset)
-    expansions = ""
-    if expander and query.terms and _signal(ranking) < preset.expansion_threshold:
-        expansions, failure = expanded(text, expander)
-        degraded += failure
-        clock.lap("expansion")
-        if expansions:
-            query = read_query(
-                meant.text, intent, vocabulary=vocabulary, expansions=expansions, keywords=keywords
-            )
-            ranking = asked.rank(query, preset)
+    ranking = asked.rank(preset)
     selection = selected(ranking)
-    while selection.crowded(wanted, len(ranking.contentless)) and (
+    while selection.crowded(limit, len(ranking.contentless)) and (
         with_more := deeper(ranking, preset, limit)
     ):
         preset = with_more
-        ranking = asked.rank(query, preset)
+        ranking = asked.rank(preset)
         selection = selected(ranking)
     results, removed = selection.results, selection.removed
-    bridge: list[str] = []
-    if (
-        preset.second_look
-        and not whole
-        and vocabulary is not None
-        and granularity == "turn"
-        and results
-    ):
-        bridge = bridging_terms(query.text, results, vocabulary, preset.second_look)
-    if bridge:
-        words = f"{query.text} {' '.join(bridge)}"
-        further = read_query(words, intent, vocabulary=vocabulary, keywords=keywords)
-        again = selected(asked.rank(further, preset), before=selection)
-        results = interleaved(results, again.results, wanted)
-        clock.lap("second look")
-    found = [result.memory.id for result in results]
     clock.lap("results")
-    if reranker and results:
-        results, failure = reordered(text, results, reranker)
-        results, degraded = results[:limit], degraded + failure
-        clock.lap("rerank")
-    trace = Trace(degraded=degraded, preset=preset.name, by_time=whole and "order" in intent.asks)
+    trace = Trace(degraded=degraded, preset=preset.name)
     recall = Recall(query=text, results=tuple(results), trace=trace)
     if not explain:
         return replace(recall, trace=replace(trace, milliseconds=clock.total()))
@@ -197,23 +155,13 @@ def run(
         "": np.argsort(-ranking.relevance, kind="stable"),
         "scoring": np.lexsort((ids, -ranking.own)),
         "derivation": ranking.settled,
-        "later first": ranking.succession.order,
-        "diversity": ranking.order if ranking.narrow is None else ranking.narrow,
-        "overview": ranking.order,
+        "later first": ranking.order,
         "session": selection.order,
     }
     orders = {stage: ids[places].tolist() for stage, places in stages.items()}
-    orders |= {"dedupe": found, "rerank": [result.memory.id for result in results]}
+    orders["dedupe"] = [result.memory.id for result in results]
     return explained(
-        recall,
-        ranking,
-        query,
-        intent,
-        meant.meant,
-        expansions,
-        orders,
-        removed,
-        clock.milliseconds(),
+        recall, ranking, query, intent, meant.meant, orders, removed, clock.milliseconds()
     )
 
 
@@ -233,12 +181,11 @@ def order(
     Arguments as for `run`. The cosine is 0 for an item without a vector. ``estimated``: in its place, the
     probability that the item is evidence.
     """
-    meant, asked = _asked(text, source, vector, now, vocabulary, limit, _Clock(), every_turn=True)
-    query = read_query(meant.text, asked.intent, vocabulary=vocabulary)
-    ranking = asked.rank(query, preset)
+    _, asked = _asked(text, source, vector, now, vocabulary, limit, _Clock(), every_turn=True)
+    ranking = asked.rank(preset)
     best = ranking.order[:limit]
     if estimated:
-        estimates = probability(ranking.score, predictors(query.text, asked.intent, ranking))
+        estimates = probability(ranking.score, predictors(asked.query.text, asked.intent, ranking))
         return ranking.pool.rows.ids[best], estimates[best]
     return ranking.pool.rows.ids[best], ranking.pool.dense[best]
 
@@ -252,9 +199,9 @@ def _asked(
     limit: int,
     clock: _Clock,
     *,
-    budget_tokens: int | None = None,
+    further: Mapping[str, ScoredIds] | None = None,
+    keywords: bool = True,
     every_turn: bool = False,
-    sparse: Pairs | None = None,
 ) -> tuple[Spelling, _Asked]:
     """Read a query: its words, mistyped words mended where it can be told that they are, and its intent."""
     intent, spelling = read_intent(text, now), Spelling(text=text)
@@ -263,110 +210,61 @@ def _asked(
         spelling = respelled(text, intent, source, vocabulary)
         if spelling.meant:
             intent = read_intent(spelling.text, now)
+    query = read_query(spelling.text, intent, vocabulary=vocabulary, keywords=keywords)
     return spelling, _Asked(
-        intent, source, vector, now, vocabulary, limit, budget_tokens, clock, every_turn, sparse
+        intent=intent,
+        query=query,
+        source=source,
+        vector=vector,
+        now=now,
+        vocabulary=vocabulary,
+        limit=limit,
+        clock=clock,
+        every_turn=every_turn,
+        further=further or {},
     )
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, kw_only=True, slots=True)
 class _Asked:
     """One query of one scope, whose candidates may be looked up several times."""
 
     intent: Intent
+    query: Query
     source: CandidateSource
     vector: Floats | None
     now: datetime
     vocabulary: Vocabulary | None
     limit: int
-    budget_tokens: int | None
     clock: _Clock
     every_turn: bool
     """Whether contentless turns are ranked as well."""
-    sparse: Pairs | None = None
+    further: Mapping[str, ScoredIds]
 
     @property
     def at(self) -> int:
         """Microseconds: the time that the query asks about."""
         return micros(self.intent.horizon or self.now)
 
-    def rank(self, query: Query, preset: Preset) -> Ranking:
-        """Return the candidates with every signal and score, in order; where an overview is asked for, in
-        the order of one."""
-        ranking = self._rank(query, preset)
-        if not preset.overview or not self.intent.asks_whole or self.every_turn:
-            return ranking
-        found = self._found_for_overview(query, ranking)
-        if not len(found.ids):
-            return ranking
-        best = ranking.pool.rows.ids[ranking.order[: overview.FIRST]]
-        ranking = self._rank(query, preset, found)
-        self.clock.lap("scoring")
-        rows, order = ranking.pool.rows, ranking.order
-        worth = overview.relevance(self.source, found, rows.ids, ranking.score)
-        lengths = np.array([len(blob or b"") // TOKEN_BYTES for blob in rows.tokens], np.int64)
-        worth *= overview.tells_news(
-            rows.thread, rows.position, rows.said_at, lengths, ranking.fact_sources
-        )
-        worth *= overview.per_token(lengths, self.budget_tokens)
-        order = order[np.lexsort((rows.ids[order], -worth[order]))]
-        if len(found.periods):
-            group, repeated = found.period_of(rows.ids), overview.REPEATED_IN_PERIOD
-            best = NOTHING.ids
-        else:
-            group, repeated = ranking.times // overview.DAY_US, overview.REPEATED
-            best = indexes(rows.ids, best)
-        order = overview.spread(
-            order, worth, group, repeated, first=best[best >= 0], fact_sources=ranking.fact_sources
-        )
-        # Each place keeps its score.
-        score = ranking.score.copy()
-        score[order] = np.sort(ranking.score[order])[::-1]
-        self.clock.lap("overview")
-        return replace(ranking, order=order, narrow=ranking.order, score=score)
-
-    def _found_for_overview(self, query: Query, ranking: Ranking) -> overview.Found:
-        """Return what an overview may be made of, beside a first ranking."""
-        rows, intent = ranking.pool.rows, self.intent
-        if not overview.about(query.terms, intent.language):
-            spans = intent.spans(features.years_of(rows.said_at)) if len(rows.ids) else []
-            return overview.found_in(self.source, [(micros(a), micros(b)) for a, b in spans])
-        best = ranking.order[: overview.SEEDS]
-        return overview.found_around(
-            self.source,
-            rows.ids[best],
-            ranking.score[best],
-            query.terms,
-            intent.language,
-            self.vocabulary,
-            by_meaning=self.vector is not None,
-            by_words=query.keyword is not None,
-        )
-
-    def _rank(self, query: Query, preset: Preset, more: overview.Found | None = None) -> Ranking:
-        """Return the candidates, and ``more``, with every signal and score, in order."""
-        source, intent, at = self.source, self.intent, self.at
-        looked = self._look_up(query, preset, more=more)
+    def rank(self, preset: Preset) -> Ranking:
+        """Return the candidates with every signal and score, in order."""
+        source, intent, query, at = self.source, self.intent, self.query, self.at
+        looked = self._look_up(preset)
         silent = looked.pool.rows.ids[looked.reading.contentless]
         taken = int(are_in(looked.candidates.ids, silent).sum())
         if taken >= CROWDED:
             deep = preset.model_copy(update={"depth": min(preset.depth + taken, MOST_CANDIDATES)})
-            looked = self._look_up(query, deep, silent, more)
-        pool, reading, hops = looked.pool, looked.reading, looked.hops
-        rows, ids, claims, fact_sources = (
-            pool.rows,
-            pool.rows.ids,
-            looked.claims,
-            looked.fact_sources,
-        )
-        origins = hops.origins(ids) if hops.score else None
-        found = signals(pool, reading, intent, self.vocabulary, preset, origins, fact_sources)
-        if hops.related or len(looked.candidates.named.ids):
-            found["graph"] = hops.closeness(ids, looked.candidates.named)
+            looked = self._look_up(deep, silent)
+        pool, reading, fact_sources = looked.pool, looked.reading, looked.fact_sources
+        rows, ids, claims = pool.rows, pool.rows.ids, looked.claims
+        found = signals(pool, reading, intent, self.vocabulary, preset, fact_sources)
         if len(claims.ids):
             found["claim"] = claims.among(ids)
-        weights = weights_among(pool, intent, preset, len(query.terms))
-        if self.sparse is not None and weights["sparse"] and len(ids):
-            found["sparse"] = scoring.min_max(source.products(self.sparse, ids))
+        if query.identifiers:
+            found["identifier"] = identified(source, pool, query.identifiers)
+        for name, one in looked.candidates.further.items():
+            found[name] = scoring.min_max(one.among(ids))
+        weights = weights_among(pool, reading, intent, preset, len(query.terms))
         relevant = scoring.relevance(found, weights)
         self.clock.lap("signals")
         wanted = {name for name, width in preset.multiplier_ranges.items() if width}
@@ -377,8 +275,10 @@ class _Asked:
         factors = scoring.multipliers(properties, preset.multiplier_ranges)
         old = scoring.stale(rows, at)
         of_now = "before" not in intent.asks and intent.horizon is None
+        outdated = np.zeros(len(ids), np.bool_)
         if preset.fact_sources and preset.stale_factor < 1 and of_now:
-            old = np.maximum(old, are_in(ids, source.outdated(ids)))
+            outdated = self._outdated(pool, reading)
+            old = np.maximum(old, outdated)
         if old.any():
             factors["stale"] = 1 - old * np.float32(1 - preset.stale_factor)
         if preset.others_factor < 1 and not reading.named and is_about_asker(query.text):
@@ -391,35 +291,39 @@ class _Asked:
         own, collapsed = score, np.zeros(len(score), np.bool_)
         if fact_sources is not None:
             own = score.copy()
-            collapsed = fact_sources.settle(score, found)
+            if reading.texts is not None and self.vocabulary is not None:
+                facts = zip(
+                    fact_sources.sources.tolist(), fact_sources.derived.tolist(), strict=True
+                )
+                pairs = ((turn, words_of(rows.tokens[fact])) for turn, fact in facts)
+                no_more = says_no_more(reading.texts, self.vocabulary, pairs)
+                collapsed = fact_sources.settle(score, found, no_more)
             if of_now:
                 fact_sources.succeed(score, found)
         order = np.lexsort((ids, -score))
         settled = order[~(collapsed | reading.contentless)[order]]
         times = rows.said_at if fact_sources is None else fact_sources.said_at(rows.said_at)
         asks_present = preset.fact_sources and not intent.asks.isdisjoint(("present", "now"))
-        succession = by_time(
-            settled,
-            score,
-            rows,
-            times,
-            reading,
-            None if self.every_turn else self.vocabulary,
-            intent.asks,
-            _until(intent, times),
-            intent.names,
-            source.rivals(ids[settled[:HEAD]], at) if asks_present else None,
-        )
-        order = succession.order
+        order = settled
+        if not self.every_turn and self.vocabulary is not None:
+            order = by_time(
+                settled,
+                score,
+                rows,
+                times,
+                reading,
+                self.vocabulary,
+                intent.asks,
+                _until(intent, times),
+                foreign=intent.language.stop_words.isdisjoint(split_words(query.text)),
+                exact=[found[name] for name in EXACT if name in found],
+                starts_later=lambda places: self._starts_later(rows, places),
+                rivals=source.rivals(ids[settled[:HEAD]], at) if asks_present else None,
+            )
         if order is not settled:
             # Each place keeps its score.
             score = score.copy()
             score[order] = score[settled]
-        if preset.mmr_lambda < 1:
-            head = order[: 4 * self.limit]
-            vectors = source.vectors(ids[head])
-            picked = mmr(score[head], vectors, lambda_=preset.mmr_lambda, limit=len(head))
-            order = np.concatenate((head[picked], order[len(head) :]))
         if "change" in intent.asks and preset.session_share < 1:
             session = sessions(rows.thread, rows.said_at)
             order = spread(order, session, ceil(preset.session_share * self.limit))
@@ -434,50 +338,66 @@ class _Asked:
             own=own,
             score=score,
             settled=settled,
-            succession=succession,
+            outdated=outdated,
             order=order,
-            channels=channels
-            | ({"claim": claims.ids} if len(claims.ids) else {})
-            | (more.channels if more is not None else {}),
-            hops=hops,
+            channels=channels | ({"claim": claims.ids} if len(claims.ids) else {}),
             collapsed=np.flatnonzero(collapsed),
             fact_sources=fact_sources,
-            times=times,
             reading=reading,
         )
 
-    def _look_up(
-        self,
-        query: Query,
-        preset: Preset,
-        without: Ids = NOTHING.ids,
-        more: overview.Found | None = None,
-    ) -> _LookedUp:
+    def _outdated(self, pool: Pool, reading: Reading) -> NDArray[np.bool_]:
+        """bool[n]: turns that say nothing but what has given way since."""
+        rows = pool.rows
+        found = np.zeros(len(rows.ids), np.bool_)
+        given_way = self.source.outdated(rows.ids)
+        if not given_way or reading.texts is None or self.vocabulary is None:
+            return found
+        facts: dict[int, bytes] = {}
+        for item, tokens in given_way:
+            facts[item] = facts.get(item, b"") + tokens
+        places = indexes(rows.ids, np.array(list(facts)))
+        pairs = zip(places.tolist(), map(words_of, facts.values()), strict=True)
+        found[places[says_no_more(reading.texts, self.vocabulary, pairs)]] = True
+        return found
+
+    def _starts_later(self, rows: Rows, places: Sequence[int]) -> list[bool]:
+        """Whether candidates tell what begins after the time that is asked about: "from January"."""
+        assert self.vocabulary is not None
+        temporal = self.vocabulary.temporal
+        words = ((place, words_of(rows.tokens[place])) for place in places)
+        timed = [place for place, of in words if len(of) <= LONGEST_ALIKE and temporal[of].any()]
+        found = self.source.memories(rows.ids[timed])
+        later = {one.id for one in found if starts_after(one.text, one.at, self.at)}
+        return [int(rows.ids[place]) in later for place in places]
+
+    def _look_up(self, preset: Preset, without: Ids = NOTHING.ids) -> _LookedUp:
         """Return candidates of every channel but those ``without``, what surrounds them and what was made
-        of them, ``more``, and their words."""
-        source, intent, vector = self.source, self.intent, self.vector
+        of them, and their words."""
+        source, intent, query, vector = self.source, self.intent, self.query, self.vector
         window = searched(intent, PERIOD_LAG_DAYS)
-        # What is out of a bound takes places of what is within it.
-        bounded = intent.edge is not None and intent.edge != "around"
         candidates = gather(
             source,
             vector=vector,
             keyword=query.keyword,
             window=(micros(window[0]), micros(window[1])) if window else None,
-            depth=max(preset.depth, self.limit, preset.flat_depth if bounded else 0),
-            flat_depth=preset.flat_depth,
-            category=query.category_keyword,
-            category_depth=preset.category_depth,
-            names=possible_names(query.text, intent),
-            entity_depth=preset.entity_depth,
-            sparse=self.sparse,
+            depth=max(preset.depth, self.limit),
+            further=self.further,
         )
         if len(without):
             candidates = candidates.without(without)
         self.clock.lap("candidates")
-        pool, hops = self._pool(candidates, preset)
-        if more is not None:
-            pool = extended(source, pool, source.rows(more.ids), vector)
+        pool = first_pool(source, candidates)
+        if len(pool.rows.ids) and preset.context_depth:
+            first = scoring.fuse(
+                {"keyword": pool.keyword, "dense": pool.dense},
+                {
+                    "keyword": preset.weights.keyword,
+                    "dense": preset.weights.dense if vector is not None else 0.0,
+                },
+            )
+            best = np.argsort(-first, kind="stable")
+            pool = widened(source, pool, best[: preset.context_depth], vector)
         self.clock.lap("context")
         claims, fact_sources = NOTHING, None
         if preset.claim_depth and (intent.period is None or "before" in intent.asks):
@@ -488,33 +408,8 @@ class _Asked:
             pool, fact_sources = with_fact_sources(source, pool, vector)
         if self.vocabulary is not None and not self.every_turn:
             pool = with_tokens(source, pool, self.vocabulary)
-        reading = read(source, pool, query, intent, self.vocabulary, every_turn=self.every_turn)
-        return _LookedUp(candidates, pool, hops, claims, fact_sources, reading)
-
-    def _pool(self, candidates: Candidates, preset: Preset) -> tuple[Pool, Reached]:
-        """Return candidates, the neighbours of the best, and what hops reach from the best."""
-        source, vector, hops = self.source, self.vector, Reached()
-        pool = first_pool(source, candidates)
-        if len(pool.rows.ids) == 0 or not (preset.context_depth or preset.hop_depth):
-            return pool, hops
-        first = scoring.fuse(
-            {"keyword": pool.keyword, "dense": pool.dense},
-            {
-                "keyword": preset.weights.keyword,
-                "dense": preset.weights.dense if vector is not None else 0.0,
-            },
-        )
-        best = np.argsort(-first, kind="stable")
-        if preset.hop_depth:
-            # Where the query names somebody, only what speaks of them leads on.
-            named = are_in(pool.rows.ids[best], candidates.named.ids)
-            start = (best[named] if named.any() else best)[: max(preset.context_depth, 10)]
-            hops = hop(source, pool.rows.ids[start], first[start], depth=preset.hop_depth)
-            ids = np.array(list(hops.score), dtype=np.int64)
-            pool = extended(source, pool, source.rows(ids), vector)
-        if preset.context_depth:
-            pool = widened(source, pool, best[: preset.context_depth], vector)
-        return pool, hops
+        reading = read(pool, query, intent, self.vocabulary, every_turn=self.every_turn)
+        return _LookedUp(candidates, pool, claims, fact_sources, reading)
 
 
 class _LookedUp(NamedTuple):
@@ -522,17 +417,9 @@ class _LookedUp(NamedTuple):
 
     candidates: Candidates
     pool: Pool
-    hops: Reached
     claims: ScoredIds
     fact_sources: FactSources | None
     reading: Reading
-
-
-def _signal(ranking: Ranking) -> float:
-    """Share of the query, 0..1, that the text of a single candidate meets; without a token table
-    whether any word was found."""
-    overlap = ranking.signals.get("overlap", ranking.pool.keyword > 0)
-    return float(overlap.max(initial=0))
 
 
 def _until(intent: Intent, times: NDArray[np.int64]) -> int | None:

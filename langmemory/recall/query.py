@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from itertools import islice
 from typing import Final
 
 from langmemory.languages import (
     SIGNS,
-    Question,
     is_unspaced,
     keyword_terms,
     word_forms,
 )
 from langmemory.languages.matching import MAX_TERMS
 from langmemory.ports.candidates import KeywordQuery
+from langmemory.recall.identifiers import Identifier, identifiers, joined, phrases
 from langmemory.recall.intent import Intent
 from langmemory.recall.vocabulary import Vocabulary
 
@@ -30,18 +30,10 @@ class Query:
     """Case-folded words worth looking up, distinct, in order; of a long text the rarest."""
     keyword: KeywordQuery | None
     """None when there is nothing to look up."""
-    category_terms: Mapping[str, frozenset[str]] = field(default_factory=dict)
-    """Words that a term is met by as well: things of the kind it names, a model's expansions."""
-    category_keyword: KeywordQuery | None = None
-    """Looks up the words of `category_terms`; it only adds candidates."""
+    identifiers: Sequence[Identifier] = ()
 
 
 _POSSESSIVE = re.compile(r"['’]s?$")
-MAX_CATEGORY_TERMS = 96
-"""Words of one look-up by category."""
-NO_KIND: frozenset[Question] = frozenset(("when", "who", "why", "how"))
-"""Questions that ask for something other than a kind they name: nothing is looked up for these
-(R@10 is the same with and without them)."""
 READ_TERMS = 512
 """Words that are read of a text."""
 MAX_NAMES: Final = 128
@@ -56,15 +48,11 @@ def read_query(
     text: str,
     intent: Intent,
     *,
-    expansions: str = "",
     vocabulary: Vocabulary | None = None,
     keywords: bool = True,
 ) -> Query:
-    """The query to ask; ``expansions`` are further words, which stand for every term;
-    without ``keywords`` nothing is looked up by words.
-
-    Text in quotation marks is looked up as a phrase too.
-    """
+    """The query to ask; without ``keywords`` nothing is looked up by words. Text in quotation marks is
+    looked up as a phrase too."""
     if vocabulary is None:
         terms = keyword_terms(text, intent.language)
     else:
@@ -76,36 +64,16 @@ def read_query(
         terms = tuple(dict.fromkeys((*called, *terms)))
     if intent.time_words:
         terms = tuple(term for term in terms if term not in intent.time_words)
-    kinds = intent.language.kinds
-    category_terms = {term: kinds[term] for term in terms if term in kinds}
-    further = frozenset(keyword_terms(expansions)).difference(terms) if expansions else frozenset()
-    if further:
-        own = {word for name in intent.names for word in keyword_terms(name, intent.language)}
-        category_terms = {
-            term: further | category_terms.get(term, frozenset())
-            for term in terms
-            if term not in own
-        }
-    every = (further, *category_terms.values())
-    category = dict.fromkeys(word for words in every for word in sorted(words))
-
-    asks_kind = bool(further) or not intent.asks & NO_KIND
-
-    def look_up(
-        words: Iterable[str], phrases: Iterable[str] = (), forms: tuple[str, ...] = ()
-    ) -> KeywordQuery | None:
-        found = tuple(filter(_is_word, words)), tuple(filter(_is_word, phrases))
-        if not keywords or not any(found):
-            return None
-        return KeywordQuery(terms=found[0], phrases=found[1], forms=forms)
-
-    return Query(
-        text=text,
-        terms=terms,
-        keyword=look_up(terms, intent.phrases, word_forms(terms, intent.language)),
-        category_terms=category_terms,
-        category_keyword=look_up(islice(category, MAX_CATEGORY_TERMS)) if asks_kind else None,
-    )
+    # Of several lines, the last one asks: "And 431?" goes on from another number.
+    last = text.rpartition("\n")[2]
+    asked = identifiers(last, intent.language) or identifiers(text, intent.language)
+    words = tuple(filter(_is_word, terms))
+    together = tuple(filter(_is_word, (*intent.phrases, *phrases(asked))))
+    keyword = None
+    if keywords and (words or together):
+        forms = (*word_forms(terms, intent.language), *joined(asked))
+        keyword = KeywordQuery(terms=words, phrases=together, forms=forms)
+    return Query(text=text, terms=terms, keyword=keyword, identifiers=asked)
 
 
 def _is_word(text: str) -> bool:

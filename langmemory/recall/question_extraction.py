@@ -22,7 +22,7 @@ from langmemory.languages import (
     sentence_starts,
     split_words,
 )
-from langmemory.languages.patterns import compiled
+from langmemory.languages.patterns import any_of, compiled
 from langmemory.recall.vocabulary import UNKNOWN_RARITY, Vocabulary, default_vocabulary
 
 LONG_CHARACTERS: Final = 600
@@ -51,6 +51,8 @@ def extract_question(message: str, vocabulary: Vocabulary | None = None) -> str:
     A question of a long message that tells little is followed by the words that tell most of the rest.
     ``vocabulary`` knows which words are rare; None is that of the embedded table.
     """
+    if (given := _given().search(message)) is not None:
+        return given[0]
     if len(message) <= LONG_CHARACTERS:
         return _bare(message)
     text = message.strip()
@@ -66,6 +68,11 @@ def extract_question(message: str, vocabulary: Vocabulary | None = None) -> str:
     for part in parts:
         rest = rest.replace(part, "\n", 1)
     return "\n".join((_bare(question), " ".join(_subject(rest, telling, vocabulary))))
+
+
+def _given() -> re.Pattern[str]:
+    """Matches a request up to the text that it brings along to be translated."""
+    return any_of(tuple(one for language in LANGUAGES.values() for one in language.translations))
 
 
 def _tells(question: str, words: set[str], vocabulary: Vocabulary) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -12,18 +12,17 @@ from numpy.typing import NDArray
 from langmemory.ids import are_in, distinct, indexes
 from langmemory.languages import compared, split_words
 from langmemory.ports.candidates import CandidateSource, ClaimQuery, Floats, Ids, Rows, ScoredIds
-from langmemory.recall import features
+from langmemory.recall import features, identifiers
 from langmemory.recall.candidates import Candidates
 from langmemory.recall.contentless import contentless
 from langmemory.recall.fact_sources import FactSources
-from langmemory.recall.hops import Reached
+from langmemory.recall.identifiers import Identifier
 from langmemory.recall.intent import Intent
 from langmemory.recall.interaction import Interaction, Texts, interact, join_texts
-from langmemory.recall.later_first import Succession
 from langmemory.recall.presets import Preset
 from langmemory.recall.query import Query, possible_names
 from langmemory.recall.scoring import min_max, weighted_sum
-from langmemory.recall.vocabulary import ASSISTANT, Flags, Vocabulary, stored
+from langmemory.recall.vocabulary import ASSISTANT, QUESTION, Vocabulary, stored
 
 SESSION_EVIDENCE = {"keyword": 1.0, "dense": 0.6, "overlap": 1.0}
 """Properties of a turn that count for its session; who said it does not."""
@@ -38,6 +37,8 @@ TOKEN_BYTES = 2
 # Chosen on the first three dev conversations, see benchmarks/results/recall.md.
 RADIUS = 4
 """Neighbouring turns on either side."""
+QUESTION_SHARE = np.float32(0.3)
+"""Of what a turn that only asks meets by itself, that counts: its answer meets fewer words of a query."""
 CONTEXT_DECAY = 0.9
 """Weight of a neighbour per position of distance."""
 SESSION_BEST = 3
@@ -79,17 +80,13 @@ class Ranking:
     """float32[n]: as ``own``, or that of the source a derived memory stands for."""
     settled: NDArray[np.int64]
     """int64: candidates by score, best first, without those that another stands for."""
-    succession: Succession
-    """`settled`, versions of one statement in the order of time."""
     order: NDArray[np.int64]
-    """int64: the order of `succession`, its head made diverse where the preset says so."""
+    """int64: `settled`, the later of what is close first, sessions capped where the query asks how something
+    changed."""
+    outdated: NDArray[np.bool_]
+    """bool[n]: turns that say nothing but what has given way since."""
     channels: Mapping[str, NDArray[np.int64]]
     fact_sources: FactSources | None
-    times: NDArray[np.int64]
-    """int64[n]: when each was said, a fact's last source for the fact."""
-    narrow: NDArray[np.int64] | None = None
-    """The order before that of an overview; None where none was asked for."""
-    hops: Reached = field(default_factory=Reached)
     collapsed: Ids = field(default_factory=lambda: np.empty(0, np.int64))
     """Candidates that a fact resting on them stands for; not in the order."""
 
@@ -202,6 +199,18 @@ def with_claims(
     return pool, found
 
 
+def identified(source: CandidateSource, pool: Pool, asked: Sequence[Identifier]) -> Floats:
+    """float32[n], 0..1: how well each candidate has the identifiers of a query, less where many have them."""
+    found = np.zeros(len(pool.rows.ids), np.float32)
+    some = np.flatnonzero(pool.keyword > 0)
+    texts = {one.id: one.text for one in source.memories(pool.rows.ids[some])}
+    for place in some.tolist():
+        if text := texts.get(int(pool.rows.ids[place])):
+            found[place] = identifiers.met(asked, text)
+    best = np.count_nonzero(found >= found.max(initial=0)) if found.any() else 1
+    return found / np.float32(1 + np.log2(best))
+
+
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Reading:
     """The words of n candidates, beside those of the query."""
@@ -214,10 +223,17 @@ class Reading:
     """None where the query has no words to look for, too."""
     contentless: NDArray[np.bool_]
     """bool[n]: see `contentless`."""
+    questions: NDArray[np.bool_]
+    """bool[n]: turns that ask and state nothing."""
+    asking: NDArray[np.bool_]
+    """bool[n]: whether the last sentence is a question."""
+    by_assistant: NDArray[np.bool_]
+    """bool[n]: turns of an assistant."""
+    around: dict[int, Ids]
+    """See `features.neighbour_index`."""
 
 
 def read(
-    source: CandidateSource,
     pool: Pool,
     query: Query,
     intent: Intent,
@@ -229,26 +245,42 @@ def read(
     contentless."""
     rows = pool.rows
     named = features.named_speakers(rows.speaker, query.terms)
+    around = features.neighbour_index(rows.thread, rows.position, RADIUS)
     nothing = np.zeros(len(rows.ids), dtype=np.bool_)
     if vocabulary is None or not any(rows.tokens):
-        return Reading(named=named, texts=None, met=None, contentless=nothing)
+        return Reading(
+            named=named,
+            texts=None,
+            met=None,
+            contentless=nothing,
+            questions=nothing,
+            asking=nothing,
+            by_assistant=nothing,
+            around=around,
+        )
     texts = join_texts(rows.tokens)
     names = {compared(word) for name in named for word in split_words(name)}
     words = [term for term in query.terms if compared(term) not in names] or list(query.terms)
     tokens = vocabulary.encode(" ".join(words))
+    questions, asking = texts.having(QUESTION), features.questions(texts, vocabulary)
     met = None
     if len(tokens):
         others = set(vocabulary.encode(query.text).tolist()).difference(tokens.tolist())
-        met = interact(
-            tokens,
-            texts,
-            vocabulary,
-            category_terms=_category_flags(query, vocabulary),
-            further=np.array(sorted(others), np.uint16),
-        )
+        further = np.array(sorted(others), np.uint16)
+        met = interact(tokens, texts, vocabulary, asking=questions, further=further)
     if not every_turn:
-        nothing = contentless(source, rows, texts, met, vocabulary, asks_when="when" in intent.asks)
-    return Reading(named=named, texts=texts, met=met, contentless=nothing)
+        times = texts.any(vocabulary.temporal) if "when" in intent.asks else None
+        nothing = contentless(rows, texts, met, around[-1], questions, asking, times)
+    return Reading(
+        named=named,
+        texts=texts,
+        met=met,
+        contentless=nothing,
+        questions=questions,
+        asking=asking,
+        by_assistant=texts.having(ASSISTANT),
+        around=around,
+    )
 
 
 def signals(
@@ -257,14 +289,10 @@ def signals(
     intent: Intent,
     vocabulary: Vocabulary | None,
     preset: Preset,
-    origins: Ids | None = None,
     fact_sources: FactSources | None = None,
 ) -> dict[str, Floats]:
-    """Every signal there is evidence for, float32[n], 0..1, by the name of its weight.
-
-    ``origins`` is where hops reached an item from, as in `features.context_match`. A contentless turn
-    has none of them by itself; it still tells what the turns around it are about.
-    """
+    """Every signal there is evidence for, float32[n], 0..1, by the name of its weight. A contentless turn
+    has none of them by itself; it still tells what the turns around it are about."""
     rows, texts, silent = pool.rows, reading.texts, reading.contentless
     if silent.any():
         lowest = pool.dense[~silent].min(initial=1.0) if pool.dense.any() else 0.0
@@ -273,18 +301,16 @@ def signals(
             keyword=np.where(silent, 0, pool.keyword).astype(np.float32),
             dense=np.where(silent, lowest, pool.dense).astype(np.float32),
         )
-    by_assistant = np.zeros(len(rows.ids), dtype=np.bool_)
-    if texts is not None:
-        by_assistant = texts.having(ASSISTANT)
     named = reading.named
+    states = np.where(reading.questions, QUESTION_SHARE, np.float32(1))
     found = {
-        "keyword": min_max(pool.keyword),
+        "keyword": min_max(pool.keyword * states),
         "speaker": features.spoken_by(
-            rows.speaker, named, by_assistant, asks_listener=intent.asks_listener
+            rows.speaker, named, reading.by_assistant, asks_listener=intent.asks_listener
         ),
     }
     if pool.dense.any():
-        found["dense"] = min_max(pool.dense)
+        found["dense"] = min_max(pool.dense) * states
     if len(rows.ids) and (spans := intent.spans(features.years_of(rows.said_at))):
         found["period"] = features.within(
             rows.said_at, spans, lag_days=PERIOD_LAG_DAYS, edge=intent.edge
@@ -295,19 +321,20 @@ def signals(
             said_at, half_life_days=preset.half_life_days, horizon=intent.horizon
         )
     if vocabulary is not None and texts is not None:
-        found |= _text_signals(texts, rows, reading, intent, vocabulary, origins)
+        facts = None if fact_sources is None else (fact_sources.derived, fact_sources.sources)
+        found |= _text_signals(texts, rows, reading, intent, vocabulary, facts)
     session = features.sessions(rows.thread, rows.said_at)
     evidence = weighted_sum(found, SESSION_EVIDENCE)
     found["session"] = features.session_evidence(evidence, session, best=SESSION_BEST)
-    if fact_sources is not None:
-        found |= fact_sources.signals(found)
     return found
 
 
-def weights_among(pool: Pool, intent: Intent, preset: Preset, terms: int = 0) -> dict[str, float]:
+def weights_among(
+    pool: Pool, reading: Reading, intent: Intent, preset: Preset, terms: int = 0
+) -> dict[str, float]:
     """The signal weights of a query with so many terms among these candidates: those of the preset, of
     what it asks for, and of documents as far as the candidates are some (see `DOCUMENT_TOKENS`)."""
-    weights = preset.weights_for(intent.asks)
+    weights = preset.weights_for(intent.asks, with_assistant=bool(reading.by_assistant.any()))
     rows = pool.rows
     if (rows.thread >= 0).any() or not any(rows.tokens) or not pool.keyword.any():
         return weights
@@ -339,7 +366,7 @@ def _text_signals(
     reading: Reading,
     intent: Intent,
     vocabulary: Vocabulary,
-    origins: Ids | None,
+    facts: tuple[Ids, Ids] | None,
 ) -> dict[str, Floats]:
     """The signals that come from token ids."""
     found: dict[str, Floats] = {}
@@ -348,29 +375,23 @@ def _text_signals(
     met = reading.met
     if met is None:
         return found
-    around = features.neighbour_index(rows.thread, rows.position, RADIUS)
-    asking = features.questions(texts, vocabulary)
-    found["declarative"] = 1 - asking.astype(np.float32)
+    around = reading.around
+    found["declarative"] = 1 - reading.asking.astype(np.float32)
     overlap = met.shares @ met.matches
-    found["overlap"] = np.where(reading.contentless, 0, overlap).astype(np.float32)
-    found["related"] = met.related
+    states = np.where(reading.questions, QUESTION_SHARE, np.float32(1))
+    found["overlap"] = np.where(reading.contentless, 0, overlap * states).astype(np.float32)
+    found["related"] = met.related * states
     found["preceding_context"], found["context_match"] = features.context_match(
-        met.matches, met.shares, around, decay=CONTEXT_DECAY, origins=origins
+        met.matches,
+        met.shares,
+        around,
+        decay=CONTEXT_DECAY,
+        states=states,
+        muted=reading.questions,
+        facts=facts,
     )
-    found["answers_previous"] = features.answers_previous(overlap, asking, around[-1])
+    found["answers_previous"] = features.answers_previous(overlap, reading.asking, around[-1])
     return found
-
-
-def _category_flags(query: Query, vocabulary: Vocabulary) -> dict[int, Flags]:
-    """The tokens that stand for a term, by the term's token; only terms of a single token."""
-    if not query.category_terms:
-        return {}
-    tokens = {term: vocabulary.encode(term) for term in query.category_terms}
-    return {
-        int(tokens[term][0]): vocabulary.flags(words)
-        for term, words in query.category_terms.items()
-        if len(tokens[term]) == 1
-    }
 
 
 def taken(rows: Rows, index: Ids) -> Rows:

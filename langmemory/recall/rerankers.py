@@ -3,7 +3,8 @@
 ``cross-encoder:MODEL`` and ``bge:MODEL`` score each pair of question and text (Nogueira and Cho 2019) with
 sentence-transformers; ``colbert:MODEL`` compares their words (Khattab and Zaharia 2020) with transformers.
 Both come with the extra "rerank". A name alone, as ``bge``, takes the model in `DEFAULTS`. The weights are
-fetched from Hugging Face when first used, or MODEL is a folder.
+fetched from Hugging Face when first used, or MODEL is a folder. ``mmr:LAMBDA`` needs neither: it prefers what
+says something else than the results before it, by the embedded model.
 """
 
 from __future__ import annotations
@@ -15,7 +16,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
+from numpy.typing import NDArray
 
+from langmemory.embeddings.static import StaticEmbedder
 from langmemory.errors import ConfigError, with_extra
 from langmemory.recall.models import Reranker
 
@@ -30,6 +33,10 @@ DEFAULTS: Final[Mapping[str, str]] = {
 }
 """Family to the model it means without another: 22 million parameters, English; 568 million, 100 languages;
 110 million, English."""
+MMR: Final = "mmr"
+MMR_LAMBDA: Final = "0.7"
+"""Weight of the score beside the difference, 0..1 (Carbonell and Goldstein 1998). On the dev conversations
+every one below 1 lost evidence: R@10 .818 with .7 instead of .838."""
 LONGEST: Final = 2_000
 """Characters of a memory that are read."""
 BATCH: Final = 16
@@ -49,7 +56,7 @@ Scoring = Callable[[str, Sequence[str]], "Floats"]
 
 def is_reranker(name: str) -> bool:
     """Return whether a name is that of a reranker rather than of a chat model."""
-    return name.partition(":")[0] in DEFAULTS
+    return name.partition(":")[0] in (MMR, *DEFAULTS)
 
 
 def named_reranker(name: str) -> Reranker:
@@ -59,14 +66,57 @@ def named_reranker(name: str) -> Reranker:
         ConfigError: There is no such family, or its packages or its model are missing.
     """
     family, _, model = name.partition(":")
+    if family == MMR:
+        return mmr_reranker(model or MMR_LAMBDA)
     if family not in DEFAULTS:
         raise ConfigError(
-            f"There is no reranker {name!r}. Known: {', '.join(DEFAULTS)}, each alone or with a model, as "
-            f'"bge:{DEFAULTS["bge"]}".'
+            f"There is no reranker {name!r}. Known: {MMR}, {', '.join(DEFAULTS)}, each alone or with a "
+            f'model, as "bge:{DEFAULTS["bge"]}".'
         )
     make = _colbert if family == "colbert" else _cross_encoder
     with loading(f"The reranker {name!r}"):
         return scoring_reranker(make(model or DEFAULTS[family]))
+
+
+def mmr_reranker(lambda_: str) -> Reranker:
+    """Return a reranker by maximal marginal relevance.
+
+    Raises:
+        ConfigError: ``lambda_`` is no number from 0 to 1.
+    """
+    try:
+        weight = float(lambda_)
+    except ValueError:
+        weight = -1.0
+    if not 0 <= weight <= 1:
+        raise ConfigError(f"The lambda of 'mmr:{lambda_}' must be a number from 0 to 1.")
+    embedder = StaticEmbedder()
+
+    def rerank(query: str, results: Sequence[RecallResult]) -> list[int]:
+        vectors = np.asarray(embedder.embed_documents([one.text for one in results]), np.float32)
+        score = np.array([one.parts.get("rank", one.score) for one in results], np.float32)
+        order: list[int] = mmr(score, vectors, lambda_=weight, limit=len(results)).tolist()
+        return order
+
+    return rerank
+
+
+def mmr(score: Floats, vectors: Floats, *, lambda_: float, limit: int) -> NDArray[np.int64]:
+    """int64[limit]: greedy order by maximal marginal relevance (Carbonell and Goldstein 1998):
+    ``lambda * score - (1 - lambda) * highest cosine to what was taken``.
+
+    ``score`` float32[n], 0..1; ``vectors`` float32[n, dims], L2-normalised or zero.
+    """
+    worth = np.float32(lambda_) * score
+    weight = np.float32(1 - lambda_)
+    nearest = np.zeros(len(score), dtype=np.float32)
+    order: list[int] = []
+    for _ in range(min(limit, len(score))):
+        best = int(np.argmax(worth - weight * nearest))
+        order.append(best)
+        worth[best] = -np.inf
+        np.maximum(nearest, vectors @ vectors[best], out=nearest)
+    return np.array(order, dtype=np.int64)
 
 
 @contextmanager

@@ -26,25 +26,6 @@ SESSIONS: Final = 10
 """More are returned as far as they are found, and not looked for further: there may be no more."""
 
 
-def mmr(score: Floats, vectors: Floats, *, lambda_: float, limit: int) -> NDArray[np.int64]:
-    """int64[limit]: greedy order by maximal marginal relevance (Carbonell and Goldstein 1998):
-    ``lambda * score - (1 - lambda) * highest cosine to what was taken``.
-
-    ``score`` float32[n], 0..1; ``vectors`` float32[n, dims], L2-normalised or zero. Off by
-    default: on the dev conversations every lambda below 1 lost evidence.
-    """
-    worth = np.float32(lambda_) * score
-    weight = np.float32(1 - lambda_)
-    nearest = np.zeros(len(score), dtype=np.float32)
-    order: list[int] = []
-    for _ in range(min(limit, len(score))):
-        best = int(np.argmax(worth - weight * nearest))
-        order.append(best)
-        worth[best] = -np.inf
-        np.maximum(nearest, vectors @ vectors[best], out=nearest)
-    return np.array(order, dtype=np.int64)
-
-
 def spread(order: NDArray[np.int64], session: NDArray[np.int64], cap: int) -> NDArray[np.int64]:
     """The order with what exceeds ``cap`` of one session behind all else; ``session`` int64[n], -1 for
     what was said in none."""
@@ -56,11 +37,6 @@ def spread(order: NDArray[np.int64], session: NDArray[np.int64], cap: int) -> ND
         seen[one] = seen.get(one, 0) + 1
         (first if one < 0 or seen[one] <= cap else later).append(place)
     return np.array(first + later, np.int64)
-
-
-CURRENT: Final = "kept_current"
-"""Field of a value that is brought up to date under its key, so that it holds whatever was said since:
-many such statements differ by a few words, and none is a version of another."""
 
 
 class Deduplication:
@@ -146,6 +122,7 @@ def select(
         lowest=lowest,
     )
     results, ids = selection.results, ranking.pool.rows.ids
+    overlap = ranking.signals.get("overlap", np.zeros_like(ranking.score))
     seen = Deduplication(preset.dedupe_threshold)
     for start in range(0, len(order), limit):
         part = order[start : start + limit]
@@ -166,9 +143,10 @@ def select(
                 "keyword": float(ranking.pool.keyword[place]),
                 "relevance": float(ranking.relevance[place]),
                 "rank": float(ranking.score[place]),
+                "overlap": float(overlap[place]),
             }
-            if ranking.succession.newer[place] >= 0 and not memory.value.get(CURRENT):
-                parts["earlier"] = 1.0  # a later version of it was said
+            if ranking.outdated[place]:
+                parts["earlier"] = 1.0
             if ranking.score[place] > ranking.own[place]:
                 parts["derivation"] = float(ranking.score[place])
             results.append(RecallResult(memory=memory, score=float(scores[place]), parts=parts))

@@ -117,7 +117,6 @@ def _is_right(word: str, stem: str, language: Language, source: WordSource) -> b
             one.temporal_words,
             one.times.months,
             one.times.day_names,
-            one.kinds,
         )
     ):
         return True

@@ -28,6 +28,8 @@ Flags = NDArray[np.bool_]
 _WORD_SETS = 128
 """Sets of words whose flags are kept, 65 kB each."""
 
+TABLE_LANGUAGE: Final = "en"
+"""Of the embedded table."""
 _WORDS = 16_384
 """Words whose rarity is kept."""
 UNKNOWN_RARITY: Final = 450.0
@@ -42,7 +44,14 @@ inflections what a stemmer does (McNamee and Mayfield 2004), and more where ther
 _DATE = re.compile(r"\d(?<=\b\d)\d?\.\s?\d{1,2}\.")
 _DATE_WORD: Final = "14.2."
 ASSISTANT: Final = _IDS - 1
-"""The mark of what an assistant said; no word's hash."""
+"""The mark of what an assistant said."""
+QUESTION: Final = _IDS - 2
+"""The mark of a turn that asks and states nothing, see `contentless.doing`; with `EMPTY`, of one that says
+that something is not known."""
+EMPTY: Final = _IDS - 3
+"""The mark of a turn that says nothing."""
+MARKS: Final = (ASSISTANT, QUESTION, EMPTY)
+"""No word's hash is one of them."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True, eq=False)
@@ -62,7 +71,7 @@ class Vocabulary:
     continues: Flags
     """Pieces that go on with the word before them."""
     marks: Flags
-    """Punctuation, and the mark of what an assistant said."""
+    """Punctuation, and `MARKS`."""
     ends: NDArray[np.int8]
     """int8[v]: 1 for a token that ends a question, -1 for one that ends another sentence."""
     temporal: Flags
@@ -132,6 +141,7 @@ def default_vocabulary() -> Vocabulary:
     weights = np.zeros(_IDS, dtype=np.float32)
     weights[: len(known)] = known
     weights[HASHED:] = np.median(known)  # as a word of middling rarity
+    weights[list(MARKS)] = 0
 
     marks = np.zeros(_IDS, dtype=np.bool_)
     marks[_single_tokens(embedder, list("!\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~。，！？；：、…–—"))] = (
@@ -143,7 +153,7 @@ def default_vocabulary() -> Vocabulary:
     meaning[_single_tokens(embedder, sorted(LANGUAGES["en"].stop_words))] = False
     inverse = np.zeros(_IDS, dtype=np.float32)
     np.divide(1.0, weights, out=inverse, where=meaning)
-    marks[ASSISTANT] = True
+    marks[list(MARKS)] = True
     continues = np.zeros(_IDS, dtype=np.bool_)
     continues[[id_ for piece, id_ in embedder.token_ids().items() if piece.startswith("##")]] = True
 
@@ -182,10 +192,10 @@ def in_table(ids: NDArray[Any]) -> NDArray[Any]:
     return np.where(ids < HASHED, ids, 0)
 
 
-def stored(ids: TokenIds, text: str, *, by_assistant: bool = False) -> bytes:
+def stored(ids: TokenIds, text: str, marks: Sequence[int] = ()) -> bytes:
     """The tokens that an item keeps of a text that the embedder has split into these ids: these, and
     after them tokens of their own for words of other scripts, for words and dates that tell time and that the
-    table has only in pieces, and for whether an assistant said it, whatever its name."""
+    table has only in pieces, and those of `MARKS` that it has."""
     words = split_words(text)
     other = [] if text.isascii() else [word for word in words if not word.isascii()]
     further = [_hashed(word) for word in other if _is_foreign(word)]
@@ -194,9 +204,14 @@ def stored(ids: TokenIds, text: str, *, by_assistant: bool = False) -> bytes:
     further += map(_hashed, sorted(times.intersection(words) | times.intersection(bare)))
     if _DATE.search(text):
         further.append(_hashed(_DATE_WORD))
-    if by_assistant:
-        further.append(ASSISTANT)
+    further += marks
     return ids.tobytes() + np.array(further, np.uint16).tobytes()
+
+
+def words_of(blob: bytes | None) -> TokenIds:
+    """uint16[n]: the tokens that an item keeps, without `MARKS`; none where it keeps none."""
+    tokens = np.frombuffer(blob or b"", np.uint16)
+    return tokens[tokens < min(MARKS)]
 
 
 def _is_foreign(word: str) -> bool:
@@ -208,7 +223,8 @@ def _hashed(word: str) -> int:
     """The token of a word of its own."""
     if _is_foreign(word) and not is_unspaced(word):
         word = compared(word)[:_STEM]
-    return HASHED + crc32(word.encode("utf-8", "replace")) % (ASSISTANT - HASHED)
+    token = HASHED + crc32(word.encode("utf-8", "replace")) % (ASSISTANT - HASHED)
+    return token - len(MARKS) if token in MARKS else token
 
 
 def _temporal_words() -> list[str]:

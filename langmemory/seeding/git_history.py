@@ -17,7 +17,6 @@ from langmemory.changes import AddMemory, Change, Facets, UpdateMemory
 from langmemory.languages import detect_language
 from langmemory.pluralize import counted
 from langmemory.ports.facts import digest
-from langmemory.recall.selection import CURRENT
 from langmemory.seeding.git_log import Commit, commits, cut_off
 from langmemory.seeding.subjects import Subjects, names
 
@@ -213,7 +212,6 @@ def facts(history: GitHistory, known: Mapping[str, Mapping[str, Any]]) -> Iterat
     for key, text, work in _work_facts(history):
         assert work.last is not None
         value = _value(text, "fact", f"git log, newest commit {work.newest[:12]}", work.last)
-        value[CURRENT] = True
         if key not in known:
             yield AddMemory(key=key, value=value, facets=Facets(kind="semantic"))
         elif known[key].get("text") != text:

@@ -85,28 +85,30 @@ def test_the_demo_tells_its_story_without_a_model(tmp_path: Path) -> None:
         "An example of an answer (written by hand from the block"
     )
     assert label
-    for word in ("hazelnuts", "EpiPen", "Emil", "Juna", "Katrin"):
+    for word in ("July 2027", "1 February", "teacher", "Lagazuoi", "30"):
         assert word in answer
         assert word in block.partition("from memory, ")[2]
     reflected = " ".join(shown.partition("Reflect")[2].partition("Reopen")[0].split())
     for words in (
         "190 messages read in", "– Lena lives in Hamburg.", "in March Lena lives in Hamburg.",
         "now Lena lives in Valencia.", "supersede: lives_in has one value at a time",
-        "found by way of Katrin → parent of Emil → allergic to hazelnuts", "langmemory undo reflect/",
+        "in the graph: Lena <-sibling_of- Katrin -parent_of-> Emil", "langmemory undo reflect/",
     ):  # fmt: skip
         assert words in reflected
     picture = tmp_path.with_name("pictures") / "langmemory-demo.png"
     assert picture.read_bytes().startswith(b"\x89PNG")
     assert "the same 3 memories in the same order" in shown
-    assert "hazelnuts" in shown.split("Chat")[-1]
     year = " ".join(shown.partition("6  Age")[2].split())
     for words in (
-        "1.00 timeless Emil is allergic to hazelnuts.", "promoted to mandate 'Emil is allergic",
-        "put away 'Fritzi is Lena's friend.' (unused for", "Does it still matter?",
-        "delete, extend, pin, leave", "The summary of 2026-07", "Lena: We moved to Valencia on 28 June",
-        "MEMORY.md, ", "- Fritzi is Lena's friend.", "memory is the same as before.",
+        "1.00 timeless Emil is allergic to hazelnuts.", "1.00 habitual Fritzi is Lena's friend.",
+        "promoted to mandate 'Emil is allergic",
+        "put away 'Lena no longer works at Kontur Verlag.' (unused for", "Does it still matter?",
+        "delete, extend, pin, leave", "The summary of 2026-07", "Lena lives in Valencia.",
+        "memory is the same as before.",
     ):  # fmt: skip
         assert words in year
+    kept = year.partition("What changed")[2].partition("The summary")[0]
+    assert not re.search(r"Fritzi|Tomás|Aigua Clara|lives in", kept), "what matters does not fade"
     assert "Lena is vegetarian." not in year.partition("What changed")[0], "it no longer holds"
     assert shown.rstrip().endswith("in a browser, at http://127.0.0.1:8765/memory/")
     assert list(tmp_path.iterdir()) == []
@@ -139,7 +141,7 @@ def test_the_demo_begins_with_a_hit_and_counts_what_it_shows(tmp_path: Path) -> 
 def test_the_example_of_an_answer_rests_on_the_sample() -> None:
     """The example answer without a model repeats Lena's words and adds nothing."""
     said = SAMPLE.read_text(encoding="utf-8")
-    for word in ("Emil", "hazelnuts", "EpiPen", "Juna", "Katrin"):
+    for word in ("July 2027", "1 February", "Fritzi", "teacher", "Lagazuoi", "80 euros"):
         assert word in example_answer()
         assert word in said
 
@@ -168,7 +170,7 @@ def test_the_demo_fits_a_narrow_terminal(tmp_path: Path) -> None:
     assert "No picture: " in shown
     told = shown.partition("Recall")[2].partition("Reflect")[0]
     assert max(map(len, told.splitlines())) <= 60
-    assert "our greyhound. We got him from a shelter near Seville" in " ".join(told.split())
+    assert "a greyhound. We got him from a shelter near Seville" in " ".join(told.split())
 
 
 def test_the_demo_says_which_extra_draws_the_picture(
@@ -215,7 +217,7 @@ def test_the_demo_lets_an_ollama_model_answer(tmp_path: Path, ollama: OllamaServ
     shown = demo(tmp_path)
     assert "You said: " in shown
     assert "written by hand" not in shown
-    assert "hazelnuts" in ollama.chats()[0]["messages"][0]["content"]
+    assert "July 2027" in ollama.chats()[0]["messages"][0]["content"]
 
 
 @pytest.mark.parametrize(

@@ -143,7 +143,7 @@ def test_the_three_tiers() -> None:
         ),
         trace=Trace(),
     )  # fmt: skip
-    block = disclose(recalled)
+    block = disclose(recalled, min_score=0.02)
     id = {key: note_id(("users", "anna"), key) for key in ("m1", "m2", "g1", "r1", "r2")}
     assert block.text.splitlines() == [
         "<recalled_memories>",
@@ -213,9 +213,15 @@ def test_guardrails_of_plain_stores_go_by_the_search_score() -> None:
     guard = {"content": "careful", "priority": "guardrail"}
     found = SearchItem(("u",), "k", guard, NOW, NOW, score=0.5)
     listed = Item(value=guard, key="k", namespace=("u",), created_at=NOW, updated_at=NOW)
-    assert disclose([found]).entries
-    assert not disclose([listed]).entries
-    assert disclose([listed], min_score=None).entries
+    assert disclose([found], min_score=0.5).entries
+    assert not disclose([found], min_score=0.6).entries
+    assert not disclose([listed], min_score=0.02).entries
+
+
+def test_every_guardrail_that_was_recalled_is_shown() -> None:
+    """Whoever recalls chooses the guardrails for a prompt; a block leaves none out for its low score."""
+    low = result(memory("g", "run the migration on a copy first", "guardrail"), 0.001)
+    assert lines(disclose([low])) == lines(disclose([low], min_score=None)) != []
 
 
 def test_the_block_is_marked_as_injected() -> None:

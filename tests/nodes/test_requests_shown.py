@@ -69,7 +69,7 @@ def test_a_wish_is_nobody_elses_order(store: MemoryStore) -> None:
     state = {**asking("How are you?"), **node.invoke(asking("How are you?"), run("tom", "s"))}
     assert block(state, "G") == ["Tom wants answers in French."]
     assert block(state, "M") == []
-    state["messages"] = [*state["messages"], HumanMessage("How are you now?", id="q2")]
+    state["messages"] = [*state["messages"], HumanMessage("Who wants answers in French?", id="q2")]
     for who in ("anna", None):
         shown = node.invoke(state, run(who, "s"))
         assert block(shown, "G") == []

@@ -141,18 +141,19 @@ def test_ordinary_text_stays(said: str) -> None:
 
 
 PASSWORDS_TOLD = [
-    "The guest wifi password is bluebadger7",
-    "The guest wifi password is quietotter3",
-    "since the ferry. The Netflix password is herring44",
-    "the Spotify password is herring45 I assume",
-    "The Netflix password is salmon71",
+    "bluebadger7",
+    "quietotter3",
+    "herring44",
+    "herring45",
+    "salmon71",
+    "goelandbleu22",
 ]
-"""Invented passwords in `later-first.jsonl`."""
+"""Invented passwords in `later-first.jsonl` and `typed-fit.jsonl`."""
 
 
 def test_conversations_of_the_benchmarks_stay() -> None:
     """In all conversations of the repository nothing is taken for a credential but the passwords that
-    two of them tell."""
+    two files tell."""
     folder = Path(__file__).parents[2] / "benchmarks" / "conversations"
     found = [
         said
@@ -160,7 +161,8 @@ def test_conversations_of_the_benchmarks_stay() -> None:
         for said in _texts([json.loads(line) for line in file.read_text("utf-8").splitlines()])
         if redact_credentials(said).counts
     ]
-    assert found == PASSWORDS_TOLD
+    assert len(found) == len(PASSWORDS_TOLD)
+    assert all(map(str.__contains__, found, PASSWORDS_TOLD))
 
 
 def _texts(value: Any) -> list[str]:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Sequence
 from datetime import UTC, datetime
+from functools import partial
+from typing import Any
 
 import apsw
 import numpy as np
@@ -12,20 +14,23 @@ from langmemory.embeddings.static import StaticEmbedder
 from langmemory.engines.sqlite.search.keyword_search import match_expression
 from langmemory.languages import index_text
 from langmemory.ports.candidates import (
+    NOTHING,
     UNKNOWN_TIME,
     ClaimQuery,
-    Edges,
     Floats,
     Ids,
     KeywordQuery,
-    Level,
-    Retold,
     Rows,
     ScoredIds,
     Uses,
 )
-from langmemory.types import Memory
+from langmemory.ports.sparse import Pairs
+from langmemory.recall import BALANCED, Preset, default_vocabulary, run
+from langmemory.recall.further import look_further
+from langmemory.recall.models import Expander, Reranker
+from langmemory.types import Memory, Recall
 
+VOCABULARY = default_vocabulary()
 NOW = datetime(2024, 6, 1, 12, tzinfo=UTC)
 
 
@@ -47,22 +52,46 @@ def memory(number: int, text: str, **facets: object) -> Memory:
     return Memory(**(defaults | facets))  # type: ignore[arg-type]
 
 
+def ask(
+    source: MemorySource,
+    query: str,
+    *,
+    preset: Preset = BALANCED,
+    limit: int = 3,
+    expander: Expander | None = None,
+    reranker: Reranker | None = None,
+    **options: Any,
+) -> Recall:
+    """Recall from a source as a store does it: with further looks, and models around them."""
+    vector = VOCABULARY.embedder.embed_documents([query])[0]
+    options = {"vector": vector, "now": NOW, "vocabulary": VOCABULARY} | options
+    wanted = max(limit, preset.rerank_depth) if reranker else limit
+    degraded = options.pop("degraded", ())
+    look = partial(run, source=source, preset=preset, limit=wanted, **options)
+    return look_further(
+        query,
+        look(query, degraded=degraded),
+        look,
+        preset=preset,
+        vocabulary=VOCABULARY,
+        limit=limit,
+        expander=expander,
+        reranker=reranker,
+    )
+
+
 class MemorySource:
-    """Holds memories in a list; exact cosine, FTS5 keywords, position neighbours, given edges and names."""
+    """Holds memories in a list; exact cosine, FTS5 keywords, neighbours, given pairs of facts and turns."""
 
     def __init__(
         self,
         memories: Sequence[Memory],
         *,
         embed: bool = True,
-        edges: Sequence[tuple[int, int, str]] = (),
-        named: Mapping[str, Sequence[int]] | None = None,
         derived: Sequence[tuple[int, int]] = (),
     ) -> None:
         self.by_id = {m.id: m for m in memories}
         self.ids = np.array([m.id for m in memories], dtype=np.int64)
-        self.links = edges
-        self.named = named or {}
         self.derived = derived
         self.hidden: frozenset[str] = frozenset()
         embedder = StaticEmbedder()
@@ -140,17 +169,17 @@ class MemorySource:
             text, apsw.FTS5_TOKENIZE_QUERY, None, include_offsets=False, include_colocated=False
         )  # type: ignore[return-value]
 
+    def sparse(self, vector: Pairs, limit: int) -> ScoredIds:
+        return NOTHING
+
     def window(self, since: int, until: int, limit: int) -> Ids:
         said = {i: micros(m.valid_at or m.created_at) for i, m in self.by_id.items()}
         inside = sorted((i for i in said if since <= said[i] < until), key=lambda i: -said[i])
         return np.array(inside[:limit], dtype=np.int64)
 
     def cosines(self, vector: Floats, ids: Ids) -> Floats:
-        return self.vectors(ids) @ vector
-
-    def vectors(self, ids: Ids) -> Floats:
-        vectors: Floats = self.matrix[[self.row[int(i)] for i in ids]]
-        return vectors
+        found: Floats = self.matrix[[self.row[int(i)] for i in ids]] @ vector
+        return found
 
     def rows(self, ids: Ids) -> Rows:
         found = [self.by_id[int(i)] for i in ids]
@@ -201,50 +230,17 @@ class MemorySource:
     def successors(self, ids: Ids) -> tuple[Ids, Ids]:
         return ids[:0], ids[:0]
 
-    def outdated(self, ids: Ids) -> Ids:
-        return np.empty(0, np.int64)
+    def outdated(self, ids: Ids) -> Sequence[tuple[int, bytes]]:
+        return ()
 
     def of_others(self, ids: Ids) -> Ids:
         return np.empty(0, np.int64)
 
-    def edges(self, ids: Ids, fan_out: int) -> Edges:
-        reached: list[int] = []
-        origins: list[int] = []
-        labels: list[str] = []
-        for origin, i in enumerate(ids.tolist()):
-            steps = [(b, label) for a, b, label in self.links if a == i]
-            steps += [(a, label) for a, b, label in self.links if b == i]
-            for other, label in steps[:fan_out]:
-                reached.append(other)
-                origins.append(origin)
-                labels.append(label)
-        return Edges(
-            np.array(reached, dtype=np.int64),
-            np.array(origins, dtype=np.int64),
-            np.ones(len(labels), dtype=np.float32),
-            labels,
-            np.ones(len(labels), dtype=np.bool_),
-        )
-
-    def entity(self, names: Iterable[str], ids: Ids, limit: int) -> ScoredIds:
-        asked = {name.casefold() for name in names} if self.named else set()
-        found = {i for name in asked for i in self.named.get(name, ())}
-        known = found.intersection(ids.tolist())
-        best = np.array([*sorted(known), *sorted(found - known)[:limit]], dtype=np.int64)
-        return ScoredIds(best, np.ones(len(best), dtype=np.float32))
-
     def claims(self, query: ClaimQuery, limit: int) -> ScoredIds:
-        return ScoredIds(np.empty(0, np.int64), np.empty(0, np.float32))
+        return NOTHING
 
     def rivals(self, ids: Ids, now: int) -> tuple[Ids, Ids]:
         return ids[:0], ids[:0]
-
-    def retold_with(self, ids: Ids) -> Retold:
-        return Retold(ids[:0], ids[:0])
-
-    def retold_in(self, level: Level, since: int | None, until: int | None) -> Retold:
-        nothing = np.empty(0, np.int64)
-        return Retold(nothing, nothing)
 
     def memories(self, ids: Ids) -> list[Memory]:
         return [self.by_id[int(i)] for i in ids]

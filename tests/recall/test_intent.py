@@ -84,6 +84,8 @@ def test_questions_are_recognised(query: str, asks: str) -> None:
         ("hace dos meses", (2024, 4, 1), (2024, 5, 1)),
         ("三天前", (2024, 6, 9), (2024, 6, 10)),
         ("in the last two weeks", (2024, 5, 29), (2024, 6, 13)),
+        ("in den letzten zwei Wochen", (2024, 5, 29), (2024, 6, 13)),
+        ("en las últimas dos semanas", (2024, 5, 29), (2024, 6, 13)),
         ("the day before yesterday", (2024, 6, 10), (2024, 6, 11)),
         ("vorgestern", (2024, 6, 10), (2024, 6, 11)),
         ("last weekend", (2024, 6, 8), (2024, 6, 10)),
@@ -97,19 +99,14 @@ def test_questions_are_recognised(query: str, asks: str) -> None:
         ("am 12.05.2023", (2023, 5, 12), (2023, 5, 13)),
         ("on 5/7/2023", (2023, 5, 7), (2023, 5, 8)),
         ("last weekend before 10 April 2023", (1970, 1, 1), (2023, 4, 10)),
-        ("what is planned for the day after tomorrow", (2024, 6, 14), (2024, 6, 15)),
         ("who called last night", (2024, 6, 11), (2024, 6, 12)),
         ("what did I say this morning", (2024, 6, 12), (2024, 6, 13)),
-        ("was steht übermorgen an", (2024, 6, 14), (2024, 6, 15)),
         ("¿Qué dije esta mañana?", (2024, 6, 12), (2024, 6, 13)),
-        ("¿Qué tengo pasado mañana?", (2024, 6, 14), (2024, 6, 15)),
         ("¿Quién llamó anoche?", (2024, 6, 11), (2024, 6, 12)),
         ("¿Quién me ayudó el verano pasado?", (2023, 6, 1), (2023, 9, 1)),
         ("我大前天在干嘛", (2024, 6, 9), (2024, 6, 10)),
-        ("後天有什麼安排", (2024, 6, 14), (2024, 6, 15)),
         ("我昨晚说了什么", (2024, 6, 11), (2024, 6, 12)),
         ("上上周我去了哪里", (2024, 5, 27), (2024, 6, 3)),
-        ("下下周三有什么安排", (2024, 6, 26), (2024, 6, 27)),
         ("on sep. 3, 2023", (2023, 9, 3), (2023, 9, 4)),
         ("2023年五月", (2023, 5, 1), (2023, 6, 1)),
         ("去年十二月二十五号", (2023, 12, 25), (2023, 12, 26)),
@@ -122,6 +119,29 @@ def test_times_become_windows(query: str, since: tuple[int, ...], until: tuple[i
         datetime(*since, tzinfo=UTC),  # type: ignore[misc,arg-type]
         datetime(*until, tzinfo=UTC),  # type: ignore[misc,arg-type]
     )
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "what is planned for the day after tomorrow",
+        "any ideas for dinner tonight?",
+        "book me a table for next Friday",
+        "what should I wear tomorrow at the wedding",
+        "who may march in may?",
+        "plans for fall 2024",
+        "was steht übermorgen an",
+        "was ziehe ich heute Abend an",
+        "¿Qué tengo pasado mañana?",
+        "¿qué cocino esta noche?",
+        "後天有什麼安排",
+        "下下周三有什么安排",
+    ],
+)
+def test_when_something_will_be_is_not_when_it_was_said(query: str) -> None:
+    """A time to come, in a request that does not speak of the past, is no time to look in."""
+    intent = read_intent(query, NOW)
+    assert (intent.period, intent.window) == (None, None)
 
 
 def test_a_month_without_a_year_is_a_period_of_any_year() -> None:
@@ -204,9 +224,9 @@ def test_verbs_are_not_months() -> None:
         ("what happened in may", 5),
         ("what did i say on may 3", 5),
         ("trips of march 2023", 3),
-        ("who may march in may?", 5),
+        ("who was there in may?", 5),
         ("what did we do in the fall", 9),
-        ("plans for fall 2024", 9),
+        ("what happened in fall 2023", 9),
     ],
 )
 def test_months_may_be_written_small(query: str, month: int) -> None:
@@ -295,12 +315,12 @@ def test_days_begin_where_now_is() -> None:
     day = datetime(2023, 12, 31, tzinfo=tokyo), datetime(2024, 1, 1, tzinfo=tokyo)
     assert read_intent("yesterday", now).window == day
     assert read_intent("on 31 December 2023", now).window == day
-    assert read_intent("on 31 December", now).spans(range(2023, 2024)) == [day]
+    assert read_intent("what was on 31 December", now).spans(range(2023, 2024)) == [day]
 
 
 def test_a_range_of_months_without_a_year_is_of_any_year() -> None:
     """ "Between May and July" is May to July of every year there is."""
-    intent = read_intent("between May and July", NOW)
+    intent = read_intent("what happened between May and July", NOW)
     assert intent.window is None
     assert intent.spans(range(2022, 2023)) == [
         (datetime(2022, 5, 1, tzinfo=UTC), datetime(2022, 8, 1, tzinfo=UTC))
@@ -311,9 +331,9 @@ def test_a_range_of_months_without_a_year_is_of_any_year() -> None:
     ("query", "month", "day"),
     [
         ("五月发生了什么", 5, None),
-        ("十一月三十日", 11, 30),
+        ("十一月三十日我去了哪里", 11, 30),
         ("三月份我做了什么", 3, None),
-        ("十月十日", 10, 10),
+        ("十月十日我做了什么", 10, 10),
         ("月亮是什么", None, None),
         ("我睡了三个月", None, None),
     ],

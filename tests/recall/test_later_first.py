@@ -13,7 +13,7 @@ SAID = (
     ("2026-02-02", "Petra", "The standup is at 9:30 in room Kestrel."),
     ("2026-02-02", "Petra", "Anna's retro is on Mondays."),
     ("2026-03-09", "Petra", "Ben's retro is on Thursdays."),
-    ("2026-04-06", "Ilan", "The standup is at 10 now, in room Kestrel."),
+    ("2026-04-06", "Petra", "The standup is at 10 now, in room Kestrel."),
     ("2026-02-03", "Petra", "My locker is number 14."),
     ("2026-04-07", "Ilan", "My locker is number 22."),
     ("2026-05-04", "Petra", "Lunch orders are due by noon on Fridays."),

@@ -17,14 +17,14 @@ from langchain_core.messages import AIMessage
 from langgraph.graph import START, MessagesState, StateGraph
 from rich.console import Console
 
-from langmemory.recall import BALANCED, PRESETS, Preset, default_vocabulary, render, run
+from langmemory.recall import BALANCED, PRESETS, Preset, default_vocabulary, render
 from langmemory.recall.explain import matched_words
 from langmemory.recall.intent import read_intent
 from langmemory.recall.models import chat_model_expander, chat_model_reranker, compressor_reranker
 from langmemory.recall.query import read_query
-from langmemory.types import Memory, Recall
+from langmemory.types import Memory
 from langmemory.wire import plain
-from tests.recall.memory_source import NOW, MemorySource, memory
+from tests.recall.memory_source import NOW, MemorySource, ask, memory
 
 VOCABULARY = default_vocabulary()
 TALK = [
@@ -49,12 +49,6 @@ def talk(thread: str = "t1", first: int = 1, **facets: object) -> list[Memory]:
 @pytest.fixture(scope="module")
 def source() -> MemorySource:
     return MemorySource(talk())
-
-
-def ask(source: MemorySource, query: str, **options: object) -> Recall:
-    vector = VOCABULARY.embedder.embed_documents([query])[0]
-    options = {"vector": vector, "now": NOW, "vocabulary": VOCABULARY, "limit": 3} | options
-    return run(query, source, **options)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(
@@ -185,20 +179,6 @@ def test_superseded_memories_rank_below_their_successors() -> None:
         ]
     )
     assert [r.memory.id for r in ask(source, "Where does Ana live now?").results] == [2, 1]
-
-
-def test_edges_bring_what_no_word_names() -> None:
-    """With hops on, a memory connected to a good one is found, with its path."""
-    filler = [memory(n, f"Unrelated remark {n} on gardening.") for n in range(10, 200)]
-    linked = memory(2, "Initech builds harvesters.")
-    source = MemorySource(
-        [memory(1, "Ana's employer is hiring."), linked, *filler], edges=[(1, 2, "same_as")]
-    )
-    hops = BALANCED.model_copy(update={"hop_depth": 2, "depth": 5})
-    recall = ask(source, "Who is Ana's employer?", preset=hops, limit=10, explain=True)
-    hit = next(result for result in recall.results if result.memory.id == 2)
-    assert hit.explanation is not None
-    assert hit.explanation.hop_path == ("same_as",)
 
 
 def test_explanations_are_complete(source: MemorySource) -> None:

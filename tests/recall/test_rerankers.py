@@ -40,7 +40,7 @@ def test_a_name_that_is_none_and_a_missing_package_are_told(
     for name in ("sentence_transformers", "torch"):
         monkeypatch.setitem(sys.modules, name, None)
     with pytest.raises(
-        ConfigError, match=r"no reranker 'best'\. Known: cross-encoder, bge, colbert"
+        ConfigError, match=r"no reranker 'best'\. Known: mmr, cross-encoder, bge, colbert"
     ):
         MemoryStore(tmp_path / "memory.db", reranker="best")
     for name in ("bge", "cross-encoder:some/model", "colbert"):
@@ -50,6 +50,23 @@ def test_a_name_that_is_none_and_a_missing_package_are_told(
     with pytest.raises(ConfigError, match="'bge:some/model' needs sentence_transformers"):
         MemoryStore(tmp_path / "memory.db", config=config)
     assert not is_reranker("ollama:qwen3:8b")
+
+
+def test_mmr_by_name_moves_what_says_the_same_behind_others() -> None:
+    """It needs no model; a smaller lambda weighs the difference more, and 1 keeps the order."""
+    said = ["The heron is grey.", "That heron is grey too.", "Franklin the turtle eats lettuce."]
+    shown = {}
+    for name in ("mmr:1", "mmr", "mmr:0.3"):
+        with MemoryStore(":memory:", reranker=name) as store:
+            store.remember(NS, [("user", text) for text in said], thread_id="t")
+            found = store.recall("what colour is the heron", NS)
+            shown[name] = [said.index(one.text) for one in found.results]
+            assert found.trace.degraded == ()
+    assert shown["mmr:1"][2] == 2
+    assert shown["mmr:0.3"][1] == 2
+    for wrong in ("mmr:2", "mmr:-1", "mmr:much"):
+        with pytest.raises(ConfigError, match="must be a number from 0 to 1"):
+            named_reranker(wrong)
 
 
 def tiny(folder: Path, *, heads: bool) -> str:

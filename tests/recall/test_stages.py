@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
-from itertools import permutations
 
 import numpy as np
 import pytest
@@ -13,14 +12,15 @@ from langmemory.languages.temporal.query import Period
 from langmemory.recall import features, scoring
 from langmemory.recall.accesses import AccessLog, ShownLog
 from langmemory.recall.excerpt import Excerpts
-from langmemory.recall.fact_sources import FactSources
-from langmemory.recall.hops import hop
+from langmemory.recall.fact_sources import FactSources, says_no_more
 from langmemory.recall.intent import read_intent
 from langmemory.recall.interaction import interact, join_texts
 from langmemory.recall.presets import BALANCED, Preset
-from langmemory.recall.ranking import Pool, weights_among
+from langmemory.recall.query import read_query
+from langmemory.recall.ranking import Pool, Reading, read, weights_among
+from langmemory.recall.rerankers import mmr
 from langmemory.recall.scoring import fuse, min_max, stale, weighted_sum
-from langmemory.recall.selection import Deduplication, Selection, mmr
+from langmemory.recall.selection import Deduplication, Selection
 from langmemory.recall.vocabulary import ASSISTANT, default_vocabulary, stored
 from langmemory.types import RecallResult
 from tests.recall.memory_source import NOW, MemorySource, memory, micros
@@ -116,9 +116,22 @@ def test_neighbours_lend_their_words() -> None:
     thread, position = whole(1, 1, 1, 2), whole(4, 5, 7, 5)
     around = features.neighbour_index(thread, position, 2)
     matches = floats(1, 0, 0, 0)[None, :]
-    lead, both = features.context_match(matches, floats(1), around, decay=0.9)
+    lead, both = features.context_match(
+        matches,
+        floats(1),
+        around,
+        decay=0.9,
+        states=floats(1, 1, 1, 1),
+        muted=np.zeros(4, np.bool_),
+    )
     assert lead.tolist() == pytest.approx([1, 0.9, 0, 0])
     assert both.tolist() == pytest.approx([1, 0.9, 0, 0])
+
+
+def reading_of(pool: Pool) -> Reading:
+    """What is read of candidates by a query that has no words."""
+    intent = read_intent("?", NOW)
+    return read(pool, read_query("?", intent), intent, VOCABULARY, every_turn=False)
 
 
 @pytest.mark.parametrize(
@@ -133,7 +146,7 @@ def test_words_count_by_bm25_in_long_documents(words: int, thread: str | None, l
     source = MemorySource(memories)
     met = np.array([1, 0.5], np.float32)
     pool = Pool(rows=source.rows(source.ids), keyword=met, dense=met)
-    weights = weights_among(pool, read_intent("tea", NOW), BALANCED)
+    weights = weights_among(pool, reading_of(pool), read_intent("tea", NOW), BALANCED)
     plain = BALANCED.weights_for(())
     assert weights["preceding_context"] == pytest.approx(
         plain["preceding_context"] * lead, rel=0.02
@@ -146,7 +159,9 @@ def test_words_that_found_nothing_get_no_weight() -> None:
     source = MemorySource([memory(1, " ".join(["tea"] * 500))])
     none = np.zeros(1, np.float32)
     pool = Pool(rows=source.rows(source.ids), keyword=none, dense=none + 1)
-    assert weights_among(pool, read_intent("tea", NOW), BALANCED) == BALANCED.weights_for(())
+    assert weights_among(
+        pool, reading_of(pool), read_intent("tea", NOW), BALANCED
+    ) == BALANCED.weights_for(())
 
 
 def test_an_answer_inherits_its_question() -> None:
@@ -190,7 +205,7 @@ def test_a_chat_with_an_assistant_is_about_the_person() -> None:
     said = texts("hello", "hello").having(ASSISTANT)
     assert said.tolist() == [False, False]
     split = VOCABULARY.embedder.tokenize(["hello"])[0]
-    marked = join_texts([stored(split, "hello", by_assistant=one) for one in (False, True, False)])
+    marked = join_texts([stored(split, "hello", [ASSISTANT] * one) for one in (False, True, False)])
     juno = marked.having(ASSISTANT)
     assert features.spoken_by(speakers, set(), juno).tolist() == [1, 0, 1]
     assert features.spoken_by(speakers, set(), juno, asks_listener=True).tolist() == [0, 1, 0]
@@ -213,7 +228,8 @@ def test_what_was_said_last_counts_by_half_lives() -> None:
 
 def test_a_fact_stands_for_the_turn_it_was_made_of() -> None:
     """Of a turn and the facts made of it alone, the best takes the turn's place where it meets the
-    query nearly as well; what rests on several turns, or says something else, takes nobody's."""
+    query nearly as well; what rests on several turns, or says something else, takes nobody's. A turn that
+    says more stays beside it."""
     #             turns: 0, 1, 2, 3   facts: 4 and 5 of 0, 6 of 1, 7 of 2 and 3
     fact_sources = FactSources(
         derived=whole(4, 5, 6, 7, 7),
@@ -223,27 +239,30 @@ def test_a_fact_stands_for_the_turn_it_was_made_of() -> None:
     )
     overlap = floats(1, 1, 1, 1, 0.7, 0.9, 0.5, 1)
     score = floats(0.8, 0.7, 0.6, 0.5, 0.2, 0.4, 0.3, 0.1)
-    collapsed = fact_sources.settle(score, {"overlap": overlap, "keyword": overlap * 0})
-    assert np.flatnonzero(collapsed).tolist() == [0]
-    assert score.tolist() == pytest.approx([0.8, 0.7, 0.6, 0.5, 0.2, 0.8, 0.3, 0.1])
+    for no_more, gone in ((np.ones(5, np.bool_), [0]), (np.zeros(5, np.bool_), [])):
+        settled = score.copy()
+        found = {"overlap": overlap, "keyword": overlap * 0}
+        collapsed = fact_sources.settle(settled, found, no_more)
+        assert np.flatnonzero(collapsed).tolist() == gone
+        assert settled.tolist() == pytest.approx([0.8, 0.7, 0.6, 0.5, 0.2, 0.8, 0.3, 0.1])
 
 
-def test_what_stands_for_a_fact_stands_for_its_turn_too() -> None:
-    """A fact derived from a fact that was derived from a turn takes the score of both, wherever
-    they stand among the candidates."""
-    for order in permutations(range(3)):
-        turn, fact, summary = order
-        fact_sources = FactSources(
-            derived=whole(fact, summary),
-            sources=whole(turn, fact),
-            superseded=whole(),
-            successors=whole(),
-        )
-        score = floats(0, 0, 0)
-        score[[turn, fact, summary]] = 0.9, 0.5, 0.3
-        collapsed = fact_sources.settle(score, {"keyword": floats(1, 1, 1)})
-        assert set(np.flatnonzero(collapsed)) == {turn, fact}
-        assert score[summary] == pytest.approx(0.9)
+@pytest.mark.parametrize(
+    ("turn", "fact", "no_more"),
+    [
+        ("We called the boat Marlin.", "Ada has a boat called Marlin.", True),
+        ("The Marlin needs a new sail.", "Ada has a boat called Marlin.", False),
+        ("I live in Ulm.", "Ada lives in Ulm.", True),
+        ("I live in Ulm with two lodgers.", "Ada lives in Ulm.", False),
+        ("Ich wohne in Ulm und suche einen Gärtner.", "Ada wohnt in Ulm.", False),
+    ],
+)
+def test_a_turn_says_no_more_than_a_fact_where_each_word_is_the_facts(
+    turn: str, fact: str, no_more: bool
+) -> None:
+    """What remains of a turn after the words of the fact, in this form or in another, is nothing telling."""
+    pairs = [(0, texts(fact).tokens)]
+    assert says_no_more(texts(turn), VOCABULARY, pairs).tolist() == [no_more]
 
 
 def test_what_holds_now_stands_before_the_turn_that_tells_what_was() -> None:
@@ -372,17 +391,6 @@ def test_folding_keeps_the_first_of_equal_texts() -> None:
     assert fold(said, 0.7) == [0, 3]
 
 
-def test_hops_decay_and_keep_the_best_path() -> None:
-    """Both directions, 0.7 per hop, depth bounded, the stronger of two paths, cycles end."""
-    source = MemorySource(
-        [memory(n, f"note {n}") for n in (1, 2, 3, 4)],
-        edges=[(1, 2, "knows"), (3, 2, "met"), (3, 4, "owns"), (2, 1, "knows")],
-    )
-    reached = hop(source, whole(1), floats(1.0), depth=2, decay=0.7, fan_out=8)
-    assert dict(reached.score) == pytest.approx({2: 0.7, 3: 0.49})
-    assert reached.path[3] == ("knows", "met")
-
-
 def test_accesses_are_counted_and_drained_once() -> None:
     """Accesses add up until drained; a full batch says so."""
     log = AccessLog(batch=2)
@@ -433,7 +441,7 @@ def test_presets_change_by_mapping() -> None:
     [
         {"dept": 3},
         {"weights": {"speker": 1}},
-        {"mmr_lambda": 2},
+        {"others_factor": 2},
         {"weights": 3},
         {"multiplier_ranges": {"novelty": 0.1}},
         {"multiplier_ranges": {"recency": -3}},

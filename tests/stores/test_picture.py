@@ -12,7 +12,7 @@ from langmemory import MemoryStore
 from langmemory.cli.demo import NAMESPACE, sample_folder
 from langmemory.graphs import build_reflection_graph
 from langmemory.importers.importing import import_conversations
-from langmemory.subgraph.picture import arranged, places
+from langmemory.subgraph.picture import arranged, places, said_once
 from langmemory.subgraph.subgraph import Subgraph
 from tests.graph_world import apply, entities, fact
 
@@ -86,3 +86,10 @@ def test_a_claim_that_began_and_ended_in_one_year_names_it_once(
     labels = {arrow.label for arrow in arranged(pictures["the sample"])[1]}
     assert "lives in, 2026" in labels
     assert not any("2026–2026" in label for label in labels)
+
+
+def test_what_is_over_is_drawn_once(pictures: dict[str, Subgraph]) -> None:
+    """That Lena no longer works there is a dashed arrow, and no second one beside it."""
+    labels = {arrow.label for arrow in arranged(said_once(pictures["the sample"]))[1]}
+    assert "works at, 2026" in labels
+    assert not any(label.startswith("no longer") for label in labels)

@@ -38,8 +38,8 @@ from langmemory.engines.sql.copies.binary import (
 )
 from langmemory.engines.sql.copies.copies import Copies
 from langmemory.engines.sql.copies.words import Current
+from langmemory.engines.sql.graph.fact_sources import NO_FACTS
 from langmemory.engines.sql.graph.graph import NOBODY
-from langmemory.engines.sql.graph.hops import NO_STEPS
 from langmemory.engines.sql.scope.scopes import CompiledScope
 from langmemory.engines.sql.search import sparse_search, vector_search
 from langmemory.engines.sql.search.scope_plan import (
@@ -67,7 +67,7 @@ _SEEN: Final = (
     "(SELECT coalesce(max(seq), 0) FROM word_change), "
     "(SELECT coalesce(max(seq), 0) FROM history), "
 )
-_ASKED_TOO: Final = (HIGHEST_ITEM, HIGHEST_NAMESPACE, INACTIVE, NOBODY, NO_STEPS)
+_ASKED_TOO: Final = (HIGHEST_ITEM, HIGHEST_NAMESPACE, INACTIVE, NOBODY, NO_FACTS)
 """What most searches ask besides: one way to the server answers all."""
 _NO_VECTORS: Final = "0, 0"
 

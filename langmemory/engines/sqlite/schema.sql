@@ -53,6 +53,7 @@ CREATE INDEX item_inactive ON item (status) WHERE status <> 'active';
 CREATE INDEX item_valid ON item (namespace, valid_at) WHERE valid_at IS NOT NULL;
 CREATE INDEX item_successor ON item (namespace, superseded_by) WHERE superseded_by IS NOT NULL;
 CREATE INDEX item_mandate ON item (namespace) WHERE priority = 'mandate';
+CREATE INDEX item_guardrail ON item (namespace) WHERE priority = 'guardrail';
 -- Where a search starts whose scope leaves little (kinds and statuses, readers, times), and a page of a
 -- list: by when a memory became true or was said, else stored.
 CREATE INDEX item_class ON item (kind, namespace, status, coalesce(valid_at, CASE WHEN value ->> '$.said_at' GLOB '[0-9][0-9][0-9][0-9]-*' THEN

@@ -320,4 +320,4 @@ def _names(statement: ComparableFact, place: str) -> bool:
 
 
 def _is_country(place: str) -> bool:
-    return words_of(place) in LANGUAGES["en"].kinds.get("country", frozenset())
+    return words_of(place) in LANGUAGES["en"].countries

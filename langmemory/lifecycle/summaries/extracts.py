@@ -13,7 +13,7 @@ from langmemory.languages import is_unspaced, sentence_starts
 from langmemory.lifecycle.summaries.nodes import Sentence
 from langmemory.ports.candidates import Floats
 from langmemory.recall.contentless import states
-from langmemory.recall.selection import mmr
+from langmemory.recall.rerankers import mmr
 from langmemory.types import Memory
 
 LONGEST: Final = 280

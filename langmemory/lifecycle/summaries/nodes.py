@@ -6,12 +6,14 @@ import hashlib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 from langmemory.changes import AddMemory, Facets, UpdateMemory
 from langmemory.pluralize import counted, memories
-from langmemory.ports.candidates import Level
 from langmemory.types import Memory
+
+Level = Literal["day", "week", "month", "year", "theme"]
+"""The stretch of time, or the theme, that a summary of the tree is about."""
 
 LEVELS: Final[tuple[Level, ...]] = ("day", "week", "month", "year", "theme")
 """In the order in which they are built. Weeks and months are built from days, since a week may lie in two

@@ -22,6 +22,7 @@ from langmemory.lifecycle.summaries.extracts import Unit, extract, unit_of
 from langmemory.lifecycle.summaries.nodes import (
     BELOW,
     SENTENCES,
+    Level,
     day_of,
     digest_of,
     is_whole,
@@ -33,7 +34,7 @@ from langmemory.lifecycle.summaries.nodes import (
     written,
 )
 from langmemory.lifecycle.summaries.themes import communities
-from langmemory.ports.candidates import Floats, Level
+from langmemory.ports.candidates import Floats
 from langmemory.ports.lifecycle import Aged, LifecycleView
 from langmemory.types import Memory
 

@@ -17,13 +17,9 @@ const MEANING = {
   temporal: ["tells a time, and the question asks when", "tells when"],
   period: ["said in the period that is asked about", "said at that time"],
   recency: ["said last, and the question asks what holds now", "said last"],
-  graph: ["speaks of somebody the question names, or is reached from there over people and things", "about somebody close to the question"],
+  identifier: ["has the numbers, codes or addresses of the question, exactly", "has the same number or code"],
   related: ["has words akin to those of the question", "has words akin to the question's"],
   overlap: ["has words of the question, or nearly", null],
-  derived_keyword: ["a fact made of it has words of the question", "a fact made of it fits"],
-  derived_dense: ["a fact made of it means something similar", "a fact made of it fits"],
-  derived_overlap: ["a fact made of it has words of the question, or nearly", "a fact made of it fits"],
-  derived_related: ["a fact made of it has words akin to those of the question", "a fact made of it fits"],
 };
 const FACTORS = { importance: "how much it matters", confidence: "how sure it is", stale: "whether it still holds", others: "whether it is of whom the question is about" };
 
@@ -34,14 +30,14 @@ export function because(one) {
   return told ? `${told[0].toUpperCase()}${told.slice(1)}` : "Little speaks for it";
 }
 
-const CHANNELS = { dense: "by meaning", keyword: "by words", sparse: "by its sparse vector", claim: "by what it claims", graph: "over people and things", category: "by kind of thing", context: "beside another" };
+const CHANNELS = { dense: "by meaning", keyword: "by words", sparse: "by its sparse vector", claim: "by what it claims", context: "beside another" };
 
 /** Return how a result was found and moved, step by step. */
 export function steps(one) {
   const why = one.explanation;
   if (!why) return null;
   const ranks = Object.entries(why.ranks).map(([name, rank]) => `${CHANNELS[name] ?? `by ${words(name)}`} at place ${rank}`).join(", ");
-  const lines = [ranks && `found ${ranks}`, why.hop_path.length && `reached over ${why.hop_path.join(" / ")}`, ...why.moves.map((one) => one.replace("->", "→")),
+  const lines = [ranks && `found ${ranks}`, ...why.moves.map((one) => one.replace("->", "→")),
     why.evidence.length && `made from ${counted(why.evidence.length, "turn")}`].filter(Boolean);
   return lines.length ? h("details", null, h("summary", null, "How it came to this place"), h("ul", { class: "steps" }, lines.map((line) => h("li", null, line)))) : null;
 }

@@ -156,11 +156,9 @@ class AsOfSource(SnapshotSource):
     """A source over a file as it was. Items that still say what they said are read as by
     `SnapshotSource`; the others are read from their earlier versions."""
 
-    def __init__(
-        self, snapshot: Snapshot, past: EarlierTexts, *, exact: bool = False, labelled: bool = False
-    ) -> None:
+    def __init__(self, snapshot: Snapshot, past: EarlierTexts, *, exact: bool = False) -> None:
         scope = saying_the_same(snapshot.scoped(past.scope, alive_at_us=past.alive_at_us))
-        super().__init__(snapshot, scope, exact=exact, labelled=labelled)
+        super().__init__(snapshot, scope, exact=exact)
         self._past = past
         self._versions = {one.item: one for one in past.versions}
         self._ids = np.array([one.item for one in past.versions], np.int64)
@@ -196,14 +194,6 @@ class AsOfSource(SnapshotSource):
         then = np.isin(ids, self._ids)
         if then.any():
             found[then] = self._cosines(vector, ids[then])
-        return found
-
-    def vectors(self, ids: Ids) -> Floats:
-        found = super().vectors(ids)
-        for place, item in enumerate(ids.tolist()):
-            if item in self._writes:
-                embedded = self._writes[item].embedded
-                found[place] = embedded[0] if len(embedded) else 0
         return found
 
     def rows(self, ids: Ids) -> Rows:

@@ -13,6 +13,7 @@ from typing import Final, NamedTuple
 import numpy as np
 
 from langmemory.engines.sql.graph import graph
+from langmemory.engines.sql.graph.fact_sources import fact_sources
 from langmemory.engines.sql.graph.graph import (
     ClaimRow,
     claims_about,
@@ -20,7 +21,6 @@ from langmemory.engines.sql.graph.graph import (
     claims_of,
     relations_of,
 )
-from langmemory.engines.sql.graph.hops import fact_sources
 from langmemory.engines.sql.scope.scopes import CompiledScope, compile_scope
 from langmemory.engines.sql.tables.connection import Connection
 from langmemory.formation.batch import NO_PERSON

@@ -12,24 +12,18 @@ from numpy.typing import NDArray
 
 from langmemory.arguments import NO_LIMIT
 from langmemory.engines.sql.engine import Snapshot
-from langmemory.engines.sql.graph import graph, hops
-from langmemory.engines.sql.reading import summaries
+from langmemory.engines.sql.graph import fact_sources, graph
 from langmemory.engines.sql.reading.claims import claims_asked, rivals_among
 from langmemory.engines.sql.records import items
 from langmemory.engines.sql.scope.scopes import CompiledScope
-from langmemory.engines.sql.search import sparse_search
 from langmemory.engines.sql.search.scoped_snapshot import FACETS
-from langmemory.languages.spelling import name_key
 from langmemory.ports.candidates import (
     NOTHING,
     UNKNOWN_TIME,
     ClaimQuery,
-    Edges,
     Floats,
     Ids,
     KeywordQuery,
-    Level,
-    Retold,
     Rows,
     ScoredIds,
     Uses,
@@ -49,21 +43,18 @@ class SnapshotSource:
         scope: CompiledScope,
         *,
         exact: bool = False,
-        labelled: bool = False,
         shown: Floats | None = None,
         nearest: ScoredIds = NOTHING,
     ) -> None:
         """
         Args:
             exact: Compare all vectors, without the quantized index.
-            labelled: Say in words what each edge is.
             shown: The query's vector, where items will be shown as LangGraph does, with their cosines.
             nearest: The first answers of `dense`, where they are known.
         """
         self._snapshot = snapshot
         self._scope = scope
         self._exact = exact
-        self._labelled = labelled
         self._shown = shown
         self._nearest = nearest
 
@@ -82,9 +73,6 @@ class SnapshotSource:
 
     def sparse(self, vector: Pairs, limit: int) -> ScoredIds:
         return self._snapshot.sparse(self._scope, vector, limit)
-
-    def products(self, vector: Pairs, ids: Ids) -> Floats:
-        return sparse_search.products_of(self._snapshot.connection, vector, ids)
 
     def known(self, words: Sequence[str]) -> Mapping[str, str]:
         scope = self._scope.scope
@@ -118,14 +106,6 @@ class SnapshotSource:
         found[np.isnan(found)] = 0  # np.nan_to_num takes ten times as long
         return found
 
-    def vectors(self, ids: Ids) -> Floats:
-        found, known = self._snapshot.first_vectors(ids)
-        vectors = np.zeros((len(ids), self._snapshot.model().dims or 0), np.float32)
-        if len(found):
-            order = np.argsort(ids)
-            vectors[order[np.searchsorted(ids[order], found)]] = known
-        return vectors
-
     def rows(self, ids: Ids) -> Rows:
         if not len(ids):
             return as_rows(())
@@ -158,34 +138,28 @@ class SnapshotSource:
         return as_rows(scope.passing(found))
 
     @cached_property
-    def _unconnected(self) -> bool:
-        return hops.is_empty(self._snapshot.connection)
-
-    def edges(self, ids: Ids, fan_out: int) -> Edges:
-        if self._unconnected:
-            return Edges(*hops.NOTHING)
-        connection = self._snapshot.connection
-        return Edges(*hops.steps(connection, self._scope, ids, fan_out, labelled=self._labelled))
+    def _nothing_derived(self) -> bool:
+        return fact_sources.is_empty(self._snapshot.connection)
 
     def fact_sources(self, ids: Ids) -> tuple[Ids, Ids]:
-        if self._unconnected:
-            return hops.NOTHING.ids, hops.NOTHING.ids
-        return hops.fact_sources(self._snapshot.connection, self._scope, ids)
+        if self._nothing_derived:
+            return NOTHING.ids, NOTHING.ids
+        return fact_sources.fact_sources(self._snapshot.connection, self._scope, ids)
 
     def successors(self, ids: Ids) -> tuple[Ids, Ids]:
-        if self._unconnected or self._scope.scope.as_of is not None:
-            return hops.NOTHING.ids, hops.NOTHING.ids
-        return hops.successors(self._snapshot.connection, self._scope, ids)
+        if self._nothing_derived or self._scope.scope.as_of is not None:
+            return NOTHING.ids, NOTHING.ids
+        return fact_sources.successors(self._snapshot.connection, self._scope, ids)
 
-    def outdated(self, ids: Ids) -> Ids:
-        if self._unconnected:
-            return hops.NOTHING.ids
-        return hops.outdated(self._snapshot.connection, self._scope, ids)
+    def outdated(self, ids: Ids) -> list[tuple[int, bytes]]:
+        if self._nothing_derived:
+            return []
+        return fact_sources.outdated(self._snapshot.connection, self._scope, ids)
 
     def of_others(self, ids: Ids) -> Ids:
         viewer = self._scope.scope.viewer
         if not viewer:
-            return hops.NOTHING.ids
+            return NOTHING.ids
         connection = self._snapshot.connection
         rows = connection.execute(
             "SELECT i.id FROM carray(?) c CROSS JOIN item i ON i.id = c.value WHERE i.owner <> ?",
@@ -206,12 +180,6 @@ class SnapshotSource:
     def _nobody_known(self) -> bool:
         return graph.is_empty(self._snapshot.connection)
 
-    def entity(self, names: Iterable[str], ids: Ids, limit: int) -> ScoredIds:
-        if self._nobody_known:
-            return NOTHING
-        norms = list(dict.fromkeys(name_key(name) for name in names))
-        return ScoredIds(*hops.about(self._snapshot.connection, self._scope, norms, ids, limit))
-
     def claims(self, query: ClaimQuery, limit: int) -> ScoredIds:
         if self._nobody_known:
             return NOTHING
@@ -219,14 +187,8 @@ class SnapshotSource:
 
     def rivals(self, ids: Ids, now: int) -> tuple[Ids, Ids]:
         if self._nobody_known:
-            return hops.NOTHING.ids, hops.NOTHING.ids
+            return NOTHING.ids, NOTHING.ids
         return rivals_among(self._snapshot.connection, ids, now)
-
-    def retold_with(self, ids: Ids) -> Retold:
-        return summaries.retold_with(self._snapshot.connection, self._scope, ids)
-
-    def retold_in(self, level: Level, since: int | None, until: int | None) -> Retold:
-        return summaries.retold_in(self._snapshot.connection, self._scope, level, since, until)
 
     def memories(self, ids: Ids) -> list[Memory]:
         return items.memories(self._snapshot.connection, ids, viewer=self._scope.scope.viewer)

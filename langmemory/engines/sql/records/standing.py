@@ -44,6 +44,17 @@ def mandates(
     return [int(row[0]) for row in rows]
 
 
+def any_guardrail(connection: Connection, prefix: Namespace) -> bool:
+    """Return whether a namespace has any memory of priority ``guardrail``, whoever may read it."""
+    namespaces, labels = below(prefix)
+    row = connection.execute(
+        "SELECT 1 FROM item i INDEXED BY item_guardrail WHERE i.priority = 'guardrail' "
+        f"AND i.namespace IN {namespaces} LIMIT 1",
+        labels,
+    ).fetchone()
+    return row is not None
+
+
 def requests(
     connection: Connection,
     prefix: Namespace,

@@ -92,6 +92,8 @@ def compile_scope(
         conditions.append(replace(of_status, starts=(_start("item_class", of_kind, of_status),)))
     if not scope.demoted and now:
         conditions.append(Condition("i.priority <> 'archive'"))
+    if scope.priority is not None and now:
+        conditions.append(Condition("i.priority = ?", (scope.priority,)))
     if scope.viewer is not None:
         conditions.append(_visible(scope.viewer))
     if scope.known_at is not None:

@@ -34,6 +34,7 @@ from langmemory.ports.candidates import Floats
 from langmemory.ports.facts import fingerprint
 from langmemory.ports.sparse import Pairs
 from langmemory.recall import vocabulary
+from langmemory.recall.contentless import doing
 from langmemory.recall.sparse_encoders import CheckedEncoder, merged
 from langmemory.resources import is_chunk, searched_text
 from langmemory.types import Kind, Namespace, Priority, Privacy, SearchMode, Status
@@ -439,9 +440,26 @@ def _split(writes: Sequence[Write], texts: Sequence[str]) -> dict[str, TokenIds]
 
 def _tokens(split: Sequence[TokenIds], writes: Sequence[Write]) -> list[bytes]:
     return [
-        vocabulary.stored(ids, write.text, by_assistant=("role", "assistant") in write.leaves)
+        vocabulary.stored(ids, write.text, _marks(write))
         for ids, write in zip(split, writes, strict=True)
     ]
+
+
+def _marks(write: Write) -> list[int]:
+    """Return the marks of a turn of a conversation; nothing else has any."""
+    roles = [leaf for path, leaf in write.leaves if path == "role"]
+    if not roles:
+        return []
+    by_assistant = "assistant" in roles
+    marks = [vocabulary.ASSISTANT] if by_assistant else []
+    match doing(write.text, by_assistant=by_assistant):
+        case "asks":
+            marks.append(vocabulary.QUESTION)
+        case "idle":
+            marks.append(vocabulary.EMPTY)
+        case "unknowing":
+            marks += [vocabulary.QUESTION, vocabulary.EMPTY]
+    return marks
 
 
 def resolve_indexing(

@@ -40,6 +40,8 @@ namespace a search had R@10 .778 with 3,000, .796 with 500, .779 with 300."""
 RESCORED_ROWS: Final = 350
 """The best of these by the rarest words, for which the other words count as well: R@10 .791, in two
 thirds of the time that all words of all these rows take."""
+SPLIT_ROWS: Final = 1_500
+"""Rows of a namespace up to which FTS5 scores all of them: to split the words takes longer."""
 SMALL_ROWS: Final = 250
 """Rows of a namespace up to which `_bm25` scores them."""
 _QUOTED = re.compile(r'"(?:[^"]|"")*"\*?')
@@ -260,7 +262,7 @@ class _LookUp:
             return self.scored(self.match, limit, ids=self.selected)
         if self.selected is not None:
             return self._ranked(self._all(), limit)
-        parts = self._split() if self.reach > SCORED_ROWS else None
+        parts = self._split() if self.reach > SPLIT_ROWS else None
         if parts is None:
             return self._ranked(self._all(), limit)
         rare, frequent = parts

@@ -1,4 +1,4 @@
-"""Depth: how many candidates are looked at, and how many results one session may take."""
+"""How something changed is told by several sessions: one may take a share of the results."""
 
 from __future__ import annotations
 
@@ -8,49 +8,9 @@ import numpy as np
 import pytest
 
 from langmemory import MemoryStore
-from langmemory.ports.candidates import KeywordQuery
-from langmemory.recall.candidates import Candidates, gather
 from langmemory.recall.intent import read_intent
 from langmemory.recall.selection import spread
-from langmemory.types import Memory
-from tests.recall.memory_source import NOW, MemorySource, memory
-
-FLAT = 30
-WORDS = KeywordQuery(terms=("tea",))
-
-
-def gathered(memories: list[Memory], flat: int) -> Candidates:
-    source = MemorySource(memories)
-    return gather(source, vector=None, keyword=WORDS, window=None, depth=10, flat_depth=flat)
-
-
-def test_flat_scores_over_many_sessions_are_looked_at_deeper() -> None:
-    """Where forty sessions say much the same about a word, more than the first ten are candidates."""
-    said = [memory(n, "we had tea", thread_id=f"t{n}", position=0) for n in range(1, 41)]
-    assert len(gathered(said, FLAT).ids) == 30
-    assert len(gathered(said, 0).ids) == 10
-
-
-def test_one_short_talk_is_not_looked_at_deeper() -> None:
-    """Where all is of one session, more candidates are only more that can be mistaken for the answer."""
-    said = [memory(n, "we had tea", thread_id="t", position=n) for n in range(1, 41)]
-    assert len(gathered(said, FLAT).ids) == 10
-
-
-def test_a_long_session_is_looked_at_deeper() -> None:
-    """A session of thousands of turns is as much to look through as many sessions."""
-    said = [memory(n, "we had tea", thread_id="t", position=n + 2000) for n in range(1, 41)]
-    assert len(gathered(said, FLAT).ids) == 30
-
-
-def test_words_that_tell_are_not_looked_at_deeper() -> None:
-    """Where the best is far better than the last of the first ten, these are enough."""
-    said = [
-        memory(n, "tea " * 8 if n == 1 else "tea " + "and some other words " * 12,
-               thread_id=f"t{n}", position=0)
-        for n in range(1, 41)
-    ]  # fmt: skip
-    assert len(gathered(said, FLAT).ids) == 10
+from tests.recall.memory_source import NOW
 
 
 def test_what_a_session_has_too_much_of_comes_later() -> None:
