@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from langmemory.changes import AddMemory, ChangeSet, OpenReview
 from tests.server.browsing import Tabs, fits
 
 from langmemory.stores import MemoryStore  # isort: skip
@@ -23,19 +24,38 @@ pytestmark = [
 ]
 
 
+LENA = ("memories", "lena")
+QUESTION = ChangeSet(
+    namespace=LENA,
+    run_id="reflect/1",
+    kind="reflection",
+    reason="two days of birth",
+    changes=(
+        AddMemory(key="fact/3", value={"text": "Ida was born on 3 May."}),
+        AddMemory(key="fact/5", value={"text": "Ida was born on 5 May."}),
+        OpenReview(
+            id="review/1",
+            about="contradiction",
+            question="Which of these holds?",
+            memories=("fact/5", "fact/3"),
+            options={"both": (), "new": ()},
+        ),
+    ),
+)
 CHOIR = "# Choir\n\n## Rehearsals\n\nThe choir of the works council rehearses on Tuesdays.\n"
 
 
 @pytest.fixture(scope="module")
 def sample(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Tabs]:
-    """Pages over the sample conversation, with what reflection made of it."""
+    """Pages over the sample conversation, with what reflection made of it, and a question."""
     from langmemory.server.app import create_app
     from langmemory.server.serving import serving
 
     path = tmp_path_factory.mktemp("sample") / "memory.db"
     make(path)
     with MemoryStore(path) as store, serving(create_app(store)) as address:
-        store.documents.add(text=CHOIR, name="choir.md", namespace=("memories", "lena"))
+        store.documents.add(text=CHOIR, name="choir.md", namespace=LENA)
+        store.changes.apply(QUESTION)
         yield Tabs(browser, f"{address}/memory/")
 
 
