@@ -181,9 +181,14 @@ def _alike(
     if not len(some):
         return alike
     texts = reading.texts.of(head[some])
-    vectors = vocabulary.vectors[in_table(texts.tokens)].astype(np.float32)
-    vectors[vocabulary.telling[texts.tokens] == 0] = 0
-    means = np.add.reduceat(vectors, texts.starts)
+    telling = vocabulary.telling[texts.tokens] > 0
+    vectors = vocabulary.vectors[in_table(texts.tokens[telling])].astype(np.float32)
+    if not len(vectors):
+        return alike
+    # No product of matrices: of this size it would wake the threads of BLAS.
+    counts = np.add.reduceat(telling.astype(np.int64), texts.starts)
+    starts = np.minimum(np.cumsum(counts) - counts, len(vectors) - 1)
+    means = np.add.reduceat(vectors, starts) * (counts > 0)[:, None]
     means /= np.maximum(np.linalg.norm(means, axis=1, keepdims=True), 1e-9)
     alike[np.ix_(some, some)] = means @ means.T >= alike_from
     return alike
