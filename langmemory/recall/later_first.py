@@ -1,9 +1,10 @@
 """Later first: of two candidates that answer about equally well, the one that was said later leads.
 
 "The standup is at 9:30" and "The standup is at 10 now" meet a question equally well, and only one of
-them still holds. Which of two turns that is, their words do not prove: so nothing is marked as outdated here,
-and the later one moves up only past what it is hardly worse than and which has no word of the query that it
-lacks. Questions for the past turn the order round. What claims prove (`CandidateSource.rivals`) weighs more.
+them still holds. Which of two turns that is, their words do not prove: so nothing is marked as outdated here.
+The later one moves up only past what it is hardly worse than, and which has hardly a word of the query that
+it lacks. Questions for the past turn the order round. What claims prove (`CandidateSource.rivals`) weighs
+more.
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ EXACT: Final = ("claim", "identifier")
 """Signals of what answers a query exactly, past which nothing moves that does not."""
 LACKED: Final = 0.4
 """Share of a query, by the rarity of its words, that what was said later may lack beside what was said
-before: not the name or the number that the query asks for."""
+before. Identifiers are compared by themselves, see `EXACT`."""
 LEAST_MET: Final = 0.2
 """Share of a query in an unknown language that what was said later has to meet: in the table of words, all of
 such a language are near each other."""
