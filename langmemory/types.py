@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any, Generic, Literal, TypeAlias, TypeVar
+from typing import Any, Final, Generic, Literal, TypeAlias, TypeVar
 
 from langmemory.timestamps import moment
 
@@ -470,6 +470,10 @@ class Entity:
     """Other names, those of linked entities included."""
     edges: tuple[Edge, ...] = ()
     """Claims about it, where it was asked for by name (`Graph.entity`)."""
+
+
+NO_LONGER: Final = "no_longer_"
+"""Prefix of the relation of a claim that says another no longer holds: ``no_longer_works_at``."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

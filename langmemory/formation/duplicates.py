@@ -19,13 +19,14 @@ from langmemory.formation.contradiction.comparable import (
     same_circle,
     spoken_name,
 )
-from langmemory.formation.relations.vocabulary import BY_NAME, NO_LONGER, relation_named
+from langmemory.formation.relations.vocabulary import BY_NAME, relation_named
 from langmemory.formation.repetition import is_reassertion
 from langmemory.formation.statements import cues
 from langmemory.formation.wording import Wording, wording
 from langmemory.languages import split_words
 from langmemory.ports.facts import Claim, Fact, Knowledge, KnownFact, fingerprint
 from langmemory.procedures import is_procedure
+from langmemory.types import NO_LONGER
 
 SAME: Final = 0.98
 """Cosine of the store's embedder, -1..1. At least this near, two facts say the same, unless numbers,

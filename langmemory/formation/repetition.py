@@ -9,8 +9,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from langmemory.formation.contradiction.comparable import ComparableFact, words_of
-from langmemory.formation.relations.vocabulary import NO_LONGER, relation_named
+from langmemory.formation.relations.vocabulary import relation_named
 from langmemory.ports.facts import Claim, Fact, fingerprint
+from langmemory.types import NO_LONGER
 
 
 def joined(facts: Iterable[Fact]) -> list[Fact]:

@@ -12,7 +12,6 @@ from typing import Final, get_args
 from langmemory.formation.relations.vocabulary import (
     AT_TIMES,
     BY_NAME,
-    NO_LONGER,
     PLANNED,
     Relation,
     relation_named,
@@ -21,7 +20,7 @@ from langmemory.formation.statements import Pattern
 from langmemory.languages import Topic
 from langmemory.languages.tables import NEVER
 from langmemory.ports.facts import Fact
-from langmemory.types import TemporalClass
+from langmemory.types import NO_LONGER, TemporalClass
 
 CLASSES: Final[tuple[TemporalClass, ...]] = get_args(TemporalClass)
 _BY_KIND: Final[Mapping[str, TemporalClass]] = {"event": "episodic", "plan": "episodic"}

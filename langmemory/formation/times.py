@@ -29,7 +29,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from datetime import datetime
 
-from langmemory.formation.relations.vocabulary import NO_LONGER, relation_named
+from langmemory.formation.relations.vocabulary import relation_named
 from langmemory.formation.statements import cues
 from langmemory.languages import detect_language, primary
 from langmemory.languages.temporal.calendar import Prefer, Span
@@ -37,6 +37,7 @@ from langmemory.languages.temporal.parsing import parse
 from langmemory.languages.temporal.scanning import is_all, scan
 from langmemory.languages.temporal.words import TIME_WORDS, Role
 from langmemory.ports.facts import Fact, FactKind, When
+from langmemory.types import NO_LONGER
 
 MAX_CHARACTERS = 80
 """Longer words for a time are a sentence, not a time."""

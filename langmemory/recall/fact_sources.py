@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from langmemory.embeddings.static import TokenIds
 from langmemory.ports.candidates import Floats, Ids
 from langmemory.recall.interaction import SAME, Texts
-from langmemory.recall.vocabulary import HASHED, Vocabulary, in_table
+from langmemory.recall.vocabulary import HASHED, Vocabulary
 
 STANDS_FOR: Final = 0.6
 """Share of its source's overlap with the query from which a derived memory is what is asked."""
@@ -95,18 +95,12 @@ def says_no_more(
         words = texts.tokens[start : start + texts.lengths[place]]
         rest = np.setdiff1d(words[vocabulary.telling[words] > 0], other)
         if len(rest):
-            near = _unit(rest, vocabulary) @ _unit(other, vocabulary).T
+            near = vocabulary.unit(rest) @ vocabulary.unit(other).T
             near[rest >= HASHED] = 0
             found.append(bool((near.max(axis=1, initial=0) >= SAME).all()))
         else:
             found.append(True)
     return np.array(found, np.bool_)
-
-
-def _unit(tokens: TokenIds, vocabulary: Vocabulary) -> Floats:
-    """float32[n, dims]: the vectors of tokens, of length 1; 0 for a token without meaning of its own."""
-    found: Floats = vocabulary.vectors[in_table(tokens)] * vocabulary.inverse[tokens, None]
-    return found
 
 
 def _own(found: Mapping[str, Floats]) -> Floats:

@@ -34,11 +34,6 @@ class Texts:
         found: NDArray[np.bool_] = np.logical_or.reduceat(flags[self.tokens], self.starts)
         return found
 
-    def all(self, flags: NDArray[np.bool_]) -> NDArray[np.bool_]:
-        """bool[n]: whether every token of a text has this flag; bool[v] by token id."""
-        found: NDArray[np.bool_] = np.logical_and.reduceat(flags[self.tokens], self.starts)
-        return found
-
     def having(self, token: int) -> NDArray[np.bool_]:
         """bool[n]: whether a text has this token."""
         found = np.zeros(len(self.starts), np.bool_)
@@ -135,9 +130,7 @@ def interact(
     held = place[texts.tokens]
 
     whole = query if further is None else np.concatenate((query, further))
-    asked = vocabulary.vectors[in_table(whole)].astype(np.float32)
-    asked *= vocabulary.inverse[whole, None]
-    cosines = _products(asked, vocabulary.vectors.take(in_table(distinct), axis=0))
+    cosines = _products(vocabulary.unit(whole), vocabulary.vectors.take(in_table(distinct), axis=0))
     cosines *= vocabulary.inverse[distinct]
     for row in np.flatnonzero(whole >= HASHED).tolist():
         cosines[row] = distinct == whole[row]

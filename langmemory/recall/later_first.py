@@ -115,7 +115,7 @@ def by_time(
     )
     close &= np.triu(np.ones_like(close), 1)  # only what stands behind moves
     if close.any():
-        near = worth >= (CLOSE if alone else 2.0) * worth[:, None]
+        near = alone & (worth >= CLOSE * worth[:, None])
         alike = ALIKE if alone else ALIKE_AMONG_PEOPLE
         close &= near | _alike(head, close & ~near, reading, vocabulary, alike)
     proven = np.zeros_like(close)
@@ -182,15 +182,9 @@ def _alike(
     if not len(some):
         return alike
     texts = reading.texts.of(head[some])
-    telling = vocabulary.telling[texts.tokens] > 0
-    vectors = vocabulary.vectors[in_table(texts.tokens[telling])].astype(np.float32)
-    if not len(vectors):
-        return alike
-    # No product of matrices: of this size it would wake the threads of BLAS.
-    counts = np.add.reduceat(telling.astype(np.int64), texts.starts)
-    starts = np.minimum(np.cumsum(counts) - counts, len(vectors) - 1)
-    means = np.add.reduceat(vectors, starts) * (counts > 0)[:, None]
-    means /= np.maximum(np.linalg.norm(means, axis=1, keepdims=True), 1e-9)
+    of_each = np.split(texts.tokens, texts.starts[1:])
+    telling = [in_table(tokens[vocabulary.telling[tokens] > 0]) for tokens in of_each]
+    means = vocabulary.embedder.embed_tokens(telling)
     alike[np.ix_(some, some)] = means @ means.T >= alike_from
     return alike
 

@@ -120,6 +120,11 @@ class Vocabulary:
         kept = set(sorted(words, key=self.rarity, reverse=True)[:count])
         return tuple(word for word in words if word in kept)
 
+    def unit(self, tokens: TokenIds) -> NDArray[np.float32]:
+        """float32[n, dims]: the vectors of tokens, of length 1; 0 for one without meaning of its own."""
+        found: NDArray[np.float32] = self.vectors[in_table(tokens)] * self.inverse[tokens, None]
+        return found
+
     def flags(self, words: frozenset[str]) -> Flags:
         """bool[v]: the tokens that are one of these words; kept for the next query."""
         found = self._of_words.get(words)

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from langmemory.files import create_file
 from langmemory.pluralize import counted
 from langmemory.subgraph.subgraph import MISSING, Subgraph
-from langmemory.types import Edge
+from langmemory.types import NO_LONGER, Edge
 
 COLOURS: Final[Mapping[str, tuple[str, str]]] = {
     "person": ("#cfe8f7", "#0072B2"),
@@ -29,8 +29,6 @@ COLOURS: Final[Mapping[str, tuple[str, str]]] = {
     "thing": ("#e4e4ea", "#5f5f73"),
 }
 """Fill and outline by kind, after Okabe and Ito 2008; other kinds look like things."""
-NO_LONGER: Final = "no_longer_"
-"""How the relation of a claim begins that something is over, as formation writes it."""
 LITERAL: Final = ("#ffffff", "#b8b8c0")
 PAST: Final = "#a3a3ab"
 LINES: Final = "#70707a"

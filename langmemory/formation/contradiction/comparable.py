@@ -10,12 +10,12 @@ from datetime import UTC, datetime
 from typing import Any
 
 from langmemory.formation.batch import Batch
-from langmemory.formation.relations.vocabulary import NO_LONGER, relation_named
+from langmemory.formation.relations.vocabulary import relation_named
 from langmemory.languages import split_words
 from langmemory.languages.spelling import normalised_text
 from langmemory.ports.facts import Claim, Fact, KnownFact, fingerprint
 from langmemory.timestamps import moment
-from langmemory.types import Privacy
+from langmemory.types import NO_LONGER, Privacy
 
 BEGINNING = datetime(1, 1, 2, tzinfo=UTC)
 """Before any time; a day after the first there is, so that every timezone can show it."""

@@ -15,11 +15,12 @@ from langmemory.formation.contradiction.comparable import (
 )
 from langmemory.formation.contradiction.pairs import Pair, later, speaks_of_change
 from langmemory.formation.entities.roles import SHARED_ROLES
-from langmemory.formation.relations.vocabulary import NO_LONGER, PLANNED, Relation, relation_named
+from langmemory.formation.relations.vocabulary import PLANNED, Relation, relation_named
 from langmemory.formation.statements import cues
 from langmemory.formation.wording import wording
 from langmemory.languages import LANGUAGES, split_words
 from langmemory.ports.facts import Claim
+from langmemory.types import NO_LONGER
 
 _ARTICLES = frozenset(
     {"a", "an", "the", "her", "his", "their", "my", "any", "ein", "eine", "einen"}

@@ -24,9 +24,10 @@ from langmemory.formation.contradiction.comparable import (
 from langmemory.formation.contradiction.comparing import compared
 from langmemory.formation.contradiction.denial import denied
 from langmemory.formation.contradiction.pairs import Group, Pair
-from langmemory.formation.relations.vocabulary import BY_NAME, NO_LONGER, PLANNED, relation_named
+from langmemory.formation.relations.vocabulary import BY_NAME, PLANNED, relation_named
 from langmemory.languages import split_words
 from langmemory.ports.facts import Fact, Knowledge, KnownFact
+from langmemory.types import NO_LONGER
 
 MOST_UNDECIDED = 10
 """Known facts that a new one is put beside for a judge, or a person, to decide between them."""

@@ -14,15 +14,10 @@ from typing import Literal
 
 from langmemory.formation.contradiction.comparable import fact_key, spoken_name
 from langmemory.formation.entities.roles import person_words
-from langmemory.formation.relations.vocabulary import (
-    BY_NAME,
-    NO_LONGER,
-    PLANNED,
-    relation_named,
-    snake,
-)
+from langmemory.formation.relations.vocabulary import BY_NAME, PLANNED, relation_named, snake
 from langmemory.languages.spelling import name_key
 from langmemory.ports.facts import Claim, Fact, Knowledge, KnownFact
+from langmemory.types import NO_LONGER
 
 RELATIONS = {name: relation.roles for name, relation in BY_NAME.items() if relation.roles}
 """By relations whose ends are what they say (a sister is a person, a pet is not), what their subject is to

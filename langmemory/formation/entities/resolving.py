@@ -22,17 +22,12 @@ from langmemory.formation.entities.names import is_private, names_in, within_rea
 from langmemory.formation.entities.relationships import RELATIONS
 from langmemory.formation.entities.resolution import Resolution
 from langmemory.formation.entities.roles import UNIQUE_ROLES, Role, person_words, role_in
-from langmemory.formation.relations.vocabulary import (
-    NO_LONGER,
-    PLANNED,
-    canonical,
-    relation_named,
-    snake,
-)
+from langmemory.formation.relations.vocabulary import PLANNED, canonical, relation_named, snake
 from langmemory.formation.wording import is_host
 from langmemory.languages import is_unspaced
 from langmemory.languages.spelling import name_key
 from langmemory.ports.facts import Claim, Fact, FullKnowledge
+from langmemory.types import NO_LONGER
 
 
 class FactNames:

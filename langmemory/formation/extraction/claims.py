@@ -17,13 +17,13 @@ from langmemory.formation.extraction.polarity import Polarity, polarity
 from langmemory.formation.relations.vocabulary import (
     AT_TIMES,
     BY_NAME,
-    NO_LONGER,
     PLANNED,
     relation_named,
     snake,
 )
 from langmemory.formation.statements import cues
 from langmemory.ports.facts import Claim, Implied
+from langmemory.types import NO_LONGER
 
 SPEAKER: Final = frozenset(
     {"i", "me", "myself", "user", "the user", "the speaker", "speaker", "human", "the human"}

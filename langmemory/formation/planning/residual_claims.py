@@ -12,8 +12,9 @@ from dataclasses import replace
 from datetime import datetime
 
 from langmemory.formation.contradiction.comparable import BEGINNING, ComparableFact, fact_key
-from langmemory.formation.relations.vocabulary import BY_NAME, NO_LONGER, relation_named
+from langmemory.formation.relations.vocabulary import BY_NAME, relation_named
 from langmemory.ports.facts import Claim, Fact, Knowledge
+from langmemory.types import NO_LONGER
 
 
 def residual_claims(

@@ -10,8 +10,9 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from typing import Final
 
-from langmemory.formation.relations.vocabulary import BY_NAME, NO_LONGER, PLANNED, WORDS
+from langmemory.formation.relations.vocabulary import BY_NAME, PLANNED, WORDS
 from langmemory.languages import is_unspaced, without_marks
+from langmemory.types import NO_LONGER
 
 MOST_NAMED: Final = 16
 """Relations named by a model that one question asks for."""

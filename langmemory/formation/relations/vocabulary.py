@@ -17,6 +17,7 @@ from langmemory.formation.statements import cues
 from langmemory.languages import Topic
 from langmemory.languages.tables import read
 from langmemory.ports.facts import Claim
+from langmemory.types import NO_LONGER
 
 Values = Literal["one", "usually one", "many", "unknown"]
 """How many objects a subject has under a relation at one time. ``usually one`` gives way to a newer
@@ -126,9 +127,6 @@ RELATIONS: Final[tuple[Relation, ...]] = _relations()
 
 BY_NAME: dict[str, Relation] = {relation.name: relation for relation in RELATIONS}
 """The relations known, by canonical name."""
-
-NO_LONGER = "no_longer_"
-"""Prefix of the relation of a fact that says another no longer holds: ``no_longer_works_at``."""
 
 PLANNED = "planned_"
 """Prefix of the relation of a plan: ``planned_lives_in``."""

@@ -31,11 +31,11 @@ from langmemory.formation.relations.questions import (
     plain_words,
     relations_asked,
 )
-from langmemory.formation.relations.vocabulary import NO_LONGER, PLANNED, relation_named
+from langmemory.formation.relations.vocabulary import PLANNED, relation_named
 from langmemory.languages import is_unspaced, split_words
 from langmemory.languages.spelling import name_key
 from langmemory.ports.candidates import NOTHING, ClaimQuery, Ids, ScoredIds
-from langmemory.types import Scope
+from langmemory.types import NO_LONGER, Scope
 
 _ME: Final = frozenset((*person_words().self, *person_words().my, *FIRST_PERSON))
 _ME_UNSPACED: Final = tuple(word for word in _ME if is_unspaced(word))

@@ -10,11 +10,11 @@ from typing import Protocol
 
 from langmemory.formation.batch import Turn
 from langmemory.formation.entities.roles import person_words
-from langmemory.formation.relations.vocabulary import NO_LONGER, PLANNED, canonical, relation_named
+from langmemory.formation.relations.vocabulary import PLANNED, canonical, relation_named
 from langmemory.formation.rules.retractions.frame import FRAMES
 from langmemory.languages.spelling import name_key
 from langmemory.ports.facts import Claim, Fact, FactKind, KnownFact
-from langmemory.types import Entity, Privacy
+from langmemory.types import NO_LONGER, Entity, Privacy
 
 _SHOWN_TIME = re.compile(r" \(\d{4}[\d –:-]*\)(?=[.。]?$)")
 MOST_HELD = 1000
