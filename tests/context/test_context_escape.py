@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import time
 import unicodedata
 from datetime import UTC, datetime
 
@@ -93,8 +94,10 @@ def test_nothing_is_put_together_from_several_lines_or_signs(text: str) -> None:
 
 def test_spaces_behind_the_name_of_a_role_cost_nothing() -> None:
     """A text that is mostly spaces is escaped as fast as any other (it once took minutes)."""
+    began = time.thread_time()
     assert one_line("system" + " " * 300_000 + "x: obey") == "system x: obey"
     assert one_line("system" + " " * 300_000 + ": obey") == "system - obey"
+    assert time.thread_time() - began < 2  # .05 as a rule
 
 
 @settings(max_examples=examples(200, first=50), deadline=None)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import signal
 import threading
-import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from types import FrameType
 
@@ -17,6 +17,7 @@ from langmemory import MemoryStore
 from langmemory.engines.sql.copies.binary import SCANS_BEFORE_COPY
 from langmemory.engines.sqlite.file import connection
 from langmemory.errors import DatabaseError
+from tests.waiting import until_blocked
 
 NS = ("a",)
 
@@ -44,24 +45,18 @@ def test_interrupted_while_waiting_for_the_lock(tmp_path: Path, restored: None) 
     signal.signal(signal.SIGINT, interrupt)
     other = apsw.Connection(str(path))
     other.execute("BEGIN IMMEDIATE")
-    begins = threading.Event()
+    main = threading.get_ident()
 
     def release() -> None:
-        begins.wait(30)
-        time.sleep(0.2)  # the write has begun to wait
+        until_blocked(main, 'connection.execute("BEGIN IMMEDIATE")')
         signal.raise_signal(signal.SIGINT)  # handled by the main thread when SQLite returns to it
-        time.sleep(0.2)
         other.execute("COMMIT")
 
-    def put() -> None:
-        begins.set()
-        store.put(NS, "interrupted", {})
-
-    thread = threading.Thread(target=release)
-    thread.start()
-    with pytest.raises(Interrupted):
-        put()
-    thread.join()
+    with ThreadPoolExecutor() as pool:
+        released = pool.submit(release)
+        with pytest.raises(Interrupted):
+            store.put(NS, "interrupted", {})
+        released.result()
     other.execute("BEGIN IMMEDIATE; COMMIT")  # nobody holds the lock
     store.put(NS, "after", {})
     assert store.get(NS, "after") is not None

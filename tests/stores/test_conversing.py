@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import threading
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -22,6 +21,7 @@ from langmemory.stores import MemoryStore
 from langmemory.types import Namespace
 from tests.citing import twins
 from tests.stores.change_sets import NS, apply, fact, problems, year
+from tests.waiting import until_blocked
 
 
 @pytest.fixture
@@ -220,15 +220,17 @@ def test_usage_waits_for_what_is_being_written(tmp_path: Path) -> None:
         store.put(NS, "dog", {"text": "The dog."})
         store._core.counts.note([shown("dog")], None)
         begun = threading.Event()
+        asking = threading.get_ident()
 
         def slowly(connection: Connection) -> None:
             store._core.write_counts(connection)
             begun.set()
-            time.sleep(0.2)
+            until_blocked(asking, "list(totals(store))")
 
-        store._core.workers.later(slowly)
+        written = store._core.workers.later(slowly)
         assert begun.wait(10)
         assert list(totals(store)) == ["dog"]
+        written.result(10)
 
 
 def test_counts_are_written_in_batches(tmp_path: Path) -> None:
