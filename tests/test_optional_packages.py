@@ -7,15 +7,12 @@ import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from types import SimpleNamespace
-from typing import Any, cast
 
 import pytest
 from typer.testing import CliRunner
 
 from langmemory import MemoryStore, build_chat_graph
 from langmemory.cli import app
-from langmemory.evals.figure import plot
 from langmemory.vault import VaultKey
 
 OPTIONAL = (
@@ -49,7 +46,8 @@ def middleware() -> None:
 
 
 def drawing() -> None:
-    plot(cast("Any", SimpleNamespace(systems=[SimpleNamespace(outcomes=[1])])), Path("x.png"))
+    with MemoryStore("memory.db") as store:
+        store.graph(("a",)).draw("x.png")
 
 
 def vault() -> None:
@@ -79,7 +77,7 @@ NEEDED: dict[str, tuple[str, Callable[[], object]]] = {
     "chat model": ("agents", lambda: build_chat_graph("openai:x")),
     "middleware": ("agents", middleware),
     "graph": ("graph", subgraph),
-    "plot": ("evals", drawing),
+    "drawing": ("graph", drawing),
     "vault": ("vault", vault),
     "server": ("server", commanded("starlette", "serve")),
     "mcp": ("server", commanded("mcp", "mcp")),

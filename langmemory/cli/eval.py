@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from langmemory.cli.values import count, one_of, picture
-from langmemory.errors import ConfigError, with_extra
+from langmemory.cli.values import count, one_of
 
 if TYPE_CHECKING:
     from rich.progress import TaskID
@@ -30,10 +29,6 @@ class SystemName(StrEnum):
     semantic = "semantic"
     inmemory = "inmemory"
     sqlite = "sqlite"
-
-
-MAKE_BLOCKS = (SystemName.langmemory, SystemName.facts, SystemName.no_embedder)
-"""Systems whose scores and blocks are evaluated."""
 
 
 class Level(StrEnum):
@@ -114,18 +109,6 @@ def eval_command(
         Path | None,
         typer.Option("--json", metavar="FILE", help="Write all figures to this file."),
     ] = None,
-    png: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE", parser=picture, help="Write a plot to this file."),
-    ] = None,
-    reliability: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="FILE",
-            parser=picture,
-            help="Write a plot of what scores are worth to this file.",
-        ),
-    ] = None,
     rankings: Annotated[
         bool, typer.Option("--rankings", help="With every question's ranking in the JSON.")
     ] = False,
@@ -144,23 +127,19 @@ def eval_command(
         evaluate,
         load,
         named_systems,
-        plot,
-        plot_reliability,
         render,
     )
     from langmemory.evals.table import columns_for
 
-    for option, file in (("--png", png), ("--reliability", reliability)):
-        if file:
-            _require_matplotlib(option)
     _check_json(json_file)
     if rankings and not json_file:
         raise typer.BadParameter("--rankings are part of the JSON: name a file with --json")
-    for file in (json_file, png, reliability):
-        if file and not file.absolute().parent.is_dir():  # said before the evaluation, not after
-            raise typer.BadParameter(f"there is no folder {file.parent} to write {file.name} to")
+    if json_file and not json_file.absolute().parent.is_dir():  # before the evaluation, not after
+        raise typer.BadParameter(
+            f"there is no folder {json_file.parent} to write {json_file.name} to"
+        )
     if lifecycle:
-        if system or preset or ablate or asked_before or png or reliability or rankings:
+        if system or preset or ablate or asked_before or rankings:
             raise typer.BadParameter(
                 "--lifecycle takes DATA, --budget, --limit-questions and --json alone"
             )
@@ -173,16 +152,9 @@ def eval_command(
         raise typer.BadParameter(
             "--ablate compares with langmemory: name --system langmemory first"
         )
-    if reliability and (granularity is Level.session or not set(MAKE_BLOCKS) & set(names)):
-        raise typer.BadParameter(
-            f"--reliability draws the scores of recall: name --system {' or '.join(MAKE_BLOCKS)}, and "
-            "leave out --granularity session"
-        )
     presets = preset or ["balanced"]
     with _reading(data):
         corpus = load(data or SAMPLE, qrels=qrels, limit_questions=limit_questions)
-    if reliability and corpus.kind == "documents":
-        raise typer.BadParameter("--reliability needs prompts to a memory; these are documents")
     try:
         if split is not None:
             corpus = corpus.with_tuning([] if split == "none" else split.split(","))
@@ -211,10 +183,6 @@ def eval_command(
     if json_file:
         text = json.dumps(report.to_json(rankings=rankings), indent=2, ensure_ascii=False)
         json_file.write_text(text + "\n", encoding="utf-8")
-    if png:
-        plot(report, png)
-    if reliability:
-        plot_reliability(report, reliability)
 
 
 def _forgetting(
@@ -267,18 +235,6 @@ def _check_json(file: Path | None) -> None:
         f"--json {file}: this is there and is no report of an evaluation. Name another file to "
         "write the figures to; the data is named without an option"
     )
-
-
-def _require_matplotlib(option: str) -> None:
-    """Say so before the evaluation, not after.
-
-    Raises:
-        ConfigError: It is not installed.
-    """
-    from importlib.util import find_spec
-
-    if find_spec("matplotlib") is None:
-        raise ConfigError(f"{option} needs matplotlib: {with_extra('evals')}")
 
 
 @contextmanager

@@ -57,6 +57,10 @@ def graph(
         Path | None,
         typer.Option("--graphml", metavar="FILE", help="Write GraphML to this file; - is stdout."),
     ] = None,
+    mermaid: Annotated[
+        Path | None,
+        typer.Option("--mermaid", metavar="FILE", help="Write Mermaid to this file; - is stdout."),
+    ] = None,
     depth: Annotated[
         int,
         typer.Option(
@@ -94,8 +98,9 @@ def graph(
     from langmemory.stores.face import bound
 
     where = target.namespace(DEFAULT_NAMESPACE)
-    if graphml is not None:
-        target.check_output(graphml)
+    texts = [file for file in (graphml, mermaid) if file is not None]
+    for file in texts:
+        target.check_output(file)
     console = Screen()
     with target.open(vectors=False) as store, _hinting(target, store):
         found = bound(store, viewer).graph(where, as_of=as_of, known_at=known_at)
@@ -116,19 +121,19 @@ def graph(
             if name is None:
                 raise typer.BadParameter("--path-to needs a NAME to start from.")
             _show_paths(console, found, name, path_to, as_json)
-        elif png is not None or graphml is not None or as_json:
+        elif png is not None or texts or as_json:
             part = found.subgraph(name, depth, past=True)
-            if not part.entities and (png is not None or graphml is not None):
+            if not part.entities and (png is not None or texts):
                 raise ConfigError(_nothing_to_write(target, store, where))
-            _write_files(part, png, graphml)
+            _write_files(part, png, graphml, mermaid)
             if as_json:
                 say(json_text(part.to_json()))
-            for file in (png, graphml):
-                if file is not None and str(file) != "-":
+            for written in (png, *texts):
+                if written is not None and str(written) != "-":
                     entities = counted(len(part.entities), "entity", "entities")
                     say(
-                        f"Wrote {entities} and {counted(len(part.edges), 'edge')} to {file}",
-                        err=as_json or graphml == Path("-"),
+                        f"Wrote {entities} and {counted(len(part.edges), 'edge')} to {written}",
+                        err=as_json or Path("-") in texts,
                     )
         elif name is not None:
             _show_entity(console, store, found, where, name)
@@ -162,8 +167,10 @@ def _nothing_to_write(target: Target, store: MemoryStore, where: Namespace) -> s
     return f"{problem} Nothing was written."
 
 
-def _write_files(part: Subgraph, png: Path | None, graphml: Path | None) -> None:
-    """Those of the two that were asked for.
+def _write_files(
+    part: Subgraph, png: Path | None, graphml: Path | None, mermaid: Path | None
+) -> None:
+    """Write those that were asked for.
 
     Raises:
         ConfigError: The packages for it are not installed; the message says how to get them.
@@ -171,14 +178,16 @@ def _write_files(part: Subgraph, png: Path | None, graphml: Path | None) -> None
     try:
         if png is not None:
             part.draw(png)
-        text = "" if graphml is None else part.to_graphml()
+        texts = [(graphml, part.to_graphml)] if graphml is not None else []
+        texts += [(mermaid, part.to_mermaid)] if mermaid is not None else []
+        for file, text in texts:
+            if str(file) == "-":
+                typer.echo(text().encode(), nl=False)  # XML without a declaration is UTF-8
+            else:
+                create_file(file)
+                file.write_text(text(), encoding="utf-8")
     except ImportError as error:
         raise ConfigError(str(error)) from None
-    if str(graphml) == "-":
-        typer.echo(text.encode(), nl=False)  # XML without a declaration is UTF-8
-    elif graphml is not None:
-        create_file(graphml)
-        graphml.write_text(text, encoding="utf-8")
 
 
 def _show_entity(

@@ -5,7 +5,6 @@ from __future__ import annotations
 from langmemory.evals.catalogue import ablations, named_systems
 from langmemory.evals.corpus import Conversation, Corpus, Question, Session, Turn
 from langmemory.evals.evaluation import Progress, evaluate
-from langmemory.evals.figure import plot, plot_reliability
 from langmemory.evals.loaders import SAMPLE, load
 from langmemory.evals.report import Group, Outcome, Report, SystemReport
 from langmemory.evals.systems import System, SystemFactory, SystemUnavailableError
@@ -30,7 +29,5 @@ __all__ = [
     "evaluate",
     "load",
     "named_systems",
-    "plot",
-    "plot_reliability",
     "render",
 ]

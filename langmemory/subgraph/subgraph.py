@@ -133,6 +133,21 @@ class Subgraph:
             row.update({k: _NOT_IN_XML.sub("", v) for k, v in row.items() if isinstance(v, str)})
         return "\n".join(networkx.generate_graphml(_networkx(data))) + "\n"
 
+    def to_mermaid(self) -> str:
+        """A Mermaid flowchart, which GitHub and many editors show within Markdown; past edges are dotted."""
+        data = self.to_json()
+        numbers = {node["id"]: place for place, node in enumerate(data["nodes"])}
+        lines = ["graph LR"]
+        for place, node in enumerate(data["nodes"]):
+            left, right = ("[", "]") if node["kind"] == "literal" else ("([", "])")
+            lines.append(f'  n{place}{left}"{_for_mermaid(node["name"])}"{right}')
+        for edge in data["edges"]:
+            arrow = "-->" if edge["current"] else "-.->"
+            label = _for_mermaid(label_of(edge))
+            source, target = numbers[edge["source"]], numbers[edge["target"]]
+            lines.append(f'  n{source} {arrow}|"{label}"| n{target}')
+        return "\n".join(lines) + "\n"
+
     def draw(self, path: str | os.PathLike[str]) -> None:
         """Draw it to a file; the ending says as what (``.png``, ``.svg``, ``.pdf``).
 
@@ -145,9 +160,28 @@ class Subgraph:
                 f"{os.fspath(path)!r} has no ending that says what to draw; name it .png, .svg or "
                 ".pdf."
             )
-        from langmemory.subgraph.picture import draw
+        from langmemory.subgraph.drawing import draw
 
         draw(self, path)
+
+
+def label_of(edge: Json) -> str:
+    """Return the relation of an edge of `to_json` in words, of a past one with its years."""
+    relation = str(edge["relation"]).replace("_", " ")
+    years = dict.fromkeys(edge.get(name, "")[:4] for name in ("valid_at", "invalid_at"))
+    if edge["current"] or not any(years):
+        return relation
+    return f"{relation}, {'–'.join(years)}"
+
+
+def one_line(text: str) -> str:
+    """Return a text without line breaks and unprintable characters, a dash where nothing is left."""
+    return " ".join("".join(c if c.isprintable() else " " for c in text).split()) or "–"
+
+
+def _for_mermaid(text: str) -> str:
+    """Return a text as it stands between quotes, without markup."""
+    return _MERMAID_MARKUP.sub(lambda found: f"#{ord(found[0])};", one_line(text))
 
 
 def require_networkx() -> Any:
@@ -173,5 +207,6 @@ def _networkx(data: Json) -> Any:
     return made
 
 
+_MERMAID_MARKUP: Final = re.compile(r"[\"#&<>`*_~\\]")
 _NOT_IN_XML: Final = re.compile("[^\t\n\r -\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 """Characters that XML 1.0 cannot hold (2.2), escaped or not."""

@@ -104,7 +104,8 @@ def test_the_way_from_one_to_another(world: Run) -> None:
 
 
 def test_exports_and_picture(world: Run, tmp_path: Path) -> None:
-    """--json is for scripts, --graphml and --png write files and say so; all may be asked at once."""
+    """--json is for scripts; --graphml, --mermaid and --png write files and say so; all may be asked at
+    once."""
     data = json.loads(world("graph", "Lena", "--json", "--depth", "1").stdout)
     assert {node["name"] for node in data["nodes"]} == {
         "Lena",
@@ -115,9 +116,12 @@ def test_exports_and_picture(world: Run, tmp_path: Path) -> None:
         "cake",
     }
     written = world(
-        "graph", "Lena", "--png", tmp_path / "g.png", "--graphml", tmp_path / "g.graphml"
+        *("graph", "Lena", "--png", tmp_path / "g.png", "--graphml", tmp_path / "g.graphml"),
+        *("--mermaid", tmp_path / "g.mmd"),
     )
-    assert written.stdout.count("Wrote 5 entities and 6 edges to ") == 2
+    assert written.stdout.count("Wrote 5 entities and 6 edges to ") == 3
+    assert (tmp_path / "g.mmd").read_text().startswith("graph LR\n")
+    assert "Lena" in world("graph", "Lena", "--mermaid", "-").stdout
     assert (tmp_path / "g.png").read_bytes().startswith(b"\x89PNG")
     assert len(networkx.read_graphml(tmp_path / "g.graphml")) == 7
     assert networkx.parse_graphml(world("graph", "--graphml", "-").stdout)
@@ -126,13 +130,10 @@ def test_exports_and_picture(world: Run, tmp_path: Path) -> None:
     assert "missing" in failed.stderr
 
 
-@pytest.mark.parametrize("command", [("graph", "Lena"), ("eval", "--system", "keyword")])
-def test_a_missing_extra_is_one_line(
-    world: Run, monkeypatch: pytest.MonkeyPatch, command: tuple[str, ...]
-) -> None:
+def test_a_missing_extra_is_one_line(world: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     """Without matplotlib `--png` says what to install, and of no traceback to look for."""
     monkeypatch.setitem(sys.modules, "matplotlib", None)
-    refused = world(*command, "--png", "g.png")
+    refused = world("graph", "Lena", "--png", "g.png")
     assert refused.exit_code == 1
     assert refused.stderr.count("\n") == 1
     assert re.search(r"""pip install "\.\[\w+\]"\.?\n$""", refused.stderr)

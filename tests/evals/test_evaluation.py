@@ -8,12 +8,10 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from langmemory.evals import SAMPLE, Corpus, Question, System, evaluate, load, plot, render
+from langmemory.evals import SAMPLE, Corpus, Question, System, evaluate, load, render
 from langmemory.evals.corpus import Conversation
-from langmemory.evals.figure import _style
 from langmemory.evals.metrics import WITHIN_BUDGET
 from langmemory.evals.systems import Found, SystemUnavailableError
-from tests.seeds import seeds
 
 
 class WordOverlap:
@@ -179,40 +177,17 @@ def test_progress_is_told_about_every_question(corpus: Corpus) -> None:
 
 
 @pytest.mark.parametrize("ablations", [None, {"a stage": WordOverlap}])
-def test_table_and_plot_can_be_drawn(
-    corpus: Corpus, tmp_path: Path, ablations: dict[str, type[WordOverlap]] | None
+def test_the_table_names_systems_categories_and_splits(
+    corpus: Corpus, ablations: dict[str, type[WordOverlap]] | None
 ) -> None:
-    """The table names systems, categories and splits; the plot is a PNG."""
+    """Also a system that is not available, and with an ablation."""
     report = evaluate(corpus, {"words": WordOverlap, "gone": missing_system}, ablations=ablations)
     text = _printed(report)
     for expected in ("words", "multi-hop", "garden (tuning)", "gone not available"):
         assert expected in text
-    plot(report, tmp_path / "report.png")
-    assert (tmp_path / "report.png").read_bytes().startswith(b"\x89PNG")
-
-
-@pytest.mark.parametrize("ending", seeds([".svg", ".png", ".pdf"], first=1))
-@pytest.mark.filterwarnings("error")
-def test_names_of_any_script_are_drawn_as_they_are(tmp_path: Path, ending: str) -> None:
-    """A dollar begins no formula, a letter without a font is no warning, each kind is written."""
-    lines = [
-        {"session": "1", "turns": [{"id": "a", "text": "kites"}]},
-        {"question": "kites", "evidence": ["a"], "category": "from $5 to $\\frac"},
-        {"question": "kites?", "evidence": ["a"], "category": "类别"},
-    ]
-    data = tmp_path / "a$x_^$.jsonl"
-    data.write_text("\n".join(map(json.dumps, lines)))
-    plot(evaluate(load(data), {"words": WordOverlap}), tmp_path / f"out{ending}")
-    assert (tmp_path / f"out{ending}").stat().st_size > 10_000
 
 
 def _printed(report: object) -> str:
     output = StringIO()
     Console(file=output, width=200).print(render(report))  # type: ignore[arg-type]
     return output.getvalue()
-
-
-def test_no_two_systems_are_drawn_alike() -> None:
-    """All systems with all presets, and twice as many, differ in colour or marker."""
-    styles = {(_style(n)["color"], _style(n)["marker"]) for n in range(20)}
-    assert len(styles) == 20

@@ -100,15 +100,16 @@ def test_exports_and_pictures_are_their_owners_alone(tmp_path: Path) -> None:
     command = ["--db", str(tmp_path / "memory.db")]
     export, kept = tmp_path / "export.jsonl", tmp_path / "kept.jsonl"
     kept.touch(0o644)
-    picture, graph = tmp_path / "graph.png", tmp_path / "graph.graphml"
+    picture, graph, chart = (tmp_path / f"graph.{kind}" for kind in ("png", "graphml", "mmd"))
     for arguments in (
         ["export", str(export)],
         ["export", str(kept)],
         ["graph", "-n", "/".join(NS), "--png", str(picture), "--graphml", str(graph)],
+        ["graph", "-n", "/".join(NS), "--mermaid", str(chart)],
     ):
         done = CliRunner().invoke(app, [*command, *arguments])
         assert done.exit_code == 0, done.output
-    assert [mode(one) for one in (export, picture, graph)] == [0o600] * 3
+    assert [mode(one) for one in (export, picture, graph, chart)] == [0o600] * 4
     assert mode(kept) == 0o644
 
 

@@ -284,6 +284,28 @@ def test_a_name_with_quotes_is_known_to_whoever_reads_it(store: MemoryStore) -> 
         assert graph.entity(name).name == name
 
 
+def test_mermaid_names_everybody_and_dots_what_is_past(store: MemoryStore) -> None:
+    """Each entity, literal and edge is a line; past edges are dotted and name their years; nothing that is
+    said becomes markup."""
+    lines = store.graph(NAMESPACE).to_mermaid().splitlines()
+    data = store.graph(NAMESPACE).to_json()
+    assert lines[0] == "graph LR"
+    assert len(lines) == 1 + len(data["nodes"]) + len(data["edges"])
+    assert [line for line in lines if "-.->" in line] == ['  n4 -.->|"works at, 2020–2023"| n2']
+    apply(
+        store,
+        "odd",
+        *entities({"e": ('<b>"#1"</b>\n`x`', "person")}),
+        *fact("odd", "x", "e", "likes", literal="a|b] --> c"),
+        namespace=("odd",),
+    )
+    assert store.graph(("odd",)).to_mermaid().splitlines()[1:] == [
+        '  n0(["#60;b#62;#34;#35;1#34;#60;/b#62; #96;x#96;"])',
+        '  n1["a|b] --#62; c"]',
+        '  n0 -->|"likes"| n1',
+    ]
+
+
 @pytest.mark.thorough
 @pytest.mark.parametrize("suffix", ["png", "svg", "pdf"])
 def test_a_picture_of_anything(store: MemoryStore, tmp_path: Path, suffix: str) -> None:

@@ -261,6 +261,10 @@ class Graph:
         """Return everything, past edges included, as `Subgraph.to_graphml` gives it."""
         return self.subgraph(past=True).to_graphml()
 
+    def to_mermaid(self) -> str:
+        """Return everything, past edges included, as `Subgraph.to_mermaid` gives it."""
+        return self.subgraph(past=True).to_mermaid()
+
     def draw(self, path: str | PathLike[str], name: str | None = None, depth: int = 2) -> None:
         """Draw everything, or what is around an entity, to a file; past edges are dashed.
 
