@@ -137,6 +137,8 @@ class Procedure:
     privacy: Privacy = "shared"
     superseded_by: str | None = None
     updated_at: datetime | None = None
+    why: str = ""
+    """Why it is shown as it is: "it worked 3 of 4 times"."""
 
     @classmethod
     def of(cls, memory: Memory) -> Self:
@@ -148,14 +150,16 @@ class Procedure:
         value = memory.value
         if not is_procedure(value):
             raise ConfigError(f"{memory.key!r} in {memory.namespace} is no procedure with steps.")
+        outcomes = _outcomes(value)
+        source: Source = value["source"] if value.get("source") in get_args(Source) else "person"
         return cls(
             namespace=memory.namespace,
             key=memory.key,
             task=value["task"],
             steps=steps_of(value["steps"]),
             preconditions=tuple(map(str, value.get("preconditions") or ())),
-            outcomes=_outcomes(value),
-            source=value["source"] if value.get("source") in get_args(Source) else "person",
+            outcomes=outcomes,
+            source=source,
             version=int(value.get("version", 1)),
             priority=memory.priority,
             status=memory.status,
@@ -163,6 +167,7 @@ class Procedure:
             privacy=memory.privacy,
             superseded_by=memory.superseded_by,
             updated_at=memory.updated_at,
+            why=standing(source, outcomes)[1],
         )
 
     @property

@@ -21,11 +21,12 @@ LAYERS: tuple[frozenset[str], ...] = (
         {"docstrings", "errors", "events", "files", "git", "ids", "labels", "timestamps", "pacing"}
     )
     | {"pluralize", "twins"},
-    frozenset({"types", "languages", "redaction", "values", "arguments", "addresses", "resources"}),
-    frozenset({"config", "changes", "namespaces", "links", "recall_options", "swarm"}),
+    frozenset({"types", "languages", "redaction", "values", "arguments", "addresses", "resources"})
+    | {"wire"},
     frozenset(
-        {"ports", "embeddings", "chat_models", "procedures", "schemas", "subgraph", "vault", "wire"}
+        {"config", "changes", "namespaces", "links", "recall_options", "swarm", "operations"}
     ),
+    frozenset({"ports", "embeddings", "chat_models", "procedures", "schemas", "subgraph", "vault"}),
     frozenset({"recall", "formation", "lifecycle", "context"}),
     frozenset({"messages", "projections", "documents", "core_files"}),
     frozenset({"engines"}),

@@ -12,9 +12,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import Future
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, Protocol
+from typing import TYPE_CHECKING, Annotated, Any, Final, Protocol
 
 from langgraph.store.base import PutOp
+from pydantic import Field
 
 from langmemory.changes import ChangeSet
 from langmemory.documents import discovery, githooks, staleness
@@ -23,6 +24,7 @@ from langmemory.documents.documents import Documents
 from langmemory.documents.project import (
     BLOCK,
     DESCRIPTION_CHARACTERS,
+    NAME_CHARACTERS,
     REGISTRY,
     Project,
     block_text,
@@ -36,6 +38,7 @@ from langmemory.documents.records import Synced
 from langmemory.documents.staleness import Stale
 from langmemory.documents.storing import Storing
 from langmemory.errors import ChangedMeanwhileError, ConfigError
+from langmemory.operations import LOCAL, operation, room
 from langmemory.ports.jobs import Enqueued, NewJob, lock_of
 from langmemory.resources import CLIENT
 from langmemory.twins import twin
@@ -46,8 +49,20 @@ if TYPE_CHECKING:
 
 JOB: Final = "project"
 """The kind of the jobs that read a project again."""
+ABOUT: Final = "projects.get"
 MOST: Final = 10_000
 """Projects of a store."""
+
+
+ProjectName = Annotated[str, Field(min_length=1, max_length=NAME_CHARACTERS)]
+Folder = Annotated[
+    str | os.PathLike[str], Field(min_length=1, max_length=1_000, pattern=r"^[^\x00]+$")
+]
+Globs = Annotated[
+    Iterable[Annotated[str, Field(min_length=1, max_length=400)]], Field(max_length=100)
+]
+Description = Annotated[str, Field(max_length=DESCRIPTION_CHARACTERS)]
+Owner = Annotated[str, Field(max_length=200)]
 
 
 class Keeping(Storing, Protocol):
@@ -63,6 +78,7 @@ class Keeping(Storing, Protocol):
     def path(self) -> str: ...
 
 
+@room("projects", tag="Projects")
 class Projects:
     """The projects of a store."""
 
@@ -73,15 +89,16 @@ class Projects:
 
     # The registry.
 
+    @operation("admin", "POST /projects", whole="file")
     def add(
         self,
-        root: str | os.PathLike[str],
+        root: Folder,
         *,
-        name: str | None = None,
-        description: str | None = None,
-        patterns: Iterable[str] = (),
-        ignore: Iterable[str] = (),
-        owner: str = "",
+        name: ProjectName | None = None,
+        description: Description | None = None,
+        patterns: Globs = (),
+        ignore: Globs = (),
+        owner: Owner = "",
     ) -> Project:
         """Register a project. `refresh` reads it.
 
@@ -118,13 +135,15 @@ class Projects:
 
     aadd = twin(add)
 
-    def get(self, name: str) -> Project | None:
+    @operation("read", "GET /projects/{name:path}", whole="namespace")
+    def get(self, name: ProjectName) -> Project | None:
         """Return a project by its name; None where there is none."""
         item = self._store.get(REGISTRY, checked_name(name))
         return Project.of(item) if item is not None and is_project(item.value) else None
 
     aget = twin(get)
 
+    @operation("read", "GET /projects", whole="namespace")
     def list(self) -> Sequence[Project]:
         """Return all projects, by name."""
         found = self._store.search(
@@ -135,15 +154,22 @@ class Projects:
 
     alist = twin(list)
 
+    @operation(
+        "admin",
+        "PATCH /projects/{name:path}",
+        whole="file",
+        about="projects.get",
+        missing=ConfigError,
+    )
     def update(
         self,
-        name: str,
+        name: ProjectName,
         *,
-        root: str | os.PathLike[str] | None = None,
-        description: str | None = None,
-        patterns: Iterable[str] | None = None,
-        ignore: Iterable[str] | None = None,
-        owner: str | None = None,
+        root: Folder | None = None,
+        description: Description | None = None,
+        patterns: Globs | None = None,
+        ignore: Globs | None = None,
+        owner: Owner | None = None,
     ) -> Project:
         """Change what is said of a project; None leaves it as it is. `refresh` reads what that changes.
 
@@ -166,7 +192,14 @@ class Projects:
 
     aupdate = twin(update)
 
-    def remove(self, name: str, *, dry_run: bool = False) -> Synced:
+    @operation(
+        "admin",
+        "DELETE /projects/{name:path}",
+        whole="file",
+        about="projects.get",
+        missing=ConfigError,
+    )
+    def remove(self, name: ProjectName, *, dry_run: bool = False) -> Synced:
         """Take a project out, with its documents and its core block. Its folder is not touched, but for the
         hooks in its repository, which are taken out.
 
@@ -188,8 +221,9 @@ class Projects:
 
     aremove = twin(remove)
 
+    @operation("admin", "POST /projects/discover", whole="file")
     def discover(
-        self, folder: str | os.PathLike[str] = ".", *, depth: int = DEPTH
+        self, folder: Folder = ".", *, depth: Annotated[int, Field(ge=0, le=10)] = DEPTH
     ) -> Sequence[Found]:
         """Return the projects in a folder that are not registered, by what is in them: a repository, a
         ``pyproject.toml``, a ``package.json``, an ``AGENTS.md`` and the like. Nothing is written.
@@ -205,8 +239,19 @@ class Projects:
 
     # Reading.
 
+    @operation(
+        "write",
+        "POST /projects/refresh",
+        whole="namespace",
+        about="projects.get",
+        missing=ConfigError,
+    )
     def refresh(
-        self, name: str, *, progress: Progress | None = None, dry_run: bool = False
+        self,
+        name: ProjectName,
+        *,
+        progress: Annotated[Progress | None, LOCAL] = None,
+        dry_run: bool = False,
     ) -> Synced:
         """Read a project: what is new, changed, moved or gone. Then its core block is written anew, unless
         somebody has edited it, and documents older than what they describe become reviews.
@@ -261,7 +306,14 @@ class Projects:
                 self._ask(self._known(name))
                 yield done
 
-    def later(self, name: str) -> int:
+    @operation(
+        "write",
+        "POST /projects/queue",
+        whole="namespace",
+        about="projects.get",
+        missing=ConfigError,
+    )
+    def later(self, name: ProjectName) -> int:
         """Put a job into the queue that reads a project again, for `langmemory worker`; return its number.
         Of several that wait, one is left.
 
@@ -288,7 +340,10 @@ class Projects:
 
     # What may be out of date.
 
-    def stale(self, name: str) -> Sequence[Stale]:
+    @operation(
+        "read", "GET /projects/stale", whole="namespace", about="projects.get", missing=ConfigError
+    )
+    def stale(self, name: ProjectName) -> Sequence[Stale]:
         """Return the documents of a project that name files which were changed after them.
 
         Raises:
@@ -380,7 +435,7 @@ class Projects:
             self._store.changes.apply(planned)
 
 
-def _folder(root: str | os.PathLike[str]) -> Path:
+def _folder(root: Folder) -> Path:
     folder = Path(root).expanduser()
     if not folder.is_dir():
         raise ConfigError(f"There is no folder {str(folder)!r}; a project is a folder.")

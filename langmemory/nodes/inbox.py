@@ -142,7 +142,7 @@ def fresh_mail(
     way of later messages."""
     after: str | None = None
     while True:
-        page: Page[BusMessage] = yield call(bus, "inbox", limit=limit, types=types, after=after)
+        page: Page[BusMessage] = yield call(bus, "inbox", limit=limit, types=types, cursor=after)
         fresh = [one for one in page.items if one.id not in known]
         if fresh or page.next is None:
             return fresh

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, Final, Literal, TypeVar
+from typing import Any, Final, TypeVar
 from urllib.parse import quote
 from uuid import uuid4
 from weakref import WeakKeyDictionary
@@ -150,7 +150,7 @@ class Connection:
 
     def ask(
         self,
-        method: Literal["GET", "POST", "PATCH", "DELETE"],
+        method: str,
         path: str,
         of: Any,
         *,
@@ -165,7 +165,7 @@ class Connection:
         Args:
             method: Of the route.
             path: Of the route, below `API`; see `part`.
-            of: Type of the answer.
+            of: Type of the answer; None for none.
             viewer: On whose behalf; None as the token says.
             query: Parameters; those that are None are left out.
             body: What is sent as JSON.
@@ -178,7 +178,7 @@ class Connection:
                 method, path, viewer=viewer, query=query, body=body, writes=writes, agent=agent
             )
         )
-        return adapter(of).validate_json(raw)
+        return None if of is None else adapter(of).validate_json(raw)
 
     def listed(
         self,
@@ -352,3 +352,8 @@ def _checked(token: str) -> str:
             "what `langmemory token create` printed."
         )
     return token
+
+
+def sendable(value: Any) -> Any:
+    """Return an argument as JSON has it: collections of any kind as lists."""
+    return list(value) if isinstance(value, tuple | set | frozenset) else value

@@ -27,18 +27,9 @@ from langmemory.errors import ConfigError
 from langmemory.messages import Message, as_sent
 from langmemory.namespaces import check_namespace
 from langmemory.recall_options import RecallOptions
-from langmemory.remote.bus import RemoteBus
-from langmemory.remote.connection import Backoff, Connection, Request
-from langmemory.remote.procedures import RemoteProcedures
-from langmemory.remote.rooms import (
-    RemoteAdmin,
-    RemoteChanges,
-    RemoteGraph,
-    RemoteJobs,
-    RemoteVault,
-    plain,
-)
-from langmemory.remote.swarm import RemoteSwarm
+from langmemory.remote.connection import Backoff, Connection, Request, sendable
+from langmemory.remote.derived import RemoteRoom, remote_room
+from langmemory.remote.rooms import BESIDE_OPERATIONS, RemoteChanges
 from langmemory.stores.rooms import take_apart
 from langmemory.twins import Steps, aled, awaiting, blocking, led
 from langmemory.types import Forgotten, Namespace, Privacy, Recall, Remembered, Stats
@@ -47,7 +38,7 @@ from langmemory.wire import adapter
 
 if TYPE_CHECKING:
     from langmemory.remote.documents import RemoteDocuments
-    from langmemory.remote.projects import RemoteProjects
+    from langmemory.stores.rooms import Bus, Graph, Swarm
 
 AS_THE_SERVER: Final = cast(TTLConfig, {"refresh_on_read": None, "default_ttl": NOT_PROVIDED})
 """Makes `get`, `search` and `put` leave to the server what a call does not say of the TTL."""
@@ -165,12 +156,8 @@ class RemoteMemoryStore(BaseStore):
     @property
     def changes(self) -> RemoteChanges:
         """History, evidence, reviews, runs and undo."""
-        return RemoteChanges(self._connection, self._viewer)
-
-    @property
-    def admin(self) -> RemoteAdmin:
-        """Listing, export, import, usage and health."""
-        return RemoteAdmin(self._connection, self._viewer)
+        changes: RemoteChanges = self._room("changes")
+        return changes
 
     @property
     def documents(self) -> RemoteDocuments:
@@ -179,52 +166,41 @@ class RemoteMemoryStore(BaseStore):
 
         return RemoteDocuments(self, self._connection, self._viewer)
 
-    @property
-    def projects(self) -> RemoteProjects:
-        """Folders of the server's machine that belong together, and their documents."""
-        from langmemory.remote.projects import RemoteProjects  # few need it
-
-        return RemoteProjects(self._connection, self._viewer)
-
-    @property
-    def procedures(self) -> RemoteProcedures:
-        """How things are done, step by step, and how it went."""
-        return RemoteProcedures(self._connection, self._viewer)
-
-    @property
-    def jobs(self) -> RemoteJobs:
-        """The queue of reflections."""
-        return RemoteJobs(self._connection, self._viewer)
-
-    @property
-    def vault(self) -> RemoteVault:
-        """Secrets, by their labels; with a token that may, unlocked."""
-        return RemoteVault(self._connection, self._viewer)
-
     def graph(
         self,
         namespace: Namespace,
         *,
         as_of: datetime | None = None,
         known_at: datetime | None = None,
-    ) -> RemoteGraph:
+    ) -> Graph:
         """Return the people and things of a namespace; see `MemoryStore.graph`."""
         check_time("as_of", as_of)
         check_time("known_at", known_at)
-        return RemoteGraph(
-            self._connection, self._viewer, namespace, as_of=as_of, known_at=known_at
-        )
+        graph: Graph = self._room("graph", namespace=namespace, as_of=as_of, known_at=known_at)
+        return graph
 
-    def bus(self, namespace: Namespace = (), *, agent: str | None = None) -> RemoteBus:
+    def bus(self, namespace: Namespace = (), *, agent: str | None = None) -> Bus:
         """Return the bus over which agents share context; see `MemoryStore.bus`. Without ``agent`` it is the
         agent that the token is bound to."""
-        return RemoteBus(self._connection, self._viewer, namespace, agent)
+        bus: Bus = self._room("bus", namespace=namespace, agent=agent)
+        return bus
+
+    def swarm(self, namespace: Namespace, *, agent: str | None = None) -> Swarm:
+        """Return what a team of agents is doing; see `MemoryStore.swarm`."""
+        swarm: Swarm = self._room("swarm", namespace=namespace, agent=agent)
+        return swarm
+
+    def __getattr__(self, name: str) -> Any:
+        """Return a room of which `MemoryStore` says what it does: its operations, over the API."""
+        if name.startswith("_"):
+            raise AttributeError(name)
+        return self._room(name)
+
+    def _room(self, name: str, **chosen: Any) -> Any:
+        base = BESIDE_OPERATIONS.get(name, RemoteRoom)
+        return remote_room(name, self._connection, self._viewer, base, **chosen)
 
     # LangGraph's operations.
-
-    def swarm(self, namespace: Namespace, *, agent: str | None = None) -> RemoteSwarm:
-        """Return what a team of agents is doing; see `MemoryStore.swarm`."""
-        return RemoteSwarm(self._connection, self._viewer, namespace, agent)
 
     def batch(self, ops: Iterable[Op]) -> list[Result]:
         """Run operations in one request: reads first, then all writes in one transaction."""
@@ -286,7 +262,7 @@ class RemoteMemoryStore(BaseStore):
     ) -> Steps[Recall]:
         """Return the memories that answer a query; see `MemoryStore.recall`."""
         place = check_namespace(namespace, may_be_empty=True)
-        given = {name: plain(value) for name, value in options.items() if value is not None}
+        given = {name: sendable(value) for name, value in options.items() if value is not None}
         body = {"query": query, "namespace": place or None, **given}
         return self._connection.ask("POST", "/recall", Recall, viewer=self._viewer, body=body)
 

@@ -144,6 +144,11 @@ def named_in(headers: Headers, name: str) -> str | None:
     return found
 
 
+AGENT_NEEDED: Final = (
+    "Name the agent: with a token made by `langmemory token create --agent NAME`, or, with a token of the "
+    "application, in the header Memory-Agent."
+)
+
 LOCAL: Final = Grant(id="local", viewer=None, namespaces=(), scope="admin")
 """Whoever sits at the machine: the file is theirs."""
 
@@ -214,7 +219,7 @@ class Access:
         if not found and (exact or allowed):
             choice = f" This token reaches {_listed(allowed)}." if allowed else ""
             raise Problem(422, "namespace-needed", f"Name a namespace.{choice}")
-        if allowed and not any(found[: len(one)] == one for one in allowed):
+        if not self.reaches(found):
             raise Problem(
                 403,
                 "namespace",
@@ -231,24 +236,24 @@ class Access:
         """
         agent = self.grant.agent
         if named and agent is None:
-            raise Problem(
-                422,
-                "agent-needed",
-                "Name the agent: with a token made by `langmemory token create --agent NAME`, or, with a "
-                "token of the application, in the header Memory-Agent.",
-            )
+            raise Problem(422, "agent-needed", AGENT_NEEDED)
         place = self.place(namespace, exact=agent is not None)
         return self.store.bus(place, agent=agent)
 
-    def within(self, namespace: Namespace, what: str) -> None:
-        """Refuse, as if it were not there, what lies in a namespace that the token does not reach.
+    def reaches(self, namespace: Namespace) -> bool:
+        """Return whether a namespace lies in what the token reaches."""
+        allowed = self.grant.namespaces
+        return not allowed or any(namespace[: len(one)] == one for one in allowed)
+
+    def within(self, namespace: Namespace, what: str, *, error: str | None = None) -> None:
+        """Refuse, as if it were not there, what lies in a namespace that the token does not reach; ``error``
+        is the class that the refusal stands for.
 
         Raises:
             Problem: ``what`` lies elsewhere.
         """
-        allowed = self.grant.namespaces
-        if allowed and not any(namespace[: len(one)] == one for one in allowed):
-            raise Problem(404, "not-found", f"There is no {what}.")
+        if not self.reaches(namespace):
+            raise Problem(404, "not-found", f"There is no {what}.", error=error)
 
     def whole(self, *, anywhere: bool = False) -> MemoryStore:
         """Return the application's store, for what acts on everybody's memory.

@@ -13,10 +13,10 @@ _TALK: Final = [
 _QUESTION: Final = {"query": "Where does my sister live?", "namespace": _PLACE, "limit": 5}
 
 BODIES: Final[dict[str, dict[str, Any]]] = {
-    "add_procedure": {
+    "procedures_add": {
         "namespace": _PLACE, "task": "deploy the website", "steps": ["run the tests", "push"],
     },
-    "record_procedure_outcome": {
+    "procedures_record_outcome": {
         "namespace": _PLACE, "key": "procedure/fe3b932f2940448b", "outcome": "succeeded",
     },
     "recall": {**_QUESTION, "explain": True},
@@ -41,58 +41,59 @@ BODIES: Final[dict[str, dict[str, Any]]] = {
     "patch_core": {"blocks": {"persona": "You are brief and kind."}},
     "take_memory_page": {"namespace": _PLACE, "text": "# Memory\n\n<!-- written … -->", "dry_run": True},
     "inject_context": {"query": "Where does my sister live?", "namespace": _PLACE, "budget_tokens": 300},
-    "add_project": {"root": "/home/lena/heron", "owner": "Lena"},
-    "update_project": {"description": "Tells birds apart."},
-    "discover_projects": {"folder": "/home/lena"},
-    "refresh_project": {"name": "heron"},
-    "queue_project": {"name": "heron"},
+    "projects_add": {"root": "/home/lena/heron", "owner": "Lena"},
+    "projects_update": {"description": "Tells birds apart."},
+    "projects_discover": {"folder": "/home/lena"},
+    "projects_refresh": {"name": "heron"},
+    "projects_later": {"name": "heron"},
     "refresh_documents": {"namespace": ["documents"], "dry_run": True},
     "compress_context": {"messages": _TALK, "ratio": 0.7},
     "query_graph": {
         "pattern": "(a:person)-[lives_in]->(city {name: $where})",
         "values": {"where": "Lisbon"}, "namespace": _PLACE,
     },
-    "link": {
+    "graph_link": {
         "namespace": _TEAM, "source": "Ship the checkout", "relation": "requires",
         "target": "docs/prices.md", "reason": "Prices stand on every page of it.",
     },
-    "unlink": {
+    "graph_unlink": {
         "namespace": _TEAM, "source": "agent:writer", "relation": "works_on", "target": "Ship the checkout",
     },
-    "undo": {"run_id": "remove/0123456789abcdef", "dry_run": True},
-    "decide_review": {"option": "keep", "by": "maria"},
-    "retry_jobs": {"ids": [17]},
-    "drop_jobs": {"ids": [17]},
+    "changes_undo": {"run_id": "remove/0123456789abcdef", "dry_run": True},
+    "changes_decide": {"option": "keep", "by": "maria"},
+    "jobs_retry": {"ids": [17]},
+    "jobs_drop": {"ids": [17]},
     "maintain": {"namespace": _PLACE, "dry_run": True},
     "undo_night": {"night": "2026-11-26", "dry_run": True},
-    "share_context": {
+    "bus_share": {
         "namespace": _TEAM, "summary": "Prices are in euros only.", "type": "decision", "topic": "prices",
         "priority": "high", "artifacts": ["shop/prices.py"], "confidence": 0.9,
     },
-    "request_context": {
+    "bus_request": {
         "namespace": _TEAM, "question": "Which tables hold prices?", "to": "researcher",
     },
-    "hand_off": {
+    "bus_reply": {"namespace": _TEAM, "message_id": "1a2b3c4d5e6f7a8b", "answer": "In shop/prices.py."},
+    "bus_handoff": {
         "namespace": _TEAM, "to": "writer", "done": "The schema is drawn.",
         "next_steps": ["Write the migration.", "Test it."],
     },
-    "acknowledge_messages": {"namespace": _TEAM, "ids": ["1a2b3c4d5e6f7a8b"]},
-    "invalidate_context": {
-        "namespace": _TEAM, "id": "1a2b3c4d5e6f7a8b", "reason": "Prices are in dollars, too.",
+    "bus_acknowledge": {"namespace": _TEAM, "message_ids": ["1a2b3c4d5e6f7a8b"]},
+    "bus_invalidate": {
+        "namespace": _TEAM, "message_id": "1a2b3c4d5e6f7a8b", "reason": "Prices are in dollars, too.",
     },
-    "subscribe_context": {"namespace": _TEAM, "query": "failing tests and broken builds"},
-    "add_task": {
+    "bus_subscribe": {"namespace": _TEAM, "query": "failing tests and broken builds"},
+    "swarm_add_task": {
         "namespace": _TEAM, "title": "Ship the checkout", "agent": "writer",
         "requires": ["artifact:payment API"],
     },
-    "update_task": {
+    "swarm_update_task": {
         "namespace": _TEAM, "task": "Ship the checkout", "blockers": ["a word from legal"],
     },
-    "record_decision": {
+    "swarm_record_decision": {
         "namespace": _TEAM, "what": "Prices are in euros only.", "alternatives": ["euros and dollars"],
         "why": "Nine of ten customers pay in euros.", "affects": ["shop/prices.py"],
     },
-    "end_session": {
+    "swarm_end_session": {
         "namespace": _TEAM, "session_id": "2026-11-27-writer", "started_at": "2026-11-27T09:00:00Z",
         "work_done": ["The prices page is written."], "next_steps": ["Show it to legal."],
     },

@@ -96,7 +96,7 @@ def _schemas(routes: Iterable[Route]) -> tuple[dict[Wanted, Json], Json]:
 def _name(name: str) -> str:
     """Return the name of a schema as programs in most languages can have it: ``PageOfRun`` of
     ``Page_Run_``."""
-    return _PAGE_OF.sub(r"PageOf\1", name)
+    return _PAGE_OF.sub(r"PageOf\1", name).removesuffix("-Output").replace("-Input", "Given")
 
 
 def _named(name: str, schema: Json) -> Json:
@@ -137,7 +137,7 @@ def _operation(tag: str, route: Route, schemas: dict[Wanted, Json]) -> Json:
         schema = schemas[route.models["body"], "validation"]
         operation["requestBody"] = {
             "required": True,
-            "content": {"application/json": {"schema": schema, "example": BODIES[route.name]}},
+            "content": {"application/json": {"schema": schema, **_example(route)}},
         }
     if route.uploads is not None:
         media = "application/x-ndjson" if route.uploads is Upload else "application/octet-stream"
@@ -146,6 +146,10 @@ def _operation(tag: str, route: Route, schemas: dict[Wanted, Json]) -> Json:
             "content": {media: {"schema": {"type": "string"}}},
         }
     return operation
+
+
+def _example(route: Route) -> Json:
+    return {"example": BODIES[route.name]} if route.name in BODIES else {}
 
 
 def _parameters(route: Route) -> Iterator[Json]:

@@ -330,11 +330,7 @@ class StoreFace(BaseStore):
         check_time("as_of", as_of)
         check_time("known_at", known_at)
         return Graph(
-            self._core,
-            check_namespace(namespace),
-            viewer=self._viewer,
-            as_of=as_of,
-            known_at=known_at,
+            self._core, self._viewer, check_namespace(namespace), as_of=as_of, known_at=known_at
         )
 
 

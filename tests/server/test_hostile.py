@@ -222,7 +222,7 @@ async def test_a_name_with_a_nul_is_not_found(store: MemoryStore) -> None:
     """SQLite's arrays of texts end at a NUL; a name with one is nobody's, and no failure."""
     store.put(PLACE, "k", {"text": "Tofu is a cat"})
     async with serving(store) as client:
-        for path in ("path?first=%00&last=a%00b", "entity/a%00b?x=", "subgraph?entity=%00",
+        for path in ("path?first=%00&last=a%00b", "entity/a%00b?x=", "subgraph?name=%00",
                      "relationship?entity=%00&relation=a%00b"):  # fmt: skip
             place = "namespace=memories/maria"
             found = await client.get(

@@ -179,7 +179,7 @@ async def test_a_correction_is_a_run(filled: MemoryStore) -> None:
             await client.get(f"{API}/ageing", params={**nothing, "namespace": "home/ana"})
         ).json()
         assert 0 < fading["ageing"]["retention"] <= 1
-        listed = await client.get(f"{API}/memories", params={"status": "archived"})
+        listed = await client.get(f"{API}/memories", params={"statuses": "archived"})
         assert listed.json()["items"] == []
 
 

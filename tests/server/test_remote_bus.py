@@ -68,7 +68,7 @@ def test_agents_on_two_machines_share_one_bus(
     assert there.inbox().items == ()
     pages, after = [], None
     while True:
-        page = there.messages(limit=2, after=after)
+        page = there.messages(limit=2, cursor=after)
         pages += page.items
         after = page.next
         if after is None:

@@ -335,7 +335,7 @@ async def test_the_graph_answers(store: MemoryStore) -> None:
         ends = {**AT, "first": "Lena", "last": "Paul"}
         [path] = (await client.get(f"{API}/graph/path", params=ends)).json()["items"]
         assert [one["key"] for one in path["entities"]] == ["lena", "initech", "paul"]
-        part = (await client.get(f"{API}/graph/subgraph", params={**AT, "entity": "Lena"})).json()
+        part = (await client.get(f"{API}/graph/subgraph", params={**AT, "name": "Lena"})).json()
         assert (part["centre"], len(part["entities"])) == ("lena", 3)
 
 
@@ -426,7 +426,7 @@ async def test_runs_reviews_jobs_and_health_are_shown(store: MemoryStore) -> Non
         assert (await client.get(f"{API}/reviews")).json() == {"items": [], "next": None}
         assert problem(await client.get(f"{API}/reviews/other")) == "not-found"
         assert (await client.get(f"{API}/jobs")).json() == {"items": [], "next": None}
-        assert (await client.post(f"{API}/jobs/retry", json={"ids": [7]})).json() == {"ids": []}
+        assert (await client.post(f"{API}/jobs/retry", json={"ids": [7]})).json() == {"items": []}
         health = (await client.get(f"{API}/health", params=AT)).json()
         assert health["figures"]["entities"] == 3
         assert (await client.get(f"{API}/stats")).json()["items"] == 3

@@ -70,8 +70,9 @@ PATHS: dict[str, str] = {
     "patch_core": "/core/maria",
 }  # fmt: skip
 ABOUT_NOTHING = {
-    "take_memory_page": 422, "decide_review": 404, "undo": 404, "undo_night": 404, "add_project": 422,
-    "discover_projects": 422, "queue_project": 404, "refresh_project": 404, "update_project": 404,
+    "take_memory_page": 422, "changes_decide": 404, "changes_undo": 404, "undo_night": 404,
+    "projects_add": 422, "projects_discover": 422, "projects_later": 404, "projects_refresh": 404,
+    "projects_update": 404,
 }  # fmt: skip
 """What speaks of something that is not in the file, and the refusal."""
 
@@ -88,25 +89,25 @@ async def test_an_example_can_be_sent(
     }
     if name != "add_semantic":
         store.put(place, "sister", value)
-    if name in ("link", "unlink", "update_task"):
+    if name in ("graph_link", "graph_unlink", "swarm_update_task"):
         team = ("team", "shop")
         store.put(team, "task", {"record": "task", "title": "Ship the checkout"})
         store.put(team, "prices", {"record": "document", "path": "docs/prices.md"})
-        if name == "unlink":
+        if name == "graph_unlink":
             store.graph(team).link("agent:writer", "works_on", "task")
-    if name == "record_procedure_outcome":
+    if name == "procedures_record_outcome":
         store.procedures.add(place, "deploy the website", ["run the tests", "push"])
     if name == "restore_memory":
         store.changes.archive(place, "sister", reason="test")
     [route] = [one for part in ROUTES for one in part.declared if one.name == name]
-    path = PATHS.get(name, route.template.removeprefix(API).replace("{id}", "nothing"))
+    path = PATHS.get(name, re.sub(r"\{\w+\}", "nothing", route.template.removeprefix(API)))
     query: dict[str, Any] = (
         {} if name not in PATHS or "core" in path else {"namespace": "memories/maria"}
     )
     agent = {"Memory-Agent": '"planner"'} if path.startswith("/bus/") else {}
-    if name == "invalidate_context":
+    if name in ("bus_invalidate", "bus_reply"):
         sent_as = store.bus(("team", "shop"), agent="planner")
-        sent_as.share("Prices are in euros only.", id=BODIES[name]["id"])
+        sent_as.share("Prices are in euros only.", id=BODIES[name]["message_id"])
     token = None
     if name == "unlock_secret":
         monkeypatch.setenv("LANGMEMORY_VAULT_KEY", "00" * 32)

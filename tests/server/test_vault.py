@@ -44,7 +44,7 @@ async def test_no_scope_unlocks_and_nobody_without_a_token(store: MemoryStore) -
         async with serving(store, token=token) as client:
             answer = await client.post(f"{API}/vault/unlock", json=body)
             assert (answer.status_code, problem(answer)) == (403, "locked")
-            listed = (await client.get(f"{API}/vault")).json()["secrets"]
+            listed = (await client.get(f"{API}/vault")).json()["items"]
             labels = (
                 ["pin"]
                 if token and "mia" in str(listed) and len(listed) == 1
@@ -94,10 +94,10 @@ async def test_a_token_unlocks_what_it_reaches_alone(store: MemoryStore) -> None
         ):  # fmt: skip
             refused = await client.post(f"{API}/vault/unlock", json={**body, **wrong})
             assert problem(refused) == word
-        assert [one["label"] for one in (await client.get(f"{API}/vault")).json()["secrets"]] == [
+        assert [one["label"] for one in (await client.get(f"{API}/vault")).json()["items"]] == [
             "pin"
         ]
-        told = (await client.get(f"{API}/vault/audit")).json()["events"]
+        told = (await client.get(f"{API}/vault/audit")).json()["items"]
         assert {(one["label"], one["owner"]) for one in told} == {("pin", "mia")}
     async with serving(store, token=unlocking(store)) as client:
         headers = {"Memory-Viewer": '"noor"'}

@@ -244,18 +244,18 @@ def test_pages_give_every_message_once(planner: Bus, researcher: Bus) -> None:
     found: list[str] = []
     after: str | None = None
     while True:
-        page = researcher.inbox(limit=3, after=after)
+        page = researcher.inbox(limit=3, cursor=after)
         found += [one.summary for one in page.items]
         after = page.next
         if after is None:
             break
     assert found == [f"m{n}" for n in range(7)]
     first = researcher.messages(limit=5)
-    second = researcher.messages(limit=5, after=first.next)
+    second = researcher.messages(limit=5, cursor=first.next)
     assert [one.summary for one in (*first.items, *second.items)] == found[::-1]
     assert second.next is None
     with pytest.raises(ConfigError, match="cursor"):
-        researcher.inbox(after="made up")
+        researcher.inbox(cursor="made up")
 
 
 def test_all_that_an_inbox_gives_can_be_acknowledged_at_once(planner: Bus, researcher: Bus) -> None:

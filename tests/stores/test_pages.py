@@ -30,7 +30,7 @@ def everything(read: Callable[..., Page[Any]], limit: int = 3) -> list[Any]:
     """Return all items of a list, page by page."""
     found, cursor = [], None
     while True:
-        page = read(after=cursor, limit=limit)
+        page = read(cursor=cursor, limit=limit)
         assert len(page.items) <= limit
         found.extend(page.items)
         cursor = page.next
@@ -85,7 +85,7 @@ def test_what_comes_and_goes_between_pages_hides_nothing(store: MemoryStore) -> 
     seen: list[str] = []
     cursor: str | None = None
     while True:
-        page = store.pages.memories(NS, after=cursor, limit=3)
+        page = store.pages.memories(NS, cursor=cursor, limit=3)
         seen.extend(one.key for one in page.items)
         store.put(NS, f"new-{len(seen)}", {"text": "new"})
         last = page.items[-1]
@@ -143,9 +143,9 @@ def test_a_cursor_is_of_one_list(store: MemoryStore) -> None:
     cursor = store.pages.memories(NS, limit=1).next
     assert cursor is not None
     with pytest.raises(ConfigError, match="another list"):
-        store.pages.runs(NS, after=cursor)
+        store.pages.runs(NS, cursor=cursor)
     with pytest.raises(ConfigError, match="none of this file"):
-        store.pages.memories(NS, after="bWFkZSB1cA")
+        store.pages.memories(NS, cursor="bWFkZSB1cA")
 
 
 def test_a_part_of_a_graph_says_what_is_left_out(store: MemoryStore) -> None:

@@ -1,26 +1,24 @@
 """The operations of the REST API, one module for each part of memory."""
 
+from langmemory.operations import rooms
 from langmemory.server.api import (
     admin,
-    bus,
-    changes,
     context,
     core,
     corrections,
     documents,
     graph,
+    jobs,
     memories,
     memory_page,
     nights,
-    procedures,
-    projects,
     recalling,
     rights,
     store,
-    swarm,
     vault,
     why_not,
 )
+from langmemory.server.derived import routes_of
 
 ROUTES = (
     recalling.routes,
@@ -31,12 +29,9 @@ ROUTES = (
     memory_page.routes,
     context.routes,
     documents.routes,
-    projects.routes,
-    procedures.routes,
     graph.routes,
-    changes.routes,
-    bus.routes,
-    swarm.routes,
+    jobs.routes,
+    *map(routes_of, rooms()),
     nights.routes,
     admin.routes,
     store.routes,

@@ -16,8 +16,9 @@ from pydantic import BaseModel, Field
 
 from langmemory.errors import DamagedFileError, ImportFormatError
 from langmemory.lifecycle.health import Finding, Health
+from langmemory.operations.fields import Fields, Key, Labels
 from langmemory.server.access import Access
-from langmemory.server.api.requests import Fields, Key, Labels, Place
+from langmemory.server.api.requests import Place
 from langmemory.server.problems import Problem
 from langmemory.server.routes import Routes, Rows, Upload
 from langmemory.stores import MemoryStore

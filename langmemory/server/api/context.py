@@ -7,14 +7,15 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic import Field
 
+from langmemory.documents.projects import ProjectName
+from langmemory.operations.fields import Fields, Labels, Places
 from langmemory.recall_options import OF_A_BLOCK, BlockOptions
 from langmemory.server.access import Access
-from langmemory.server.api.projects import ProjectName, reached
 from langmemory.server.api.recalling import BlockFields, SaidMessage
-from langmemory.server.api.requests import Fields, Key, Labels, Listing, Places
 from langmemory.server.problems import Problem
+from langmemory.server.projects import reached
 from langmemory.server.routes import Routes
-from langmemory.types import Kind, MemoryUsage, MinScore, Page
+from langmemory.types import Kind, MinScore
 from langmemory.wire import Deferred
 
 if TYPE_CHECKING:
@@ -160,18 +161,3 @@ def _unit_length(vectors: Sequence[Sequence[float]]) -> Sequence[Any]:
     found = np.asarray(vectors, np.float32)
     lengths = np.linalg.norm(found, axis=1, keepdims=True)
     return list(found / np.maximum(lengths, 1e-9))
-
-
-class UsageListing(Listing):
-    """Of which memories."""
-
-    key: Key | None = None
-    """Only the memory of this key."""
-
-
-@routes("GET", "/context/stats", scope="read")
-def get_context_stats(access: Access, *, query: UsageListing) -> Page[MemoryUsage]:
-    """List which memories stood in prompts, were cited, and were right, the most helpful first, with the
-    tokens they cost."""
-    place = access.place(query.namespace)
-    return access.store.pages.usage(place, key=query.key, after=query.cursor, limit=query.limit)

@@ -14,8 +14,8 @@ from langmemory.core_files.bindings import FileState
 from langmemory.core_files.markdown_file import CoreFileError
 from langmemory.errors import ChangedMeanwhileError
 from langmemory.labels import label_of
+from langmemory.operations.fields import Fields, QueryLabels
 from langmemory.server.access import Access
-from langmemory.server.api.requests import Fields, QueryLabels
 from langmemory.server.problems import Problem
 from langmemory.server.routes import Routes
 from langmemory.stores.rooms import MODELS, CoreFiles

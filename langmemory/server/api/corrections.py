@@ -8,8 +8,9 @@ from typing import Annotated, Any
 from pydantic import Field
 
 from langmemory.changes import Facets
+from langmemory.operations.fields import Fields, Key, Labels, Text
 from langmemory.server.access import Access
-from langmemory.server.api.requests import Fields, Key, Labels, Place, Text, not_found
+from langmemory.server.api.requests import Place, not_found
 from langmemory.server.problems import Problem
 from langmemory.server.routes import Routes
 from langmemory.server.tags import tag_of

@@ -11,9 +11,10 @@ from pydantic import Field
 from langmemory.documents import Chunk, Document, Source, Synced
 from langmemory.documents.files import Content, Stamp
 from langmemory.documents.writing import Writer
+from langmemory.operations.fields import Fields
 from langmemory.resources import CLIENT, KEYS, NAMESPACE
 from langmemory.server.access import Access
-from langmemory.server.api.requests import Fields, Listing, Place
+from langmemory.server.api.requests import Listing, Place
 from langmemory.server.problems import Problem
 from langmemory.server.routes import Routes, UploadedFile
 from langmemory.types import Namespace, Page

@@ -13,27 +13,16 @@ from pydantic import Field
 from langmemory.errors import ChangedMeanwhileError
 from langmemory.labels import label_of
 from langmemory.messages import turn_key
+from langmemory.operations.fields import Fields, Id, Key, Labels, Text
 from langmemory.server.access import Access
 from langmemory.server.api.recalling import RecallRequest
-from langmemory.server.api.requests import (
-    Fields,
-    Id,
-    Key,
-    KeyPath,
-    Labels,
-    Listing,
-    Place,
-    Text,
-    check_folders,
-    not_found,
-)
+from langmemory.server.api.requests import KeyPath, Listing, Place, check_folders, not_found
 from langmemory.server.problems import Problem
 from langmemory.server.replay import derived_key
 from langmemory.server.routes import Routes
 from langmemory.server.tags import tag_of
 from langmemory.types import (
     Applied,
-    HistoryEntry,
     Kind,
     Memory,
     Namespace,
@@ -80,15 +69,9 @@ def _listed(
         until=asked.until,
         past=asked.past,
         statuses=statuses,
-        after=asked.cursor,
+        cursor=asked.cursor,
         limit=asked.limit,
     )
-
-
-@routes("GET", "/memories", scope="read")
-def list_memories(access: Access, *, query: KindListing) -> Page[Memory]:
-    """List memories, what was said or became true last first."""
-    return _listed(access, query, query.kind, query.status)
 
 
 def _found(
@@ -118,26 +101,6 @@ def delete_memory(access: Access, *, path: KeyPath, query: Removal) -> Applied:
     """Delete a memory, whatever its kind, in a run of its own, which can be undone. To erase it for good, use
     `forget`."""
     return _removed(access, _found(access, query.namespace, path.key), query.reason)
-
-
-class KeyListing(Listing):
-    """Of which memory."""
-
-    key: Key
-
-
-@routes("GET", "/history", scope="read")
-def get_history(access: Access, *, query: KeyListing) -> Page[HistoryEntry]:
-    """List every recorded change of a memory, oldest first, also of one that was deleted."""
-    place = access.place(query.namespace, exact=True)
-    return access.store.pages.history(place, query.key, after=query.cursor, limit=query.limit)
-
-
-@routes("GET", "/evidence", scope="read")
-def get_evidence(access: Access, *, query: KeyListing) -> Page[Memory]:
-    """List what a memory was derived from and you may read, oldest first."""
-    place = access.place(query.namespace, exact=True)
-    return access.store.pages.evidence(place, query.key, after=query.cursor, limit=query.limit)
 
 
 class MemorySearch(RecallRequest):

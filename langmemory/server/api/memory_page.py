@@ -9,9 +9,10 @@ from typing import Annotated
 from pydantic import Field
 
 from langmemory.maintenance.edits import take_page
+from langmemory.operations.fields import Fields, Labels, Text
 from langmemory.projections.journal.memory_page import MemoryPageError, edits_of
 from langmemory.server.access import Access
-from langmemory.server.api.requests import Fields, Labels, Place, Text
+from langmemory.server.api.requests import Place
 from langmemory.server.problems import Problem
 from langmemory.server.routes import Routes
 from langmemory.types import Applied, Namespace

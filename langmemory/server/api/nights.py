@@ -8,8 +8,9 @@ from typing import Annotated, Any
 from pydantic import Field
 
 from langmemory.maintenance.task_report import TaskReport
+from langmemory.operations.fields import Fields, Id, Labels
 from langmemory.server.access import Access
-from langmemory.server.api.requests import Fields, Id, Labels, Listing
+from langmemory.server.api.requests import Listing
 from langmemory.server.problems import Problem
 from langmemory.server.routes import Routes
 from langmemory.stores.rooms import MaintenanceNight
@@ -43,7 +44,7 @@ def _within(night: MaintenanceNight, place: Namespace) -> MaintenanceNight:
 def list_nights(access: Access, *, query: Listing) -> Page[NightView]:
     """List nights that changed memory, newest first."""
     place, store = access.place(query.namespace), access.whole()
-    found = store.lifecycle.some_nights(place, after=query.cursor, limit=query.limit)
+    found = store.lifecycle.some_nights(place, cursor=query.cursor, limit=query.limit)
     nights = (_within(one, place) for one in found.items)
     return Page(
         items=tuple(

@@ -8,16 +8,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic import ConfigDict, Field
 
+from langmemory.operations.fields import Fields, Key, Labels, Places, Text
 from langmemory.recall_options import BlockOptions, RecallOptions
 from langmemory.server.access import Access
-from langmemory.server.api.requests import (
-    Fields,
-    Key,
-    Labels,
-    Places,
-    Text,
-    with_options,
-)
+from langmemory.server.api.requests import with_options
 from langmemory.server.routes import Routes
 from langmemory.types import Kind, Privacy, Recall
 from langmemory.wire import Deferred

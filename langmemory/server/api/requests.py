@@ -3,44 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from typing import Annotated, Any, get_type_hints
+from typing import Any, get_type_hints
 
-from pydantic import BeforeValidator, ConfigDict, Field, create_model
+from pydantic import Field, create_model
 
-from langmemory.labels import split
+from langmemory.operations.fields import Fields, Key, Limit, QueryLabels
 from langmemory.recall_options import DEFAULTS
 from langmemory.resources import opens_folder
 from langmemory.server.problems import Problem
 from langmemory.types import Namespace
-from langmemory.wire import Deferred
-
-Label = Annotated[str, Field(min_length=1, max_length=400, pattern=r"^[^.\x00]+$")]
-"""A label of a namespace."""
-Labels = Annotated[tuple[Label, ...], Field(min_length=1, max_length=40)]
-"""A namespace in a body: its labels."""
-Places = Annotated[tuple[Labels, ...], Field(min_length=1, max_length=20)]
-"""Several namespaces in a body."""
-Key = Annotated[str, Field(min_length=1, max_length=1_000, pattern=r"^[^\x00]+$")]
-"""The key of a memory."""
-Text = Annotated[str, Field(max_length=200_000)]
-Id = Annotated[str, Field(min_length=1, max_length=400)]
-Limit = Annotated[int, Field(ge=1, le=200)]
-
-
-def _split(given: Any) -> Any:
-    """Return the labels of a namespace in a query: one value is ``a/b``, of several each is a label."""
-    if isinstance(given, list | tuple) and len(given) == 1 and isinstance(given[0], str):
-        return split(given[0]) if given[0] else []
-    return given
-
-
-QueryLabels = Annotated[tuple[Label, ...], BeforeValidator(_split), Field(max_length=40)]
-
-
-class Fields(Deferred):
-    """The base of everything a request is made of: nothing unknown is let through."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
 
 def with_options(base: type[Fields], options: type, left_out: Collection[str] = ()) -> type[Fields]:

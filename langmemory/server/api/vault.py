@@ -6,48 +6,16 @@ from typing import Annotated
 
 from pydantic import Field
 
+from langmemory.operations.fields import Fields, Labels
 from langmemory.server.access import Access
-from langmemory.server.api.requests import Fields, Labels, Limit, Place
 from langmemory.server.problems import Problem
 from langmemory.server.routes import Routes
-from langmemory.types import SecretInfo, VaultEvent
 from langmemory.wire import Deferred
 
 routes = Routes("Vault")
 
 SecretLabel = Annotated[str, Field(min_length=1, max_length=200)]
 Owner = Annotated[str, Field(min_length=1, max_length=400)]
-
-
-class SecretListing(Place):
-    """Which secrets."""
-
-    label: SecretLabel | None = None
-    """A part of the label, in any case."""
-    owner: Owner | None = None
-    """Whose; without it, of everybody whom the token shows."""
-    deleted: bool = False
-    """Deleted ones, too."""
-
-
-class Secrets(Deferred):
-    """Secrets without their texts."""
-
-    secrets: list[SecretInfo]
-
-
-class AuditListing(Place):
-    """Which entries."""
-
-    limit: Limit = 50
-    before: Annotated[int, Field(ge=1)] | None = None
-    """Only entries with a lower `seq`: the next page."""
-
-
-class Audit(Deferred):
-    """Entries, the newest first."""
-
-    events: list[VaultEvent]
 
 
 class Unlocking(Fields):
@@ -68,25 +36,6 @@ class Unlocked(Deferred):
     """A secret in clear."""
 
     secret: str
-
-
-@routes("GET", "/vault", scope="read")
-def list_secrets(access: Access, *, query: SecretListing) -> Secrets:
-    """Return the secrets of a namespace and below it by their labels. Nothing is unlocked."""
-    place = access.place(query.namespace)
-    vault = access.store.vault
-    return Secrets(
-        secrets=list(vault.list(place, label=query.label, owner=query.owner, deleted=query.deleted))
-    )
-
-
-@routes("GET", "/vault/audit", scope="read")
-def get_vault_audit(access: Access, *, query: AuditListing) -> Audit:
-    """Return who did what with secrets. A viewer sees what concerns their own."""
-    place = access.place(query.namespace)
-    return Audit(
-        events=list(access.store.vault.audit(place, limit=query.limit, before=query.before))
-    )
 
 
 @routes("POST", "/vault/unlock", scope="read")

@@ -5,10 +5,11 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from typing import Any, Final, Literal
 
+from langmemory.operations.fields import Fields, Key, Labels
 from langmemory.recall_options import DEFAULTS, RecallOptions
 from langmemory.server.access import Access
 from langmemory.server.api.recalling import RecallRequest
-from langmemory.server.api.requests import Fields, Key, Labels, not_found
+from langmemory.server.api.requests import not_found
 from langmemory.server.routes import Routes
 from langmemory.types import Memory, Namespace, Recall, RecallResult
 from langmemory.wire import Deferred

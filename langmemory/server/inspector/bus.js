@@ -22,7 +22,7 @@ export async function show(body, query, { reload }) {
       h("label", null, "Topic ", h("input", { type: "search", name: "topic", value: topic, autocomplete: "off" })));
     put(body, form);
   }
-  put(body, await paged((cursor) => get("bus/messages", { namespace: where, type, topic, reply_to: id, limit: 50, cursor }), (one) => message(one, where, reload),
+  put(body, await paged((cursor) => get("bus/messages", { namespace: where, types: type, topic, reply_to: id, limit: 50, cursor }), (one) => message(one, where, reload),
     id ? h("p", { class: "soft" }, "Nothing yet: nobody answered it or took it back.")
       : empty(type || topic ? "No message is of this type and topic." : ["No agent has said anything here. ", h("code", null, "store.bus(namespace, agent=…).share(…)"), " does, and so do the tools of ", h("code", null, "create_swarm_tools"), "."])));
 }
@@ -56,7 +56,7 @@ function takeBack(one, reload) {
   dialog("Take back", (close) => {
     const reason = h("input", { "aria-label": "Why", placeholder: "Why it does not hold", required: true, maxlength: 2000 });
     const submit = acting(async () => {
-      await post("bus/invalidations", { id: one.id, reason: reason.value.trim(), namespace: one.namespace }, { "Memory-Agent": JSON.stringify(one.sender) });
+      await post("bus/invalidations", { message_id: one.id, reason: reason.value.trim(), namespace: one.namespace }, { "Memory-Agent": JSON.stringify(one.sender) });
       close();
       notice("Taken back; who saw it is told.");
       await reload();

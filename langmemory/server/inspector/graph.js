@@ -19,7 +19,7 @@ export async function show(body, query) {
     return;
   }
   const entity = query.get("entity") ?? undefined;
-  const whole = await get("graph/subgraph", { namespace, past: true, entity, depth: 2 });
+  const whole = await get("graph/subgraph", { namespace, past: true, name: entity, depth: 2 });
   if (!whole.entities.length) {
     put(body, empty("Nobody and nothing is known yet. Reflection finds people and things in what was said: ", h("code", null, "langmemory reflect"), "."));
     return;
@@ -34,7 +34,7 @@ export async function show(body, query) {
   let asked = 0;
   const draw = async () => {
     const mine = ++asked;
-    const now = await get("graph/subgraph", { namespace, entity, depth: 2, ...times });
+    const now = await get("graph/subgraph", { namespace, name: entity, depth: 2, ...times });
     if (mine !== asked) return;
     const there = new Set(now.entities.map((one) => one.key));
     picture.replaceChildren(drawn(nodes, now.edges, at, there, area));

@@ -23,7 +23,7 @@ export async function show(body, query) {
     h("label", null, "Before ", h("input", { type: "date", name: "until", value: until })));
   const where = place.get() ?? [];
   const list = await paged(
-    (cursor) => get("memories", { namespace: where, kind, status: status === "all" ? STATUSES : status, since: since && `${since}T00:00:00Z`, until: until && `${until}T00:00:00Z`, limit: 50, cursor }),
+    (cursor) => get("memories", { namespace: where, kinds: kind, statuses: status === "all" ? STATUSES : status, since: since && `${since}T00:00:00Z`, until: until && `${until}T00:00:00Z`, limit: 50, cursor }),
     (one) => h("li", null, text(one), about(one, { where: !where.length })),
     empty(h("p", null, kind || since || until || status !== "active"
       ? "No memory is of this kind, status and time. Choose others above."

@@ -96,7 +96,7 @@ async function evidence(namespace, key) {
 
 /** Return what a memory is linked with, in either direction; nothing where it is linked with nothing. */
 async function links(namespace, key) {
-  const part = await get("graph/subgraph", { namespace, entity: `item:${key}`, depth: 1, past: true, limit: 100 });
+  const part = await get("graph/subgraph", { namespace, name: `item:${key}`, depth: 1, past: true, limit: 100 });
   const names = new Map(part.entities.map((one) => [one.key, one]));
   const end = (id) => { const one = names.get(id); return id.startsWith("item:") ? h("a", { href: memoryAddress({ namespace, key: id.slice(5) }), dir: "auto" }, one?.name ?? id) : h("span", { dir: "auto" }, one?.name ?? id); };
   const own = part.edges.map((edge, at) => [edge, part.over.includes(at)]).filter(([edge]) => [edge.subject, edge.object].includes(`item:${key}`));
@@ -111,7 +111,7 @@ const HOUR_MS = 3_600_000, BESIDE = 3;
 /** Return what was said before and after a turn, in the same conversation. */
 async function conversation(one) {
   const at = Date.parse(said(one)), moment = (hours) => new Date(at + hours * HOUR_MS).toISOString();
-  const found = await get("memories", { namespace: one.namespace, kind: "episodic", since: moment(-1), until: moment(1), limit: 200 });
+  const found = await get("memories", { namespace: one.namespace, kinds: "episodic", since: moment(-1), until: moment(1), limit: 200 });
   const turns = found.items.filter((other) => other.thread_id === one.thread_id && placeOf(other.namespace) === placeOf(one.namespace)).toReversed();
   const here = turns.findIndex((other) => other.key === one.key);
   const shown = here < 0 ? [] : turns.slice(Math.max(0, here - BESIDE), here + BESIDE + 1);

@@ -1,8 +1,8 @@
 // Procedures: how things are done, step by step, how it went, and one procedure with its versions.
 
-import { address, get, place, post } from "./api.js";
+import { address, get, named, place, post } from "./api.js";
 import { counted, empty, h, notice, placeOf, put, when } from "./dom.js";
-import { acting, paged } from "./parts.js";
+import { acting } from "./parts.js";
 import { may } from "./rights.js";
 
 export const concerns = (event) => event.type === "memory" && event.kind === "procedural";
@@ -44,17 +44,17 @@ async function all(body, query) {
     put(body, items.length ? h("ol", { class: "list" }, items.map(({ procedure, score, why }) => row(procedure, `score ${score.toFixed(2)}; ${why}`))) : empty("No procedure fits. Ask in other words."));
     return;
   }
-  put(body, await paged((cursor) => get("procedures", { namespace, limit: 50, cursor }), (found) => row(found),
-    empty("There is no procedure here. Add one: ", h("code", null, 'langmemory procedures add "TASK" "STEP" "STEP"'), ".")));
+  const { items } = await get("procedures", { namespace });
+  put(body, items.length ? h("ol", { class: "list" }, items.map((found) => row(found))) : empty("There is no procedure here. Add one: ", h("code", null, 'langmemory procedures add "TASK" "STEP" "STEP"'), "."));
 }
 
 const row = (one, why) => h("li", null, h("p", { class: "said", dir: "auto" }, h("a", { href: addressOf(one) }, one.task)),
   h("div", { class: "meta" }, h("span", null, counted(one.steps.length, "step")), why && h("span", null, why), h("span", null, placeOf(one.namespace))), about(one));
 
 async function one(body, namespace, key, reload) {
-  const { procedure, why, versions } = await get(`procedures/${encodeURIComponent(key)}`, { namespace });
+  const [procedure, { items: versions }] = await Promise.all([get(named("procedures", key), { namespace }), get("procedures/versions", { namespace, key })]);
   put(body, h("p", { class: "meta" }, h("a", { href: "#/procedures" }, "All procedures")), h("h1", { dir: "auto" }, procedure.task), about(procedure),
-    h("p", { class: "soft" }, `Shown as ${procedure.priority} because ${why}.`), steps(procedure));
+    h("p", { class: "soft" }, `Shown as ${procedure.priority} because ${procedure.why}.`), steps(procedure));
   const said = (outcome) => acting(async () => {
     await post("procedures/outcome", { namespace, key, outcome, why: outcome === "failed" ? "a person said so" : "" });
     notice(`Recorded: it ${outcome}.`);

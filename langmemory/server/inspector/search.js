@@ -53,7 +53,7 @@ export async function show(body, query, { reload }) {
 /** Return what stands here before anything was asked: how to begin, and what was asked and learned last. */
 async function welcome() {
   const where = place.get() ?? [];
-  const [turns, learned] = await Promise.all([get("memories", { namespace: where, kind: "episodic", limit: 200 }), get("memories", { namespace: where, kind: ["semantic", "procedural"], limit: 5 })]);
+  const [turns, learned] = await Promise.all([get("memories", { namespace: where, kinds: "episodic", limit: 200 }), get("memories", { namespace: where, kinds: ["semantic", "procedural"], limit: 5 })]);
   if (!turns.items.length && !learned.items.length) return empty(h("p", null, "This memory is empty. Import something: ", h("code", null, "langmemory import FILE"), ", or let an application remember, then ask."));
   const asked = [...new Set(turns.items.filter((one) => !["assistant", "ai"].includes(one.value?.role)).map((one) => one.text.trim()).filter((one) => /^[^\n]{8,120}[?？؟]$/u.test(one)))].slice(0, 5);
   return h("div", null,

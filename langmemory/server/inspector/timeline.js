@@ -10,7 +10,7 @@ const PAGE = 200;
 export const concerns = (event) => event.type === "memory" && event.kind !== "episodic";
 
 export async function show(body) {
-  const fetch = (cursor) => get("memories", { namespace: place.get() ?? [], kind: ["semantic", "procedural"], status: ["active", "superseded", "approved"], limit: PAGE, cursor });
+  const fetch = (cursor) => get("memories", { namespace: place.get() ?? [], kinds: ["semantic", "procedural"], statuses: ["active", "superseded", "approved"], limit: PAGE, cursor });
   const found = await fetch();
   put(body, h("h1", null, "Timeline"));
   if (!found.items.length) {

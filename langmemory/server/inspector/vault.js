@@ -14,11 +14,11 @@ export async function show(body, query, { reload }) {
     h("form", { class: "row", submit: (event) => { event.preventDefault(); location.hash = address("vault", { label: new FormData(event.target).get("label") }); } },
       h("label", null, "Label ", h("input", { type: "search", name: "label", value: label, autocomplete: "off" })), h("button", { type: "submit" }, "Find")),
     !may.unlock() && h("p", { class: "soft" }, "Your token shows labels alone. Unlocking needs one made by ", h("code", null, "langmemory token create --vault"), ", or on this machine ", h("code", null, "langmemory serve --unlock-vault"), "."));
-  const { secrets } = await get("vault", { namespace: where, label });
+  const { items: secrets } = await get("vault", { namespace: where, label });
   put(body, secrets.length ? h("ol", { class: "list" }, secrets.map((one) => secret(one, reload)))
     : empty(label ? "No label contains this." : ["There is no secret here. ", h("code", null, "langmemory vault put LABEL"), " stores one, and so does ", h("code", null, "store.vault.put(…)"), "."]));
   put(body, h("h2", null, "Who did what"), await paged(async (before) => {
-    const { events } = await get("vault/audit", { namespace: where, limit: 50, before });
+    const { items: events } = await get("vault/audit", { namespace: where, limit: 50, before });
     return { items: events, next: events.length === 50 ? events.at(-1).seq : null };
   }, entry, h("p", { class: "soft" }, "Nobody has used the vault.")));
 }

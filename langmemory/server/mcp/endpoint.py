@@ -17,8 +17,8 @@ from starlette.types import Message, Receive, Scope, Send
 
 from langmemory import __version__
 from langmemory.documents.project import checked_name, namespace_of
+from langmemory.operations.fields import QueryLabels
 from langmemory.server.access import RANK, Access, Grant
-from langmemory.server.api.requests import QueryLabels
 from langmemory.server.limits import pieces
 from langmemory.server.problems import Problem, invalid
 from langmemory.server.service import Service

@@ -17,11 +17,12 @@ from starlette.concurrency import run_in_threadpool
 from langmemory.context.escape import one_line
 from langmemory.documents import Synced
 from langmemory.documents.project import Project
+from langmemory.documents.projects import ProjectName
 from langmemory.pluralize import counted
 from langmemory.server.access import Access
-from langmemory.server.api import projects
 from langmemory.server.mcp.answers import Answer, fenced
 from langmemory.server.mcp.tools import Arguments, Reply, Turn, tool
+from langmemory.server.projects import reached, reached_projects
 
 SHOWN: Final = 50
 """So many projects, documents or faults are listed at a time."""
@@ -113,7 +114,7 @@ class NothingNamed(Arguments):
 
 
 class ProjectArguments(Arguments):
-    project: projects.ProjectName
+    project: ProjectName
     """As `list_projects` shows it."""
 
 
@@ -128,7 +129,7 @@ class DocumentsArguments(ProjectArguments):
 async def list_projects(turn: Turn, given: NothingNamed) -> Reply:
     """List the projects whose files were read as documents: name, what each is, who answers for it. What
     the documents of one say, `recall` finds when it is called with its name."""
-    found = (await run_in_threadpool(projects.list_projects, turn.access)).items
+    found = await run_in_threadpool(reached_projects, turn.access)
     shown = [SeenProject.of(one) for one in found[:SHOWN]]
     lines = [
         f"| {one.name}"
@@ -239,7 +240,7 @@ async def refresh_project(turn: Turn, given: ProjectArguments) -> Reply:
 
 
 def _project(access: Access, name: str) -> Project:
-    return projects.reached(access, name, lists="list_projects")
+    return reached(access, name, lists="list_projects")
 
 
 def _listed(lines: Sequence[str], total: int) -> str:

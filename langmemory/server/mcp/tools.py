@@ -26,12 +26,12 @@ from langmemory.context.notes import note_id, note_of
 from langmemory.context.render import full
 from langmemory.context.render import timeline as timeline_of
 from langmemory.documents.project import namespace_of
+from langmemory.documents.projects import ProjectName
+from langmemory.operations.fields import Fields, Id
 from langmemory.pluralize import memories as counted_memories
 from langmemory.server.access import RANK, Access
 from langmemory.server.api.admin import confirmation_of, is_confirmed
-from langmemory.server.api.changes import Decision, IdPath, decide_review
-from langmemory.server.api.projects import ProjectName, list_projects, reached
-from langmemory.server.api.requests import Fields, Id
+from langmemory.server.derived import perform
 from langmemory.server.mcp.answers import (
     Answer,
     Document,
@@ -50,6 +50,7 @@ from langmemory.server.mcp.answers import (
     listed,
 )
 from langmemory.server.problems import Problem
+from langmemory.server.projects import reached, reached_projects
 from langmemory.stores import MemoryStore
 from langmemory.tools.memories import evidence_of, find, known, said_around
 from langmemory.types import Kind, Namespace, TokenScope
@@ -174,7 +175,7 @@ def tool(
 def reachable(access: Access) -> list[Tool]:
     """Return the tools that a token may use, and has a use for."""
     grant = access.grant
-    has_projects = grant.viewer is None and bool(list_projects(access).items)
+    has_projects = grant.viewer is None and bool(reached_projects(access))
     return [
         one
         for one in TOOLS.values()
@@ -460,8 +461,8 @@ async def review(turn: Turn, given: ReviewArguments) -> Reply:
         if given.option is not None:
             if given.id is None:
                 raise Problem(422, "invalid", "An option decides one question: give its id, too.")
-            done = decide_review(
-                access, path=IdPath(id=given.id), body=Decision(option=given.option, by="mcp")
+            done = perform(
+                access, "changes", "decide", review_id=given.id, option=given.option, by="mcp"
             )
             text = f"Decided {given.id}: {given.option} (run {done.run_id})."
             return text, Questions(open=[], decided=given.id, run_id=done.run_id)

@@ -28,6 +28,7 @@ from langmemory.errors import ConfigError, DamagedFileError, DatabaseError
 from langmemory.lifecycle.health import Health
 from langmemory.lifecycle.policies import PolicyOptions
 from langmemory.namespaces import check_namespace
+from langmemory.operations import operation, room
 from langmemory.pluralize import counted
 from langmemory.ports.journal import Pages
 from langmemory.twins import twin
@@ -204,6 +205,7 @@ class ViewerAdmin:
             yield snapshot.connection
 
 
+@room("admin", tag="Whole file")
 class Admin(ViewerAdmin):
     """The file as a whole, for the application that owns it."""
 
@@ -272,6 +274,7 @@ class Admin(ViewerAdmin):
 
     ahealth = twin(health)
 
+    @operation("read", "GET /check", whole="file")
     def check(self) -> list[str]:
         """Return what is inconsistent in the file, in its archive file, and between the two, one line for
         each; none where all is well."""

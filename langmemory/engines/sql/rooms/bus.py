@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence, Set
+from collections.abc import Sequence, Set
 from dataclasses import replace
 from functools import partial
 from typing import Final, Unpack, get_args
@@ -31,6 +31,20 @@ from langmemory.engines.sql.tables.connection import Connection
 from langmemory.engines.sql.tables.times import from_us, to_us
 from langmemory.errors import ConfigError, InvalidValueError, MessageNotFoundError, OwnershipError
 from langmemory.namespaces import check_namespace
+from langmemory.operations import operation, room
+from langmemory.operations.fields import (
+    Agent,
+    Cursor,
+    Id,
+    Ids,
+    Keys,
+    Limit,
+    Number,
+    Similarity,
+    Summaries,
+    Summary,
+    Topic,
+)
 from langmemory.twins import twin
 from langmemory.types import (
     BusMessage,
@@ -49,6 +63,7 @@ BACKLOG: Final = 1_000
 """So many of the newest messages to all are looked at when an agent subscribes by a query."""
 
 
+@room("bus", tag="Bus", agent="needed")
 class Bus:
     """Messages between the agents of one namespace, as one of them sends and receives them.
 
@@ -60,7 +75,7 @@ class Bus:
     __slots__ = ("_core", "_viewer", "agent", "namespace")
 
     def __init__(
-        self, core: Core, viewer: str | None, namespace: Namespace, agent: str | None
+        self, core: Core, viewer: str | None, namespace: Namespace = (), agent: str | None = None
     ) -> None:
         """See `StoreFace.bus`."""
         self._core, self._viewer = core, viewer
@@ -69,11 +84,12 @@ class Bus:
 
     # Sending.
 
+    @operation("write", "POST /bus/messages", for_models=True)
     def share(
         self,
-        summary: str,
+        summary: Summary,
         *,
-        to: str | None = None,
+        to: Agent | None = None,
         type: SharedType = "finding",
         **options: Unpack[MessageOptions],
     ) -> BusMessage:
@@ -96,8 +112,9 @@ class Bus:
 
     ashare = twin(share)
 
+    @operation("write", "POST /bus/requests", for_models=True)
     def request(
-        self, question: str, *, to: str | None = None, **options: Unpack[MessageOptions]
+        self, question: Summary, *, to: Agent | None = None, **options: Unpack[MessageOptions]
     ) -> BusMessage:
         """Ask another agent, or all, something. Answers come to the inbox, each with the id of the request
         as ``reply_to``; `messages` lists them by it.
@@ -108,7 +125,10 @@ class Bus:
 
     arequest = twin(request)
 
-    def reply(self, message_id: str, answer: str, **options: Unpack[MessageOptions]) -> BusMessage:
+    @operation("write", "POST /bus/replies", for_models=True)
+    def reply(
+        self, message_id: Id, answer: Summary, **options: Unpack[MessageOptions]
+    ) -> BusMessage:
         """Answer a message, so that its sender knows to what, and acknowledge it. What answers something
         private is as private.
 
@@ -119,12 +139,13 @@ class Bus:
 
     areply = twin(reply)
 
+    @operation("write", "POST /bus/handoffs", for_models=True)
     def handoff(
         self,
-        to: str,
-        done: str,
+        to: Agent,
+        done: Summary,
         *,
-        next_steps: Sequence[str] = (),
+        next_steps: Summaries = (),
         **options: Unpack[MessageOptions],
     ) -> BusMessage:
         """Hand work on to another agent, which takes it up when it starts next (`InboxNode`).
@@ -140,9 +161,8 @@ class Bus:
 
     ahandoff = twin(handoff)
 
-    def invalidate(
-        self, message_id: str, *, reason: str, memories: Sequence[str] = ()
-    ) -> BusMessage:
+    @operation("write", "POST /bus/invalidations", for_models=True)
+    def invalidate(self, message_id: Id, *, reason: Summary, memories: Keys = ()) -> BusMessage:
         """Take back a message of this agent: nobody is given it any more, and whoever saw it is told why, by
         a message of the type ``invalidation``.
 
@@ -334,11 +354,12 @@ class Bus:
 
     # Receiving.
 
+    @operation("read", "GET /bus/inbox", for_models=True)
     def inbox(
         self,
         *,
-        limit: int = 20,
-        after: str | None = None,
+        limit: Limit = 20,
+        cursor: Cursor = None,
         min_priority: MessagePriority = "low",
         types: Sequence[MessageType] | None = None,
     ) -> Page[BusMessage]:
@@ -348,12 +369,12 @@ class Bus:
 
         Args:
             limit: The most messages.
-            after: `Page.next` of the page before; it is no acknowledgement.
+            cursor: `Page.next` of the page before; it is no acknowledgement.
             min_priority: Only what is as pressing.
             types: Only messages of these types; None is all.
         """
         agent, sealer = self._named(), Cursors(self._core.engine).sealer("inbox")
-        start = 0 if after is None else int(sealer.opened(after)[0])
+        start = 0 if cursor is None else int(sealer.opened(cursor)[0])
         ranks = get_args(MessagePriority)
         pressing = ranks[ranks.index(one_of("min_priority", min_priority, MessagePriority)) :]
         limit = whole_number("limit", limit, least=1)
@@ -383,7 +404,8 @@ class Bus:
 
     ainbox = twin(inbox)
 
-    def acknowledge(self, message_ids: Iterable[str]) -> tuple[str, ...]:
+    @operation("write", "POST /bus/acknowledgements", for_models=True)
+    def acknowledge(self, message_ids: Ids) -> tuple[str, ...]:
         """Say that this agent is done with messages: it is not given them again.
 
         Returns:
@@ -404,28 +426,29 @@ class Bus:
         messages.note_acknowledged(connection, list(found), agent, self._core.now_us())
         return tuple(found.values())
 
+    @operation("read", "GET /bus/messages", anonymous=True)
     def messages(
         self,
         *,
-        limit: int = 50,
-        after: str | None = None,
+        limit: Limit = 50,
+        cursor: Cursor = None,
         types: Sequence[MessageType] | None = None,
-        topic: str | None = None,
-        reply_to: str | None = None,
+        topic: Topic | None = None,
+        reply_to: Id | None = None,
     ) -> Page[BusMessage]:
         """Return messages with their receipts, the newest first: of an agent what it sent, what was sent to
         it and what went to all; without one everything in the namespace and below it.
 
         Args:
             limit: The most messages.
-            after: `Page.next` of the page before.
+            cursor: `Page.next` of the page before.
             types: Only messages of these types; None is all.
             topic: Only messages with this topic.
             reply_to: Only what answers this message.
         """
         sealer = Cursors(self._core.engine).sealer("messages")
         limit = whole_number("limit", limit, least=1)
-        start = 0 if after is None else int(sealer.opened(after)[0])
+        start = 0 if cursor is None else int(sealer.opened(cursor)[0])
         wanted = [messages.placed(self.namespace), *_of_types(types)]
         if self.agent is not None:
             wanted.append(messages.concerning(self.agent))
@@ -441,7 +464,8 @@ class Bus:
 
     amessages = twin(messages)
 
-    def message(self, message_id: str) -> BusMessage:
+    @operation("read", "GET /bus/messages/{message_id:path}", anonymous=True)
+    def message(self, message_id: Id) -> BusMessage:
         """Return one message with its receipts.
 
         Raises:
@@ -454,13 +478,14 @@ class Bus:
 
     # Subscribing.
 
+    @operation("write", "POST /bus/subscriptions", for_models=True)
     def subscribe(
         self,
         *,
-        topic: str | None = None,
-        sender: str | None = None,
-        query: str | None = None,
-        min_similarity: float = MIN_SIMILARITY,
+        topic: Topic | None = None,
+        sender: Agent | None = None,
+        query: Summary | None = None,
+        min_similarity: Similarity = MIN_SIMILARITY,
     ) -> Subscription:
         """Want of the messages to all only some: those of a topic, of an agent, or that fit a query. Several
         subscriptions add up. What is sent to this agent by name comes in any case. Repeating it changes
@@ -517,6 +542,7 @@ class Bus:
 
     asubscribe = twin(subscribe)
 
+    @operation("read", "GET /bus/subscriptions")
     def subscriptions(self) -> list[Subscription]:
         """Return what this agent wants of the messages to all, the oldest first; nothing: all of them."""
         agent = self._named()
@@ -528,7 +554,8 @@ class Bus:
 
     asubscriptions = twin(subscriptions)
 
-    def unsubscribe(self, subscription_id: int) -> bool:
+    @operation("write", "DELETE /bus/subscriptions/{subscription_id}")
+    def unsubscribe(self, subscription_id: Number) -> bool:
         """End a subscription of this agent; return whether it was there."""
         agent = self._named()
 

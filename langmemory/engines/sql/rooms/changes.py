@@ -57,6 +57,8 @@ from langmemory.formation.planning.catch_up import catch_up
 from langmemory.formation.planning.consequences import consequences, dependants
 from langmemory.formation.planning.reinstate import decided, founded
 from langmemory.namespaces import check_namespace
+from langmemory.operations import operation, room
+from langmemory.operations.fields import Id
 from langmemory.ports.facts import EXTRACTION_FAILED, Knowledge
 from langmemory.ports.journal import Pages
 from langmemory.twins import twin
@@ -114,7 +116,8 @@ class ViewerChanges:
 
     areviews = twin(reviews)
 
-    def review(self, review_id: str) -> Review | None:
+    @operation("read", "GET /reviews/{review_id:path}")
+    def review(self, review_id: Id) -> Review | None:
         """Return one question, open or not; None where there is none, or it is about what the viewer may
         not read."""
         with self._core.engine.read() as snapshot:
@@ -235,6 +238,7 @@ class ViewerChanges:
         return Changes(self._core, None).apply(change_set)
 
 
+@room("changes", tag="Changes")
 class Changes(ViewerChanges):
     """Everything that changes memory on its own: change sets in, runs and reviews out, undo."""
 
@@ -327,7 +331,8 @@ class Changes(ViewerChanges):
         return drafted, write
 
     @UNDO
-    def undo(self, run_id: str, *, dry_run: bool = False) -> Applied:
+    @operation("admin", "POST /undo", whole="namespace", about="changes.run", missing=ChangeError)
+    def undo(self, run_id: Id, *, dry_run: bool = False) -> Applied:
         """Bring back what was before a run, in one transaction that is a run of its own.
 
         Values, facets, times, evidence, entities, edges and reviews are as they were; what the run
@@ -438,7 +443,8 @@ class Changes(ViewerChanges):
 
     aruns = twin(runs)
 
-    def run(self, run_id: str) -> Run | None:
+    @operation("read", "GET /runs/{run_id:path}", whole="namespace")
+    def run(self, run_id: Id) -> Run | None:
         """Return one run; None where there is none."""
         with self._core.engine.read() as snapshot:
             return runs.find(snapshot.connection, run_id)
@@ -504,7 +510,14 @@ class Changes(ViewerChanges):
 
     aread_again = twin(read_again)
 
-    def decide(self, review_id: str, option: str, *, by: str | None = None) -> Applied:
+    @operation(
+        "write",
+        "POST /reviews/{review_id:path}",
+        whole="namespace",
+        about="changes.review",
+        missing=ChangeError,
+    )
+    def decide(self, review_id: Id, option: Id, *, by: Id | None = None) -> Applied:
         """Answer a review: the changes of the option are applied, as a run of kind ``review``, and
         the pages of the journal follow. What was derived by now from what they end is asked about,
         and what an application wrote in the words of a fact that gives way ends with it.

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from datetime import datetime, timedelta
-from typing import Any, Final, TypedDict
+from typing import Annotated, Any, Final, TypedDict
 
 from langmemory.arguments import check_agent, one_of
 from langmemory.engines.sql.rooms.core import checked_ttl
 from langmemory.errors import ConfigError, InvalidValueError
 from langmemory.namespaces import check_namespace
+from langmemory.operations import LOCAL, ONCE
+from langmemory.operations.fields import Details, Keys, Minutes, Share, Summaries, Topic
 from langmemory.redaction import Redactor, kept
 from langmemory.types import BusMessage, MessagePriority, MessageType, Namespace, Privacy
 
@@ -26,24 +28,24 @@ LISTED: Final = 100
 class MessageOptions(TypedDict, total=False):
     """What a message may have beside what it says."""
 
-    topic: str | None
+    topic: Topic | None
     """A word or two by which others subscribe to it."""
     priority: MessagePriority
-    details: str
-    artifacts: Sequence[str]
+    details: Details
+    artifacts: Summaries
     """Where what it speaks of is: paths, addresses, names."""
-    confidence: float | None
+    confidence: Share | None
     """0 (guess) to 1 (certain)."""
-    memories: Sequence[str]
+    memories: Keys
     """Keys of memories in the namespace of the bus that belong to it. With somebody's private memory the
     message becomes private to them."""
-    owner: str | None
+    owner: Annotated[str | None, LOCAL]
     """Whose it is, where the application sends it; a viewer's are theirs."""
     privacy: Privacy
     """Who may read it; ``private`` is for its owner alone, whatever agent acts for them."""
-    ttl_minutes: float | None
+    ttl_minutes: Minutes | None
     """Until it expires; None is a week."""
-    id: str
+    id: Annotated[str, ONCE]
     """By which it is known. Sending a message again under its id sends nothing."""
 
 

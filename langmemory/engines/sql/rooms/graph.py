@@ -11,7 +11,9 @@ from datetime import UTC, datetime
 from heapq import heappop, heappush
 from itertools import count, islice, pairwise
 from os import PathLike
-from typing import Any
+from typing import Annotated, Any
+
+from pydantic import Field
 
 from langmemory.arguments import check_time, whole_number
 from langmemory.changes import Change, ChangeSet, Invalidate
@@ -19,7 +21,7 @@ from langmemory.context.dependencies import BUDGET_TOKENS, TaskContext, task_con
 from langmemory.engines.sql.graph.graph import EdgeRow
 from langmemory.engines.sql.reading.deleted_claims import DeletedClaims
 from langmemory.engines.sql.reading.graph_view import FIRST_EDGE, GraphView
-from langmemory.engines.sql.reading.walking import Stretch, Walk
+from langmemory.engines.sql.reading.walking import MOST_EDGES, Stretch, Walk
 from langmemory.engines.sql.records import items
 from langmemory.engines.sql.rooms.changes import Changes
 from langmemory.engines.sql.rooms.core import Core
@@ -43,11 +45,18 @@ from langmemory.errors import (
     OwnershipError,
 )
 from langmemory.links import Relation, memory_of
+from langmemory.operations import operation, room
+from langmemory.operations.fields import Cursor, Limit, Name, Reason, Tokens
 from langmemory.subgraph.subgraph import Path, Subgraph
 from langmemory.twins import twin
 from langmemory.types import Edge, Entity, Namespace, Page, Privacy, Scope, Status
 
+Depth = Annotated[int, Field(ge=0, le=4)]
+WayLength = Annotated[int, Field(ge=1, le=6)]
+EdgeLimit = Annotated[int, Field(ge=1, le=MOST_EDGES)]
 
+
+@room("graph", tag="Graph")
 class Graph:
     """Reads of the knowledge graph, each on a snapshot of its own.
 
@@ -62,13 +71,21 @@ class Graph:
     def __init__(
         self,
         core: Core,
+        viewer: str | None,
         namespace: Namespace,
         *,
-        viewer: str | None = None,
         as_of: datetime | None = None,
         known_at: datetime | None = None,
     ) -> None:
-        """See `MemoryStore.graph`."""
+        """See `MemoryStore.graph`.
+
+        Args:
+            core: Of the store.
+            viewer: Who looks; None is the application.
+            namespace: Exactly this one.
+            as_of: What was true in the world at this time; without it, what is now.
+            known_at: What the system believed at this time; without it, what it believes now.
+        """
         self._core, self._engine = core, core.engine
         self._namespace = namespace
         self._viewer = viewer
@@ -76,7 +93,8 @@ class Graph:
         self._known_at = known_at
         self._alive_at_us = core.searching.alive_at_us()
 
-    def entity(self, name: str, *, past: bool = False) -> Entity:
+    @operation("read", "GET /graph/entity/{name:path}")
+    def entity(self, name: Name, *, past: bool = False) -> Entity:
         """Return an entity with its edges.
 
         Raises:
@@ -104,16 +122,17 @@ class Graph:
             around = None if entity is None else [view.find(entity)]
             return view.edges(view.touching(around, relation))
 
+    @operation("read", "GET /graph/entity")
     def some_entities(
-        self, *, after: str | None = None, limit: int = 50, past: bool = False
+        self, *, cursor: Cursor = None, limit: Limit = 50, past: bool = False
     ) -> Page[Entity]:
-        """Return a page of the entities, by key; ``after`` is `Page.next` of the page before.
+        """Return a page of the entities, by key; ``cursor`` is `Page.next` of the page before.
 
         Raises:
             ConfigError: The cursor is none of this list.
         """
         sealer = Cursors(self._engine).sealer("entities")
-        start = "" if after is None else str(sealer.opened(after)[0])
+        start = "" if cursor is None else str(sealer.opened(cursor)[0])
         with self._reading(past) as view:
             found = view.entities(view.some(start, limit + 1))
         more = len(found) > limit
@@ -121,23 +140,24 @@ class Graph:
             items=tuple(found[:limit]), next=sealer.sealed([found[limit - 1].key]) if more else None
         )
 
+    @operation("read", "GET /graph/relationship")
     def some_edges(
         self,
-        entity: str | None = None,
-        relation: str | None = None,
+        entity: Name | None = None,
+        relation: Name | None = None,
         *,
-        after: str | None = None,
-        limit: int = 50,
+        cursor: Cursor = None,
+        limit: Limit = 50,
         past: bool = False,
     ) -> Page[Edge]:
-        """Return a page of `edges`; ``after`` is `Page.next` of the page before.
+        """Return a page of `edges`; ``cursor`` is `Page.next` of the page before.
 
         Raises:
             ConfigError: The cursor is none of this list.
             EntityNameError: As `entity`.
         """
         sealer = Cursors(self._engine).sealer("edges")
-        start = FIRST_EDGE if after is None else int(sealer.opened(after)[0])
+        start = FIRST_EDGE if cursor is None else int(sealer.opened(cursor)[0])
         with self._reading(past) as view:
             around = None if entity is None else [view.find(entity)]
             rows = view.some_touching(around, relation, after=start, limit=limit + 1)
@@ -163,7 +183,8 @@ class Graph:
             entities = view.entities(nodes)
             return Subgraph(entities=tuple(entities), edges=view.edges(rows)), walk.whole
 
-    def neighbours(self, name: str, depth: int = 1) -> tuple[Entity, ...]:
+    @operation("read", "GET /graph/neighbours")
+    def neighbours(self, name: Name, depth: Depth = 1) -> tuple[Entity, ...]:
         """Return the entities at most ``depth`` edges away, in either direction, nearest first.
 
         Raises:
@@ -172,8 +193,9 @@ class Graph:
         with self._reading() as view:
             return tuple(view.entities(view.around(view.find(name), depth)[1:]))
 
+    @operation("read", "GET /graph/path")
     def paths(
-        self, first: str, last: str, max_length: int = 4, *, limit: int = 10
+        self, first: Name, last: Name, max_length: WayLength = 4, *, limit: Limit = 10
     ) -> tuple[Path, ...]:
         """Return ways from one entity to another along edges in either direction, shortest first.
 
@@ -204,13 +226,14 @@ class Graph:
                 for way in islice(_ways(steps, start, goal, max_length), limit)
             )
 
+    @operation("read", "GET /graph/subgraph")
     def subgraph(
         self,
-        name: str | None = None,
-        depth: int = 2,
+        name: Name | None = None,
+        depth: Depth = 2,
         *,
         past: bool = False,
-        limit: int | None = None,
+        limit: EdgeLimit = 2_000,
     ) -> Subgraph:
         """Return the entities at most ``depth`` edges around an entity; without a name, everything. Around a
         memory that nothing is linked with there is nothing.
@@ -219,11 +242,15 @@ class Graph:
             name: Of the entity, or ``item:KEY`` for a memory.
             depth: Edges.
             past: Also what ended or was superseded.
-            limit: At most so many entities, and so many edges; None is all.
+            limit: At most so many entities, and so many edges; `Subgraph.complete` says whether that was all.
 
         Raises:
             EntityNameError: As `entity`.
         """
+        return self._subgraph(name, depth, past=past, limit=limit)
+
+    def _subgraph(self, name: str | None, depth: int, *, past: bool, limit: int | None) -> Subgraph:
+        """Return `subgraph`; without a limit all of it."""
         with self._reading(past) as view:
             if name is not None and self._is_unlinked(view, name):
                 return Subgraph(entities=(), edges=())
@@ -255,11 +282,11 @@ class Graph:
 
     def to_json(self) -> dict[str, Any]:
         """Return everything, past edges included, as `Subgraph.to_json` gives it."""
-        return self.subgraph(past=True).to_json()
+        return self._subgraph(None, 0, past=True, limit=None).to_json()
 
     def to_graphml(self) -> str:
         """Return everything, past edges included, as `Subgraph.to_graphml` gives it."""
-        return self.subgraph(past=True).to_graphml()
+        return self._subgraph(None, 0, past=True, limit=None).to_graphml()
 
     def to_mermaid(self) -> str:
         """Return everything, past edges included, as `Subgraph.to_mermaid` gives it."""
@@ -273,17 +300,18 @@ class Graph:
             EntityNameError: As `entity`.
             ImportError: networkx or matplotlib is not installed; the message says how to get them.
         """
-        self.subgraph(name, depth, past=True).draw(path)
+        self._subgraph(name, depth, past=True, limit=None).draw(path)
 
     # Links.
 
+    @operation("write", "POST /graph/link", for_models=True)
     def link(
         self,
-        source: str,
+        source: Name,
         relation: Relation,
-        target: str,
+        target: Name,
         *,
-        reason: str = "",
+        reason: Reason = "",
         valid_at: datetime | None = None,
         privacy: Privacy = "shared",
     ) -> Edge:
@@ -322,13 +350,14 @@ class Graph:
 
     alink = twin(link)
 
+    @operation("write", "POST /graph/unlink")
     def unlink(
         self,
-        source: str,
+        source: Name,
         relation: Relation,
-        target: str,
+        target: Name,
         *,
-        reason: str = "",
+        reason: Reason = "",
         at: datetime | None = None,
     ) -> Edge:
         """End a link, in a run that can be undone. It stays readable with ``past=True``, and as it was.
@@ -368,7 +397,8 @@ class Graph:
 
     aunlink = twin(unlink)
 
-    def context_for(self, task: str, *, budget_tokens: int = BUDGET_TOKENS) -> TaskContext:
+    @operation("read", "GET /graph/context", for_models=True)
+    def context_for(self, task: Name, *, budget_tokens: Tokens = BUDGET_TOKENS) -> TaskContext:
         """Return what a task depends on, by its links alone, without any search: itself, what it requires,
         who provides that, what contains it, what affects any of it, what is about it, what it relates to.
         The nearest comes first. What was superseded is left out, and what took its place stands there

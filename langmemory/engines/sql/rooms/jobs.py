@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future
+from typing import Annotated
+
+from pydantic import Field
 
 from langmemory.arguments import whole_number
 from langmemory.engines.sql.background import jobs
@@ -11,6 +14,7 @@ from langmemory.engines.sql.engine import Engine, written
 from langmemory.engines.sql.reading.searching import now_us
 from langmemory.engines.sql.rooms.workers import Workers
 from langmemory.engines.sql.tables.connection import Connection
+from langmemory.operations import operation, room
 from langmemory.ports.jobs import Enqueued, NewJob
 from langmemory.types import Job, JobState
 
@@ -18,6 +22,11 @@ WAITING: tuple[JobState, ...] = ("running", "pending", "dead")
 """Jobs that are not over, or wait for somebody to look at them."""
 
 
+JobId = Annotated[int, Field(ge=1, le=2**53)]
+JobIds = Annotated[Sequence[JobId], Field(min_length=1, max_length=1_000)]
+
+
+@room("jobs", tag="Jobs")
 class Jobs:
     """Jobs of one file. Blocks for as long as SQLite does, except `enqueue`."""
 
@@ -46,11 +55,13 @@ class Jobs:
         """See `jobs.run_now`."""
         written(self._engine, lambda connection: jobs.run_now(connection, kind, self.clock()))
 
-    def retry(self, ids: Sequence[int] | None = None) -> list[int]:
+    @operation("admin", "POST /jobs/retry", whole="file")
+    def retry(self, ids: JobIds | None = None) -> list[int]:
         """Make dead jobs pending again, as if new; None means all. Return which they were."""
         return written(self._engine, lambda there: jobs.requeue(there, ids, self.clock()))
 
-    def drop(self, ids: Sequence[int]) -> list[int]:
+    @operation("admin", "POST /jobs/drop", whole="file")
+    def drop(self, ids: JobIds) -> list[int]:
         """Delete pending and dead jobs; those it was."""
         return written(self._engine, lambda connection: jobs.drop(connection, ids))
 

@@ -180,9 +180,9 @@ class Lifecycle:
     anights = twin(nights)
 
     def some_nights(
-        self, namespace: Namespace = (), *, after: str | None = None, limit: int = 50
+        self, namespace: Namespace = (), *, cursor: str | None = None, limit: int = 50
     ) -> Page[MaintenanceNight]:
-        """Return a page of `nights`; ``after`` is `Page.next` of the page before.
+        """Return a page of `nights`; ``cursor`` is `Page.next` of the page before.
 
         Raises:
             ConfigError: The cursor is none of this list.
@@ -190,8 +190,8 @@ class Lifecycle:
         namespace = check_namespace(namespace, may_be_empty=True)
         sealer = Cursors(self._core.engine).sealer("nights")
         start = None
-        if after is not None:
-            last_us, night = sealer.opened(after)
+        if cursor is not None:
+            last_us, night = sealer.opened(cursor)
             start = runs.Night(int(last_us), str(night))
         with self._core.engine.read() as snapshot:
             found = runs.nights(snapshot.connection, namespace, limit + 1, after=start)

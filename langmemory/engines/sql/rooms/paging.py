@@ -22,6 +22,8 @@ from langmemory.engines.sql.rooms.core import Core
 from langmemory.engines.sql.rooms.cursors import Cursors, Part
 from langmemory.engines.sql.tables.times import to_us
 from langmemory.namespaces import check_namespace
+from langmemory.operations import operation, room
+from langmemory.operations.fields import Cursor, Id, Key, Limit
 from langmemory.recall_options import check_kinds
 from langmemory.types import (
     HistoryEntry,
@@ -99,7 +101,7 @@ class Listing:
 
 
 class Pages:
-    """Lists of what a viewer may know of. Each takes ``after``, which is `Page.next` of the page before,
+    """Lists of what a viewer may know of. Each takes ``cursor``, which is `Page.next` of the page before,
     and ``limit``, the most items; a cursor of another list is refused with ConfigError."""
 
     __slots__ = ("_core", "_viewer")
@@ -108,6 +110,7 @@ class Pages:
         """``viewer`` None is the application, which sees everything."""
         self._core, self._viewer = core, viewer
 
+    @operation("read", "GET /memories")
     def memories(
         self,
         namespace: Namespace = (),
@@ -117,8 +120,8 @@ class Pages:
         until: datetime | None = None,
         past: bool = False,
         statuses: Collection[Status] | None = None,
-        after: str | None = None,
-        limit: int = 50,
+        cursor: Cursor = None,
+        limit: Limit = 50,
     ) -> Page[Memory]:
         """Return memories, what was said or became true last first; see `ViewerAdmin.memories`."""
         asked = Listing.of(
@@ -132,10 +135,11 @@ class Pages:
                 ids = [one.item for one in found]
                 return list(zip(found, shown(snapshot.connection, ids, self._viewer), strict=True))
 
-        return self._page("memories", after, limit, read)
+        return self._page("memories", cursor, limit, read)
 
+    @operation("read", "GET /history")
     def history(
-        self, namespace: Namespace, key: str, *, after: str | None = None, limit: int = 50
+        self, namespace: Namespace, key: Key, *, cursor: Cursor = None, limit: Limit = 50
     ) -> Page[HistoryEntry]:
         """Return recorded changes of an item, oldest first; see `ViewerChanges.history`."""
         namespace = check_namespace(namespace)
@@ -149,10 +153,11 @@ class Pages:
                     )
                 )
 
-        return self._page("history", after, limit, read)
+        return self._page("history", cursor, limit, read)
 
+    @operation("read", "GET /evidence")
     def evidence(
-        self, namespace: Namespace, key: str, *, after: str | None = None, limit: int = 50
+        self, namespace: Namespace, key: Key, *, cursor: Cursor = None, limit: Limit = 50
     ) -> Page[Memory]:
         """Return what a memory was derived from, oldest first; see `ViewerChanges.evidence`."""
         namespace = check_namespace(namespace)
@@ -165,15 +170,16 @@ class Pages:
                 memories = shown(connection, ids, self._viewer)
                 return [([one], memory) for one, memory in zip(ids, memories, strict=True)]
 
-        return self._page("evidence", after, limit, read)
+        return self._page("evidence", cursor, limit, read)
 
+    @operation("read", "GET /reviews")
     def reviews(
         self,
         namespace: Namespace = (),
         *,
         open_only: bool = True,
-        after: str | None = None,
-        limit: int = 50,
+        cursor: Cursor = None,
+        limit: Limit = 50,
     ) -> Page[Review]:
         """Return questions, oldest first; see `ViewerChanges.reviews`."""
         namespace = check_namespace(namespace, may_be_empty=True)
@@ -195,20 +201,21 @@ class Pages:
                     start = to_us(rows[-1].opened_at), rows[-1].id
             return found
 
-        return self._page("reviews", after, limit, read)
+        return self._page("reviews", cursor, limit, read)
 
+    @operation("read", "GET /context/stats")
     def usage(
         self,
         namespace: Namespace = (),
         *,
-        key: str | None = None,
-        after: str | None = None,
-        limit: int = 50,
+        key: Key | None = None,
+        cursor: Cursor = None,
+        limit: Limit = 50,
     ) -> Page[MemoryUsage]:
         """Return which memories were shown, or only those of a key, the most helpful first; see
         `ViewerAdmin.usage`."""
         namespace = check_namespace(namespace, may_be_empty=True)
-        if after is None and self._core.counts.any:
+        if cursor is None and self._core.counts.any:
             with self._core.engine.write() as connection:  # also waits for what is being written
                 self._core.write_counts(connection)
 
@@ -219,18 +226,18 @@ class Pages:
                     snapshot.connection, namespace, self._viewer, limit + 1, key=key, after=start
                 )
 
-        return self._page("usage", after, limit, read)
+        return self._page("usage", cursor, limit, read)
 
     def _page(
         self,
         name: str,
-        after: str | None,
+        cursor: str | None,
         limit: int,
         read: Callable[[Sequence[Any] | None], Sequence[Placed[T]]],
     ) -> Page[T]:
         """Return a page of rows; ``read`` returns at least one more than ``limit``, if there are."""
         sealer = Cursors(self._core.engine).sealer(name)
-        found = read(None if after is None else sealer.opened(after))
+        found = read(None if cursor is None else sealer.opened(cursor))
         more = len(found) > limit
         return Page(
             items=tuple(one for _, one in found[:limit]),
@@ -238,13 +245,15 @@ class Pages:
         )
 
 
+@room("pages", tag="Lists")
 class FilePages(Pages):
     """Lists of the whole file, for the application that owns it."""
 
     __slots__ = ()
 
+    @operation("read", "GET /runs", whole="namespace")
     def runs(
-        self, namespace: Namespace = (), *, after: str | None = None, limit: int = 50
+        self, namespace: Namespace = (), *, cursor: Cursor = None, limit: Limit = 50
     ) -> Page[Run]:
         """Return runs, newest first; see `Changes.runs`."""
         namespace = check_namespace(namespace, may_be_empty=True)
@@ -255,10 +264,11 @@ class FilePages(Pages):
                 found = runs.newest(snapshot.connection, namespace, limit + 1, after=start)
             return [((to_us(one.at), one.id), one) for one in found]
 
-        return self._page("runs", after, limit, read)
+        return self._page("runs", cursor, limit, read)
 
+    @operation("read", "GET /changes", whole="namespace", about="changes.run")
     def changed_by(
-        self, run_id: str, *, after: str | None = None, limit: int = 50
+        self, run_id: Id, *, cursor: Cursor = None, limit: Limit = 50
     ) -> Page[HistoryEntry]:
         """Return what a run changed, in the order in which it did; see `Changes.changed_by`."""
 
@@ -268,10 +278,10 @@ class FilePages(Pages):
                 found = history.of_run(snapshot.connection, run_id, limit + 1, after=start)
             return [([seq], entry) for seq, entry in found]
 
-        return self._page("changes", after, limit, read)
+        return self._page("changes", cursor, limit, read)
 
     def jobs(
-        self, states: Sequence[JobState], *, after: str | None = None, limit: int = 50
+        self, states: Sequence[JobState], *, cursor: Cursor = None, limit: Limit = 50
     ) -> Page[Job]:
         """Return jobs in these states, by number."""
 
@@ -281,4 +291,4 @@ class FilePages(Pages):
                 found = jobs.by_number(snapshot.connection, states, start, limit + 1)
             return [([one.id], one) for one in found]
 
-        return self._page("jobs", after, limit, read)
+        return self._page("jobs", cursor, limit, read)

@@ -7,7 +7,9 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import partial
-from typing import Any, Final, TypeAlias, TypeVar
+from typing import Annotated, Any, Final, TypeAlias, TypeVar
+
+from pydantic import Field
 
 from langmemory.arguments import one_of, whole_number
 from langmemory.changes import AddMemory, Change, ChangeSet
@@ -21,6 +23,8 @@ from langmemory.engines.sql.tables.times import from_us
 from langmemory.errors import ConfigError, OwnershipError, StalePlanError
 from langmemory.formation.procedures import planning
 from langmemory.namespaces import check_namespace
+from langmemory.operations import LOCAL, operation, room
+from langmemory.operations.fields import Key, Limit, Line, Reason, Text
 from langmemory.procedures import (
     AFTER_KEYS,
     KEYS,
@@ -61,6 +65,7 @@ class FoundProcedure:
     """Why it is shown as it is: "it worked 3 of 4 times"."""
 
 
+@room("procedures", tag="Procedures")
 class Procedures:
     """How things are done: steps, preconditions, and what came of following them.
 
@@ -73,18 +78,19 @@ class Procedures:
         """``viewer`` None is the application, which sees everything."""
         self._core, self._viewer = core, viewer
 
+    @operation("write", "POST /procedures")
     def add(
         self,
         namespace: Namespace,
-        task: str,
-        steps: Iterable[str | Step],
+        task: Line,
+        steps: Annotated[Iterable[Line | Step], Field(min_length=1, max_length=30)],
         *,
-        preconditions: Iterable[str] = (),
+        preconditions: Annotated[Iterable[Line], Field(max_length=30)] = (),
         source: Source = "person",
-        owner: str | None = None,
+        owner: Annotated[str | None, LOCAL] = None,
         privacy: Privacy = "shared",
-        evidence: Iterable[str] = (),
-        reason: str = "",
+        evidence: Annotated[Iterable[str], LOCAL] = (),
+        reason: Reason = "",
     ) -> Procedure:
         """Keep how something is done. The same task with the same steps is not kept twice; with other
         steps it is a new version, which supersedes the one before.
@@ -180,7 +186,8 @@ class Procedures:
 
     akeep = twin(keep)
 
-    def get(self, namespace: Namespace, key: str) -> Procedure | None:
+    @operation("read", "GET /procedures/{key:path}")
+    def get(self, namespace: Namespace, key: Key) -> Procedure | None:
         """Return one procedure, whatever its status; None where there is none that the viewer may know of.
 
         Raises:
@@ -193,6 +200,7 @@ class Procedures:
 
     aget = twin(get)
 
+    @operation("read", "GET /procedures")
     def list(self, namespace: Namespace = (), *, past: bool = False) -> list[Procedure]:
         """Return the procedures of a namespace and those below it, by task.
 
@@ -208,7 +216,8 @@ class Procedures:
 
     alist = twin(list)
 
-    def versions(self, namespace: Namespace, key: str) -> Sequence[Procedure]:
+    @operation("read", "GET /procedures/versions")
+    def versions(self, namespace: Namespace, key: Key) -> Sequence[Procedure]:
         """Return all versions of a procedure, the oldest first, given the key of any."""
         root = planning.root_of(key)
         found = self.list(namespace, past=True)
@@ -218,8 +227,9 @@ class Procedures:
 
     aversions = twin(versions)
 
+    @operation("read", "GET /procedures/for-task", for_models=True)
     def recall(
-        self, task: str, namespace: Namespace, *, limit: int = 5
+        self, task: Text, namespace: Namespace = (), *, limit: Limit = 5
     ) -> Sequence[FoundProcedure]:
         """Return the procedures that fit a task, in words, the best first; none where none does. Those that
         failed more often than they succeeded come last, and say so.
@@ -246,13 +256,14 @@ class Procedures:
 
     arecall = twin(recall)
 
+    @operation("write", "POST /procedures/outcome")
     def record_outcome(
         self,
         namespace: Namespace,
-        key: str,
+        key: Key,
         outcome: Outcome,
         *,
-        why: str = "",
+        why: Annotated[str, Field(max_length=400)] = "",
         revises: Outcome | None = None,
         at: datetime | None = None,
     ) -> Procedure:

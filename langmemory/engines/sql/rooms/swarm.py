@@ -5,9 +5,10 @@ from __future__ import annotations
 import secrets
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
-from typing import Any, Final
+from typing import Annotated, Any, Final
 
 import numpy as np
+from pydantic import Field
 
 from langmemory.arguments import check_agent, check_time, one_of, whole_number
 from langmemory.changes import (
@@ -35,6 +36,8 @@ from langmemory.engines.sql.tables.times import from_us
 from langmemory.errors import EntityNameError, InvalidValueError, OwnershipError, StalePlanError
 from langmemory.links import NAME_CHARACTERS, anchor_of
 from langmemory.namespaces import check_namespace
+from langmemory.operations import operation, room
+from langmemory.operations.fields import Agent, Details, Most, Summaries, Summary, Title
 from langmemory.redaction import kept
 from langmemory.swarm import (
     CLOSED,
@@ -73,7 +76,10 @@ _IS_CLOSED: Final = f"coalesce(i.value ->> '$.status', '') IN {CLOSED!r}"
 _LATEST: Final = "i.updated_at DESC, i.key"
 _NEWEST: Final = "i.created_at DESC, i.key"
 
+AgentOrNobody = Annotated[str, Field(max_length=200)]
 
+
+@room("swarm", tag="Swarm", agent="optional")
 class Swarm:
     """What a team of agents is doing, in memories with edges, as one agent sees and changes it.
 
@@ -84,7 +90,7 @@ class Swarm:
     __slots__ = ("_core", "_viewer", "agent", "namespace")
 
     def __init__(
-        self, core: Core, viewer: str | None, namespace: Namespace, agent: str | None
+        self, core: Core, viewer: str | None, namespace: Namespace, agent: str | None = None
     ) -> None:
         """See `StoreFace.swarm`."""
         self._core, self._viewer = core, viewer
@@ -93,14 +99,15 @@ class Swarm:
 
     # Tasks.
 
+    @operation("write", "POST /swarm/tasks", for_models=True)
     def add_task(
         self,
-        title: str,
+        title: Title,
         *,
-        details: str = "",
-        agent: str | None = None,
-        part_of: str | None = None,
-        requires: Sequence[str] = (),
+        details: Details = "",
+        agent: Agent | None = None,
+        part_of: Title | None = None,
+        requires: Summaries = (),
         privacy: Privacy = "shared",
     ) -> Task:
         """Set a task.
@@ -142,16 +149,17 @@ class Swarm:
 
     aadd_task = twin(add_task)
 
+    @operation("write", "POST /swarm/tasks/update", for_models=True)
     def update_task(
         self,
-        task: str,
+        task: Title,
         *,
         status: TaskStatus | None = None,
-        blockers: Sequence[str] | None = None,
-        agent: str | None = None,
-        title: str | None = None,
-        details: str | None = None,
-        note: str = "",
+        blockers: Summaries | None = None,
+        agent: AgentOrNobody | None = None,
+        title: Title | None = None,
+        details: Details | None = None,
+        note: Details = "",
     ) -> Task:
         """Say where a task stands; what is not named stays. Blockers without a status make it ``blocked``,
         none make a blocked one ``open`` again. Nobody works any more on one that is done or cancelled.
@@ -211,7 +219,8 @@ class Swarm:
 
     aupdate_task = twin(update_task)
 
-    def task(self, task: str) -> Task:
+    @operation("read", "GET /swarm/tasks/{task:path}")
+    def task(self, task: Title) -> Task:
         """Return a task, by its key or title.
 
         Raises:
@@ -222,13 +231,14 @@ class Swarm:
 
     atask = twin(task)
 
+    @operation("read", "GET /swarm/tasks")
     def tasks(
         self,
         *,
         status: TaskStatus | None = None,
-        agent: str | None = None,
+        agent: Agent | None = None,
         closed: bool = True,
-        limit: int = 1_000,
+        limit: Most = 1_000,
     ) -> tuple[Task, ...]:
         """Return tasks: those to be done before those that are closed, the latest changes first.
 
@@ -249,15 +259,16 @@ class Swarm:
 
     # Decisions.
 
+    @operation("write", "POST /swarm/decisions", for_models=True)
     def record_decision(
         self,
-        what: str,
+        what: Summary,
         *,
-        why: str,
-        alternatives: Sequence[str] = (),
-        affects: Sequence[str] = (),
-        regarding: str | None = None,
-        supersedes: str | None = None,
+        why: Summary,
+        alternatives: Summaries = (),
+        affects: Summaries = (),
+        regarding: Title | None = None,
+        supersedes: Summary | None = None,
         privacy: Privacy = "shared",
     ) -> RecordedDecision:
         """Record what was decided.
@@ -315,8 +326,9 @@ class Swarm:
 
     arecord_decision = twin(record_decision)
 
+    @operation("read", "GET /swarm/decisions")
     def decisions(
-        self, *, holding: bool = True, limit: int = 1_000
+        self, *, holding: bool = True, limit: Most = 1_000
     ) -> tuple[RecordedDecision, ...]:
         """Return decisions, the newest first.
 
@@ -331,17 +343,18 @@ class Swarm:
 
     # Sessions.
 
+    @operation("write", "POST /swarm/sessions")
     def end_session(
         self,
-        session_id: str,
+        session_id: Title,
         *,
         started_at: datetime,
-        work_done: Sequence[str] = (),
-        decisions: Sequence[str] = (),
-        blockers: Sequence[str] = (),
-        next_steps: Sequence[str] = (),
-        tasks: Sequence[str] = (),
-        artifacts: Sequence[str] = (),
+        work_done: Summaries = (),
+        decisions: Summaries = (),
+        blockers: Summaries = (),
+        next_steps: Summaries = (),
+        tasks: Summaries = (),
+        artifacts: Summaries = (),
         privacy: Privacy = "shared",
     ) -> Session:
         """Record how a session ended. Where there is one of this id, nothing is written.
@@ -388,13 +401,20 @@ class Swarm:
 
     aend_session = twin(end_session)
 
-    def sessions(self, *, agent: str | None = None, limit: int = 1_000) -> tuple[Session, ...]:
-        """Return sessions, the newest first; of one agent, or all."""
+    @operation("read", "GET /swarm/sessions")
+    def sessions(self, *, agent: Agent | None = None, limit: Most = 1_000) -> tuple[Session, ...]:
+        """Return sessions, the newest first.
+
+        Args:
+            agent: Only those of this agent.
+            limit: At most so many.
+        """
         found = map(session_of, self._records(SESSION, {"agent": agent}, "", _NEWEST, limit))
         return tuple(sorted(found, key=lambda one: one.ended_at, reverse=True))
 
     asessions = twin(sessions)
 
+    @operation("read", "GET /swarm/board")
     def board(self) -> Board:
         """Return what the team is doing: the latest tasks of each status and how many there are, decisions
         that hold, sessions, and each agent with the number of messages that wait for it."""
@@ -534,7 +554,7 @@ class Swarm:
         self, task: str, reason: str, plan: Callable[[GraphView, Memory], list[Change]]
     ) -> Task:
         for attempt in range(ATTEMPTS):
-            with Graph(self._core, self.namespace, viewer=self._viewer)._reading() as view:
+            with Graph(self._core, self._viewer, self.namespace)._reading() as view:
                 memory = self._named(view.connection, task)
                 self._check_owner(memory)
                 seen = history.newest(view.connection)

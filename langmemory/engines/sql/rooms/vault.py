@@ -7,7 +7,9 @@ import builtins
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import partial
-from typing import Final, NamedTuple
+from typing import Annotated, Final, NamedTuple
+
+from pydantic import Field
 
 from langmemory.arguments import whole_number
 from langmemory.engines.sql.engine import written
@@ -25,6 +27,8 @@ from langmemory.errors import (
     VaultKeyError,
 )
 from langmemory.namespaces import check_namespace
+from langmemory.operations import operation, room
+from langmemory.operations.fields import Most
 from langmemory.pluralize import counted
 from langmemory.redaction import kept
 from langmemory.twins import twin
@@ -37,6 +41,9 @@ KEPT_VERSIONS: Final = 10
 """Versions of a secret that stay, encrypted; older ones are erased by the next `put`."""
 LONGEST_LABEL: Final = 200
 LONGEST_REASON: Final = 500
+SecretLabel = Annotated[str, Field(min_length=1, max_length=200)]
+Owner = Annotated[str, Field(min_length=1, max_length=400)]
+Sequel = Annotated[int, Field(ge=1)]
 SHORTEST_HELD: Final = 4
 """Characters of a secret that is looked for in labels and reasons: a shorter one is in many words."""
 AT_ONCE: Final = 200
@@ -45,6 +52,7 @@ ATTEMPTS: Final = 5
 """Times a write is tried while others rotate the keys."""
 
 
+@room("vault", tag="Vault")
 class ViewerVault:
     """The vault as one person may use it: their own secrets. Labels of others do not exist in it."""
 
@@ -131,12 +139,13 @@ class ViewerVault:
 
     aget = twin(get)
 
+    @operation("read", "GET /vault")
     def list(
         self,
         namespace: Namespace = (),
         *,
-        label: str | None = None,
-        owner: str | None = None,
+        label: SecretLabel | None = None,
+        owner: Owner | None = None,
         deleted: bool = False,
     ) -> tuple[SecretInfo, ...]:
         """Return the secrets of a namespace and below it, without their texts. It needs no key.
@@ -158,8 +167,9 @@ class ViewerVault:
 
     alist = twin(list)
 
+    @operation("read", "GET /vault/versions")
     def versions(
-        self, namespace: Namespace, label: str, *, owner: str | None = None
+        self, namespace: Namespace, label: SecretLabel, *, owner: Owner | None = None
     ) -> tuple[SecretInfo, ...]:
         """Return the versions of a secret that are there, the newest first."""
         place = self._place(namespace, label, owner)
@@ -253,8 +263,9 @@ class ViewerVault:
 
     aforget = twin(forget)
 
+    @operation("read", "GET /vault/audit")
     def audit(
-        self, namespace: Namespace = (), *, limit: int = 100, before: int | None = None
+        self, namespace: Namespace = (), *, limit: Most = 100, before: Sequel | None = None
     ) -> tuple[VaultEvent, ...]:
         """Return who did what with secrets, the newest first.
 
