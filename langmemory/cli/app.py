@@ -12,6 +12,7 @@ from typing import Annotated
 import typer
 
 from langmemory import __version__
+from langmemory.cli.call import call
 from langmemory.cli.chat import chat
 from langmemory.cli.copy import copy
 from langmemory.cli.core_files import core
@@ -125,6 +126,7 @@ COMMANDS: dict[str, dict[str, Callable[..., None] | typer.Typer]] = {
         "usage": usage,
         "reembed": reembed,
         "eval": eval_command,
+        "call": call,
     },
 }
 """By what they are for, as `langmemory --help` shows them."""

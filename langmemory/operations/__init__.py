@@ -3,8 +3,10 @@
 from langmemory.operations.declaring import (
     LOCAL,
     ONCE,
+    Argument,
     Operation,
     Room,
+    find_room,
     operation,
     operations_of,
     register,
@@ -16,8 +18,10 @@ from langmemory.operations.declaring import (
 __all__ = [
     "LOCAL",
     "ONCE",
+    "Argument",
     "Operation",
     "Room",
+    "find_room",
     "operation",
     "operations_of",
     "register",

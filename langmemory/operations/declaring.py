@@ -41,6 +41,7 @@ from pydantic import BaseModel, Field, create_model
 
 from langmemory.docstrings import docstrings_of
 from langmemory.operations.fields import Fields, Labels, QueryLabels
+from langmemory.twins import twin
 from langmemory.types import Namespace, Page, TokenScope
 
 Verb = Literal["GET", "POST", "PUT", "PATCH", "DELETE"]
@@ -325,6 +326,46 @@ class Operation:
             for place, fields in parts.items()
         }
 
+    def opened(
+        self,
+        store: Any,
+        given: Mapping[str, Any],
+        place: Callable[[Namespace | None, bool], Namespace],
+        agent: str | None = None,
+    ) -> Any:
+        """Return the room of a store.
+
+        Args:
+            store: The store, as whoever asks may see it.
+            given: Arguments by name, checked; ``namespace`` may be missing.
+            place: Returns the namespace that is meant: of the one that is named, or None, and whether it has
+                to be one.
+            agent: As which agent, where the room has one.
+        """
+        named: dict[str, Any] = {} if self.room.agent is None else {"agent": agent}
+        for one in self.places:
+            if one.kind == Namespace:
+                exact = one.is_required or agent is not None
+                named[one.name] = place(given.get("namespace"), exact)
+            elif one.name in given:
+                named[one.name] = given[one.name]
+        room = getattr(store, self.room.name)
+        return room(**named) if self.room.parameters else room
+
+    def taken(
+        self, given: Mapping[str, Any], place: Callable[[Namespace | None, bool], Namespace]
+    ) -> dict[str, Any]:
+        """Return the arguments of the method; see `opened`."""
+        arguments: dict[str, Any] = {}
+        for one in self.arguments:
+            if one.of_room:
+                continue
+            if one.kind == Namespace:
+                arguments[one.name] = place(given.get("namespace"), one.default != ())
+            elif one.name in given and not (one.option and given[one.name] is None):
+                arguments[one.name] = given[one.name]
+        return arguments
+
     def parameters_model(self) -> type[BaseModel]:
         """Return all arguments but the namespace as one model: the schema of a tool."""
         fields: dict[str, Any] = {
@@ -399,13 +440,21 @@ def room(
 
 
 def register(new: Room) -> None:
-    """Add a room: every door that is built from now on has its operations."""
+    """Add a room: every door that is built from now on has its operations. Each gets an async twin."""
     _ROOMS[new.name] = new
+    for one in new.operations:
+        if not hasattr(new.cls, f"a{one.name}"):
+            setattr(new.cls, f"a{one.name}", twin(one.method))
 
 
 def unregister(name: str) -> None:
     """Take a room away from the doors that are built from now on."""
     del _ROOMS[name]
+
+
+def find_room(name: str) -> Room | None:
+    """Return the room that a store has under a name; None where there is none."""
+    return _ROOMS.get(name)
 
 
 def rooms() -> tuple[Room, ...]:

@@ -11,7 +11,7 @@ from typing import Any, Final, get_origin
 from langmemory.arguments import check_agent
 from langmemory.errors import ConfigError, InvalidValueError, ServerError
 from langmemory.namespaces import check_namespace
-from langmemory.operations import Operation, Room, operations_of, rooms
+from langmemory.operations import Operation, Room, find_room, operations_of
 from langmemory.operations.fields import LARGEST_PAGE
 from langmemory.remote.connection import Connection, part, place
 from langmemory.twins import Steps, awaiting, blocking
@@ -190,7 +190,7 @@ def remote_room(
     Raises:
         AttributeError: There is no such room.
     """
-    room = next((one for one in rooms() if one.name == name), None)
+    room = find_room(name)
     if room is None:
         raise AttributeError(f"A remote store has no {name!r}.")
     if "namespace" in room.parameters:

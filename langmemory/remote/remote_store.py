@@ -26,6 +26,7 @@ from langmemory.arguments import check_time
 from langmemory.errors import ConfigError
 from langmemory.messages import Message, as_sent
 from langmemory.namespaces import check_namespace
+from langmemory.operations import find_room
 from langmemory.recall_options import RecallOptions
 from langmemory.remote.connection import Backoff, Connection, Request, sendable
 from langmemory.remote.derived import RemoteRoom, remote_room
@@ -192,9 +193,12 @@ class RemoteMemoryStore(BaseStore):
 
     def __getattr__(self, name: str) -> Any:
         """Return a room of which `MemoryStore` says what it does: its operations, over the API."""
-        if name.startswith("_"):
-            raise AttributeError(name)
-        return self._room(name)
+        room = None if name.startswith("_") else find_room(name)
+        if room is None:
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+        if not room.parameters:
+            return self._room(name)
+        return lambda namespace=(), **chosen: self._room(name, namespace=namespace, **chosen)
 
     def _room(self, name: str, **chosen: Any) -> Any:
         base = BESIDE_OPERATIONS.get(name, RemoteRoom)

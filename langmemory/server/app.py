@@ -17,11 +17,11 @@ from starlette.routing import Mount, Route, Router, WebSocketRoute
 from langmemory.errors import ConfigError, with_extra
 from langmemory.server import inspector, openapi, reference
 from langmemory.server.access import LOCAL, Access, Grant
-from langmemory.server.api import ROUTES
+from langmemory.server.api import all_routes
 from langmemory.server.auth import Doorkeeper
 from langmemory.server.mcp.endpoint import PATH, McpEndpoint
 from langmemory.server.mounting import surrounding_store, unprotected
-from langmemory.server.routes import PREFIX
+from langmemory.server.routes import PREFIX, Routes
 from langmemory.server.service import Endpoint, Guard, Service
 from langmemory.server.settings import ServerSettings
 from langmemory.server.streams import EventSocket, EventStream
@@ -69,12 +69,13 @@ def create_app(
         async with service.opening(_opener(store)), mcp.running():
             yield
 
+    routes = all_routes()
     api = [
-        *_documentation(),
+        *_documentation(routes),
         *(
             Route(one.path, Endpoint(service, one), methods=[one.method])
-            for routes in ROUTES
-            for one in routes.declared
+            for part in routes
+            for one in part.declared
         ),
     ]
     status = _status_routes(service)
@@ -138,17 +139,17 @@ def _opener(store: MemoryStore | OpenStore | None) -> OpenStore:
     return store or surrounding_store
 
 
-def _documentation() -> list[Route]:
+def _documentation(routes: tuple[Routes, ...]) -> list[Route]:
     """Return what describes the API. It says nothing of memory, so it needs no token."""
     headers = {
         "Content-Security-Policy": "default-src 'none'; style-src 'self'; frame-ancestors 'none'"
     }
 
     async def described(_: Request) -> Response:
-        return JSONResponse(openapi.document(ROUTES))
+        return JSONResponse(openapi.document(routes))
 
     async def shown(_: Request) -> Response:
-        return HTMLResponse(reference.page(openapi.document(ROUTES)), headers=headers)
+        return HTMLResponse(reference.page(openapi.document(routes)), headers=headers)
 
     async def style(_: Request) -> Response:
         return Response(reference.style(), media_type="text/css")

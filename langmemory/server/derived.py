@@ -67,7 +67,7 @@ def _handler(operation: Operation) -> Callable[..., Any]:
     return handler
 
 
-def perform(access: Access, room: str, name: str, **arguments: Any) -> Any:
+def perform(access: Access, room: str, name: str, /, **arguments: Any) -> Any:
     """Do an operation as the holder of a token may, and return what the method returns.
 
     Raises:
@@ -79,15 +79,7 @@ def perform(access: Access, room: str, name: str, **arguments: Any) -> Any:
 
 def _run(operation: Operation, access: Access, given: dict[str, Any]) -> Any:
     room = _opened(operation, access, given)
-    arguments = dict[str, Any]()
-    for one in operation.arguments:
-        if one.of_room:
-            continue
-        if one.kind == Namespace:
-            exact = one.default != ()
-            arguments[one.name] = access.place(given.get("namespace"), exact=exact)
-        elif one.name in given and not (one.option and given[one.name] is None):
-            arguments[one.name] = given[one.name]
+    arguments = operation.taken(given, _place(access))
     if operation.once is not None:
         key = derived_key(access.sender, access.idempotency_key, uuid4().hex)
         arguments[operation.once] = key
@@ -126,21 +118,15 @@ def _opened(operation: Operation, access: Access, given: dict[str, Any]) -> Any:
     Raises:
         Problem: The token does not reach it, or the agent has to be named.
     """
-    room, whole = operation.room, operation.declared.whole
+    whole, agent = operation.declared.whole, access.grant.agent
     store = access.store if whole is None else access.whole(anywhere=whole == "file")
-    named: dict[str, Any] = {}
-    if room.agent is not None:
-        named["agent"] = access.grant.agent
-        if room.agent == "needed" and named["agent"] is None and not operation.declared.anonymous:
-            raise Problem(422, "agent-needed", AGENT_NEEDED)
-    for one in operation.places:
-        if one.name in ("namespace", "prefix"):
-            exact = one.is_required or named.get("agent") is not None
-            named[one.name] = access.place(given.get("namespace"), exact=exact)
-        elif one.name in given:
-            named[one.name] = given[one.name]
-    opened = getattr(store, room.name)
-    return opened(**named) if room.parameters else opened
+    if operation.room.agent == "needed" and agent is None and not operation.declared.anonymous:
+        raise Problem(422, "agent-needed", AGENT_NEEDED)
+    return operation.opened(store, given, _place(access), agent)
+
+
+def _place(access: Access) -> Callable[[Namespace | None, bool], Namespace]:
+    return lambda namespace, exact: access.place(namespace, exact=exact)
 
 
 def _within(

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from datetime import datetime
+from functools import partial
 from typing import TYPE_CHECKING, Any, NoReturn, Protocol, TypeVar, Unpack, runtime_checkable
 
 from langchain_core.embeddings import Embeddings
@@ -20,6 +21,7 @@ from langmemory.config import Config
 from langmemory.errors import OwnershipError
 from langmemory.messages import Message
 from langmemory.namespaces import check_namespace
+from langmemory.operations import find_room
 from langmemory.recall_options import RecallOptions
 from langmemory.redaction import Redactor
 from langmemory.stores.rooms import (
@@ -182,6 +184,14 @@ class StoreFace(BaseStore):
                 is written says of nobody who made it.
         """
         return Swarm(self._core, self._viewer, namespace, agent)
+
+    def __getattr__(self, name: str) -> Any:
+        """Return a room that a part has registered."""
+        room = None if name.startswith("_") else find_room(name)
+        if room is None:
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+        make = partial(room.cls, self._core, self._viewer)
+        return make if room.parameters else make()
 
     # LangGraph's operations.
 

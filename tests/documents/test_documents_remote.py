@@ -151,13 +151,13 @@ def test_projects_over_rest(served: tuple[MemoryStore, str], tmp_path: Path) -> 
     with RemoteMemoryStore(address) as remote:
         assert [one.name for one in remote.projects.discover(root.parent)] == ["@a/web.js"]
         assert remote.projects.add(root) == remote.projects.get("@a/web.js")
-        assert remote.projects.list() == tuple(store.projects.list())
+        assert remote.projects.list() == store.projects.list()
         with pytest.raises(ConfigError, match="already"):
             remote.projects.add(root)
         with pytest.raises(ConfigError, match="no project 'other'"):
             remote.projects.refresh("other")
         assert len(remote.projects.refresh("@a/web.js").added) == 3
-        assert remote.projects.stale("@a/web.js") == tuple(store.projects.stale("@a/web.js"))
+        assert remote.projects.stale("@a/web.js") == store.projects.stale("@a/web.js")
         assert len(store.changes.reviews(("projects",))) == 1
         assert asyncio.run(remote.projects.aupdate("@a/web.js", owner="Lena")).owner == "Lena"
         assert remote.projects.later("@a/web.js") == store.jobs.listed()[0].id
@@ -166,7 +166,7 @@ def test_projects_over_rest(served: tuple[MemoryStore, str], tmp_path: Path) -> 
         )
     other = store.tokens.create(namespaces=[("lena",)], scope="admin")[1]
     with RemoteMemoryStore(address, token=other) as remote:
-        assert remote.projects.list() == ()
+        assert remote.projects.list() == []
         assert remote.projects.get("@a/web.js") is None
         with pytest.raises(AccessError, match="whole file"):
             remote.projects.discover("/")
@@ -184,7 +184,7 @@ def test_projects_over_rest(served: tuple[MemoryStore, str], tmp_path: Path) -> 
         remote.projects.update("@a/web.js", root="/")
     with RemoteMemoryStore(address) as remote:
         assert len(remote.projects.remove("@a/web.js").removed) == 3
-        assert remote.projects.list() == ()
+        assert remote.projects.list() == []
 
 
 def test_no_client_has_the_server_read_a_folder(

@@ -30,7 +30,7 @@ from tests.server.secret_world import (
 )
 from tests.server.streams import following
 
-from langmemory.server.api import ROUTES  # isort: skip
+from langmemory.server.api import all_routes  # isort: skip
 from langmemory.server.app import create_app  # isort: skip
 from langmemory.server.mcp.tools import TOOLS  # isort: skip
 from langmemory.server.settings import ServerSettings  # isort: skip
@@ -40,7 +40,7 @@ REQUESTS: Final = int(os.environ.get("LANGMEMORY_REQUESTS", "600"))
 """100,000 takes some twenty minutes of one core."""
 SEED: Final = int(os.environ.get("LANGMEMORY_SEED", "5"))
 FAST: Final = ServerSettings(requests_per_second=1e9, event_heartbeat_seconds=0.01)
-DECLARED: Final = [route for routes in ROUTES for route in routes.declared]
+DECLARED: Final = [route for routes in all_routes() for route in routes.declared]
 IN_ONE_FILE: Final = 2_500
 """Requests, after which they go to a new file."""
 

@@ -11,8 +11,9 @@ import pytest
 
 from tests.server.client import API, serving
 
-from langmemory.server.api import ROUTES  # isort: skip
+from langmemory.server.api import all_routes  # isort: skip
 from langmemory.server.examples import BODIES  # isort: skip
+from scripts import operations_page  # isort: skip
 from langmemory.server.openapi import document  # isort: skip
 from langmemory.wire import adapter  # isort: skip
 from langmemory.stores import MemoryStore  # isort: skip
@@ -25,7 +26,7 @@ async def test_the_page_needs_nothing_else(store: MemoryStore) -> None:
         assert "<script" not in page.text
         assert not re.findall(r'(?:src|href)="(?!#|docs.css|openapi.json)', page.text)
         assert "default-src 'none'" in page.headers["content-security-policy"]
-        for path in document(ROUTES)["paths"]:
+        for path in document(all_routes())["paths"]:
             assert f"<code>{path.removeprefix(API)}</code>" in page.text
         anchors = set(re.findall(r' id="([^"]+)"', page.text))
         assert set(re.findall(r'href="#([^"]+)"', page.text)) <= anchors
@@ -56,7 +57,7 @@ def test_every_body_has_an_example() -> None:
     """Each operation that takes a body shows one that is as its model says."""
     bodies = {
         route.name: route.models["body"]
-        for part in ROUTES
+        for part in all_routes()
         for route in part.declared
         if "body" in route.models
     }
@@ -99,7 +100,7 @@ async def test_an_example_can_be_sent(
         store.procedures.add(place, "deploy the website", ["run the tests", "push"])
     if name == "restore_memory":
         store.changes.archive(place, "sister", reason="test")
-    [route] = [one for part in ROUTES for one in part.declared if one.name == name]
+    [route] = [one for part in all_routes() for one in part.declared if one.name == name]
     path = PATHS.get(name, re.sub(r"\{\w+\}", "nothing", route.template.removeprefix(API)))
     query: dict[str, Any] = (
         {} if name not in PATHS or "core" in path else {"namespace": "memories/maria"}
@@ -118,3 +119,10 @@ async def test_an_example_can_be_sent(
             route.method, f"{API}{path}", params=query, json=BODIES[name], headers=agent
         )
     assert found.status_code == ABOUT_NOTHING.get(name, route.status), found.text
+
+
+def test_the_page_of_operations_is_the_code() -> None:
+    """``docs/operations.md`` is what the script writes, so that each change of the API is seen in a diff."""
+    assert operations_page.PAGE.read_text("utf-8") == operations_page.page(), (
+        "run `python -m scripts.operations_page`, and look at what changed"
+    )

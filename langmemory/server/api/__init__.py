@@ -19,8 +19,9 @@ from langmemory.server.api import (
     why_not,
 )
 from langmemory.server.derived import routes_of
+from langmemory.server.routes import Routes
 
-ROUTES = (
+BY_HAND = (
     recalling.routes,
     why_not.routes,
     memories.routes,
@@ -31,13 +32,17 @@ ROUTES = (
     documents.routes,
     graph.routes,
     jobs.routes,
-    *map(routes_of, rooms()),
     nights.routes,
     admin.routes,
     store.routes,
     vault.routes,
     rights.routes,
 )
-"""In the order in which the documentation lists them."""
 
-__all__ = ["ROUTES"]
+
+def all_routes() -> tuple[Routes, ...]:
+    """Return the routes made by hand, and those that derive from operations, by their heading."""
+    return (*BY_HAND, *(routes_of(one) for one in rooms() if one.operations))
+
+
+__all__ = ["all_routes"]

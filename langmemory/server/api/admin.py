@@ -101,7 +101,7 @@ def _forget(
         or body.everything
     ):
         access.whole()
-    forgotten: Forgotten = store.forget(place, dry_run=dry_run)  # type: ignore[attr-defined]
+    forgotten: Forgotten = store.forget(place, dry_run=dry_run)
     return forgotten
 
 

@@ -17,7 +17,7 @@ from langmemory.server.api.context import InjectRequest, inject_context
 from langmemory.server.mcp import bus_tools as bus_tools  # declares its tools
 from langmemory.server.mcp import project_tools as project_tools  # likewise
 from langmemory.server.mcp.sdk import INTERNAL_ERROR, INVALID_PARAMS, Answer, Call, Json, Refusal
-from langmemory.server.mcp.tools import TOOLS, Turn, document_of, reachable
+from langmemory.server.mcp.tools import Turn, all_tools, document_of, reachable
 from langmemory.server.problems import Problem, invalid, problem_of
 from langmemory.server.service import log_failure
 
@@ -56,9 +56,9 @@ def answering(access_of: Callable[[Call], Access], forgot: Callable[[], None]) -
 
 async def _called(turn: Turn, name: str, arguments: Json) -> Json:
     """Return what a tool answers. What is wrong with a call is an answer, too, which the model can read."""
-    tool = TOOLS.get(name)
+    tool = all_tools().get(name)
     if tool is None:
-        known = ", ".join(TOOLS)
+        known = ", ".join(all_tools())
         raise Refusal(INVALID_PARAMS, f"There is no tool {name!r:.80}; there are {known}.")
     try:
         turn.access.grant.check_scope(tool.scope)

@@ -118,11 +118,11 @@ async def _run(manager: Manager, *, task_status: TaskStatus[None]) -> None:
 def _tool_called(body: bytes) -> Tool | None:
     """Return the tool that a message calls; None where it calls none, or is none, of which the SDK says
     what is wrong."""
-    from langmemory.server.mcp.tools import TOOLS
+    from langmemory.server.mcp.tools import all_tools
 
     try:
         call = from_json(body)
-        return TOOLS.get(call["params"]["name"]) if call["method"] == "tools/call" else None
+        return all_tools().get(call["params"]["name"]) if call["method"] == "tools/call" else None
     except (ValueError, TypeError, KeyError):
         return None
 

@@ -172,13 +172,20 @@ def tool(
     return declare
 
 
+def all_tools() -> dict[str, Tool]:
+    """Return the tools there are, by name: those made by hand, and those that derive from operations."""
+    from langmemory.server.mcp.derived import derived_tools
+
+    return TOOLS | derived_tools()
+
+
 def reachable(access: Access) -> list[Tool]:
     """Return the tools that a token may use, and has a use for."""
     grant = access.grant
     has_projects = grant.viewer is None and bool(reached_projects(access))
     return [
         one
-        for one in TOOLS.values()
+        for one in all_tools().values()
         if RANK[grant.scope] >= RANK[one.scope]
         and (grant.agent is not None or not one.for_agents)
         and (has_projects or not one.for_projects)

@@ -84,7 +84,7 @@ class Bus:
 
     # Sending.
 
-    @operation("write", "POST /bus/messages", for_models=True)
+    @operation("write", "POST /bus/messages")
     def share(
         self,
         summary: Summary,
@@ -112,7 +112,7 @@ class Bus:
 
     ashare = twin(share)
 
-    @operation("write", "POST /bus/requests", for_models=True)
+    @operation("write", "POST /bus/requests")
     def request(
         self, question: Summary, *, to: Agent | None = None, **options: Unpack[MessageOptions]
     ) -> BusMessage:
@@ -125,7 +125,7 @@ class Bus:
 
     arequest = twin(request)
 
-    @operation("write", "POST /bus/replies", for_models=True)
+    @operation("write", "POST /bus/replies")
     def reply(
         self, message_id: Id, answer: Summary, **options: Unpack[MessageOptions]
     ) -> BusMessage:
@@ -139,7 +139,7 @@ class Bus:
 
     areply = twin(reply)
 
-    @operation("write", "POST /bus/handoffs", for_models=True)
+    @operation("write", "POST /bus/handoffs")
     def handoff(
         self,
         to: Agent,
@@ -161,7 +161,7 @@ class Bus:
 
     ahandoff = twin(handoff)
 
-    @operation("write", "POST /bus/invalidations", for_models=True)
+    @operation("write", "POST /bus/invalidations")
     def invalidate(self, message_id: Id, *, reason: Summary, memories: Keys = ()) -> BusMessage:
         """Take back a message of this agent: nobody is given it any more, and whoever saw it is told why, by
         a message of the type ``invalidation``.
@@ -354,7 +354,7 @@ class Bus:
 
     # Receiving.
 
-    @operation("read", "GET /bus/inbox", for_models=True)
+    @operation("read", "GET /bus/inbox")
     def inbox(
         self,
         *,
@@ -404,7 +404,7 @@ class Bus:
 
     ainbox = twin(inbox)
 
-    @operation("write", "POST /bus/acknowledgements", for_models=True)
+    @operation("write", "POST /bus/acknowledgements")
     def acknowledge(self, message_ids: Ids) -> tuple[str, ...]:
         """Say that this agent is done with messages: it is not given them again.
 
@@ -478,7 +478,7 @@ class Bus:
 
     # Subscribing.
 
-    @operation("write", "POST /bus/subscriptions", for_models=True)
+    @operation("write", "POST /bus/subscriptions")
     def subscribe(
         self,
         *,

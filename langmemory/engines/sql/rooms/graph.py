@@ -304,7 +304,7 @@ class Graph:
 
     # Links.
 
-    @operation("write", "POST /graph/link", for_models=True)
+    @operation("write", "POST /graph/link")
     def link(
         self,
         source: Name,
@@ -397,7 +397,7 @@ class Graph:
 
     aunlink = twin(unlink)
 
-    @operation("read", "GET /graph/context", for_models=True)
+    @operation("read", "GET /graph/context")
     def context_for(self, task: Name, *, budget_tokens: Tokens = BUDGET_TOKENS) -> TaskContext:
         """Return what a task depends on, by its links alone, without any search: itself, what it requires,
         who provides that, what contains it, what affects any of it, what is about it, what it relates to.

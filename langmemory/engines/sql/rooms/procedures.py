@@ -227,7 +227,7 @@ class Procedures:
 
     aversions = twin(versions)
 
-    @operation("read", "GET /procedures/for-task", for_models=True)
+    @operation("read", "GET /procedures/for-task")
     def recall(
         self, task: Text, namespace: Namespace = (), *, limit: Limit = 5
     ) -> Sequence[FoundProcedure]:

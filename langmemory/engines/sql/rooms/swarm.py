@@ -99,7 +99,7 @@ class Swarm:
 
     # Tasks.
 
-    @operation("write", "POST /swarm/tasks", for_models=True)
+    @operation("write", "POST /swarm/tasks")
     def add_task(
         self,
         title: Title,
@@ -149,7 +149,7 @@ class Swarm:
 
     aadd_task = twin(add_task)
 
-    @operation("write", "POST /swarm/tasks/update", for_models=True)
+    @operation("write", "POST /swarm/tasks/update")
     def update_task(
         self,
         task: Title,
@@ -259,7 +259,7 @@ class Swarm:
 
     # Decisions.
 
-    @operation("write", "POST /swarm/decisions", for_models=True)
+    @operation("write", "POST /swarm/decisions")
     def record_decision(
         self,
         what: Summary,
