@@ -14,7 +14,7 @@ pytest.importorskip("uvicorn", reason='the extra "server" is not installed')
 import httpx  # isort: skip
 
 from langmemory import MemoryStore, RemoteMemoryStore  # isort: skip
-from langmemory.errors import AccessError, ConfigError, ImportFormatError, ServerError  # isort: skip
+from langmemory.errors import AccessError, ConfigError, ImportFormatError  # isort: skip
 from langmemory.resources import citation  # isort: skip
 from langmemory.server.app import create_app  # isort: skip
 from langmemory.server.serving import serving  # isort: skip
@@ -172,7 +172,7 @@ def test_projects_over_rest(served: tuple[MemoryStore, str], tmp_path: Path) -> 
             remote.projects.discover("/")
         told = []
         for name in ("@a/web.js", "no such"):
-            with pytest.raises(ServerError) as refused:
+            with pytest.raises(ConfigError) as refused:
                 remote.projects.refresh(name)
             told.append(str(refused.value).replace(name, "NAME"))
         assert told[0] == told[1]
