@@ -219,7 +219,7 @@ VARYING: Final = re.compile(
 def told(response: httpx.Response) -> tuple[int, list[str]]:
     """Return the status and the words of an answer, in no order, without what two runs never have in
     common."""
-    text = re.sub(r'"contributions":\{[^}]*\}', "", response.text)  # parts of scores
+    text = re.sub(r'"moves":\[[^]]*\]', "", response.text)  # they follow the scores
     if response.headers.get("content-type") == "application/json" and '"next":' in text:
         answer = json.loads(text)
         if isinstance(answer, dict) and isinstance(answer.get("next"), str):
