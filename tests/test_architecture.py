@@ -3,18 +3,13 @@
 from __future__ import annotations
 
 import ast
-import subprocess
-import sys
-from collections.abc import Sequence
-from functools import cache
 from pathlib import Path
 
 import pytest
 
-pytestmark = pytest.mark.xdist_group("architecture")  # one process parses the source once
+from tests.source import GROUP, PACKAGE, ROOT, modules, source
 
-ROOT = Path(__file__).parents[1]
-PACKAGE = ROOT / "langmemory"
+pytestmark = pytest.mark.xdist_group(GROUP)
 
 LAYERS: tuple[frozenset[str], ...] = (
     frozenset(
@@ -67,26 +62,15 @@ def layer(part: str) -> int:
     return next(n for n, parts in enumerate(LAYERS) if part in parts)
 
 
-def modules() -> list[Path]:
-    return sorted(PACKAGE.rglob("*.py"))
-
-
 def part_of(module: Path) -> str:
     """``langmemory/engines/sql/records/items.py`` → ``engines``; ``langmemory/config.py`` → ``config``."""
     return module.relative_to(PACKAGE).parts[0].removesuffix(".py")
 
 
-@cache
-def imports(module: Path) -> Sequence[ast.Import | ast.ImportFrom]:
-    """Statements of a module that import, wherever in it they stand; read once for all tests."""
-    every = ast.walk(ast.parse(module.read_text("utf-8")))
-    return [node for node in every if isinstance(node, ast.Import | ast.ImportFrom)]
-
-
 def imported_parts(module: Path) -> set[str]:
     """Parts of langmemory that a module imports."""
     found: set[str] = set()
-    for node in imports(module):
+    for node in source(module).imports:
         if isinstance(node, ast.Import):
             names = [alias.name for alias in node.names]
         else:
@@ -117,7 +101,7 @@ def test_an_engine_is_built_one_way(engine: Path) -> None:
     for module in sorted(engine.rglob("*.py")):
         folder = module.parent.relative_to(engine).as_posix()
         part = parts.index("" if folder == "." else folder)
-        for node in imports(module):
+        for node in source(module).imports:
             if not isinstance(node, ast.ImportFrom) or not f"{node.module}.".startswith(prefix):
                 continue
             other = f"{node.module}.".split(".")[3]
@@ -142,7 +126,7 @@ def test_every_part_has_its_layer() -> None:
 def imported_packages(module: Path) -> set[str]:
     """Top-level packages that a module imports."""
     found: set[str] = set()
-    for node in imports(module):
+    for node in source(module).imports:
         if isinstance(node, ast.Import):
             found.update(alias.name.split(".")[0] for alias in node.names)
         elif node.module:
@@ -181,18 +165,3 @@ def test_the_engine_knows_no_framework() -> None:
                 if name.startswith(("langgraph", "langchain", "tokenizers"))
             }
             assert not foreign, module
-
-
-def test_a_store_by_itself_loads_no_graph_and_no_reader_of_talk() -> None:
-    """A plain store does not import what only graphs, extraction and the command line need (10 MB
-    and 0.1 s, when it once did)."""
-    program = """
-import sys
-from langmemory.stores import MemoryStore
-unneeded = {"langgraph.constants", "langgraph.graph", "json_repair", "dateparser", "rich.live", "typer"}
-print(*sorted(unneeded & set(sys.modules)))
-"""
-    run = subprocess.run(
-        [sys.executable, "-c", program], check=True, capture_output=True, timeout=60
-    )
-    assert run.stdout.decode().split() == []

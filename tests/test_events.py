@@ -325,19 +325,6 @@ print(json.dumps([[span.name, str(dict(span.attributes))] for span in kept.get_f
     assert "porcupine" not in str(spans)
 
 
-def test_tracing_that_is_off_imports_nothing(tmp_path: Path) -> None:
-    """Who has not switched LangSmith on does not load it, nor wait for it."""
-    script = f"""
-import sys
-from langmemory import MemoryStore
-with MemoryStore({str(tmp_path / "m.db")!r}) as store:
-    store.remember(("m",), [{{"role": "user", "content": "Tofu"}}], thread_id="t")
-    store.recall("Tofu", ("m",))
-print("langsmith" in sys.modules)
-"""
-    assert _printed(script, {"LANGSMITH_TRACING": "false"}).strip() == "False"
-
-
 def _printed(script: str, environment: dict[str, str]) -> str:
     ran = subprocess.run(
         [sys.executable, "-c", script], env={**os.environ, **environment},

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 import re
 from collections.abc import Iterator
 from datetime import UTC, datetime
@@ -18,7 +17,7 @@ from langmemory.formation.relations.vocabulary import BY_NAME, WORDS
 from langmemory.formation.statements import cues
 from langmemory.languages import LANGUAGES, add_language, detect_language, keyword_terms
 from langmemory.languages.tables import _TOPICS, folders
-from tests.test_architecture import modules
+from tests.source import GROUP, modules, source
 
 ROOT = Path(langmemory.__file__).parent
 TOY = {  # Spanish words to those of a language that nobody speaks
@@ -90,22 +89,14 @@ WORDS_LEFT = frozenset(
 """Modules that still have a few words of other languages; the list may only become shorter."""
 
 
+@pytest.mark.xdist_group(GROUP)
 def test_words_of_a_language_are_in_its_folder() -> None:
     """No module has a list of German, Spanish or Chinese words, but for those that are known to."""
     english = LANGUAGES["en"].stop_words
     foreign = [LANGUAGES[code].stop_words - english for code in ("de", "es")]
     found = set()
     for path in modules():
-        nodes = [*ast.walk(ast.parse(path.read_text("utf-8")))]
-        notes = {id(one.value) for one in nodes if isinstance(one, ast.Expr)}
-        for one in nodes:
-            if (
-                not isinstance(one, ast.Constant)
-                or not isinstance(one.value, str)
-                or id(one) in notes
-            ):
-                continue
-            text = one.value.casefold()
+        for text in map(str.casefold, source(path).strings):
             words = {*re.findall(r"[^\W\d_]+", text)}
             chinese = re.findall("[\u4e00-\u9fff]+", text)
             if len(chinese) > 1 or any(len(words & known) > 2 for known in foreign):

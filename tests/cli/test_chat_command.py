@@ -139,6 +139,7 @@ def found(run: Run, query: str) -> list[dict[str, str]]:
     return [one["memory"] for one in results]
 
 
+@pytest.mark.thorough
 @pytest.mark.skipif(sys.platform == "win32", reason="no process there gets a single Ctrl-C")
 def test_ctrl_c_keeps_what_was_said_and_drops_the_answer(
     run: Run, ollama: OllamaServer, configure: Configure

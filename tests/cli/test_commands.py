@@ -18,7 +18,6 @@ from langmemory.errors import DatabaseError
 from langmemory.stores import MemoryStore
 from tests.cli.place import SAMPLE, Configure, Run
 from tests.postgres_server import place
-from tests.seeds import seeds
 
 ANSI = re.compile(r"\x1b\[")
 
@@ -191,7 +190,8 @@ def test_no_word_is_cut_in_a_narrow_terminal(
     assert "We're eight people in an old ceramics workshop near the Serranos towers." in shown
 
 
-@pytest.mark.parametrize("columns", seeds([60, 100], first=1))
+@pytest.mark.thorough
+@pytest.mark.parametrize("columns", [60, 100])
 def test_piped_output_is_plain_and_fits(filled: Run, columns: int) -> None:
     """Output into a pipe has no ANSI codes, and no line is wider than COLUMNS."""
     command = f"{sys.executable} -m langmemory.cli search 'the new flat'"
@@ -445,9 +445,8 @@ def test_what_needs_no_vectors_works_with_every_model(run: Run, tmp_path: Path) 
     assert json.loads(run("stats", "--json").stdout)["vectors"] == 1
 
 
-@pytest.mark.parametrize(
-    "command", seeds(["export", "journal", "graph --json", "stats --json"], first=1)
-)
+@pytest.mark.thorough
+@pytest.mark.parametrize("command", ["export", "journal", "graph --json", "stats --json"])
 def test_a_closed_stdout_ends_no_command(filled: Run, command: str) -> None:
     """Where a service has closed stdout, commands print to nowhere."""
     done = shell(f"exec {sys.executable} -m langmemory.cli {command} >&-")

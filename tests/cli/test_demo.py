@@ -71,6 +71,7 @@ def demo(cwd: Path, **environment: str) -> str:
     return done.stdout
 
 
+@pytest.mark.thorough
 def test_the_demo_tells_its_story_without_a_model(tmp_path: Path) -> None:
     """Piped at 80 columns, without Ollama: import, answers, knowledge, second process, context, a year."""
     shown = demo(tmp_path, COLUMNS="80", OLLAMA_URL=CLOSED_PORT)

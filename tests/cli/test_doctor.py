@@ -12,6 +12,7 @@ import pytest
 
 from langmemory.engines.sql.tables.settings import note_remaining
 from langmemory.engines.sqlite import Engine
+from tests.cli.conftest import copied
 from tests.cli.place import SAMPLE, Configure, Run
 from tests.ollama_server import OllamaServer
 
@@ -228,10 +229,12 @@ def test_a_preset_that_there_is_not_is_a_mistake_in_the_configuration(filled: Ru
     assert "preset 'quick'" in wrong["found"]
 
 
-def test_a_rule_of_the_lifecycle_that_cannot_fire_is_told(filled: Run) -> None:
+def test_a_rule_of_the_lifecycle_that_cannot_fire_is_told(
+    filled: Run, reflected_file: Path, tmp_path: Path
+) -> None:
     """Where facts are there and nothing was ever cited, the doctor says that demotion cannot fire."""
     assert "lifecycle" not in checks(filled), "nothing was derived yet"
-    filled("reflect")
+    copied(reflected_file, tmp_path / "memory.db")
     state, advice = checks(filled)["lifecycle"]
     assert state == "warn"
     assert "count_usage" in advice

@@ -53,6 +53,7 @@ def test_a_core_block_is_written(tabs: Tabs, filled: MemoryStore) -> None:
     tabs.said[:] = [one for one in tabs.said if "412" not in one]  # the browser logs the refusal
 
 
+@pytest.mark.thorough
 def test_a_proposal_for_a_file_is_approved(tabs: Tabs, filled: MemoryStore, tmp_path: Path) -> None:
     """The page of core memory names the file of a block; a review shows what a model would change in it, and
     approving writes it."""
@@ -73,6 +74,7 @@ def test_a_proposal_for_a_file_is_approved(tabs: Tabs, filled: MemoryStore, tmp_
     assert file.read_text("utf-8") == "# Rules\nBe kind.\nAsk first.\n"
 
 
+@pytest.mark.thorough
 def test_memory_md_is_edited(tabs: Tabs, filled: MemoryStore) -> None:
     """What was changed on the page is shown before it is taken up, and taken back at once."""
     page = tabs.open("#/core")
@@ -91,6 +93,7 @@ def test_memory_md_is_edited(tabs: Tabs, filled: MemoryStore) -> None:
     assert filled.admin.memory(PLACE, "fact/cello").text == "Bea plays the cello."  # type: ignore[union-attr]
 
 
+@pytest.mark.thorough
 def test_a_night_is_taken_back(tabs: Tabs, filled: MemoryStore) -> None:
     """A night tells what it changed; a preview says what its undo would do, beside the result."""
     filled.changes.apply(
@@ -121,6 +124,7 @@ def test_a_night_is_taken_back(tabs: Tabs, filled: MemoryStore) -> None:
     page.locator(".night p .tag", has_text="undone").wait_for()
 
 
+@pytest.mark.thorough
 def test_an_import_is_seen_first(tabs: Tabs, filled: MemoryStore, tmp_path: Path) -> None:
     """An export is downloaded; an import names the lines that are wrong, and leaves them out if told to."""
     page = tabs.open("#/import/export")
@@ -141,6 +145,7 @@ def test_an_import_is_seen_first(tabs: Tabs, filled: MemoryStore, tmp_path: Path
     assert filled.admin.memory(PLACE, "fact/new") is not None
 
 
+@pytest.mark.thorough
 def test_what_an_agent_said_is_taken_back(tabs: Tabs, filled: MemoryStore) -> None:
     """A question on the bus opens to its answer, which is taken back with a reason; a new message appears."""
     cook, buyer = filled.bus(PLACE, agent="cook"), filled.bus(PLACE, agent="buyer")
@@ -165,6 +170,7 @@ def test_what_an_agent_said_is_taken_back(tabs: Tabs, filled: MemoryStore) -> No
     assert [one.state for one in cook.messages(reply_to=asked.id).items] == ["invalidated"]
 
 
+@pytest.mark.thorough
 def test_a_secret_is_shown_for_a_reason_and_some_seconds(
     tabs: Tabs, filled: MemoryStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from tests.server.client import problem, serving, token_of
 from tests.server.mcp_client import Client, in_process, over_stdio, plain
 
@@ -41,12 +43,17 @@ async def test_only_an_agent_has_the_tools_of_the_bus(store: MemoryStore) -> Non
         assert "scope write" in await client.refused("context_share", summary="x")
 
 
-async def test_whoever_sets_up_a_client_names_its_agent(store: MemoryStore, tmp_path: Path) -> None:
-    """In the address of the server, or as an option of the command on stdio; a token of a viewer may not."""
+@pytest.mark.thorough
+async def test_a_command_on_stdio_names_its_agent(store: MemoryStore, tmp_path: Path) -> None:
+    """An option of the command says which agent calls."""
     async with over_stdio(tmp_path, "--agent", "a", "-n", "team/shop") as client:
         assert await names(client) == [*ALONE, *SWARM_TOOLS]
         await client.done("context_share", summary="x")
     assert store.bus(TEAM).messages().items[0].sender == "a"
+
+
+async def test_whoever_sets_up_a_client_names_its_agent(store: MemoryStore) -> None:
+    """In the address of the server; a token of a viewer may not."""
     accept = {"Accept": "application/json, text/event-stream"}
     asked = {"jsonrpc": "2.0", "id": 1, "method": "tools/list"}
     async with serving(store) as http:

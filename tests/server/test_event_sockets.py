@@ -15,6 +15,9 @@ import httpx  # isort: skip
 from websockets.exceptions import ConnectionClosed, InvalidStatus  # isort: skip
 from websockets.sync.client import connect  # isort: skip
 
+from langmemory.server.app import create_app  # isort: skip
+from langmemory.server.serving import serving  # isort: skip
+from langmemory.server.settings import ServerSettings  # isort: skip
 from langmemory.stores import MemoryStore  # isort: skip
 
 HOME = ("home",)
@@ -22,9 +25,9 @@ HOME = ("home",)
 pytestmark = pytest.mark.integration
 
 
-def test_a_socket_is_told_and_reads_on(tmp_path: Path) -> None:
+def test_a_socket_is_told_and_reads_on(store: MemoryStore) -> None:
     """A WebSocket says ``ready``, sends each event as JSON, and from a cursor everything since."""
-    with server(tmp_path) as (address, _, _), MemoryStore(tmp_path / "memory.db") as store:
+    with serving(create_app(store)) as address:
         socket = address.replace("http", "ws") + "/memory/ws"
         with connect(f"{socket}?type=memory") as client:
             assert json.loads(client.recv(20))["type"] == "ready"
@@ -38,33 +41,34 @@ def test_a_socket_is_told_and_reads_on(tmp_path: Path) -> None:
             assert json.loads(client.recv(20))["id"] == "b"
 
 
-def test_who_gets_no_socket(tmp_path: Path) -> None:
+def test_who_gets_no_socket(store: MemoryStore, caplog: pytest.LogCaptureFixture) -> None:
     """Handshakes are refused as requests are: without a token, from another site's page, with a cursor of
     another file; a token that is revoked closes its socket."""
-    with server(tmp_path, "--require-token") as (address, _, lines):
+    caplog.set_level("INFO")
+    token, secret = store.tokens.create(viewer="bob", scope="read")
+    bearer = {"Authorization": f"Bearer {secret}"}
+    with serving(create_app(store, settings=ServerSettings(require_token=True))) as address:
         socket = address.replace("http", "ws") + "/memory/ws"
-        with MemoryStore(tmp_path / "memory.db") as store:
-            token, secret = store.tokens.create(viewer="bob", scope="read")
-            bearer = {"Authorization": f"Bearer {secret}"}
-            for path, headers, status in (
-                ("", {}, 401),
-                ("?type=job", bearer, 403),
-                ("?after=nonsense", bearer, 422),
-            ):
-                with pytest.raises(InvalidStatus) as refused:
-                    connect(socket + path, additional_headers=headers)
-                assert refused.value.response.status_code == status
-            with pytest.raises(InvalidStatus):
-                connect(socket, additional_headers=bearer, origin="https://evil.example")  # type: ignore[arg-type]
-            with connect(socket, additional_headers=bearer) as client:
+        for path, headers, status in (
+            ("", {}, 401),
+            ("?type=job", bearer, 403),
+            ("?after=nonsense", bearer, 422),
+        ):
+            with pytest.raises(InvalidStatus) as refused:
+                connect(socket + path, additional_headers=headers)
+            assert refused.value.response.status_code == status
+        with pytest.raises(InvalidStatus):
+            connect(socket, additional_headers=bearer, origin="https://evil.example")  # type: ignore[arg-type]
+        with connect(socket, additional_headers=bearer) as client:
+            client.recv(20)
+            store.tokens.revoke(token.id)
+            store.put(HOME, "later", {"text": "tea"})
+            with pytest.raises(ConnectionClosed) as closed:
                 client.recv(20)
-                store.tokens.revoke(token.id)
-                store.put(HOME, "later", {"text": "tea"})
-                with pytest.raises(ConnectionClosed) as closed:
-                    client.recv(20)
-                assert closed.value.rcvd is not None
-                assert (closed.value.rcvd.code, closed.value.rcvd.reason) == (1008, "token")
-        assert secret not in "".join(lines)
+            assert closed.value.rcvd is not None
+            assert (closed.value.rcvd.code, closed.value.rcvd.reason) == (1008, "token")
+    assert caplog.records
+    assert secret not in caplog.text
 
 
 def test_a_server_with_open_streams_stops(tmp_path: Path) -> None:

@@ -15,6 +15,7 @@ from typing import Any, Final
 
 import httpx
 
+from tests.seeds import examples
 from tests.server.client import API, serving, token_of
 from tests.server.secret_world import (
     ASKED,
@@ -36,7 +37,7 @@ from langmemory.server.mcp.tools import TOOLS  # isort: skip
 from langmemory.server.settings import ServerSettings  # isort: skip
 from langmemory.stores import MemoryStore  # isort: skip
 
-REQUESTS: Final = int(os.environ.get("LANGMEMORY_REQUESTS", "600"))
+REQUESTS: Final = int(os.environ.get("LANGMEMORY_REQUESTS", examples(600, first=300)))
 """100,000 takes some twenty minutes of one core."""
 SEED: Final = int(os.environ.get("LANGMEMORY_SEED", "5"))
 FAST: Final = ServerSettings(requests_per_second=1e9, event_heartbeat_seconds=0.01)

@@ -401,6 +401,7 @@ async def test_the_token_says_where(store: MemoryStore) -> None:
         assert "?namespace=a/b" in await client.refused("remember", texts=["x"])
 
 
+@pytest.mark.thorough  # of all requests there are always some, see test_leaks
 async def test_nothing_private_reaches_another(store: MemoryStore) -> None:
     """Over every tool, resource and the prompt, whatever id is asked for, with every right that a viewer's
     token can have."""
