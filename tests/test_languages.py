@@ -33,11 +33,11 @@ def toy(tmp_path: Path) -> Iterator[str]:
     """A language made of one folder, with a file for each topic."""
     folder = tmp_path / "qx"
     folder.mkdir()
-    for source in (ROOT / "languages" / "es").glob("*.toml"):
-        text = source.read_text(encoding="utf-8")
+    for file in (ROOT / "languages" / "es").glob("*.toml"):
+        text = file.read_text(encoding="utf-8")
         for spanish, word in TOY.items():
             text = text.replace(spanish, word)
-        (folder / source.name).write_text(text, encoding="utf-8")
+        (folder / file.name).write_text(text, encoding="utf-8")
     words = folder / "words.toml"
     stops = "stop_words = 'zzz en zel zla zivo zayer'"
     lines = words.read_text(encoding="utf-8").split("\n")

@@ -6,7 +6,6 @@ import os
 import socket
 from collections import Counter
 from collections.abc import Callable
-from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +14,7 @@ import pytest
 from langmemory import MemoryStore
 from langmemory.graphs.maintenance import build_maintenance_graph
 from langmemory.stores.rooms import Maintaining
+from tests.children import process_context
 from tests.durability.archives import (
     ADA,
     FACTS,
@@ -110,8 +110,7 @@ def told(store: MemoryStore) -> list[dict[str, Any]]:
 
 def killed(work: Callable[..., None], path: Path, seed: int, seconds: float) -> int:
     """Let a process work until it is killed; its id."""
-    context = get_context("forkserver")
-    context.set_forkserver_preload(["tests.durability.archives"])
+    context = process_context()
     child = context.Process(target=work, args=(path, seed, seconds), daemon=True)
     child.start()
     child.join(120)

@@ -5,13 +5,15 @@ from __future__ import annotations
 import os
 import time
 from collections import Counter
-from multiprocessing import get_context
 from multiprocessing.process import BaseProcess
 from pathlib import Path
+
+import pytest
 
 from langmemory import MemoryStore
 from langmemory.engines.sqlite.consistency import check
 from langmemory.reflection import LocalReflectionExecutor
+from tests.children import process_context
 from tests.durability.reflections import (
     NAME,
     PEOPLE,
@@ -21,9 +23,8 @@ from tests.durability.reflections import (
     reflect_until_killed,
 )
 from tests.durability.writers import open_store
-from tests.seeds import examples
 
-REFLECTIONS = int(os.environ.get("LANGMEMORY_REFLECTIONS", examples(200, first=60)))
+REFLECTIONS = int(os.environ.get("LANGMEMORY_REFLECTIONS", "200"))
 PROCESSES = 2
 
 
@@ -41,8 +42,7 @@ def enqueue(store: MemoryStore) -> None:
 def kill_until_done(path: Path, store: MemoryStore) -> int:
     """Let processes reflect, each of which is killed at a moment no code can foresee; how many were
     before the work was done."""
-    context = get_context("forkserver")
-    context.set_forkserver_preload(["tests.durability.reflections"])
+    context = process_context()
     begun = 0
     children: list[BaseProcess] = []
     deadline = time.monotonic() + 300
@@ -61,6 +61,7 @@ def kill_until_done(path: Path, store: MemoryStore) -> int:
     return begun - len(children)
 
 
+@pytest.mark.thorough
 def test_reflections_survive_kills(tmp_path: Path) -> None:
     """After dozens of SIGKILLs every job is done, every run is whole, none was applied twice, and
     the file agrees with itself. LANGMEMORY_REFLECTIONS=2000 for longer."""

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import json
 import signal
-from multiprocessing import get_context
 from multiprocessing.connection import Connection
 from pathlib import Path
 
+from tests.children import process_context
 from tests.durability.consistency import check_consistency
 from tests.durability.writers import NAMESPACE, Values, open_store, write_until_killed
 from tests.seeds import examples
 
-KILLS = examples(50, first=20)
+KILLS = examples(50, first=10)
 
 
 def acknowledged(pipe: Connection) -> tuple[list[Values], Values]:
@@ -46,8 +46,7 @@ def test_every_acknowledged_write_survives_kills(tmp_path: Path) -> None:
     """After each SIGKILL the file holds every acknowledged change, and of the unfinished one all
     or nothing; in the end it is intact and its parts agree."""
     path = tmp_path / "memory.db"
-    context = get_context("forkserver")
-    context.set_forkserver_preload(["tests.durability.writers"])
+    context = process_context()
     state: Values = {}
     writes = interrupted = 0
     for seed in range(KILLS):

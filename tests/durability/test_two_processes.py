@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import os
-from multiprocessing import get_context
 from pathlib import Path
 
+from tests.children import process_context
 from tests.durability.consistency import check_consistency
 from tests.durability.test_killed_writer import without_deleted
 from tests.durability.writers import open_store, write_and_search
@@ -18,8 +18,7 @@ def test_two_processes_write_and_search_one_file(tmp_path: Path) -> None:
     """Neither ever fails or misses a write of its own, and in the end the file holds exactly what
     both acknowledged, its parts in agreement. LANGMEMORY_SOAK_SECONDS=60 for the whole minute."""
     path = tmp_path / "memory.db"
-    context = get_context("forkserver")
-    context.set_forkserver_preload(["tests.durability.writers"])
+    context = process_context()
     children = []
     for name in ("left", "right"):
         ours, theirs = context.Pipe(duplex=False)

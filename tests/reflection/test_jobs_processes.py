@@ -18,6 +18,7 @@ from langmemory import MemoryStore
 from langmemory.errors import ClosedStoreError
 from langmemory.ports.jobs import NewJob
 from langmemory.reflection import Debounce, LocalReflectionExecutor, TurnQueue
+from tests.children import process_context
 from tests.postgres_server import place
 from tests.reflection.processes import drain
 
@@ -74,8 +75,7 @@ def test_two_processes_share_the_work(store: MemoryStore, path: Path) -> None:
     for n in range(JOBS):
         new = NewJob(kind="shared", lock=f"l{n % 7}", thread=None, payload={}, config={})
         store.jobs.enqueue(new, lambda _: None)
-    context = get_context("forkserver")
-    context.set_forkserver_preload(["tests.reflection.processes"])
+    context = process_context()
     names = [("left", "right"), ("right", "left")]
     children = [context.Process(target=drain, args=(path, *both)) for both in names]
     for child in children:

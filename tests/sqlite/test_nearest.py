@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import multiprocessing
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -28,6 +27,7 @@ from langmemory.engines.sqlite.index import vectors
 from langmemory.ports.candidates import Floats
 from langmemory.types import Namespace, Scope
 from langmemory.values import to_json
+from tests.children import process_context
 from tests.seeds import examples
 
 Live = dict[tuple[Namespace, str], tuple[Floats, int]]
@@ -353,9 +353,7 @@ def test_another_process_writes(tmp_path: Path) -> None:
         for n in range(5):
             file.put(("a",), f"near{n}", unit(rng, 1, 20))
         file.verify_all(rng)
-        worker = multiprocessing.get_context("spawn").Process(
-            target=_write_elsewhere, args=(path, 20)
-        )
+        worker = process_context().Process(target=_write_elsewhere, args=(path, 20))
         worker.start()
         worker.join(60)
         assert worker.exitcode == 0

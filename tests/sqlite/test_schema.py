@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import multiprocessing
 import os
 import sqlite3
 import subprocess
@@ -21,6 +20,7 @@ from langmemory.engines.sqlite.consistency import check
 from langmemory.engines.sqlite.file.connection import APPLICATION_ID
 from langmemory.errors import DatabaseError, SchemaVersionError
 from langmemory.stores import MemoryStore
+from tests.children import process_context
 
 ROOT = Path(__file__).parents[2]
 
@@ -319,8 +319,7 @@ def _open_and_put(path: str, n: int) -> None:
 
 def test_first_open_by_many_processes(tmp_path: Path) -> None:
     """Processes that open a new file at the same moment all succeed and share it."""
-    spawn = multiprocessing.get_context("forkserver")
-    spawn.set_forkserver_preload(["langmemory.stores.memory_store", "pytest"])
+    spawn = process_context()
     for attempt in range(2):
         path = str(tmp_path / f"m{attempt}.db")
         workers = [spawn.Process(target=_open_and_put, args=(path, n)) for n in range(6)]

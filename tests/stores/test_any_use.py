@@ -210,7 +210,7 @@ def test_any_use_is_what_a_plain_model_says(
         for mode in modes
     ]
     model = Model(choose, embeddings)
-    for _ in range(examples(1000, first=400)):
+    for _ in range(examples(1000, first=200)):
         mode, store = choose.choice(stores)
         chance = choose.random()
         if chance < 0.3:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import signal
 from collections.abc import Iterator
-from multiprocessing import get_context
 from pathlib import Path
 from threading import Thread
 
@@ -22,6 +21,7 @@ from langmemory.errors import (
 from langmemory.stores import MemoryStore
 from langmemory.stores.rooms import Bus
 from langmemory.types import BusMessage
+from tests.children import process_context
 from tests.places import address
 
 TEAM = ("team", "shop")
@@ -458,6 +458,7 @@ def test_a_page_of_no_message_is_refused(store: MemoryStore) -> None:
             read(limit=0)
 
 
+@pytest.mark.thorough
 def test_a_killed_process_loses_no_message(tmp_path: Path) -> None:
     """What it sent is there, and what it received and did not acknowledge is given out again, to another
     process on the same file."""
@@ -465,7 +466,7 @@ def test_a_killed_process_loses_no_message(tmp_path: Path) -> None:
     with MemoryStore(path, index=False) as store:
         boss = store.bus(TEAM, agent="boss")
         boss.handoff("worker", "Half is done", next_steps=["the other half"])
-        child = get_context("spawn").Process(target=_take_and_die, args=(address(path),))
+        child = process_context().Process(target=_take_and_die, args=(address(path),))
         child.start()
         child.join(60)
         assert child.exitcode == -signal.SIGKILL

@@ -391,7 +391,7 @@ def test_a_time_begins_with_its_first_moment_and_its_end_is_no_part_of_it(
 
 
 @settings(
-    max_examples=examples(30, first=4), deadline=None, suppress_health_check=[HealthCheck.too_slow]
+    max_examples=examples(30, first=2), deadline=None, suppress_health_check=[HealthCheck.too_slow]
 )
 @given(seed=st.integers(0, 2**32))
 def test_whatever_changed_since(seed: int) -> None:
@@ -665,6 +665,7 @@ apply(store, "killed", *(fact(f"k{n}", f"killed fact {n}") for n in range(50)))
 """
 
 
+@pytest.mark.thorough
 def test_killed_in_the_middle(tmp_path: Path) -> None:
     """A process killed in the middle of a run leaves nothing of it, and the run can be applied."""
     path = tmp_path / "memory.db"

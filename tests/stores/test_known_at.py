@@ -140,7 +140,7 @@ def recalled(
 
 
 @settings(
-    max_examples=examples(25, first=4), deadline=None, suppress_health_check=[HealthCheck.too_slow]
+    max_examples=examples(25, first=2), deadline=None, suppress_health_check=[HealthCheck.too_slow]
 )
 @given(seed=st.integers(0, 2**32))
 @example(seed=9635)  # deleted, put again, overwritten by an old export, and that past forgotten

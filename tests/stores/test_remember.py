@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import multiprocessing
 import re
 import threading
 from datetime import UTC, datetime, timedelta, timezone
@@ -28,6 +27,7 @@ from langmemory.errors import ConfigError, InvalidValueError
 from langmemory.graphs import build_reflection_graph
 from langmemory.messages import turns_of
 from langmemory.stores import MemoryStore
+from tests.children import process_context
 from tests.indexed import holding
 from tests.places import POSTGRES, address
 from tests.stores.embedders import WordEmbeddings
@@ -355,9 +355,7 @@ async def test_one_thread_from_everywhere(tmp_path: Path) -> None:
     message its own place."""
     path = tmp_path / "m.db"
     MemoryStore(path, index=False).close()
-    process = multiprocessing.get_context("spawn").Process(
-        target=_remember, args=(address(path), 0)
-    )
+    process = process_context().Process(target=_remember, args=(address(path), 0))
     process.start()
     workers = [threading.Thread(target=_remember, args=(path, start)) for start in (100, 200)]
     for worker in workers:

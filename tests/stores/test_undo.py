@@ -468,7 +468,7 @@ def random_changes(random: random.Random, step: int, store: MemoryStore) -> list
 
 
 @settings(
-    max_examples=examples(40, first=6), deadline=None, suppress_health_check=[HealthCheck.too_slow]
+    max_examples=examples(40, first=3), deadline=None, suppress_health_check=[HealthCheck.too_slow]
 )
 @given(seed=st.integers(0, 2**32), backwards=st.booleans())
 def test_any_runs_undone(seed: int, backwards: bool) -> None:
