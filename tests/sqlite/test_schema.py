@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gzip
+import json
 import os
 import sqlite3
 import subprocess
@@ -15,68 +17,88 @@ import apsw
 import pytest
 from langgraph.store.base import GetOp, PutOp
 
+from langmemory.engines.sql.tables import migrations
+from langmemory.engines.sql.tables.ddl import add_column
+from langmemory.engines.sql.tables.table import text
 from langmemory.engines.sqlite import Engine, schema
 from langmemory.engines.sqlite.consistency import check
 from langmemory.engines.sqlite.file.connection import APPLICATION_ID
 from langmemory.errors import DatabaseError, SchemaVersionError
 from langmemory.stores import MemoryStore
+from langmemory.vault import VaultKey
 from tests.children import process_context
 
 ROOT = Path(__file__).parents[2]
 
 
-def take_back_to(version: int, raw: apsw.Connection) -> None:
-    """Drop what later versions of the schema added to a file."""
-    old = apsw.Connection(":memory:")
-    for script in schema.migrations()[:version]:
-        old.execute(script)
-    listed = "SELECT type, name FROM sqlite_master WHERE sql IS NOT NULL"
-    for kind, name in {*raw.execute(listed)} - {*old.execute(listed)}:
-        raw.execute(f"DROP {kind} IF EXISTS {name}")
-    raw.pragma("user_version", version)
+CORPUS = Path(__file__).parent / "corpus"
+"""Files that earlier versions wrote, and their exports; `corpus.write` adds one for each release."""
 
 
-def tables_of(connection: apsw.Connection) -> list[tuple[str, ...]]:
-    """Every schema object with its SQL, white space and comments as written."""
-    return connection.execute(
-        "SELECT type, name, tbl_name, coalesce(sql, '') FROM sqlite_schema ORDER BY type, name"
-    ).fetchall()  # type: ignore[return-value]
+def unpacked(name: str, folder: Path) -> Path:
+    """Unpack a file of the corpus."""
+    path = folder / f"{name}.db"
+    path.write_bytes(gzip.decompress((CORPUS / f"{name}.db.gz").read_bytes()))
+    return path
 
 
-def test_migrated_equals_fresh(tmp_path: Path) -> None:
-    """The numbered migrations lead to exactly what schema.sql says."""
-    migrated = apsw.Connection(":memory:")
-    for script in schema.migrations():
-        migrated.execute(script)
-    fresh = apsw.Connection(":memory:")
-    fresh.execute(schema.schema_sql())
-    assert tables_of(migrated) == tables_of(fresh)
-    with Engine(tmp_path / "m.db").read() as snapshot:
-        assert tables_of(snapshot.connection) == tables_of(fresh)
-        assert schema.version(snapshot.connection) == len(schema.migrations())
+def declared(connection: apsw.Connection) -> dict[str, object]:
+    """Return every table and index with its columns."""
+    listed = connection.execute("SELECT type, name FROM sqlite_schema WHERE type <> 'trigger'")
+    return {
+        name: connection.execute(f"SELECT * FROM pragma_{kind}_xinfo(?)", (name,)).fetchall()
+        for kind, name in listed.fetchall()
+    }
 
 
-def test_the_feed_goes_on_counting_where_it_was(tmp_path: Path) -> None:
-    """A file from before the bus keeps its events, its tokens and the number of the next event, though the
-    newest ones were deleted: cursors that clients keep stay right."""
-    path = tmp_path / "m.db"
+@pytest.mark.parametrize("name", ["unreleased", "0.1.0"])
+def test_a_file_of_an_earlier_version_opens(tmp_path: Path, name: str) -> None:
+    """A file that an earlier version wrote gets the tables of today, says what it said, and works on."""
+    path = unpacked(name, tmp_path)
+    told = gzip.decompress((CORPUS / f"{name}.jsonl.gz").read_bytes()).decode().splitlines()
+    with (
+        MemoryStore(path, vault_key=VaultKey(bytes(32))) as store,
+        Engine(tmp_path / "new.db").read() as fresh,
+    ):
+        assert [*store.admin.export()][1:] == [json.loads(row) for row in told][1:]
+        assert store.admin.check() == []
+        with store._core.engine.read() as snapshot:
+            assert declared(snapshot.connection) == declared(fresh.connection)
+            assert schema.version(snapshot.connection) == migrations.newest()
+        assert store.vault.get(("users", "maria"), "wifi").reveal() == "a word"
+        assert [
+            one.key for one in store.search(("users",), query="where does Maria live", limit=1)
+        ] == ["f2"]
+        store.changes.undo("r3")
+        store.put(("users", "maria"), "new", {"text": "an aardvark"})
+        assert [one.key for one in store.search(("users",), query="aardvark", limit=1)] == ["new"]
+        assert store.admin.check() == []
+
+
+@pytest.mark.parametrize("version", [1, 17, 19])
+def test_a_file_from_before_the_first_release_is_refused(tmp_path: Path, version: int) -> None:
+    """Of the versions before 0.1.0 only the last one is read; the others are named, and left as they were."""
+    path = unpacked("unreleased", tmp_path)
     raw = apsw.Connection(str(path))
-    for script in schema.migrations()[:13]:
-        raw.execute(script)
-    raw.execute(
-        "INSERT INTO setting (name, value) VALUES ('generation', 1); "
-        "INSERT INTO activity (at, type, subject, action) VALUES (1, 'run', 'a', 'done'), "
-        "(2, 'run', 'b', 'done'); DELETE FROM activity WHERE subject = 'b'; "
-        "INSERT INTO token VALUES ('t', x'00', 'maria', '[]', 'read', 1, NULL)"
+    raw.pragma("user_version", version)
+    with pytest.raises(
+        SchemaVersionError, match=f"version {version}, of a langmemory before 0.1.0"
+    ):
+        MemoryStore(path, index=False)
+    assert raw.pragma("user_version") == version
+
+
+def test_a_step_leads_to_the_next_version(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Files of every version before a new one, of the first release and of before it, get what it adds."""
+    monkeypatch.setattr(
+        migrations,
+        "STEPS",
+        (lambda dialect: [add_column("item", text("mood", null=True), dialect)],),
     )
-    raw.pragma("user_version", 13)
-    raw.pragma("application_id", APPLICATION_ID)
-    raw.close()
-    with MemoryStore(path, index=False) as store:
-        assert store.tokens.listed()[0].agent is None
-        store.bus(("a",), agent="x").share("y")
-        rows = store.conn.execute("SELECT seq, type FROM activity ORDER BY seq").fetchall()
-        assert rows == [(1, "run"), (3, "message")]
+    for name in ("unreleased", "0.1.0"):
+        with MemoryStore(unpacked(name, tmp_path), index=False) as store:
+            assert store.conn.execute("SELECT count(*) FROM item WHERE mood IS NULL").get > 0
+            assert store.conn.pragma("user_version") == migrations.INITIAL + 1
 
 
 def test_newer_file_is_refused(tmp_path: Path) -> None:
@@ -259,37 +281,6 @@ def test_lost_keyword_tables_are_repaired(tmp_path: Path, table: str) -> None:
         assert len(ids) == 2  # the turn and, by context, its neighbour
     with MemoryStore(path, index=False) as store:
         assert [item.key for item in store.search(("a",), query="aardvark")] == ["k"]
-
-
-@pytest.mark.parametrize(
-    ("version", "text", "part"),
-    [
-        (5, "বোন ঢাকায় থাকে", "ঢাকায়"),
-        (6, "сестра живёт в Москве", "Москва"),
-        (6, "μένει με δύο γάτες", "γάτα"),
-        (6, "an aardvark", "aardvark"),
-        (6, "烤鸭 und Käse", "Käse"),
-    ],
-)
-def test_words_that_are_written_otherwise_today_are_read_anew(
-    tmp_path: Path, version: int, text: str, part: str
-) -> None:
-    """A file of schema version 5 has the words of scripts with vowel signs in pieces, one of version
-    6 those of inflecting scripts as they were said. They are written anew when it is opened; in other
-    files nothing is."""
-    path = tmp_path / "m.db"
-    with MemoryStore(path, index=False) as store:
-        store.put(("a",), "k", {"text": text})
-    raw = apsw.Connection(str(path))
-    raw.execute("INSERT INTO keyword (keyword) VALUES ('delete-all')")
-    raw.execute("INSERT INTO keyword (rowid, ns, body) SELECT id, 'n1', ? FROM item", (text,))
-    changes = raw.execute("SELECT count(*) FROM word_change").get
-    take_back_to(version, raw)
-    raw.close()
-    with MemoryStore(path, index=False) as store:
-        assert [item.key for item in store.search(("a",), query=part)] == ["k"]
-        rewritten = store.conn.execute("SELECT count(*) FROM word_change").get > changes
-    assert rewritten is (part not in ("aardvark", "Käse"))
 
 
 def test_damaged_page_is_a_clear_error(tmp_path: Path) -> None:

@@ -9,7 +9,6 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, get_args
 
-import apsw
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -23,13 +22,12 @@ from langmemory.engines.sql.search import scope_plan, vector_search
 from langmemory.engines.sql.search.scope_plan import CardinalityCache, ScopePlan
 from langmemory.engines.sql.tables.settings import read_model, write_model
 from langmemory.engines.sql.tables.values import leaves
-from langmemory.engines.sqlite import Engine, schema
+from langmemory.engines.sqlite import Engine
 from langmemory.engines.sqlite.consistency import check
 from langmemory.ports.candidates import Floats, KeywordQuery
 from langmemory.types import Kind, Namespace, Privacy, Scope, Status
 from langmemory.values import to_json
 from tests.seeds import examples
-from tests.sqlite.test_schema import take_back_to
 
 DIMS = 24
 NAMESPACES: tuple[Namespace, ...] = (("a",), ("a", "b"), ("a", "c"), ("z",))
@@ -245,21 +243,3 @@ def test_a_reader_is_who_may_know(file: File) -> None:
             }
             chosen = ScopePlan(snapshot.connection, snapshot.engine.cardinalities, compiled)
             assert set(chosen.after(0, 1 << 20).tolist()) == seen  # type: ignore[union-attr]
-
-
-def test_a_file_of_the_version_before(tmp_path: Path) -> None:
-    """A file without these indexes gets them when it is opened, and its items are found."""
-    file = File(tmp_path / "m.db")
-    scope = compile_scope(Scope(namespace=("a",), kinds=("procedural",)))
-    inside = file.within(scope)
-    file.engine.close()
-    raw = apsw.Connection(str(tmp_path / "m.db"))
-    take_back_to(4, raw)
-    raw.close()
-    engine = Engine(tmp_path / "m.db")
-    with engine.read() as snapshot:
-        assert schema.version(snapshot.connection) == len(schema.migrations())
-        chosen = ScopePlan(snapshot.connection, engine.cardinalities, scope).after(0, 1 << 20)
-        assert chosen is not None
-        assert chosen.tolist() == sorted(inside)
-    engine.close()

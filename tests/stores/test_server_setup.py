@@ -10,6 +10,7 @@ from multiprocessing import get_context
 import pytest
 
 from langmemory import MemoryStore
+from langmemory.engines.sql.tables import migrations
 from langmemory.errors import DatabaseError, SchemaVersionError
 from tests import postgres_server
 
@@ -42,9 +43,7 @@ def query(address: str, statement: str) -> list[tuple[object, ...]]:
 
 def open_and_put(address: str, key: str, steps: tuple[str, ...]) -> int | None:
     """Open a store in a process of its own, write, and return the version of the schema."""
-    from langmemory.engines.postgres import schema
-
-    schema.migrations = lambda: steps  # type: ignore[assignment]
+    migrations.STEPS = tuple(lambda dialect, step=step: [step] for step in steps)
     with MemoryStore(address, index=False) as store:
         store.put(NS, key, {"text": key})
         return store._core.engine.database.schema_version  # type: ignore[attr-defined]
@@ -54,9 +53,9 @@ def test_eight_processes_open_an_empty_and_an_old_schema_at_once(address: str) -
     """Of several replicas that start at once one creates the schema, or migrates it; all of them work."""
     with ProcessPoolExecutor(8, mp_context=get_context("spawn")) as processes:
         opened = [processes.submit(open_and_put, address, f"a{n}", ()) for n in range(8)]
-        assert [one.result(120) for one in opened] == [1] * 8
+        assert [one.result(120) for one in opened] == [migrations.INITIAL] * 8
         opened = [processes.submit(open_and_put, address, f"b{n}", STEP) for n in range(8)]
-        assert [one.result(120) for one in opened] == [2] * 8
+        assert [one.result(120) for one in opened] == [migrations.INITIAL + 1] * 8
     assert query(address, "SELECT count(*) FROM item") == [(16,)]
     assert query(address, "SELECT DISTINCT step FROM setting WHERE name = 'generation'") == [(1,)]
 
@@ -65,25 +64,35 @@ def test_a_migration_that_fails_leaves_the_old_version_whole(
     address: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """What a migration did before it failed is undone, and the old langmemory works on."""
-    from langmemory.engines.postgres import schema
-
-    known = schema.migrations()
     with MemoryStore(address, index=False) as store:
-        monkeypatch.setattr(schema, "migrations", lambda: (*known, *BROKEN))
+        monkeypatch.setattr(migrations, "STEPS", (lambda dialect: BROKEN,))
         with pytest.raises(DatabaseError, match="division by zero"):
             MemoryStore(address, index=False)
         store.put(NS, "a", {"text": "one"})
-    assert query(address, "SELECT version FROM langmemory_version") == [(1 + len(known),)]
+    assert query(address, "SELECT version FROM langmemory_version") == [(migrations.INITIAL,)]
     assert "step" not in str(query(address, "SELECT * FROM setting"))
+
+
+def test_a_schema_from_before_the_first_release_opens(address: str) -> None:
+    """The last schema before 0.1.0 is brought up when it is opened; an older one is refused."""
+    MemoryStore(address, index=False).close()
+    query(address, "UPDATE langmemory_version SET version = 3; DROP INDEX item_guardrail")
+    with MemoryStore(address, index=False) as store:
+        store.put(NS, "a", {"text": "one"})
+    assert query(address, "SELECT version FROM langmemory_version") == [(migrations.newest(),)]
+    assert query(address, "SELECT to_regclass('item_guardrail') IS NOT NULL") == [(True,)]
+    query(address, "UPDATE langmemory_version SET version = 2")
+    with pytest.raises(SchemaVersionError, match=r"version 2, of a langmemory before 0\.1\.0"):
+        MemoryStore(address, index=False)
 
 
 def test_a_newer_schema_is_refused(address: str) -> None:
     """A schema of a newer langmemory is neither opened nor written to, and the error says what to do."""
     with MemoryStore(address, index=False) as store:
-        query(address, "UPDATE langmemory_version SET version = 7")
+        query(address, "UPDATE langmemory_version SET version = 99")
         with pytest.raises(SchemaVersionError, match="nothing was written"):
             store.put(NS, "a", {"text": "one"})
-    with pytest.raises(SchemaVersionError, match=r"schema version 7.*Upgrade langmemory"):
+    with pytest.raises(SchemaVersionError, match=r"schema version 99.*Upgrade langmemory"):
         MemoryStore(address, index=False)
 
 

@@ -20,6 +20,7 @@ from langmemory.engines.postgres import (
     report,
     row_security,
     schema,
+    tables,
     vacuuming,
     vectors,
 )
@@ -49,8 +50,9 @@ from langmemory.engines.sql.search.scope_plan import (
     ScopePlan,
 )
 from langmemory.engines.sql.search.scoped_snapshot import INACTIVE, ScopedSnapshot
+from langmemory.engines.sql.tables import migrations
 from langmemory.engines.sql.tables.settings import ModelSetting, read_model, remaining
-from langmemory.errors import ClosedStoreError, DatabaseError, SchemaVersionError
+from langmemory.errors import ClosedStoreError, DatabaseError
 from langmemory.ports.candidates import NOTHING, Floats, Ids, KeywordQuery, ScoredIds
 from langmemory.ports.sparse import Pairs
 from langmemory.types import Namespace, Stats
@@ -140,7 +142,7 @@ class Engine:
 
     def _set_up(self) -> None:
         """Bring the schema up to date, unless it is; of several processes at once, one does it."""
-        database, newest = self.database, schema.newest()
+        database, newest = self.database, migrations.newest()
         try:
             with database.read() as connection:
                 found = schema.version(connection.raw, self.schema)
@@ -153,15 +155,11 @@ class Engine:
             with database.outside() as raw, raw.transaction():
                 raw.execute(database.lock())
                 found = schema.version(raw, self.schema)  # another process may have been faster
+                migrations.check(found, schema.UNRELEASED, database.path)
                 if found < newest:
                     self._bring_up(raw, found, newest)
-                    found = newest
-        if found > newest:
-            raise SchemaVersionError(
-                f"{database.path} has schema version {found}, this langmemory knows up to {newest}. "
-                "Upgrade langmemory (pip install -U langgraph-langmemory)."
-            )
-        database.schema_version = found
+        migrations.check(found, schema.UNRELEASED, database.path)
+        database.schema_version = newest
         with database.read() as connection:
             database.find_vectors(connection.raw)
         if database.vectors_in is None:
@@ -203,9 +201,9 @@ class Engine:
             database.find_vectors(raw)
         raw.execute(quoting.SQL("SET LOCAL {}").format(database.search_path()))
         if found == 0:
-            raw.execute("\n".join(schema.statements()).encode())  # in one message
+            raw.execute(tables.statements().encode())  # in one message
             if database.vectors_in is not None:
-                raw.execute(schema.vector_statements().encode())
+                raw.execute(tables.vector_statements().encode())
             raw.execute("CREATE TABLE langmemory_version (version integer NOT NULL)")
             raw.execute("INSERT INTO langmemory_version VALUES (%s)", (newest,))
             raw.execute(
@@ -213,8 +211,8 @@ class Engine:
                 "VALUES ('generation', (random() * 4611686018427387904)::bigint::text)"
             )
             return
-        for script in schema.migrations()[found - 1 :]:
-            raw.execute(script.encode())
+        for statement in migrations.leading_on(found, tables.DIALECT):
+            raw.execute(statement.encode())
         row_security.renew(raw, self.schema)
         raw.execute("UPDATE langmemory_version SET version = %s", (newest,))
 

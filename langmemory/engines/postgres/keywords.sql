@@ -33,9 +33,3 @@ CREATE TABLE word_count (
     word text COLLATE "C" PRIMARY KEY,
     rows bigint NOT NULL
 ) WITH (fillfactor = 50);                   -- room for new versions beside the old ones
-
--- Whose words changed, for those who keep a copy in memory: int64[n] item ids. seq has no gaps.
-CREATE TABLE word_change (
-    seq   bigint PRIMARY KEY,
-    items bytea NOT NULL
-);

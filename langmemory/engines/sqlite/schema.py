@@ -1,33 +1,26 @@
-"""Creating, checking, migrating and mending a file. ``schema.sql`` is the truth; migrations lead to it."""
+"""Creating, checking, migrating and mending a file."""
 
 from __future__ import annotations
 
-from functools import cache
-from importlib.resources import files
 from typing import Final
 
 from langmemory.engines.sql.records.items import Write
+from langmemory.engines.sql.tables import migrations
 from langmemory.engines.sql.tables.namespaces import namespace_tokens
 from langmemory.engines.sql.writing import verbatim
 from langmemory.engines.sql.writing.indexing import COLUMNS, TABLES, Indexing, reindexed, tokens_of
+from langmemory.engines.sqlite.file import tables
 from langmemory.engines.sqlite.file.connection import (
     APPLICATION_ID,
     Connection,
     Database,
     refuse_checkpointer,
-    schema_sql,
 )
 from langmemory.engines.sqlite.index import keywords
-from langmemory.errors import DatabaseError, SchemaVersionError
+from langmemory.errors import DatabaseError
 
-
-@cache
-def migrations() -> tuple[str, ...]:
-    """Return the SQL of the numbered migrations, in order; the first one creates version 1. The files
-    are read once in a process: reading them took a quarter of opening a store."""
-    folder = files("langmemory.engines.sqlite") / "migrations"
-    scripts = sorted((f for f in folder.iterdir() if f.name.endswith(".sql")), key=lambda f: f.name)
-    return tuple(script.read_text("utf-8") for script in scripts)
+UNRELEASED: Final = 18
+"""The last version of a file from before 0.1.0; see `migrations`."""
 
 
 def version(connection: Connection) -> int:
@@ -45,34 +38,34 @@ def setup(database: Database) -> bool:
         SchemaVersionError: The file is from a newer langmemory.
         DatabaseError: The file is a SQLite database of something else.
     """
-    steps = migrations()
+    newest = migrations.newest()
     with database.read() as connection:
-        _check(connection, database.path, len(steps))
-        if version(connection) == len(steps) and not keywords.shadow_tables_lost(connection):
-            database.schema_version = len(steps)
+        _check(connection, database.path)
+        if version(connection) == newest and not keywords.shadow_tables_lost(connection):
+            database.schema_version = newest
             return keywords.lost(connection)
     with database.write() as connection:
         found = version(connection)  # another process may have been faster
-        _check(connection, database.path, len(steps))
+        _check(connection, database.path)
         if found == 0:
-            connection.execute(schema_sql())
+            connection.execute(tables.statements())
             keywords.set_default_rank(connection)
             connection.execute(
                 "INSERT INTO setting (name, value) VALUES ('generation', abs(random() >> 1))"
             )
-        for script in steps[found:] if found else ():
-            connection.execute(script)
-        connection.pragma("user_version", len(steps))
+        else:
+            for statement in migrations.leading_on(found, tables.DIALECT):
+                connection.execute(statement)
+        connection.pragma("user_version", newest)
         connection.pragma("application_id", APPLICATION_ID)
         if keywords.shadow_tables_lost(connection):
-            keywords.recreate(connection, schema_sql())
+            keywords.recreate(connection)
         lost = keywords.lost(connection)
-    database.schema_version = len(steps)
+    database.schema_version = newest
     return lost
 
 
-def _check(connection: Connection, path: str, newest: int) -> None:
-    found = version(connection)
+def _check(connection: Connection, path: str) -> None:
     application = int(connection.pragma("application_id"))
     if application not in (0, APPLICATION_ID) or (
         application == 0
@@ -83,11 +76,7 @@ def _check(connection: Connection, path: str, newest: int) -> None:
             f"(application_id {application}). Name another file."
         )
     refuse_checkpointer(connection, path)
-    if found > newest:
-        raise SchemaVersionError(
-            f"{path} has schema version {found}, this langmemory knows up to {newest}. "
-            "Upgrade langmemory (pip install -U langgraph-langmemory)."
-        )
+    migrations.check(version(connection), UNRELEASED, path)
 
 
 BATCH: Final = 256

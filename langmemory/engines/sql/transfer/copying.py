@@ -1,6 +1,6 @@
 """A whole database copied into another one, of whatever engine: every row, every id, every vector.
 
-Both have the same tables (``engines/sqlite/schema.sql``), so a copy goes table by table, in pieces that
+Both have the same tables (`tables.schema`), so a copy goes table by table, in pieces that
 are ranges of one column. A piece that the target has already is left alone, and one that it has otherwise
 is written anew: so a copy that was killed goes on, and a source that changed in between is followed. The
 source is read in one snapshot. Until the copy is whole a setting of the target says that it is none

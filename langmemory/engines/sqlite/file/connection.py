@@ -11,7 +11,6 @@ import time
 import weakref
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, suppress
-from importlib.resources import files
 from typing import TYPE_CHECKING, Any, Final
 
 import apsw
@@ -52,11 +51,6 @@ written back: else a server that is never closed keeps it at its largest."""
 
 _TEMPORARY_FOLDER: Final = threading.RLock()
 """Held while the folder of temporary files is another one: SQLite has one for the whole process."""
-
-
-def schema_sql() -> str:
-    """Return the current schema, whole."""
-    return (files("langmemory.engines.sqlite") / "schema.sql").read_text("utf-8")
 
 
 def describe(error: apsw.Error, path: str) -> DatabaseError:

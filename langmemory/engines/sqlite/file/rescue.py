@@ -14,7 +14,8 @@ from typing import Any, Final
 
 import apsw
 
-from langmemory.engines.sqlite.file.connection import Connection, clear_errors, schema_sql
+from langmemory.engines.sqlite.file import tables
+from langmemory.engines.sqlite.file.connection import Connection, clear_errors
 from langmemory.values import from_json
 
 TABLES: Final = (
@@ -74,7 +75,7 @@ def rescued(path: str) -> Iterator[Rescued]:
     try:
         source.set_busy_timeout(10_000)
         source.pragma("writable_schema", True)  # else a file that was cut off cannot be read at all
-        copy.execute(schema_sql())
+        copy.execute(tables.statements())
         copy.pragma("foreign_keys", False)
         found = Rescued(connection=copy)
         with clear_errors(path):

@@ -8,6 +8,7 @@ from typing import Any, Final
 import numpy as np
 
 from langmemory.engines.sqlite.file.connection import Connection
+from langmemory.engines.sqlite.file.tables import KEYWORD
 
 
 def write(
@@ -96,7 +97,7 @@ def shadow_tables_lost(connection: Connection) -> bool:
     return int(tables) != 1 + len(SHADOW_TABLES)
 
 
-def recreate(connection: Connection, schema_sql: str) -> None:
+def recreate(connection: Connection) -> None:
     """Drop what is left of the index and create it empty; it counts as lost until `found`."""
     connection.execute("INSERT OR REPLACE INTO setting (name, value) VALUES ('keywords', 'lost')")
     # DROP TABLE asks FTS5, which does not start without its tables.
@@ -106,8 +107,7 @@ def recreate(connection: Connection, schema_sql: str) -> None:
     )
     for table in SHADOW_TABLES:
         connection.execute(f"DROP TABLE IF EXISTS {table}")
-    start = schema_sql.index("CREATE VIRTUAL TABLE keyword")
-    connection.execute(schema_sql[start : schema_sql.index(";", start) + 1])
+    connection.execute(KEYWORD)
     set_default_rank(connection)
 
 

@@ -377,7 +377,7 @@ def _texts(match: str) -> str:
 
 FUNCTION: Final = "langmemory_bm25"
 TOKENIZER: Final = ("porter", ["unicode61", "remove_diacritics", "2"])
-"""Of the table, see ``schema.sql``."""
+"""Of the table, see `file.tables`."""
 
 
 def _bm25(row: apsw.FTS5ExtensionApi, *arguments: Any) -> float:

@@ -1,2 +1,0 @@
--- Guardrails are looked up by themselves for every prompt.
-CREATE INDEX item_guardrail ON item (namespace) WHERE priority = 'guardrail';
