@@ -14,6 +14,8 @@ from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
 from langmemory.errors import ConfigError
+from langmemory.languages import is_unspaced
+from langmemory.languages.secret_words import SecretWords, secret_words
 
 logger = logging.getLogger("langmemory.redaction")
 
@@ -36,7 +38,7 @@ def redact_credentials(text: str) -> Redacted:
     """Replace credentials by placeholders such as ``[redacted: card number]``.
 
     Known are private keys, API keys and tokens of common providers, JSON web tokens, passwords, PINs and
-    recovery phrases where the text says that it is one (in English, German, Spanish and Chinese),
+    recovery phrases where the text says that it is one (in a language of `langmemory.languages`),
     passwords in addresses, card numbers by the Luhn checksum and IBANs by theirs.
     """
     spans = _apart(_found(text))
@@ -89,10 +91,6 @@ def kept(text: str, redactor: Redactor | None) -> str:
     found = redacted(text, redactor)
     log_redacted(found.counts)
     return found.text
-
-
-def _words(text: str) -> frozenset[str]:
-    return frozenset(text.split())
 
 
 class _Span(NamedTuple):
@@ -233,20 +231,17 @@ _BRAND: Final = re.compile(
     r"|6(?:011|5\d\d|4[4-9]\d)\d{12}|62\d{14,17}|(?:50[1-9]|5[6-8]\d|6[37]\d)\d{13}"
 )
 """Visa, Mastercard, American Express, Diners, JCB, Discover, UnionPay and Maestro."""
-_OTHER_NUMBER: Final = re.compile(
-    r"(?:order|tracking|invoice|ticket|parcel|shipment|serial|imei|isbn|case|booking|bestell|sendungs?|"
-    r"rechnungs?|auftrags?|pedido|seguimiento|factura|订单|快递|单)[ _-]?"
-    r"(?:number|no\.?|nr\.?|id|nummer|n[úu]mero|号)?[ #:：-]*(?:is |ist |es |是)?\W*$",
-    re.IGNORECASE,
-)
-"""Before a number that is no card's, whatever its checksum."""
 
 
 def _cards(text: str) -> Iterator[_Span]:
     for match in _CARD.finditer(text):
         digits = re.sub(r"\D", "", match[0])
         before = text[max(match.start() - 40, 0) : match.start()]
-        if _BRAND.fullmatch(digits) and _luhn(digits) and not _OTHER_NUMBER.search(before):
+        if (
+            _BRAND.fullmatch(digits)
+            and _luhn(digits)
+            and not secret_words().other_number.search(before)
+        ):
             yield _Span(*match.span(), "card number")
 
 
@@ -257,15 +252,15 @@ def _luhn(digits: str) -> bool:
 
 
 _IBAN: Final = re.compile(r"(?<![A-Za-z0-9])[A-Za-z]{2}\d{2}(?: ?[A-Za-z0-9]){11,30}")
+_COUNTRIES: Final = {
+    15: "NO", 16: "BE", 18: "DK FI FO GL NL SD", 19: "MK SI", 20: "AT BA EE KZ LT LU MN XK",
+    21: "CH HR LI LV", 22: "BG BH CR DE GB GE IE ME RS VA", 23: "AE GI IL IQ OM TL",
+    24: "AD CZ ES MD PK RO SA SE SK TN VG", 25: "LY PT ST", 26: "IS TR", 27: "BI DJ FR GR IT MC MR SM",
+    28: "AL AZ BY CY DO GT HU LB NI PL SV", 29: "BR EG PS QA UA", 30: "JO KW MU", 31: "MT SC", 32: "LC",
+    33: "RU",
+}  # fmt: skip
 _IBAN_LENGTHS: Final = {
-    country: int(entry[:2])
-    for entry in _words(
-        """15:NO 16:BE 18:DK,FI,FO,GL,NL,SD 19:MK,SI 20:AT,BA,EE,KZ,LT,LU,MN,XK 21:CH,HR,LI,LV
-        22:BG,BH,CR,DE,GB,GE,IE,ME,RS,VA 23:AE,GI,IL,IQ,OM,TL 24:AD,CZ,ES,MD,PK,RO,SA,SE,SK,TN,VG
-        25:LY,PT,ST 26:IS,TR 27:BI,DJ,FR,GR,IT,MC,MR,SM 28:AL,AZ,BY,CY,DO,GT,HU,LB,NI,PL,SV
-        29:BR,EG,PS,QA,UA 30:JO,KW,MU 31:MT,SC 32:LC 33:RU"""
-    )
-    for country in entry[3:].split(",")
+    country: length for length, countries in _COUNTRIES.items() for country in countries.split()
 }
 """By country, ISO 13616."""
 
@@ -287,135 +282,42 @@ def _ibans(text: str) -> Iterator[_Span]:
 
 # What the text says is a password, a PIN, a key.
 
-_PASSWORD: Final = (
-    r"pass(?:word|code|phrase|wd|wort)|pwd|kennwort|zugangscode|geheimzahl|contrase[ñn]a|clave"
-    r"|密码|口令|密碼"
-)
-_PASSWORD_SIGNS: Final = (
-    "password", "passcode", "passphrase", "passwd", "passwort", "pwd", "kennwort", "zugangscode",
-    "geheimzahl", "contraseña", "contrasena", "clave", "密码", "口令", "密碼",
-)  # fmt: skip
-"""What `_PASSWORD` matches, in lower case."""
 _PASS: Final = re.compile(r"pass\s*[:=]")
-_KEY_SIGNS: Final = ("key", "token", "secret", "schlüssel", "clave", "密钥", "令牌")
-_PHRASE_SIGNS: Final = ("phrase", "mnemonic", "words", "wörter", "semilla", "frase", "助记词")
-_CODE_SIGNS: Final = ("cvv", "cvc", "security code", "prüfziffer", "seguridad", "安全码")
 _SAME_LETTERS: Final = {0x130: "i", 0x131: "i", 0x17F: "s"}
 """Letters that a pattern takes for others where case does not matter, and that `str.lower` leaves."""
-_OF: Final = (
-    r"(?:\s+(?:for|to|of|at|on|für|zu|zum|zur|vom|von|de|del|para|en)\b[^.!?\n:=：]{1,60}?)?"
-)
-_IS: Final = (
-    r"(?:\s*(?P<sign>[:=：])\s*|\s+(?:is|was|are|will\s+be|ist|lautet|war|es|era|será)"
-    r"(?:\s+(?:now|still|currently|just|simply|jetzt|nun|ahora))?\s*:?\s+|\s*(?:是|为|(?:改|换|设)(?:成|为)了?)\s*[:：]?\s*)"
-)
-_QUOTED: Final = r"[\"'“”‘„«`](?P<quoted>[^\"'“”‘’„«»`\n]{3,100})[\"'“”’»`]"
-_PASSWORDS: Final = re.compile(
-    rf"(?P<mine>\b(?:my|our|his|her|their|mein\w*|unser\w*|ihr\w*|sein\w*|mis?|nuestr\w+|su)\b"
-    rf"[^.!?\n:=：]{{0,30}}?)?(?P<noun>(?<![^\W_])(?:{_PASSWORD}|pass(?=\s*[:=]))|密码|口令|密碼)[\"']?(?P<of>{_OF}){_IS}"
-    rf"(?:{_QUOTED}|(?P<value>[^\s\"“”，。；、！？]{{3,100}}))",
-    re.IGNORECASE,
-)
-_CHANGED: Final = re.compile(
-    rf"(?:{_PASSWORD})\b[^.!?\n]{{0,30}}?\s(?:to|auf|a|por)\s+(?:{_QUOTED}|(?P<value>\S{{6,100}}))",
-    re.IGNORECASE,
-)
-_TURNED: Final = re.compile(
-    rf"(?:{_QUOTED}|(?<!\S)(?P<value>\S{{4,100}}))\s+(?:is|ist|es)\s+(?:my|our|the|mein|unser|das|mi|la)\s+"
-    rf"(?:[\w-]+\s+){{0,2}}?(?:{_PASSWORD})\b",
-    re.IGNORECASE,
-)
-_PHRASES: Final = re.compile(
-    r"\b(?:passphrase|(?:secret\s+)?(?:seed|recovery|mnemonic|backup)\s*(?:phrase|words)|mnemonic|"
-    r"wiederherstellungs(?:phrase|wörter)|frase\s+(?:semilla|de\s+recuperación)|助记词)"
-    rf"{_OF}{_IS}[\"'“„]?(?P<value>[^\W\d_]+(?:[ ,-]+[^\W\d_]+){{3,23}})",
-    re.IGNORECASE,
-)
-_SENTENCE: Final = _words(
-    """a and are be das de der die el for has ich in is it la not of on one que so that the to too und
-    very y"""
-)
-"""Words of a sentence, not of a recovery phrase."""
-_PINS: Final = re.compile(
-    r"\bpin(?:[\s-]?(?:number|nummer)|码)?(?P<of>"
-    + _OF
-    + r")(?:\s*[:=：]\s*|\s+(?:is|ist|lautet|es)\s+|\s*是\s*)"
-    r"(?P<value>\d{4,8})\b(?!\s*(?:[cm]m\b|%|€|\$|[.,]\d))|\bgeheimzahl\b[^.!?\n\d]{0,30}(?P<secret>\d{4,8})\b",
-    re.IGNORECASE,
-)
-_CODES: Final = re.compile(
-    r"(?:\bcv[vc]2?\b|\bsecurity code\b|\bprüfziffer\b|\bcódigo de seguridad\b|安全码)"
-    r"\s*(?:is|ist|es|是|[:=：])?\s*(?P<value>\d{3,4})\b",
-    re.IGNORECASE,
-)
-_KEYS: Final = re.compile(
-    r"(?<![A-Za-z])(?:(?:api|app|access|secret|auth|client|encryption|license|webhook|bot|refresh|session|"
-    r"bearer|private)[\s_-]*)+(?:access[\s_-]*)?(?:key(?:[\s_-]?id)?|token|secret|schlüssel)"
-    r"|(?<![A-Za-z])(?P<plain>token|secret)|api-?schlüssel|zugangs(?:token|schlüssel)|clave\s+(?:de\s+)?api|密钥|令牌",
-    re.IGNORECASE,
-)
-_KEY_VALUE: Final = re.compile(
-    rf"[\"']?{_OF}{_IS}[\"'“`]?(?P<value>[A-Za-z0-9_\-+/=.]{{16,}})", re.IGNORECASE
-)
 _UUID: Final = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE)
 
-_UNIT: Final = re.compile(
-    r"[\s-]*(?:characters?|chars?|letters?|digits?|words?|bits?|zeichen|stellen|buchstaben|caracteres|letras|"
-    r"dígitos|个|位)",
-    re.IGNORECASE,
-)
 _CODE: Final = re.compile(r"\$\{?\w|[A-Za-z_][\w.]*[(\[]|[<{\[*%]|\.\.\.|…")
 """How an expression of a program, or a placeholder, begins."""
 _STRONG: Final = re.compile(r"\d|[!@#$%^&*+=~?](?=.)|(?<=[a-zß-ÿ])[A-ZÀ-Þ]")
-_CLAUSE_ENDS: Final = re.compile(
-    r"[.!?,;)\"'”]*(?:\s*$|\s*\n|[.!?,;]\s|\s+(?:and|but|for|und|aber|für|y|pero|para)\b)"
-)
-_PREDICATES: Final = _words(
-    """a aber abgelaufen abierta about again algo all already also always an another any asked así at
-    auch auf back bad based basically because bei being better bien blank both buena but by caducada
-    case changed clave compromised con contraseña correct correcta corta da das de dein del
-    demasiado der die different difficult difícil doch débil easy ein eine einfach el empty en
-    enough erforderlich es esta está even exactly expired falsa falsch false fine for from fuerte
-    fácil für geheim gespeichert gleich gone good hard here hidden hier how i igual im immer
-    important in incorrect incorrecta insecure invalid it ja jetzt just kein keine kennwort kept
-    known kurz la lang larga leaked leicht like lo long lost mala mandatory maybe me mehr mein mi
-    missing mit muy my nada necesaria needed nein never nicht nie no noch none not notwendig now
-    nueva null nur nötig obligatoria off ok okay old on only optional or otra our out outdated para
-    password passwort per perhaps please por private probably que qué really required richtig right
-    safe same saved schlecht schon schwach secret secreta secure segura sehr sensitive set shared
-    short sicher siempre similar simple sin so some something stark still stored str string strong
-    stronger stupid su también tan terrible text that the their there this to too true un una
-    unclear und under unique unknown unsafe unsicher up valid vergessen very vieja von was weak weg
-    weird what when where which who why wie wieder with without wrong y ya yes you your zu"""
-)
-"""Words that follow "the password is" without being one."""
 
 
 def _announced(text: str, folded: str) -> Iterator[_Span]:
     """Yield what a text, which is given in lower case as well, says is secret."""
-    if _has(folded, _PASSWORD_SIGNS) or ("pass" in folded and _PASS.search(folded)):
-        yield from _passwords(text)
-    if _has(folded, _PHRASE_SIGNS):
-        for match in _PHRASES.finditer(text):
-            if _SENTENCE.isdisjoint(match["value"].casefold().split()):
+    words = secret_words()
+    if _has(folded, words.passwords) or ("pass" in folded and _PASS.search(folded)):
+        yield from _passwords(text, words)
+    if _has(folded, words.phrase_signs):
+        for match in words.phrase_pattern.finditer(text):
+            if words.sentence.isdisjoint(match["value"].casefold().split()):
                 yield _Span(*match.span("value"), "recovery phrase")
-    if "pin" in folded or "geheimzahl" in folded:
-        for match in _PINS.finditer(text):
+    if _has(folded, words.pin_signs):
+        for match in words.pin_pattern.finditer(text):
             yield _Span(*match.span("value" if match["value"] else "secret"), "PIN")
-    if _has(folded, _CODE_SIGNS):
-        for match in _CODES.finditer(text):
+    if _has(folded, words.card_code_signs):
+        for match in words.card_code_pattern.finditer(text):
             yield _Span(*match.span("value"), "card security code")
-    if _has(folded, _KEY_SIGNS):
-        yield from _keys(text)
+    if _has(folded, words.key_signs):
+        yield from _keys(text, words)
 
 
-def _passwords(text: str) -> Iterator[_Span]:
-    for match in _PASSWORDS.finditer(text):
+def _passwords(text: str, words: SecretWords) -> Iterator[_Span]:
+    for match in words.password_pattern.finditer(text):
         if span := _value(match, text):
             value, quoted = text[slice(*span)], match["quoted"] is not None
-            if _is_password(match, value, quoted=quoted, rest=text[span[1] :]):
+            if _is_password(match, value, words, quoted=quoted, rest=text[span[1] :]):
                 yield _Span(*span, "password")
-    for pattern in (_CHANGED, _TURNED):
+    for pattern in words.password_elsewhere:
         for match in pattern.finditer(text):
             span = _value(match, text)
             value = "" if span is None else text[slice(*span)]
@@ -424,14 +326,14 @@ def _passwords(text: str) -> Iterator[_Span]:
                 yield _Span(*span, "password")
 
 
-def _keys(text: str) -> Iterator[_Span]:
-    for noun in _KEYS.finditer(text):
-        if value_match := _KEY_VALUE.match(text, noun.end()):
+def _keys(text: str, words: SecretWords) -> Iterator[_Span]:
+    for noun in words.key_pattern.finditer(text):
+        if value_match := words.key_value.match(text, noun.end()):
             value = value_match["value"].rstrip(".")
             mixed = re.search(r"\d", value) and re.search(r"[A-Za-z]", value)
             if mixed and not (noun["plain"] and _UUID.fullmatch(value)) and "/" not in value[:2]:
                 start = value_match.start("value")
-                kind = "token" if noun[0].casefold().endswith(("token", "令牌")) else "API key"
+                kind = "token" if noun[0].casefold().endswith(words.tokens) else "API key"
                 yield _Span(start, start + len(value), kind)
 
 
@@ -447,27 +349,28 @@ def _value(match: re.Match[str], text: str) -> tuple[int, int] | None:
     return (start, stop) if stop - start >= 3 else None
 
 
-def _is_password(match: re.Match[str], value: str, *, quoted: bool, rest: str) -> bool:
-    plain = value.casefold().strip("!?'")
+def _is_password(
+    match: re.Match[str], value: str, words: SecretWords, *, quoted: bool, rest: str
+) -> bool:
+    noun, plain = match["noun"].casefold(), value.casefold().strip("!?'")
     if (
-        (value.casefold() if quoted else plain) in _PREDICATES
-        or _UNIT.match(rest)
+        (value.casefold() if quoted else plain) in words.predicates
+        or words.unit.match(rest)
         or value.startswith("[redacted")
     ):
         return False
     if _CODE.match(value) or plain.startswith(("your", "my_", "xxx", "http")):
         return False
-    if match["noun"].casefold() == "pass":
+    if noun == "pass":
         return bool(re.search(r"\d", value) and re.search(r"[A-Za-z]", value))
     if quoted:
-        return match["noun"].casefold() != "clave" or bool(_STRONG.search(value))
+        return noun not in words.ambiguous or bool(_STRONG.search(value))
     if match["sign"] == "=":
         return bool(_STRONG.search(value)) and "(" not in value
     if _STRONG.search(value):
         return len(value) >= 4
-    if match["noun"].casefold() == "clave" or not _CLAUSE_ENDS.match(rest):
+    if noun in words.ambiguous or not words.clause_end.match(rest):
         return False
-    if any(character > "\x7f" for character in match["noun"]) and value.isascii():
-        return "ñ" not in match["noun"].casefold() or bool(match["mine"])
-    ordinary = plain.endswith(("ed", "ing", "able", "ible"))
-    return bool(match["mine"] or match["of"]) and not ordinary
+    if is_unspaced(noun) and value.isascii():
+        return True
+    return bool(match["mine"] or match["of"]) and not plain.endswith(words.ordinary_endings)

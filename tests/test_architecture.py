@@ -38,7 +38,7 @@ BESIDE = {("tools", "nodes"), ("middleware", "nodes"), ("middleware", "tools"),
           ("cli", "evals"), ("cli", "templates"), ("cli", "server"), ("cli", "seeding"),
           ("reflection", "nodes"), ("maintenance", "reflection"), ("formation", "context"),
           ("context", "recall"), ("context", "formation"), ("lifecycle", "formation"),
-          ("lifecycle", "context"), ("lifecycle", "recall")}  # fmt: skip
+          ("lifecycle", "context"), ("lifecycle", "recall"), ("redaction", "languages")}  # fmt: skip
 """(importer, imported) within one layer."""
 
 SQL = PACKAGE / "engines" / "sql"

@@ -83,7 +83,6 @@ WORDS_LEFT = frozenset(
         "formation/extraction/requests.py", "formation/rules/clauses.py",
         "formation/rules/questions.py", "formation/rules/retractions/marking.py",
         "languages/temporal/query.py", "languages/temporal/scanning.py", "languages/writing.py",
-        "redaction.py",
     }
 )  # fmt: skip
 """Modules that still have a few words of other languages; the list may only become shorter."""
