@@ -8,7 +8,6 @@ an `Item` or `SearchItem` of any LangGraph store, or from the plain mapping a no
 from __future__ import annotations
 
 import hashlib
-import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -18,6 +17,7 @@ from langgraph.store.base import Item
 
 from langmemory.context.escape import one_line
 from langmemory.context.tokens import ELLIPSIS
+from langmemory.languages.temporal.words import begins_then
 from langmemory.procedures import is_procedure, record
 from langmemory.resources import citation, is_chunk
 from langmemory.timestamps import moment
@@ -47,8 +47,6 @@ MONTHS: Final = (
     "January", "February", "March", "April", "May", "June", "July", "August", "September",
     "October", "November", "December",
 )  # fmt: skip
-
-_SINCE = re.compile(r"\s*(?:since|from|seit|ab|desde|自|从|從)\b", re.IGNORECASE)
 
 _TEXT_FIELDS = ("content", "text", "memory", "body", "data")
 _LETTERS: dict[Priority, Letter] = {"mandate": "M", "guardrail": "G"}
@@ -279,7 +277,7 @@ def validity(value: Mapping[str, Any], begins: datetime | None, ends: datetime |
     until = _date(ends, "month" if whole_month else "day")
     said = moment(value.get("said_at"))
     if start is not None:
-        lasts = _SINCE.match(str(when.get("words") or "")) or value.get("relation") in STATES
+        lasts = begins_then(str(when.get("words") or "")) or value.get("relation") in STATES
         since = _date(start, precision)
         if until:
             return f"{since} to {until}"

@@ -92,8 +92,37 @@ class StatementWords:
     of_the_day: Pattern = NEVER
     """The same of what is said of the day, unless it begins."""
     begins: Pattern = NEVER
-    visits: tuple[str, ...] = ()
-    """Verbs of a visit."""
+    hosts: tuple[str, ...] = ()
+    """Patterns of a sentence by which it is ``<name>`` whom somebody visits, or means to: "will be at
+    Lena's in Bonn"."""
+    refusals: tuple[str, ...] = ()
+    """Patterns of how a model begins that refuses to answer."""
+    denied_names: tuple[str, ...] = ()
+    """Patterns of how the name of a relation begins that is denied: "does_not"."""
+    over_names: tuple[str, ...] = ()
+    """And of one that is over: "no_longer"."""
+    averse_names: tuple[str, ...] = ()
+    """Patterns of the names of relations to what somebody goes without."""
+    denied_objects: tuple[str, ...] = ()
+    """Patterns of how the object of a claim begins that is denied."""
+    over_objects: tuple[str, ...] = ()
+    """And of one that was so."""
+    not_objects: tuple[str, ...] = ()
+    """Patterns of what begins, after an object, another that is none: "not in Bonn"."""
+    before_objects: tuple[str, ...] = ()
+    """Words that may stand before that."""
+    waits: Pattern = NEVER
+    """One of `plans` whose negation does not deny it."""
+    away: Pattern = NEVER
+    """From where somebody visits; ``_`` is the object of the claim."""
+    over_surely: Pattern = NEVER
+    """One of `formerly` by which a state is over."""
+    perfect: Words = NONE
+    """Verbs that make a perfect of the participle behind them."""
+    participles: tuple[str, ...] = ()
+    """Endings of participles."""
+    goes_on_with: Words = NONE
+    """Words by which what follows "and" goes on with the same verb."""
     tells_nothing: Words = NONE
     """Words that tell nothing beside the claim of a fact."""
     of_denial: Words = NONE

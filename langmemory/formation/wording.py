@@ -25,8 +25,8 @@ class Wording:
     dates: frozenset[str]
     """Names of months, weekdays and seasons."""
     names: frozenset[str]
-    """Words with a capital that is not the sentence's. None in German, which writes all nouns so: there they
-    tell nothing that the words do not."""
+    """Words with a capital that is not the sentence's. None in a language that writes all nouns so: there
+    they tell nothing that the words do not."""
     negated: bool
     """An odd number of negations."""
 
@@ -70,11 +70,8 @@ def is_host(text: str, name: str) -> bool:
     host = re.escape(without_apostrophes(name))
     if not host:
         return False
-    visits = f"(?:{'|'.join(cues().visits)})"
-    seen = rf"\b(?:{visits}|see|meet|be at|is at|was at|stay(?:s|ed|ing)? (?:with|at))"
-    visited = rf"{seen} (?:(?:a|his|her|their|my|our) (?:\w+ )?)?{host}s?\b"
-    whom = rf"\b{host}, whom? (?:\w+ ){{1,3}}{visits}\b"
-    return re.search(f"{visited}|{whom}", without_apostrophes(text), re.IGNORECASE) is not None
+    visited = "|".join(cues().hosts).replace("<name>", host)
+    return re.search(rf"\b(?:{visited})", without_apostrophes(text), re.IGNORECASE) is not None
 
 
 def without_apostrophes(text: str) -> str:
@@ -113,7 +110,7 @@ def wording(text: str, language: str = "en") -> Wording:
         numbers=frozenset(numbers),
         dates=frozenset(word for word in words if word in dated),
         names=frozenset[str]()
-        if known is not None and known.code == "de"
+        if known is not None and known.capital_nouns
         else capitalised(plain) - dated,
         negated=negations % 2 == 1,
     )
@@ -133,9 +130,8 @@ def capitalised(text: str) -> frozenset[str]:
 def _dated(code: str) -> frozenset[str]:
     """Words of a calendar: two texts with different ones speak of different days."""
     times = LANGUAGES[code].times
-    calendar = {*times.months, *times.day_names, *times.seasons}
-    calendar -= {"may", "mar", "sun", "sat", "mon", "fall"} if code == "en" else set()
-    return frozenset(map(_folded, calendar)) | ({"yesterday", "today", "tomorrow"})
+    calendar = {*times.months, *times.day_names, *times.seasons, *times.days}
+    return frozenset(map(_folded, calendar - times.other_words))
 
 
 def _folded(word: str) -> str:

@@ -135,6 +135,10 @@ class Worldwide:
 
     courtesies: frozenset[str]
     """Words of greetings, thanks and assent."""
+    refusals: tuple[str, ...]
+    """Regular expressions of how a model begins that refuses to answer."""
+    conditions: tuple[str, ...]
+    """Words by which a sentence supposes something."""
     legal_forms: frozenset[str]
     """What an organisation's name may end with, left out in comparing."""
 

@@ -16,6 +16,9 @@ from typing import Any
 
 import json_repair
 
+from langmemory.formation.statements import cues
+from langmemory.languages import WORLDWIDE
+
 MAX_CHARS = 400_000
 """A longer answer is a model that ran away."""
 
@@ -42,15 +45,6 @@ _NEXT_QUESTION = re.compile(
 _NOTHING = frozenset({"", "none", "null", "n/a", "-"})
 _TYPED = str.maketrans(dict.fromkeys("“”„‟«»＂", '"') | {"：": ":", "，": ","})
 """Quotes and colons as people type them, where JSON has its own."""
-_REFUSAL = re.compile(
-    r"\A\W*(?:(?:i['’]?m|i am) (?:very |so |really )?(?:sorry|unable|not able)|sorry,|my apologies"
-    r"|i apologi[sz]e|i (?:can(?:not|['’]?t)|could ?n['’]?o?t|won['’]?t|must decline)"
-    r"|as an? (?:ai|language model)"
-    r"|(?:es )?tut mir leid|ich kann (?:das |dies |ihnen |dir |dabei )*(?:leider )?nicht|als ki\b"
-    r"|lo siento|no puedo|como (?:una )?(?:ia|modelo)\b|désolé|je (?:suis désolé|ne peux)"
-    r"|抱歉|对不起|很抱歉|我(?:无法|不能)|作为(?:一个)?(?:ai|人工智能|语言模型))",
-    re.IGNORECASE,
-)
 
 
 class BadAnswerError(ValueError):
@@ -93,7 +87,8 @@ def json_object(answer: str, *, field: str, entry: str | None = None) -> ParsedA
 
 def is_refusal(text: str) -> bool:
     """Whether a text is the beginning of "I am sorry, but I cannot …"."""
-    return _REFUSAL.match(text) is not None
+    begins = "|".join((*cues().refusals, *WORLDWIDE.refusals))
+    return re.match(rf"\W*(?:{begins})", text, re.IGNORECASE) is not None
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

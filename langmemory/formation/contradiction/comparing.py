@@ -22,9 +22,6 @@ from langmemory.languages import LANGUAGES, split_words
 from langmemory.ports.facts import Claim
 from langmemory.types import NO_LONGER
 
-_ARTICLES = frozenset(
-    {"a", "an", "the", "her", "his", "their", "my", "any", "ein", "eine", "einen"}
-)
 NEVER_TRUE = "corrected: never was true"
 SAID_AGAIN = "said again after that"
 
@@ -296,7 +293,7 @@ def _may_mean(new: ComparableFact, mine: Claim, old: ComparableFact, theirs: Cla
     """Whether one claim has a common noun for what the other names: of "no longer has a dog", and a dog
     called Rex; of "lost her job", and the one she has."""
     for claim, other in ((mine, old), (theirs, new)):
-        words = {*words_of(claim.object).split()} - _ARTICLES
+        words = {*words_of(claim.object).split()} - cues().articles
         if claim.object_is_entity or not words:
             continue
         if words <= set(split_words(other.text)):

@@ -15,6 +15,7 @@ from typing import Literal
 from langmemory.formation.contradiction.comparable import fact_key, spoken_name
 from langmemory.formation.entities.roles import person_words
 from langmemory.formation.relations.vocabulary import BY_NAME, PLANNED, relation_named, snake
+from langmemory.languages import is_unspaced
 from langmemory.languages.spelling import name_key
 from langmemory.ports.facts import Claim, Fact, Knowledge, KnownFact
 from langmemory.types import NO_LONGER
@@ -215,13 +216,14 @@ def _named(name: str, me: str) -> str:
 def _called(text: str, name: str, speaker: str) -> Claim | None:
     """The word of a text for a name's bearer, as a claim of nobody's: "my sister Anna", "Lenas
     Kollegin Anna", "la hermana de Lena, Ana", "我姐姐小红"."""
-    me = "|".join(re.escape(one) for one in (speaker, "the user", "user"))
+    me = "|".join(re.escape(one) for one in (speaker, *person_words().speaker_named))
     my = "|".join(re.escape(one) for one in person_words().my)
     role, who = r"(?P<role>[^\W\d_][\w-]*)", rf",? {re.escape(name)}(?!\w)"
+    of, within = "|".join(person_words().of), "|".join(filter(is_unspaced, person_words().self))
     for pattern in (
         rf"\b(?:(?:{me})(?:['’]?s|['’])|{my}) (?:\w+ ){{0,2}}?{role}{who}",
-        rf"\b{role} (?:of|von|de|del) (?:{me}){who}",
-        rf"(?:{me}|我|用户)的?(?P<role>\w{{1,3}}?){re.escape(name)}",
+        rf"\b{role} (?:{of}) (?:{me}){who}",
+        rf"(?:{me}|{within})(?:{'|'.join(person_words().of_within)})?(?P<role>\w{{1,3}}?){re.escape(name)}",
     ):
         for match in re.finditer(pattern, text, re.IGNORECASE):
             word = match["role"].casefold()

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from langmemory.languages import Topic, is_unspaced
+from langmemory.languages.tables import NEVER
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -16,6 +17,13 @@ class PersonWords:
 
     self: frozenset[str] = frozenset()
     """The person who speaks. "We" at least means them."""
+    speaker: frozenset[str] = frozenset()
+    """Names that models give in claims to whoever speaks."""
+    user: re.Pattern[str] = NEVER
+    """How a statement begins that calls somebody "the user"."""
+    the_user: tuple[tuple[str, str], ...] = ()
+    """Patterns, case-sensitive, of how statements call a speaker without a name, and what takes their
+    place: ``{name}``, ``{genitive}``, and groups."""
     nobody: frozenset[str] = frozenset()
     """Words an extractor should have replaced by a name; a claim about one of them is left out."""
     my: frozenset[str] = frozenset()
@@ -26,6 +34,10 @@ class PersonWords:
     titles: frozenset[str] = frozenset()
     """Roles that begin names and titles: "Frau von Stein", "Doctor of Philosophy"."""
     of: frozenset[str] = frozenset()
+    of_within: frozenset[str] = frozenset()
+    """`of` in a script without spaces, where it stands behind whose it is."""
+    speaker_named: tuple[str, ...] = ()
+    """How statements call a speaker without a name, in the genitive: "the user" of "the user's"."""
 
     @cached_property
     def role_of(self) -> Mapping[str, str]:

@@ -10,8 +10,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import Final
 
+from langmemory.formation.entities.roles import person_words
 from langmemory.formation.extraction.answers import AnswerClaim, AnswerFact, Holds
 from langmemory.formation.extraction.polarity import Polarity, polarity
 from langmemory.formation.relations.vocabulary import (
@@ -25,26 +25,7 @@ from langmemory.formation.statements import cues
 from langmemory.ports.facts import Claim, Implied
 from langmemory.types import NO_LONGER
 
-SPEAKER: Final = frozenset(
-    {"i", "me", "myself", "user", "the user", "the speaker", "speaker", "human", "the human"}
-)
-"""Names that models give the speaker in claims although they were given a name."""
-_TURNED = re.compile(
-    r"(?:(?:does|do|did|is|are|was|were|has|have|had|can|will|am)_?(?:not|nt)|(?:doesnt|dont|didnt|isnt"
-    r"|arent|wasnt|hasnt|havent|cannot|cant)|not|never|no|kein\w*|nicht)_(?!longer)"
-)
-_OVER = re.compile(
-    r"(?:(?:is|are|has|was)_)?(?:no_longer|not_anymore|stopped|quit|ended|used_to|formerly|former|ex|previously"
-    r"|nicht_mehr|ya_no)_"
-)
-_DENIED_OBJECT = re.compile(r"(not|no longer|no|nicht|kein\w*|ya no)\s+(?=\S)", re.IGNORECASE)
-_INSTEAD = re.compile(
-    r"[,;]?\s+(?:and\s+|und\s+|y\s+)?(?:not|no longer|instead of|rather than|nicht|statt|no|en vez de)\s+"
-    r"(?:(?:in|at|to|with|from|as|on|for|by|a|an|the|my|her|his|called|bei|mit|en|con)\s+)*"
-    r"(?P<other>\w[\w'’&.-]*(?:\s+[A-ZÄÖÜ\d][\w'’&.-]*){0,3})"
-)
-_AVERSE = re.compile(r"dislikes|allergic_to|\w*(?:intoleran|avoid|abstain|refus|hate)")
-"""Relations to what somebody goes without."""
+_CAPITAL = "A-ZÀ-ÖØ-Þ"
 _AS_MEANT: dict[Holds, Polarity] = {
     "past": "past", "planned": "wished", "supposed": "supposed", "for_a_time": "passing",
     "denied": "denied",
@@ -148,7 +129,7 @@ def _meant(
         read = meant if meant != "passing" or relation.is_single else read
     for said in spoken if read in ("holds", "untold") and entry.kind != "plan" else ():
         heard = polarity(said, "", claim.relation, claim.object, language=language)
-        if heard == "denied" and _AVERSE.match(relation.name):
+        if heard == "denied" and _begins(cues().averse_names, relation.name):
             continue  # "without nuts, please" is the aversion
         if read == "holds" and relation.timeless and heard in ("wished", "supposed", "passing"):
             continue  # "my sister might come" says whose sister she is
@@ -162,8 +143,8 @@ def _straight(claim: Claim) -> tuple[Claim, Polarity | None]:
     "does_not_live_in" denies "lives_in"."""
     name = snake(claim.relation)
     known = relation_named(name).name in BY_NAME
-    for pattern, says in ((_OVER, "over"), (_TURNED, "denied")):
-        found = pattern.match(name)
+    for begins, says in ((cues().over_names, "over"), (cues().denied_names, "denied")):
+        found = _begins(begins, name, "_")
         if found is not None and not known and not name.startswith((NO_LONGER, PLANNED)):
             rest = name[found.end() :]
             first, _, others = rest.partition("_")
@@ -173,18 +154,30 @@ def _straight(claim: Claim) -> tuple[Claim, Polarity | None]:
                 return replace(claim, relation=plain), "over" if says == "over" else "denied"
     if name.startswith(NO_LONGER):
         return replace(claim, relation=name.removeprefix(NO_LONGER)), "over"
-    negated = _DENIED_OBJECT.match(claim.object)
+    over = _begins(cues().over_objects, claim.object, r"\s+(?=\S)")
+    negated = over or _begins(cues().denied_objects, claim.object, r"\s+(?=\S)")
     if negated is not None:
-        over = "longer" in negated[1].casefold()
         return replace(claim, object=claim.object[negated.end() :]), "over" if over else "denied"
     return claim, None
+
+
+def _begins(patterns: tuple[str, ...], text: str, end: str = "") -> re.Match[str] | None:
+    """Return how a text begins with one of the patterns, whatever the case."""
+    return re.match(rf"(?:{'|'.join(patterns)}){end}", text, re.IGNORECASE)
 
 
 def _instead(claim: Claim, text: str) -> Iterable[Claim]:
     """Claims that a text denies beside another: "lives in Ulm, not in Bonn"."""
     at = text.casefold().find(claim.object.casefold())
-    found = _INSTEAD.match(text, at + len(claim.object)) if at >= 0 and claim.object else None
-    if found is not None and found["other"].casefold() not in ("longer", "only", "just", "sure"):
+    if at < 0 or not claim.object:
+        return
+    begins, lead, and_ = map("|".join, (cues().not_objects, cues().before_objects, cues().and_))
+    found = re.match(
+        rf"[,;]?\s+(?:(?:{and_})\s+)?(?:{begins})\s+(?:(?:{lead})\s+)*"
+        rf"(?P<other>\w[\w'’&.-]*(?:\s+[{_CAPITAL}\d][\w'’&.-]*){{0,3}})",
+        text[at + len(claim.object) :],
+    )
+    if found is not None:
         yield replace(claim, object=found["other"].rstrip(".,;"))
 
 
@@ -200,11 +193,11 @@ def _dead(
             return None
         if snake(claim.object) in cues().death:
             return replace(claim, relation="has_died", object="true", object_is_entity=False)
-    names |= set(re.findall(r"\b[A-ZÄÖÜ][\w-]+", text))
+    names |= set(re.findall(rf"\b[{_CAPITAL}][\w-]+", text))
     for name in sorted(names, key=len, reverse=True):
         dead = rf"(?:{'|'.join(cues().dead)})\b"
         found = re.search(rf"(?<!\w){re.escape(name)}(?:, [^,]+,)? {dead}", text)
-        if found is not None and name.casefold() not in SPEAKER and name != speaker:
+        if found is not None and name.casefold() not in person_words().speaker and name != speaker:
             when = entry.time_words
             relation = "died_on" if when else "has_died"
             return Claim(
@@ -233,7 +226,7 @@ def _claim(entry: AnswerClaim, speaker: str | None) -> Claim | None:
     several may be, or says of somebody what they are to themselves."""
 
     def named(name: str) -> str | None:
-        return speaker if name.casefold() in SPEAKER else name
+        return speaker if name.casefold() in person_words().speaker else name
 
     subject, target = named(entry.subject), named(entry.object)
     if subject is None or target is None or subject.casefold() == target.casefold():

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import re
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Protocol
@@ -27,7 +26,7 @@ from langmemory.formation.extraction.answers import (
     Reading,
     read,
 )
-from langmemory.formation.extraction.claims import SPEAKER, claimed
+from langmemory.formation.extraction.claims import claimed
 from langmemory.formation.extraction.junk import DANGLES, without_junk
 from langmemory.formation.extraction.requests import bounded
 from langmemory.formation.extraction.transcript import (
@@ -54,12 +53,6 @@ logger = logging.getLogger("langmemory.formation")
 
 MAX_NAMES = 100
 """Known names shown to the model."""
-
-_USER = re.compile(
-    r"(?:(?:the )?(?:user|human|speaker)|(?:der|die) (?:be)?nutzer(?:in)?|(?:el|la) usuari[oa])"
-    r"(?=['’]s\b|\s)",
-    re.IGNORECASE,
-)
 
 
 class Extractor(Protocol):
@@ -288,11 +281,14 @@ def _told_by(entry: AnswerFact, turns: Sequence[Turn]) -> tuple[Sequence[Turn], 
 
 def _named_text(entry: AnswerFact, speaker: str) -> str:
     """The text with the speaker's name, where it says "The user" of somebody who has one."""
-    begun = _USER.match(entry.text)
+    begun = person_words().user.match(entry.text)
     subjects = (claim.subject.casefold() for claim in entry.claims)
     if begun is None or speaker.casefold() in person_words().self:
         return entry.text
-    if not any(one in person_words().self | SPEAKER or _USER.match(one) for one in subjects):
+    if not any(
+        one in person_words().self | person_words().speaker or person_words().user.match(one)
+        for one in subjects
+    ):
         return entry.text
     return speaker + entry.text[begun.end() :]
 

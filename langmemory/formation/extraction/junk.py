@@ -55,10 +55,6 @@ _QUESTION = re.compile(r"\A\W*¿|[?？]\W*\Z")
 _RECALLED = re.compile(
     r"</?recalled_memories>|[\[(]\s*[MGR]\s*:\s*[0-9a-f]{8}\s*[\])]", re.IGNORECASE
 )
-_CLAUSE = re.compile(
-    r"\W*(?:it(?:['’]s| is| was)|es ist|es stimmt)\s(?:\w+\s){1,3}?(?:that|dass)\s", re.IGNORECASE
-)
-"""An "it" that stands for what follows: "It is not true that …"."""
 _NUMBERS = re.compile(r"\d+")
 _TOKEN = re.compile(r"[^\W\d_]+|\d+")
 
@@ -79,6 +75,10 @@ class JunkWords:
     """Words that times of the moment are made of, besides numbers, months and weekdays."""
     meta: tuple[str, ...]
     """Beginnings of sentences about the conversation instead of the world."""
+    clauses: tuple[str, ...] = ()
+    """Beginnings with an "it" that stands for what follows: "It is not true that …"."""
+    places: str = r"(?!)"
+    """Where it is the time: "in Berlin"."""
     assistant: str
     """Words for an assistant that has no name."""
 
@@ -93,7 +93,8 @@ def _begins(part: str, code: str) -> re.Pattern[str]:
     words = JUNK_WORDS[code]
     phrases = getattr(words, part)
     end = r"(?!\w)" if words.spaced and part != "meta" else ""
-    one = rf"(?:{phrases if isinstance(phrases, str) else '|'.join(phrases)}){end}"
+    either = phrases if isinstance(phrases, str) else "|".join(phrases)
+    one = rf"(?:{either or '(?!)'}){end}"
     whole = rf"(?:{one}\W*)+\Z" if part == "small_talk" else one
     return re.compile(rf"\W*{whole}", re.IGNORECASE)
 
@@ -295,7 +296,7 @@ def _dangles(text: str, said: _Said) -> bool:
     first = next(iter(text.split()), "").strip("\"'“„«(,.")
     if first.casefold() in said.speakers or (len(first) > 1 and first.isupper()):
         return False  # "Ella" is also a name, "US" and "IT" are no pronouns
-    if _CLAUSE.match(text):
+    if _is("clauses", text):
         return False
     code = detect_language(text).code
     return _begins("dangling", code if code in JUNK_WORDS else "en").match(text) is not None
@@ -321,8 +322,8 @@ def _is_clock(text: str) -> bool:
             continue
         times = LANGUAGES[code].times
         words = JUNK_WORDS[code].clock_words | {*times.months, *times.day_names}
-        rest = re.sub(r"\bin [\w ]+\W*\Z", "", text[begun.end() :].casefold())
-        if code == "zh":
+        rest = re.sub(rf"(?:{JUNK_WORDS[code].places})\W*\Z", "", text[begun.end() :].casefold())
+        if not JUNK_WORDS[code].spaced:
             left: Iterable[str] = re.sub(r"[\W\d]", "", rest)
             known: Iterable[str] = frozenset("".join(words))
         else:

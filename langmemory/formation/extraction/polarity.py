@@ -133,12 +133,11 @@ class _Reading:
         if past is not None:
             return past
         clause = place.clause
-        if "work" in self.relation.name or "stud" in self.relation.name:
+        if self.relation.on_workdays:
             clause = cues().workdays.sub("", clause)
         if self.relation.is_single and is_passing(clause):
             # "is visiting from Bonn" says where somebody is as a rule.
-            away = re.search(r"\bfrom (?:the )?_", clause) is not None
-            return "holds" if away else "passing"
+            return "holds" if cues().away.search(clause) else "passing"
         return "holds"
 
     def _meant(self, before: str) -> Polarity | None:
@@ -149,7 +148,7 @@ class _Reading:
             if not set(split_words(cue[0])) & self.own:
                 first = sum(word in cues().negations for word in before[: cue.start()].split())
                 then = sum(word in cues().negations for word in before[cue.start() :].split())
-                waits = cue[0].startswith(("cannot", "cant"))
+                waits = cues().waits.match(before, cue.start()) is not None
                 return "unsaid" if then % 2 and not waits else "off" if first % 2 else "wished"
         return None
 
@@ -247,7 +246,7 @@ class _Reading:
         if cues().episodes.search(clause) is not None:
             return None
         if cues().formerly.search(clause) is not None:
-            return "over" if re.search(r"\b(?:used to|ex|former)\b", clause) else "past"
+            return "over" if cues().over_surely.search(clause) else "past"
         if cues().remembers.search(before) is not None:
             return "past"
         if cues().reported.search(" ".join(place.before)) is not None:
@@ -259,7 +258,7 @@ class _Reading:
                 or (following in self.said and not following.endswith("ed"))
             ):
                 return "past"
-            perfect = at > 0 and words[at - 1] in ("has", "have", "had", "ve")
+            perfect = at > 0 and words[at - 1] in cues().perfect
             # "has set up a shop and rented": what follows "and" has the verb of what precedes it.
             perfect = perfect or (at == 0 and _is_joined_perfect(place.before, len(words)))
             if word in cues().past_states and not (perfect or following == "to"):
@@ -295,7 +294,7 @@ def _is_joined_perfect(before: Sequence[str], length: int) -> bool:
     if not lead or lead[-1] not in cues().and_:
         return False
     return any(
-        verb in ("has", "have", "had", "ve") and participle.endswith(("ed", "en", "ne", "t", "ght"))
+        verb in cues().perfect and participle.endswith(cues().participles)
         for verb, participle in pairwise(lead)
     )
 
@@ -304,9 +303,7 @@ def _goes_on(words: Sequence[str]) -> bool:
     """Whether what comes after "and" or a comma has no subject or finite verb of its own, as far as an
     English ending shows it."""
     first = next((word for word in words if word not in cues().and_ and word != ","), "")
-    return first in ("to", "maybe", "perhaps", "then") or (
-        len(words) > 1 and first in cues().infinitives
-    )
+    return first in cues().goes_on_with or (len(words) > 1 and first in cues().infinitives)
 
 
 def _is_form_of(word: str, said: frozenset[str]) -> bool:

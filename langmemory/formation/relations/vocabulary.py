@@ -48,6 +48,8 @@ class Relation:
     """Holds at any time when it holds at all: without a time of its own it has no beginning."""
     temporal_class: Literal["timeless", "habitual", "episodic"] | None = None
     """How facts of it age, see `lifecycle.retention`; None is as other facts of their kind do."""
+    on_workdays: bool = False
+    """Holds on workdays, and so as a rule, though it may hold on no other days."""
     to_assistant: bool = False
     """Says how the assistant is to answer its subject: shown to them whatever they talk about."""
     subject: str = "person"

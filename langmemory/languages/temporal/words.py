@@ -213,6 +213,8 @@ class TimeWords:
     """Words that are names of months only when written with a capital or after a preposition."""
     short: frozenset[str] = frozenset()
     """Words that are a weekday only when written with a capital."""
+    other_words: frozenset[str] = frozenset()
+    """Names of the calendar that are other words more often: "may"."""
     forms: tuple[Form, ...] = ()
     query: QueryWords = field(default_factory=QueryWords)
     tenses: Tenses | None = None
@@ -299,3 +301,16 @@ def anchor(code: str) -> str:
     number = rf"(?:(?P<n>\d{{1,3}}|{one_of(words.numbers)})\s+)?"
     names = f"{number}(?P<anchor>{one_of([*units, *words.weekdays])}|{words.weekend})"
     return words.anchor.replace("ANCHOR", names)
+
+
+def begins_then(words: str) -> bool:
+    """Return whether the words for a time say, in any language, that something begins then: "since May"."""
+    return (
+        _since(tuple(f"{one.since}|{one.behind}" for one in TIME_WORDS.values())).match(words)
+        is not None
+    )
+
+
+@lru_cache(maxsize=4)
+def _since(patterns: tuple[str, ...]) -> re.Pattern[str]:
+    return re.compile(rf"\s*(?:{'|'.join(patterns)})", re.IGNORECASE)

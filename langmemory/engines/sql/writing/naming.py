@@ -14,6 +14,7 @@ from typing import Any, Final
 
 from langmemory.engines.sql.records import standing
 from langmemory.engines.sql.tables.connection import Connection
+from langmemory.formation.entities.roles import person_words
 from langmemory.languages.spelling import name_key
 from langmemory.messages import ANONYMOUS, is_own
 from langmemory.types import Memory, Namespace
@@ -22,15 +23,6 @@ _SUMMARY: Final = "archival"
 _DIGITS: Final = re.compile(r"\d+")
 _IN_WORD: Final = r"[^\W\u3040-\u30ff\u3400-\u9fff]"
 """A character that goes on a word; Chinese and Japanese are written without spaces between words."""
-_THE_USER: Final = (
-    (re.compile(r"\b[Tt]he user(?=['’]s\b|\b)"), "{name}"),
-    (re.compile(r"\b[Dd]es Nutzers\b"), "{genitive}"),
-    (re.compile(r"\b(?:[Dd](?:er|en|em) Nutzer|[Dd]ie Nutzerin)\b"), "{name}"),
-    (re.compile(r"\b([Dd]e|[Aa])l usuario\b"), r"\1 {name}"),
-    (re.compile(r"\b(?:[Ee]l usuario|[Ll]a usuaria)\b"), "{name}"),
-    (re.compile("用户"), "{name}"),
-)
-"""How facts call a speaker without a name, as the rules write it."""
 
 
 def unnumbered(memory: Memory) -> Memory:
@@ -99,9 +91,9 @@ class Names:
             assert owner is not None
             return _renamed(text, owner, name)
         genitive = f"{name}’" if name[-1] in "sßxz" else f"{name}s"
-        for pattern, written in _THE_USER:
+        for pattern, written in person_words().the_user:
             by = written.format(name=_literal(name), genitive=_literal(genitive))
-            text = pattern.sub(by, text)
+            text = re.sub(pattern, by, text)
         return text
 
     def _name(self, namespace: Namespace, owner: str | None, *, anonymous: bool) -> str | None:
