@@ -11,17 +11,17 @@ from typing import TYPE_CHECKING
 from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
-from starlette.responses import HTMLResponse, JSONResponse, PlainTextResponse, Response
+from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Mount, Route, Router, WebSocketRoute
 
 from langmemory.errors import ConfigError, with_extra
-from langmemory.server import inspector, openapi, reference
+from langmemory.server import documentation, inspector
 from langmemory.server.access import LOCAL, Access, Grant
 from langmemory.server.api import all_routes
 from langmemory.server.auth import Doorkeeper
 from langmemory.server.mcp.endpoint import PATH, McpEndpoint
 from langmemory.server.mounting import surrounding_store, unprotected
-from langmemory.server.routes import PREFIX, Routes
+from langmemory.server.routes import PREFIX
 from langmemory.server.service import Endpoint, Guard, Service
 from langmemory.server.settings import ServerSettings
 from langmemory.server.streams import EventSocket, EventStream
@@ -71,7 +71,7 @@ def create_app(
 
     routes = all_routes()
     api = [
-        *_documentation(routes),
+        *documentation.routes(routes),
         *(
             Route(one.path, Endpoint(service, one), methods=[one.method])
             for part in routes
@@ -137,24 +137,6 @@ def _opener(store: MemoryStore | OpenStore | None) -> OpenStore:
 
         return as_it_is
     return store or surrounding_store
-
-
-def _documentation(routes: tuple[Routes, ...]) -> list[Route]:
-    """Return what describes the API. It says nothing of memory, so it needs no token."""
-    headers = {
-        "Content-Security-Policy": "default-src 'none'; style-src 'self'; frame-ancestors 'none'"
-    }
-
-    async def described(_: Request) -> Response:
-        return JSONResponse(openapi.document(routes))
-
-    async def shown(_: Request) -> Response:
-        return HTMLResponse(reference.page(openapi.document(routes)), headers=headers)
-
-    async def style(_: Request) -> Response:
-        return Response(reference.style(), media_type="text/css")
-
-    return [Route("/openapi.json", described), Route("/docs", shown), Route("/docs.css", style)]
 
 
 def _status_routes(service: Service) -> list[Route]:

@@ -44,7 +44,7 @@ class Tabs:
         self.address = address
         self.said: list[str] = []
         """What the pages logged, what failed in them, and addresses elsewhere that they asked for."""
-        self._browser = browser
+        self.browser = browser
 
     def open(
         self,
@@ -55,7 +55,7 @@ class Tabs:
         token: str | None = None,
     ) -> Page:
         """Return a page that shows a path of the inspector, such as ``#/graph``."""
-        context = self._browser.new_context(
+        context = self.browser.new_context(
             viewport={"width": width, "height": WIDTHS[width]},
             color_scheme=scheme,
             reduced_motion="reduce",

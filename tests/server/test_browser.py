@@ -7,6 +7,9 @@ import pytest
 from tests.server.browsing import Tabs, fits
 from tests.server.story import PLACE
 
+from langmemory.server.api import all_routes  # isort: skip
+from langmemory.server.openapi import document  # isort: skip
+from langmemory.server.routes import PREFIX  # isort: skip
 from langmemory.stores import MemoryStore  # isort: skip
 
 pytestmark = [pytest.mark.integration, pytest.mark.xdist_group("browser")]
@@ -45,3 +48,16 @@ def test_why_did_it_say_that(tabs: Tabs, filled: MemoryStore) -> None:
     decided = filled.admin.memory(PLACE, "fact/viola")
     assert decided is not None
     assert decided.status == "archived"
+
+
+def test_the_page_of_the_api_shows_every_operation(tabs: Tabs, filled: MemoryStore) -> None:
+    """Swagger UI works under the policy of the page, on a phone too, and asks nothing of anybody else."""
+    api = Tabs(tabs.browser, tabs.address.replace("/memory/", f"{PREFIX}/docs"))
+    page = api.open()
+    page.locator(".opblock").first.wait_for()
+    operations = [one for path in document(all_routes())["paths"].values() for one in path]
+    assert page.locator(".opblock").count() == len(operations)
+    page.locator(".opblock-summary-control").first.click()
+    page.locator(".opblock.is-open").get_by_text("Needs a token of scope").wait_for()
+    assert fits(page)
+    assert api.said == []
