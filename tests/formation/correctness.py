@@ -46,10 +46,6 @@ class Told:
     more: Mapping[str, Any] = field(default_factory=dict)
 
 
-def f(text: str, claim: str | None = None, *also: str, **more: Any) -> Told:
-    return Told(text=text, claim=claim, also=also, more=more)
-
-
 @dataclass(frozen=True, kw_only=True)
 class Say:
     on: str
@@ -67,15 +63,6 @@ class Say:
     """The words of the turn that is edited to say this."""
 
 
-def heard(on: str, text: str, **options: Any) -> Say:
-    """Turns that the rules turn into facts."""
-    return Say(on=on, text=text, told=None, **options)
-
-
-def say(on: str, text: str, *told: Told, **options: Any) -> Say:
-    return Say(on=on, text=text, told=told, **options)
-
-
 @dataclass(frozen=True, kw_only=True)
 class Do:
     """Further events: delete, pin, verify, decide, undo, repeat (everything is read again), derive
@@ -85,10 +72,6 @@ class Do:
     on: str
     of: str = ""
     option: str = ""
-
-
-def do(what: str, on: str, of: str = "", option: str = "") -> Do:
-    return Do(what=what, on=on, of=of, option=option)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -121,10 +104,6 @@ class Case:
     """Text → number of turns it rests on."""
     verdicts: Mapping[tuple[str, str], Verdict] = field(default_factory=dict)
     """The judge's verdict on a new and an old text, if there is a judge."""
-
-
-def case(name: str, about: str, *steps: Say | Do, **expected: Any) -> Case:
-    return Case(name=name, about=about, steps=steps, **expected)
 
 
 def day(text: str) -> datetime:

@@ -7,24 +7,18 @@ from pathlib import Path
 
 import pytest
 
-from tests.formation.cases import (
-    again,
-    changes,
-    edited,
-    further,
-    heard,
-    namesakes,
-    people,
-    taken_back,
-    unknown,
-    words,
-)
 from tests.formation.correctness import Case, Play
+from tests.formation.dialogues import cases
 
+MENDED_SINCE = (*cases("again"), *cases("edited"), *cases("taken_back"))
 CASES = (
-    *changes.CASES, *people.CASES, *namesakes.CASES, *words.CASES, *further.CASES, *heard.CASES,
-    *unknown.CASES, *again.CASES, *edited.CASES, *taken_back.CASES,
-)  # fmt: skip
+    *MENDED_SINCE,
+    *(
+        one
+        for file in ("changes", "people", "namesakes", "words", "further", "heard", "unknown")
+        for one in cases(file)
+    ),
+)
 
 GOAL = 0.95
 """Share of the cases that has to hold."""
@@ -59,9 +53,7 @@ MENDED = (
     "what is approved keeps the rest of what gives way",
     "since when, heard later",
     "since when, though something else is known of that time",
-    *(one.name for one in again.CASES),
-    *(one.name for one in edited.CASES),
-    *(one.name for one in taken_back.CASES),
+    *(one.name for one in MENDED_SINCE),
 )
 """Dialogues that once went wrong, and never may again."""
 
