@@ -14,10 +14,13 @@ import uvicorn
 from starlette.applications import Starlette
 
 from langmemory.errors import ConfigError
-from langmemory.server.connections import CONNECTIONS, BoundedConnection
 from langmemory.server.service import Service
 from langmemory.server.settings import ServerSettings
 
+CONNECTIONS: Final = 4_096
+"""While there are more, requests are answered with 503: each open event stream is one."""
+HEAD_BYTES: Final = 64 * 1024
+"""Of a request, where uvicorn reads it by h11."""
 GRACE_SECONDS: Final = 10
 """What is under way may take so long when the server stops."""
 SOCKET_BYTES: Final = 64 * 1024
@@ -70,7 +73,8 @@ def _config(app: Starlette) -> uvicorn.Config:
         lifespan="on",
         proxy_headers=False,  # nobody is taken for somebody else
         server_header=False,
-        http=BoundedConnection,
+        limit_concurrency=CONNECTIONS,
+        h11_max_incomplete_event_size=HEAD_BYTES,
         timeout_graceful_shutdown=GRACE_SECONDS,
         ws_max_size=SOCKET_BYTES,
     )

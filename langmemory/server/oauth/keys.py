@@ -1,14 +1,13 @@
-"""Keys of an issuer: found by its metadata, kept for a while, read again when it signs with a new one."""
+"""Keys of an issuer: PyJWT's client reads and caches them, from where the issuer's metadata says."""
 
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable
+from threading import Lock
 from time import monotonic
 from typing import Any, Final
 from urllib.parse import urlsplit
 
-import anyio
 import httpx
 import jwt
 
@@ -23,123 +22,103 @@ ALGORITHMS: Final = (
 
 FRESH_SECONDS: Final = 600.0
 """Keys are read again after it, so that one the issuer has withdrawn ends."""
-USABLE_SECONDS: Final = 3_600.0
-"""So old they may be where the issuer cannot be reached."""
 PAUSE_SECONDS: Final = 10.0
 """Between two readings, whatever keys tokens claim to be signed with."""
 TIMEOUT_SECONDS: Final = 10.0
-"""Of one reading, its metadata included."""
-DOCUMENT_BYTES: Final = 1024 * 1024
+"""Of one request to the issuer."""
 
 logger = logging.getLogger("langmemory.server")
 
 
 class IssuerKeys:
-    """The public keys of an issuer. One event loop uses them."""
+    """The public keys of an issuer. Any thread may ask; one at a time reads."""
 
-    def __init__(self, settings: OAuthSettings, *, clock: Callable[[], float] = monotonic) -> None:
-        self._settings, self._clock = settings, clock
-        self._keys: list[jwt.PyJWK] = []
-        self._read_at = self._tried_at = float("-inf")
-        self._failed = ""
-        self._reading = anyio.Lock()
+    def __init__(
+        self,
+        settings: OAuthSettings,
+        *,
+        fresh_seconds: float = FRESH_SECONDS,
+        pause_seconds: float = PAUSE_SECONDS,
+    ) -> None:
+        self._settings, self._fresh, self._pause = settings, fresh_seconds, pause_seconds
+        self._client: jwt.PyJWKClient | None = None
+        self._failed_at, self._failure = float("-inf"), ""
+        self._reading = Lock()
 
-    async def find(self, kid: str | None) -> jwt.PyJWK | None:
-        """Return the key of an id, or of a token without one the only key; None where there is none.
+    def find(self, kid: str) -> jwt.PyJWK | None:
+        """Return the key of an id; None where the issuer has none that can sign.
 
         Raises:
-            Problem: The issuer cannot be reached, and what is known of its keys is too old.
+            Problem: The issuer cannot be reached, and the key is not among those read last.
         """
-        if self._age() >= FRESH_SECONDS or self._known(kid) is None:
-            async with self._reading:
-                # Another request may have read them meanwhile.
-                if self._age() >= FRESH_SECONDS or self._known(kid) is None:
-                    await self._read_again()
-        found = self._known(kid)
-        if self._age() >= USABLE_SECONDS or (found is None and self._failed):
-            raise Problem(
-                503,
-                "issuer-unreachable",
-                f"The keys of {self._settings.issuer} cannot be read now ({self._failed}), so that its "
-                "tokens cannot be checked. Try again later.",
-                headers={"Retry-After": f"{PAUSE_SECONDS:.0f}"},
-            )
-        return found
+        with self._reading:
+            found = self._cached(kid) or self._read(kid)
+        usable = found is not None and found.public_key_use in (None, "sig")
+        return found if found and usable and found.algorithm_name in ALGORITHMS else None
 
-    def _age(self) -> float:
-        return self._clock() - self._read_at
+    def _cached(self, kid: str) -> jwt.PyJWK | None:
+        cache = None if self._client is None else self._client.jwk_set_cache
+        keys = None if cache is None else cache.get()
+        return None if keys is None else jwt.PyJWKClient.match_kid(keys.keys, kid)
 
-    def _known(self, kid: str | None) -> jwt.PyJWK | None:
-        if kid is None:
-            return self._keys[0] if len(self._keys) == 1 else None
-        return next((one for one in self._keys if one.key_id == kid), None)
-
-    async def _read_again(self) -> None:
-        if self._clock() - self._tried_at < PAUSE_SECONDS:
-            return
-        self._tried_at = self._clock()
+    def _read(self, kid: str) -> jwt.PyJWK | None:
+        if monotonic() - self._failed_at < self._pause:
+            raise self._unreachable()
         try:
-            with anyio.fail_after(TIMEOUT_SECONDS):
-                async with httpx.AsyncClient(timeout=TIMEOUT_SECONDS) as client:
-                    self._keys = await self._read(client)
-            self._read_at, self._failed = self._clock(), ""
-        except (httpx.HTTPError, TimeoutError, ValueError, jwt.PyJWTError) as error:
-            said = str(error) if isinstance(error, ConfigError) else ""
-            self._failed = said or type(error).__name__
+            if self._client is None:
+                self._client = jwt.PyJWKClient(
+                    self._settings.jwks_url or jwks_url_of(self._settings.issuer),
+                    lifespan=self._fresh,
+                    timeout=TIMEOUT_SECONDS,
+                    cooldown_duration=self._pause,
+                )
+            return self._client.get_signing_key(kid)
+        except (jwt.PyJWKClientConnectionError, httpx.HTTPError, ValueError) as error:
+            self._failed_at = monotonic()
+            self._failure = str(error) if isinstance(error, ConfigError) else type(error).__name__
             logger.warning(
-                "oauth_keys_failed issuer=%s reason=%s", self._settings.issuer, self._failed
+                "oauth_keys_failed issuer=%s reason=%s", self._settings.issuer, self._failure
             )
-
-    async def _read(self, client: httpx.AsyncClient) -> list[jwt.PyJWK]:
-        url = self._settings.jwks_url or await self._discovered(client)
-        document = await _document(client, url)
-        if document is None:
-            raise ConfigError(f"there is nothing at {url}")
-        found = jwt.PyJWKSet.from_dict(document)
-        return [
-            one
-            for one in found.keys
-            if one.algorithm_name in ALGORITHMS and one.public_key_use in (None, "sig")
-        ]
-
-    async def _discovered(self, client: httpx.AsyncClient) -> str:
-        issuer = self._settings.issuer
-        for url in metadata_urls(issuer):
-            document = await _document(client, url)
-            if document is None:
-                continue
-            if document.get("issuer") != issuer:
-                raise ConfigError(f"{url} is of the issuer {document.get('issuer')!r:.200}")
-            found = document.get("jwks_uri")
-            if not isinstance(found, str):
-                raise ConfigError(f"{url} names no jwks_uri")
-            check_url(found, "jwks_uri")
-            return found
-        raise ConfigError("no metadata at " + " or ".join(metadata_urls(issuer)))
-
-
-def metadata_urls(issuer: str) -> list[str]:
-    """Return where an issuer may describe itself: RFC 8414, then OpenID Connect."""
-    parts = urlsplit(issuer)
-    root, path = f"{parts.scheme}://{parts.netloc}/.well-known", parts.path.rstrip("/")
-    found = [f"{root}/oauth-authorization-server{path}", f"{root}/openid-configuration{path}"]
-    if path:
-        found.append(f"{parts.scheme}://{parts.netloc}{path}/.well-known/openid-configuration")
-    return found
-
-
-async def _document(client: httpx.AsyncClient, url: str) -> dict[str, Any] | None:
-    """Return a JSON object; None where there is none."""
-    async with client.stream("GET", url, headers={"Accept": "application/json"}) as response:
-        if 300 <= response.status_code < 500:
+            raise self._unreachable() from None
+        except jwt.PyJWTError:  # it has no such key
             return None
-        response.raise_for_status()
-        body = b""
-        async for piece in response.aiter_bytes():
-            body += piece
-            if len(body) > DOCUMENT_BYTES:
-                raise ConfigError(f"{url} is larger than {DOCUMENT_BYTES:,} bytes")
-    found = httpx.Response(200, content=body).json()
-    if not isinstance(found, dict):
-        raise ConfigError(f"{url} is no JSON object")
-    return found
+
+    def _unreachable(self) -> Problem:
+        return Problem(
+            503,
+            "issuer-unreachable",
+            f"The keys of {self._settings.issuer} cannot be read now ({self._failure}), so that its tokens "
+            "cannot be checked. Try again later.",
+            headers={"Retry-After": f"{PAUSE_SECONDS:.0f}"},
+        )
+
+
+def jwks_url_of(issuer: str) -> str:
+    """Return where an issuer's metadata says that its keys are: RFC 8414, then OpenID Connect.
+
+    Raises:
+        ConfigError: There is no metadata, or it is of somebody else or names no keys.
+        httpx.HTTPError: The issuer cannot be reached.
+        ValueError: The metadata is no JSON.
+    """
+    parts = urlsplit(issuer)
+    root, path = f"{parts.scheme}://{parts.netloc}", parts.path.rstrip("/")
+    urls = [
+        f"{root}/.well-known/oauth-authorization-server{path}",
+        f"{root}/.well-known/openid-configuration{path}",
+        f"{root}{path}/.well-known/openid-configuration",
+    ]
+    for url in dict.fromkeys(urls):
+        answer = httpx.get(url, headers={"Accept": "application/json"}, timeout=TIMEOUT_SECONDS)
+        if 300 <= answer.status_code < 500:
+            continue
+        document: Any = answer.raise_for_status().json()
+        metadata = document if isinstance(document, dict) else {}
+        if metadata.get("issuer") != issuer:
+            raise ConfigError(f"{url} is of the issuer {metadata.get('issuer')!r:.200}")
+        found = metadata.get("jwks_uri")
+        if not isinstance(found, str):
+            raise ConfigError(f"{url} names no jwks_uri")
+        check_url(found, "jwks_uri")
+        return found
+    raise ConfigError("no metadata at " + " or ".join(dict.fromkeys(urls)))

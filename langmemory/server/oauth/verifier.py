@@ -6,6 +6,7 @@ from collections.abc import Awaitable, Callable
 from typing import Final, TypeAlias
 
 import jwt
+from starlette.concurrency import run_in_threadpool
 
 from langmemory.server.access import Grant
 from langmemory.server.oauth.claims import InvalidTokenError, grant_of
@@ -33,7 +34,8 @@ def jwt_verifier(settings: OAuthSettings, keys: IssuerKeys | None = None) -> Tok
             raise InvalidTokenError("Its algorithm is none of those that are taken.")
         if str(header.get("typ", "jwt")).lower() not in TYPES:
             raise InvalidTokenError("It is no access token.")
-        key = await known.find(header.get("kid"))
+        kid = header.get("kid")
+        key = await run_in_threadpool(known.find, kid) if isinstance(kid, str) else None
         if key is None:
             raise InvalidTokenError("It is signed with a key that the issuer does not have.")
         try:
