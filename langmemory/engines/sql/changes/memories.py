@@ -21,8 +21,9 @@ from langmemory.engines.sql.background import reflected
 from langmemory.engines.sql.changes.run import ChangeRun, Unchanged
 from langmemory.engines.sql.graph import graph_rows
 from langmemory.engines.sql.records import evidence, removal
-from langmemory.engines.sql.records.items import AT_FIRST, ENDED, find, put
+from langmemory.engines.sql.records.items import ENDED, find, put
 from langmemory.engines.sql.records.removal import column, was_deleted
+from langmemory.engines.sql.tables.facets import AT_FIRST
 from langmemory.engines.sql.tables.times import to_us
 from langmemory.engines.sql.writing import verbatim
 from langmemory.errors import ChangeError, TurnsReadError

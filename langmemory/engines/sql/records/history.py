@@ -9,6 +9,7 @@ from typing import Any, Final, NamedTuple
 
 from langmemory.engines.sql.scope.ownership import open_past, open_run
 from langmemory.engines.sql.tables.connection import Connection
+from langmemory.engines.sql.tables.facets import FLAGS, TIMES, UPKEEP
 from langmemory.engines.sql.tables.namespaces import from_path, to_path
 from langmemory.engines.sql.tables.rows import insert
 from langmemory.engines.sql.tables.times import from_us, maybe_datetime
@@ -17,15 +18,11 @@ from langmemory.values import from_json, to_json
 
 GONE: Final = ("delete", "expire", "forget")
 """Actions after which there is no item."""
-BESIDE_FACETS: Final = (
-    "created_at", "updated_at", "ttl_minutes", "expires_at", "index_fields", "access_count",
-    "accessed_at",
-)  # fmt: skip
-"""Columns of an item, besides its facets, that are kept to put it back."""
 CLAIMS: Final = "claims"
 """Beside the facets of a deletion, or of words that a person put in place of others: what the item
 claimed in the graph until then (`graph_rows.claims_of`)."""
-_UNSHOWN: Final = (*BESIDE_FACETS, "thread_id", "position", CLAIMS)
+_TIMES, _FLAGS = frozenset(TIMES), frozenset(FLAGS)
+_UNSHOWN: Final = (*UPKEEP, "thread_id", "position", CLAIMS)
 WITHDRAWN: Final = "withdrawn"
 """Beside the facets of a change: the evidence it took, as ids of this file; for its undo alone."""
 WHOSE: Final = ("privacy", "owner")
@@ -293,9 +290,9 @@ def shown_facets(facets: Mapping[str, Any] | None) -> dict[str, Any]:
     found: dict[str, Any] = {
         name: kept for name, kept in (facets or {}).items() if name not in _UNSHOWN
     }
-    for name in found.keys() & {"valid_at", "invalid_at", "expired_at"}:
+    for name in found.keys() & _TIMES:
         found[name] = maybe_datetime(found[name])
-    for name in found.keys() & {"pinned", "verified"}:
+    for name in found.keys() & _FLAGS:
         found[name] = bool(found[name])
     return found
 

@@ -20,6 +20,7 @@ from langmemory.engines.sql.scope.filters import Condition
 from langmemory.engines.sql.scope.ownership import visible_to
 from langmemory.engines.sql.tables import sparse
 from langmemory.engines.sql.tables.connection import Connection
+from langmemory.engines.sql.tables.facets import AT_FIRST, FACETS, FLAGS, SHOWN, TIMES
 from langmemory.engines.sql.tables.namespaces import (
     PLACES,
     below,
@@ -31,7 +32,7 @@ from langmemory.engines.sql.tables.namespaces import (
     with_ancestors,
 )
 from langmemory.engines.sql.tables.rows import insert
-from langmemory.engines.sql.tables.times import by_clock, from_us, maybe_datetime
+from langmemory.engines.sql.tables.times import by_clock, from_us
 from langmemory.engines.sql.tables.values import LeafValue
 from langmemory.errors import ChangedMeanwhileError
 from langmemory.ports.candidates import Floats, Ids
@@ -43,13 +44,6 @@ IndexFields = Literal[False] | list[str] | None
 """The indexed fields of an item: the store's fields, nothing, or these paths."""
 
 NO_VECTORS: Final[Floats] = np.empty((0, 0), np.float32)
-
-FACETS: Final = (
-    "kind", "speaker", "owner", "privacy", "status", "priority", "importance", "confidence",
-    "pinned", "verified", "valid_at", "invalid_at", "expired_at", "superseded_by", "thread",
-    "position",
-)  # fmt: skip
-"""Columns a write may set beyond the item itself."""
 
 
 @dataclass(kw_only=True, slots=True)
@@ -87,14 +81,6 @@ class Write:
     updated_us: int | None = None
 
 
-AT_FIRST: Final[Mapping[str, Any]] = {
-    "kind": "semantic", "speaker": None, "owner": None, "privacy": "shared", "status": "active",
-    "priority": "reference", "importance": 0.5, "confidence": 1.0, "pinned": 0, "verified": 0,
-    "valid_at": None, "invalid_at": None, "expired_at": None, "superseded_by": None,
-    "index_fields": None, "expires_at": None,
-}  # fmt: skip
-"""Columns that tell how an item stood, and what they are where nobody set them. The history keeps
-what a change or the end of the item replaced, so that it can be shown as it was at any time."""
 _TOLD: Final = (*(name for name in AT_FIRST if name in FACETS), "created_at")
 
 
@@ -491,27 +477,37 @@ def count_accesses(connection: Connection, uses: Iterable[tuple[int, int, int]])
     )
 
 
-MEMORY_COLUMNS: Final = (
-    "i.id, n.path, i.key, i.value, i.created_at, i.updated_at, i.kind, i.speaker, i.owner, "
-    "i.privacy, i.status, i.priority, i.importance, i.confidence, i.pinned, i.verified, "
-    "i.valid_at, i.invalid_at, i.expired_at, i.superseded_by, t.name, i.position, "
-    "i.access_count, i.accessed_at"
+MEMORY_COLUMNS: Final = ", ".join(
+    {"namespace": "n.path", "thread": "t.name"}.get(name, f"i.{name}") for name in SHOWN
 )
+"""Columns of ``item i``, ``namespace n`` and ``thread t`` that make a `Memory`."""
+FIELDS: Final = tuple({"thread": "thread_id"}.get(name, name) for name in SHOWN)
+"""The names of `MEMORY_COLUMNS` as fields of a `Memory`."""
 
 
 def memory(row: Sequence[Any]) -> Memory:
     """`MEMORY_COLUMNS` as a `Memory`."""
-    value = from_json(row[3])
-    told = value.get("at"), value.get("said_at")
-    return Memory(
-        id=row[0], namespace=from_path(row[1]), key=row[2], value=value, text=readable_text(value),
-        created_at=from_us(row[4]), updated_at=from_us(row[5]), kind=row[6], speaker=row[7],
-        owner=row[8], privacy=row[9], status=row[10], priority=row[11], importance=row[12],
-        confidence=row[13], pinned=bool(row[14]), verified=bool(row[15]),
-        valid_at=by_clock(row[16], *told), invalid_at=by_clock(row[17], *told),
-        expired_at=maybe_datetime(row[18]), superseded_by=row[19], thread_id=row[20],
-        position=row[21], access_count=row[22], accessed_at=maybe_datetime(row[23]),
-    )  # fmt: skip
+    return memory_of(dict(zip(FIELDS, row, strict=True)))
+
+
+def memory_of(columns: dict[str, Any]) -> Memory:
+    """Return a memory from its `FIELDS` as the table has them; the mapping is changed."""
+    value = columns["value"] = from_json(columns["value"])
+    columns["namespace"] = from_path(columns["namespace"])
+    for name in FLAGS:
+        columns[name] = bool(columns[name])
+    for name in _CLOCKED:
+        if columns[name] is not None:
+            columns[name] = from_us(columns[name])
+    for name in ("valid_at", "invalid_at"):
+        columns[name] = by_clock(columns[name], value.get("at"), value.get("said_at"))
+    return Memory(text=readable_text(value), **columns)
+
+
+_CLOCKED: Final = tuple(
+    name for name in TIMES if name in FIELDS and name not in ("valid_at", "invalid_at")
+)
+"""Times that are shown in UTC; the others by the clock of who told them."""
 
 
 def replacing(connection: Connection, ids: Collection[int]) -> dict[Namespace, list[str]]:

@@ -8,8 +8,9 @@ from typing import Any, Final, Literal
 from langmemory.engines.sql.graph import graph_rows
 from langmemory.engines.sql.records import history, runs
 from langmemory.engines.sql.records.evidence import Withdrawn
-from langmemory.engines.sql.records.items import AT_FIRST, FACETS, Batch, Write
+from langmemory.engines.sql.records.items import Batch, Write
 from langmemory.engines.sql.tables.connection import Connection
+from langmemory.engines.sql.tables.facets import AT_FIRST, FACETS, REVISABLE, UPKEEP
 from langmemory.engines.sql.tables.namespaces import intern_thread, to_path
 from langmemory.engines.sql.tables.rows import insert
 from langmemory.types import HistoryAction, Namespace
@@ -96,7 +97,7 @@ def _forget_past(connection: Connection, item: int) -> None:
     )
 
 
-KEPT: Final = (*history.BESIDE_FACETS, *(name for name in FACETS if name != "thread"))
+KEPT: Final = (*UPKEEP, *(name for name in FACETS if name != "thread"))
 """Columns by which, with its namespace, key, value and thread, an item is there again."""
 
 RESTORABLE: Final = (
@@ -227,10 +228,6 @@ def was_deleted(connection: Connection, namespace: Namespace, key: str) -> bool:
     if row is not None and row[0] != WHOLE_NAMESPACE and not runs.is_again(connection, row[1]):
         return True
     return bool(history.forgotten_lives(connection, namespace, key))
-
-
-REVISABLE: Final = tuple(name for name in FACETS if name not in ("thread", "position"))
-"""Columns a run may set; together with the value and ``updated_at`` all that an undo restores."""
 
 
 def column(connection: Connection, item: int, name: str) -> Any:

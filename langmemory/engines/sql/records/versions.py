@@ -9,12 +9,13 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 from langmemory.engines.sql.records import history
-from langmemory.engines.sql.records.items import AT_FIRST, memory, without_heir
+from langmemory.engines.sql.records.items import FIELDS, memory_of, without_heir
 from langmemory.engines.sql.scope import past
 from langmemory.engines.sql.scope.filters import matches
 from langmemory.engines.sql.scope.ownership import open_past, visible_to
 from langmemory.engines.sql.scope.scopes import compile_scope
 from langmemory.engines.sql.tables.connection import Connection
+from langmemory.engines.sql.tables.facets import AT_FIRST, COUNTED
 from langmemory.engines.sql.tables.namespaces import (
     below,
     find,
@@ -23,13 +24,13 @@ from langmemory.engines.sql.tables.namespaces import (
     holds_few,
     to_path,
 )
+from langmemory.engines.sql.tables.schema import ITEM
 from langmemory.engines.sql.tables.times import from_us, to_us
 from langmemory.types import Memory, Namespace, Scope
 from langmemory.values import from_json
 
-_OWN: Final = ("created_at", "updated_at", "access_count", "accessed_at")
-"""Columns that every item has, beside those of `AT_FIRST`."""
-_COLUMNS: Final = (*AT_FIRST, *_OWN)
+_COLUMNS: Final = (*AT_FIRST, *COUNTED)
+_UNUSED: Final = {name: ITEM.column(name).default for name in COUNTED}
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -62,16 +63,15 @@ class Version:
     def memory(self) -> Memory:
         """As it would have been read."""
         was = self.columns
-        return memory(
-            (
-                self.item, self.path, self.key, self.said, was["created_at"], was["updated_at"],
-                was["kind"], was["speaker"], was["owner"], was["privacy"], was["status"],
-                was["priority"], was["importance"], was["confidence"], was["pinned"],
-                was["verified"], was["valid_at"], was["invalid_at"], was["expired_at"],
-                was["superseded_by"], self.thread_id, self.position, was["access_count"],
-                was["accessed_at"],
-            )
-        )  # fmt: skip
+        own = {
+            "id": self.item,
+            "namespace": self.path,
+            "key": self.key,
+            "value": self.said,
+            "thread_id": self.thread_id,
+            "position": self.position,
+        }
+        return memory_of({**{name: was[name] for name in FIELDS if name in was}, **own})  # fmt: skip
 
 
 def versions(
@@ -205,8 +205,7 @@ def _gone(connection: Connection, scope: Scope, known_at: int, now_us: int) -> l
     return [
         Version(
             item=item, path=path, key=key, value=from_json(said), said=said,
-            columns={**AT_FIRST, "created_at": begun, "updated_at": begun, "access_count": 0,
-                     "accessed_at": None},
+            columns={**AT_FIRST, **_UNUSED, "created_at": begun, "updated_at": begun},
             thread=None, thread_id=None, position=None, tokens=None,
         )
         for item, path, key, said, begun in last.values()

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Final
 
+from langmemory.engines.sql.tables.facets import SQL_TYPES
+
 REVISED: Final = (
     "EXISTS (SELECT 1 FROM history h WHERE h.item = i.id AND h.at > ? AND h.facets IS NOT NULL)"
 )
@@ -24,34 +26,9 @@ UNCHANGED: Final = f"coalesce({_NEXT.format('h.before IS i.value', 'i.id')}, TRU
 """Whether the item ``i`` said at a time what it says now."""
 
 
-_NUMBERS: Final = {
-    **dict.fromkeys(
-        (
-            "id",
-            "created_at",
-            "updated_at",
-            "accessed_at",
-            "access_count",
-            "valid_at",
-            "invalid_at",
-            "expired_at",
-            "expires_at",
-            "pinned",
-            "verified",
-            "thread",
-            "position",
-        ),
-        "INTEGER",
-    ),
-    "importance": "REAL",
-    "confidence": "REAL",
-}
-"""Columns that are not texts."""
-
-
 def typed(name: str, found: str) -> str:
     """Return a column that was read from JSON, as the table has it: some databases read a text."""
-    return f"CAST({found} AS {_NUMBERS[name]})" if name in _NUMBERS else f"({found})"
+    return f"CAST({found} AS {SQL_TYPES[name]})" if name in SQL_TYPES else f"({found})"
 
 
 def said(item: str) -> str:

@@ -21,6 +21,10 @@ NUMBERS: Final[tuple[Type, ...]] = ("counter", "serial", "integer", "time", "fla
 Says = Literal["name", "aside"]
 """name: a name that something has. aside: words that speak of memories in passing."""
 
+Part = Literal["name", "content", "upkeep", "facet", "standing", "place"]
+"""Parts of an item. name: what it is known by. content: what it says. upkeep: when it came and was used.
+facet: its value may say it, too. standing: since when and until when it counts. place: in a thread."""
+
 PERSON: Final = "person"
 """What a column is `Column.of` that says whose a row is."""
 
@@ -43,8 +47,8 @@ class Column:
     """The table whose id it holds, or `PERSON`."""
     says: Says | None = None
     """Set on a text that may come from people: forgetting looks there for what is forgotten."""
-    facet: bool = False
-    """A column of an item that a write may set beyond the item itself."""
+    part: Part | None = None
+    """Of a column of an item: see `Part`."""
 
 
 def _column(type: Type, name: str, doc: str = "", **traits: Any) -> Column:
@@ -161,6 +165,10 @@ class Table:
     def column(self, name: str) -> Column:
         """Return a column by its name."""
         return next(column for column in self.columns if column.name == name)
+
+    def parts(self, *parts: Part) -> tuple[Column, ...]:
+        """Return the columns that are these parts of an item, in order."""
+        return tuple(column for column in self.columns if column.part in parts)
 
     def of_type(self, *types: Type) -> tuple[str, ...]:
         """Return the names of the columns of some types, in order."""

@@ -32,6 +32,7 @@ from langmemory.engines.sql.records.items import NAMED, Write, find, put
 from langmemory.engines.sql.records.runs import forgettings, is_blank
 from langmemory.engines.sql.scope.ownership import open_past, visible_to
 from langmemory.engines.sql.tables.connection import Connection
+from langmemory.engines.sql.tables.facets import COUNTED, FACETS, TIMES
 from langmemory.engines.sql.tables.namespaces import (
     below,
     from_path,
@@ -39,6 +40,7 @@ from langmemory.engines.sql.tables.namespaces import (
     intern_thread,
     to_path,
 )
+from langmemory.engines.sql.tables.schema import ITEM
 from langmemory.engines.sql.tables.settings import read_model
 from langmemory.engines.sql.tables.times import from_us, to_us
 from langmemory.engines.sql.transfer import records
@@ -60,15 +62,9 @@ BATCH: Final = 500
 BATCH_CHARACTERS: Final = 4_000_000
 """Fewer items, if their values are this long together: embedding takes some forty bytes a character."""
 
-FACETS: Final = (
-    "kind", "speaker", "owner", "privacy", "status", "priority", "importance", "confidence",
-    "pinned", "verified", "superseded_by", "position", "access_count",
-)  # fmt: skip
-"""Columns that are exported as they are."""
-TIMES: Final = (
-    "created_at", "updated_at", "expires_at", "valid_at", "invalid_at", "expired_at", "accessed_at",
-)  # fmt: skip
-"""Columns that are exported in ISO 8601."""
+_EXPORTED: Final = tuple(name for name in (*FACETS, *COUNTED) if name not in (*TIMES, "thread"))
+"""Columns that are exported as they are; `TIMES` are in ISO 8601."""
+_MAYBE_TIMES: Final = tuple(name for name in TIMES if ITEM.column(name).null)
 
 
 @dataclass(kw_only=True, slots=True)
@@ -137,7 +133,7 @@ def _items(
 ) -> tuple[list[dict[str, Any]], bool]:
     """Return the next items with their history, and whether there may be more."""
     namespaces, bindings = below(prefix)
-    columns = ", ".join(f"i.{name}" for name in (*FACETS, *TIMES))
+    columns = ", ".join(f"i.{name}" for name in (*_EXPORTED, *TIMES))
     visible = visible_to(viewer)
     open_runs: dict[str, bool] = {}
     found: list[dict[str, Any]] = []
@@ -151,7 +147,7 @@ def _items(
         (*bindings, *visible.bindings, state.after, state.last_item),
     ):
         item, path, key, value, index_fields, ttl_minutes, thread, *rest = row
-        facets = dict(zip(FACETS, rest, strict=False))
+        facets = dict(zip(_EXPORTED, rest, strict=False))
         heir = facets["superseded_by"]
         if viewer is not None and heir is not None:
             seen = find(connection, from_path(path), heir, viewer=viewer)
@@ -163,7 +159,7 @@ def _items(
                 f"AND i.position < t.position WHERE t.id = ? AND {visible.sql}",
                 (item, *visible.bindings),
             ).fetchone()[0]
-        times = dict(zip(TIMES, rest[len(FACETS) :], strict=True))
+        times = dict(zip(TIMES, rest[len(_EXPORTED) :], strict=True))
         one = {
             "type": "item",
             "namespace": list(from_path(path)),
@@ -281,7 +277,7 @@ def drafts(indexing: Indexing, rows: Sequence[Mapping[str, Any]]) -> list[Write]
 def _draft(indexing: Indexing, row: Mapping[str, Any]) -> Write:
     try:
         _check_place(row)
-        facets: dict[str, Any] = {name: row[name] for name in FACETS if name in row}
+        facets: dict[str, Any] = {name: row[name] for name in _EXPORTED if name in row}
         facets |= {name: row.get(name) for name in ("speaker", "owner", "superseded_by")}
         times = {name: to_us(datetime.fromisoformat(row[name])) for name in TIMES if name in row}
         columns = {
@@ -295,7 +291,7 @@ def _draft(indexing: Indexing, row: Mapping[str, Any]) -> Write:
         raise ImportFormatError(
             f"The row of item {row.get('key')!r} is not from `langmemory export`: {error!r}."
         ) from error
-    for name in ("valid_at", "invalid_at", "expired_at", "accessed_at", "expires_at"):
+    for name in _MAYBE_TIMES:
         facets[name] = times.get(name)
     facets["thread_name"] = row.get("thread_id")
     write.ttl_minutes, write.facets = row.get("ttl_minutes"), facets

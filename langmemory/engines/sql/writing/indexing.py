@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any, Final, Literal, NamedTuple, TypedDict, cast, get_args
+from typing import Any, Final, Literal, NamedTuple, TypedDict, cast
 
 import numpy as np
 from langchain_core.embeddings import Embeddings
@@ -23,8 +23,10 @@ from langmemory.engines.sql.engine import Engine
 from langmemory.engines.sql.records.items import NO_VECTORS, IndexFields, Write
 from langmemory.engines.sql.tables.connection import MAX_VECTORS, Connection
 from langmemory.engines.sql.tables.namespaces import from_path
+from langmemory.engines.sql.tables.schema import ITEM
 from langmemory.engines.sql.tables.settings import ModelSetting
 from langmemory.engines.sql.tables.sparse import SparseSetting
+from langmemory.engines.sql.tables.table import Column
 from langmemory.engines.sql.tables.times import by_clock, to_us
 from langmemory.engines.sql.tables.values import leaves
 from langmemory.errors import ConfigError, EmbeddingModelMismatchError, VaultError
@@ -37,7 +39,7 @@ from langmemory.recall import vocabulary
 from langmemory.recall.contentless import doing
 from langmemory.recall.sparse_encoders import CheckedEncoder, merged
 from langmemory.resources import is_chunk, searched_text
-from langmemory.types import Kind, Namespace, Priority, Privacy, SearchMode, Status
+from langmemory.types import Namespace, SearchMode
 from langmemory.values import check_keys, from_json, readable_text, to_json
 
 ANONYMOUS_MODEL: Final = "custom"
@@ -357,16 +359,20 @@ def _laid(
     return list(writes)
 
 
-CHOICES: Final[Mapping[str, tuple[str, ...]]] = {
-    "kind": get_args(Kind),
-    "privacy": get_args(Privacy),
-    "status": get_args(Status),
-    "priority": get_args(Priority),
-}
-"""Facets with a fixed set of values."""
-OWN_FACETS: Final = frozenset(
-    (*CHOICES, "speaker", "owner", "importance", "confidence", "pinned", "verified")
-)
+def _allows(column: Column) -> Callable[[Any], bool]:
+    """Return whether a value may say this of a memory."""
+    if column.one_of:
+        return lambda said: isinstance(said, str) and said in column.one_of
+    if column.type == "flag":
+        return lambda said: isinstance(said, bool)
+    if column.type == "real":
+        return lambda said: (
+            isinstance(said, int | float) and not isinstance(said, bool) and 0 <= said <= 1
+        )
+    return lambda said: isinstance(said, str)
+
+
+_OWN_FACETS: Final = {column.name: _allows(column) for column in ITEM.parts("facet")}
 """Facets that a value may name itself."""
 
 
@@ -380,27 +386,18 @@ def facets_of(value: Mapping[str, Any]) -> dict[str, Any]:
     Only entries with a facet's name and a facet's value count; LangMem's ``kind``, the name of a
     schema, is none of ours and changes nothing.
     """
-    if OWN_FACETS.isdisjoint(value):  # as nearly always
+    if _OWN_FACETS.keys().isdisjoint(value):  # as nearly always
         return {}
     if value.get("kind") == VAULT:
         raise VaultError(
             "The kind 'vault' is for secrets, and an item stands in clear in the file, in recall and in "
             "prompts. Store the secret by store.vault.put(namespace, label, secret). Nothing was written."
         )
-    facets: dict[str, Any] = {
-        name: value[name] for name, allowed in CHOICES.items() if value.get(name) in allowed
+    return {
+        name: value[name]
+        for name, allows in _OWN_FACETS.items()
+        if name in value and allows(value[name])
     }
-    for name in ("speaker", "owner"):
-        if isinstance(value.get(name), str):
-            facets[name] = value[name]
-    for name in ("importance", "confidence"):
-        found = value.get(name)
-        if isinstance(found, int | float) and not isinstance(found, bool) and 0 <= found <= 1:
-            facets[name] = found
-    for name in ("pinned", "verified"):
-        if isinstance(value.get(name), bool):
-            facets[name] = value[name]
-    return facets
 
 
 def _texts_at(value: dict[str, Any], fields: Sequence[str]) -> Iterator[str]:
