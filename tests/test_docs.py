@@ -411,13 +411,13 @@ def state_keys(state: type[Any]) -> set[str]:
 @pytest.mark.parametrize(
     ("page", "heading", "names"),
     [
-        ("how-to/recall.md", "option", set(RecallOptions.__annotations__)),
+        ("reference/recall.md", "option", set(RecallOptions.__annotations__)),
         (
             "how-to/agents.md",
             "argument",
             {*signature(MemoryMiddleware).parameters, *NodeOptions.__annotations__} - {"options"},
         ),
-        ("how-to/your-own-graph.md", "key", state_keys(MemoryState)),
+        ("reference/nodes.md", "key", state_keys(MemoryState)),
     ],
 )
 def test_tables_are_complete(page: str, heading: str, names: set[str]) -> None:
