@@ -6,14 +6,16 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from langmemory.compat.langmem import (
-        Prompt,
         create_memory_manager,
         create_memory_searcher,
         create_memory_store_manager,
-        create_multi_prompt_optimizer,
-        create_prompt_optimizer,
         create_thread_extractor,
     )
+    from langmemory.compat.langmem.prompts import Prompt as Prompt
+    from langmemory.compat.langmem.prompts import (
+        create_multi_prompt_optimizer as create_multi_prompt_optimizer,
+    )
+    from langmemory.compat.langmem.prompts import create_prompt_optimizer as create_prompt_optimizer
     from langmemory.config import Config, load_config
     from langmemory.graphs import build_chat_graph, build_reflection_graph
     from langmemory.reflection import ReflectionExecutor, create_procedure_learner
@@ -24,11 +26,10 @@ if TYPE_CHECKING:
 
 __version__ = "0.1.0"
 
-__all__ = [
+__all__ = [  # without the prompt optimizers, which need LangMem: `import *` is to work
     "Config",
     "Memory",
     "MemoryStore",
-    "Prompt",
     "Recall",
     "RecallResult",
     "ReflectionExecutor",
@@ -39,9 +40,7 @@ __all__ = [
     "create_memory_manager",
     "create_memory_searcher",
     "create_memory_store_manager",
-    "create_multi_prompt_optimizer",
     "create_procedure_learner",
-    "create_prompt_optimizer",
     "create_search_memory_tool",
     "create_thread_extractor",
     "load_config",
@@ -53,7 +52,7 @@ _HOMES = {
     "Config": "langmemory.config",
     "Memory": "langmemory.types",
     "MemoryStore": "langmemory.stores",
-    "Prompt": "langmemory.compat.langmem",
+    "Prompt": "langmemory.compat.langmem.prompts",
     "Recall": "langmemory.types",
     "RecallResult": "langmemory.types",
     "ReflectionExecutor": "langmemory.reflection",
@@ -64,9 +63,9 @@ _HOMES = {
     "create_memory_manager": "langmemory.compat.langmem",
     "create_memory_searcher": "langmemory.compat.langmem",
     "create_memory_store_manager": "langmemory.compat.langmem",
-    "create_multi_prompt_optimizer": "langmemory.compat.langmem",
+    "create_multi_prompt_optimizer": "langmemory.compat.langmem.prompts",
     "create_procedure_learner": "langmemory.reflection",
-    "create_prompt_optimizer": "langmemory.compat.langmem",
+    "create_prompt_optimizer": "langmemory.compat.langmem.prompts",
     "create_search_memory_tool": "langmemory.tools",
     "create_thread_extractor": "langmemory.compat.langmem",
     "load_config": "langmemory.config",

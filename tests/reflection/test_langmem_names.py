@@ -4,6 +4,7 @@ thread extractor."""
 from __future__ import annotations
 
 import json
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,7 @@ import langmem
 import pytest
 from langgraph.func import entrypoint
 from langgraph.store.base import BaseStore
+from langmem.prompts.types import AnnotatedTrajectory
 from langmem.utils import NamespaceTemplate as LangMemTemplate
 
 import langmemory
@@ -21,6 +23,7 @@ from langmemory.compat.langmem import (
     create_memory_searcher,
     create_memory_store_manager,
     create_thread_extractor,
+    prompts,
 )
 from langmemory.errors import ConfigError, ExtractionError
 from langmemory.nodes import NamespaceTemplate
@@ -44,7 +47,7 @@ def test_langmems_names_are_where_its_users_look() -> None:
     offered = set(compat.__all__)
     assert offered >= set(short_term.__all__)
     assert (set(langmem.__all__) & offered) <= set(langmemory.__all__)
-    assert set(langmem.__all__) <= offered
+    assert set(langmem.__all__) <= offered | set(prompts.__all__)
 
 
 def test_a_manager_has_what_langmems_has(store: BaseStore) -> None:
@@ -171,10 +174,28 @@ async def test_a_searcher_shows_nobody_what_is_private_to_others(tmp_path: Path)
 
 
 def test_the_import_line_is_all_that_changes() -> None:
-    """Every public name of LangMem but its prompt optimizers can be imported from langmemory."""
-    optimizers = {"Prompt", "create_multi_prompt_optimizer", "create_prompt_optimizer"}
-    for name in set(langmem.__all__) - optimizers:
+    """Every public name of LangMem can be imported from langmemory; the prompt optimizers are its own."""
+    for name in langmem.__all__:
         assert callable(getattr(langmemory, name))
+    for name in ("Prompt", "create_multi_prompt_optimizer", "create_prompt_optimizer"):
+        assert getattr(langmemory, name) is getattr(langmem, name)
+        assert getattr(prompts, name) is getattr(langmem, name)
+    assert prompts.AnnotatedTrajectory is AnnotatedTrajectory
+
+
+def test_without_langmem_its_optimizers_say_what_to_install(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Everything else works without it, `import *` too."""
+    for name in [one for one in sys.modules if one.split(".")[0] == "langmem"]:
+        monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setitem(sys.modules, "langmem", None)
+    with pytest.raises(ImportError, match=r"create_prompt_optimizer is .* pip install langmem"):
+        from langmemory import create_prompt_optimizer  # noqa: F401
+    exec("from langmemory import *", {})
+    exec("from langmemory.compat.langmem import *", {})
+    with pytest.raises(AttributeError, match="no attribute 'nothing'"):
+        _ = prompts.nothing
 
 
 @pytest.mark.parametrize(

@@ -1,16 +1,11 @@
 """LangMem's names: a change from ``langmem`` to langmemory is an import line.
 
 ``from langmem import …`` becomes ``from langmemory import …``, and ``from langmem.short_term import …``
-becomes ``from langmemory.short_term import …``; this module has them all. Arguments and answers are
-LangMem's.
+becomes ``from langmemory.short_term import …``; this module has them all, but for the prompt optimizers,
+which are in `prompts`. Arguments and answers are LangMem's.
 """
 
 from langmemory.compat.langmem.memory_manager import MemoryManager, create_memory_manager
-from langmemory.compat.langmem.prompts import (
-    Prompt,
-    create_multi_prompt_optimizer,
-    create_prompt_optimizer,
-)
 from langmemory.compat.langmem.schemas import ExtractedMemory, Memory
 from langmemory.compat.langmem.searcher import create_memory_searcher
 from langmemory.compat.langmem.short_term import (
@@ -35,7 +30,6 @@ __all__ = [
     "MemoryManager",
     "MemoryPhase",
     "MemoryStoreManager",
-    "Prompt",
     "ReflectionExecutor",
     "RunningSummary",
     "SummarizationNode",
@@ -45,8 +39,6 @@ __all__ = [
     "create_memory_manager",
     "create_memory_searcher",
     "create_memory_store_manager",
-    "create_multi_prompt_optimizer",
-    "create_prompt_optimizer",
     "create_search_memory_tool",
     "create_thread_extractor",
     "summarize_messages",
