@@ -667,7 +667,7 @@ def test_a_message_of_one_character_is_read_like_any_other(one: str) -> None:
 def test_of_a_very_long_message_its_ends_are_read(caplog: pytest.LogCaptureFixture) -> None:
     """The rules read the text before and after a pasted log. They skip the middle, and a log line
     and the extraction say so. Text after a colon there is still somebody else's."""
-    log = "".join(f"12:00:{n % 60:02} worker {n} did its job.\n" for n in range(20_000))
+    log = "".join(f"12:00:{n % 60:02} worker {n} did its job.\n" for n in range(5_000))
     text = f"I live in Rome.\n{log}I live in Oslo.\n{log}My sister Ana lives in Bonn."
     batch = Batch(namespace=("n",), thread_id="t", turns=(turn(text), turn("Hi", key="t2")))
     with caplog.at_level("WARNING", "langmemory.formation"):

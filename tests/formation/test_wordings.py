@@ -9,6 +9,7 @@ import pytest
 from langmemory.engines.sql.rooms.gathering import Gathering
 from tests.formation.cases.worded import MORE, SAME
 from tests.formation.retold import NS, Retelling, told
+from tests.seeds import examples
 
 
 def _told_twice(path: Path, claim: str, one: str, other: str) -> Retelling:
@@ -21,7 +22,8 @@ def _told_twice(path: Path, claim: str, one: str, other: str) -> Retelling:
 def test_two_wordings_of_one_claim_are_one_fact_or_asked_about(tmp_path: Path) -> None:
     """Of two wordings of one claim at least 95 % make one row, or a question, and three quarters a row."""
     rows, neither = 0, []
-    for number, (claim, one, other) in enumerate(SAME):
+    pairs = SAME[:: examples(1, first=4)]
+    for number, (claim, one, other) in enumerate(pairs):
         known = _told_twice(tmp_path / f"{number}.db", claim, one, other)
         if len(known.facts()) == 1:
             rows += 1
@@ -33,8 +35,8 @@ def test_two_wordings_of_one_claim_are_one_fact_or_asked_about(tmp_path: Path) -
         elif not any(review.about == "duplicate" for review in known.store.changes.reviews(NS)):
             neither.append(other)
         known.close()
-    assert len(neither) <= 0.05 * len(SAME), neither
-    assert rows >= 0.75 * len(SAME)
+    assert len(neither) <= 0.05 * len(pairs), neither
+    assert rows >= 0.75 * len(pairs)
 
 
 @pytest.mark.parametrize(("claim", "one", "other"), MORE)

@@ -26,6 +26,7 @@ from langmemory.graphs.reflection import build_reflection_graph
 from langmemory.stores import MemoryStore
 from langmemory.types import Namespace
 from tests.scripted import ScriptedModel
+from tests.seeds import examples
 
 ADA: Namespace = ("memories", "ada")
 NOW = datetime(2026, 6, 1, tzinfo=UTC)
@@ -322,11 +323,11 @@ def _extraction(messages: list[BaseMessage]) -> str:
 
 
 @pytest.mark.parametrize("how", ["rules", "model"])
-def test_ten_nights_over_the_same_talk_leave_no_duplicate(store: MemoryStore, how: str) -> None:
-    """The same talk, told and reflected anew in ten threads with a night after each, is known once."""
+def test_nights_over_the_same_talk_leave_no_duplicate(store: MemoryStore, how: str) -> None:
+    """The same talk, told and reflected anew in several threads with a night after each, is known once."""
     model = ScriptedModel(otherwise=_extraction) if how == "model" else None
     first: list[str] = []
-    for n in range(10):
+    for n in range(examples(10, first=3)):
         told = NOW - timedelta(days=20 - n)
         store.remember(
             ADA, [{"role": "user", "name": "Ada", "content": text} for text in TALK],

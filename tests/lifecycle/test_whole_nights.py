@@ -95,6 +95,7 @@ def test_a_second_night_changes_nothing_and_the_first_is_undone(
     assert store.admin.check() == []
 
 
+@pytest.mark.thorough
 def test_evictions_along_a_chain_of_homes_are_planned_again(store: MemoryStore) -> None:
     """What gave way to an evicted home gives way to the next one instead, which changes memories that a later
     run of the same plan evicts. The task plans anew and goes on until `max_facts` is kept."""

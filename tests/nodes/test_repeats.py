@@ -184,6 +184,7 @@ def test_a_window_of_the_conversation_is_known_again(store: BaseStore) -> None:
     assert len(said(store)) == 12
 
 
+@pytest.mark.thorough
 def test_a_very_long_conversation_is_known_again(tmp_path: Path) -> None:
     """However many messages a client sends anew, none of them is remembered twice."""
     talk = [

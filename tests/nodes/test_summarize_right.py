@@ -32,6 +32,7 @@ from langmemory.short_term import (
     asummarize_messages,
     summarize_messages,
 )
+from tests.seeds import examples
 
 
 class Scribe(FakeMessagesListChatModel):
@@ -429,13 +430,13 @@ def test_an_interrupt_is_not_a_failure() -> None:
 
 @pytest.mark.parametrize("keep_turns", [None, 10])
 def test_a_long_agent_thread_stays_whole_and_within_the_limit(keep_turns: int | None) -> None:
-    """200 turns with parallel tool calls, summarized before every model call: each prompt is within
+    """Many turns with parallel tool calls, summarized before every model call: each prompt is within
     max_tokens, ends with the newest messages, has all calls answered and the person's last message;
     every message is either shown or covered by the summary."""
     dice, model = random.Random(5), Scribe(say="s" * 300)
     messages: list[Any] = [SystemMessage("be kind", id="s")]
     summary: Any = None
-    for turn in range(200):
+    for turn in range(examples(200, first=60)):
         question = HumanMessage("q" * dice.randint(1, 300), id=f"h{turn}")
         messages.append(question)
         for step in range(dice.choice([0, 0, 1, 3])):

@@ -28,7 +28,7 @@ from langmemory.ports.candidates import Floats
 from langmemory.types import Namespace, Scope
 from langmemory.values import to_json
 from tests.children import process_context
-from tests.seeds import examples
+from tests.seeds import examples, seeds
 
 Live = dict[tuple[Namespace, str], tuple[Floats, int]]
 """The expected content of the file: vectors float32[n, dims] and the number in each item's
@@ -192,7 +192,9 @@ def test_any_sequence_of_changes(
         other.engine.close()
 
 
-@pytest.mark.parametrize(("budget", "copy"), [(0, False), (1 << 30, False), (1 << 30, True)])
+@pytest.mark.parametrize(
+    ("budget", "copy"), seeds([(1 << 30, True), (0, False), (1 << 30, False)], first=1)
+)
 def test_many_vectors(tmp_path: Path, budget: int, copy: bool) -> None:
     """With thousands of vectors in packed segments, outdated and deleted ones among them, an
     exact search equals brute force, and one by sign bits always fills its limit, each item with the
@@ -279,6 +281,7 @@ def test_copy_appears_and_stays_right(tmp_path: Path) -> None:
         assert len(ids) == sum(len(vectors) > 0 for vectors, _ in file.live.values())
 
 
+@pytest.mark.thorough
 def test_budgets_of_a_file_that_grows(tmp_path: Path) -> None:
     """The in-memory copies keep to their budgets while the file grows, also in a process that had
     it open all the time; searches stay correct."""

@@ -128,7 +128,7 @@ scopes = st.builds(
 
 
 @given(scope=scopes)
-@settings(max_examples=examples(300, first=75), deadline=None)
+@settings(max_examples=examples(300, first=25), deadline=None)
 def test_an_index_gives_what_the_predicate_lets_through(file: File, scope: Scope) -> None:
     """Where a search may start from a condition, it starts from exactly the items that the
     condition, and no other, holds for; among the kinds asked for, if it is about the status. And
@@ -164,7 +164,7 @@ def test_an_index_gives_what_the_predicate_lets_through(file: File, scope: Scope
     thresholds=st.sampled_from([(8192, 32), (30, 4)]),
     few=st.sampled_from([0, 250]),
 )
-@settings(max_examples=examples(300, first=75), deadline=None)
+@settings(max_examples=examples(300, first=25), deadline=None)
 def test_what_little_a_scope_leaves_is_found(
     file: File, scope: Scope, seed: int, thresholds: tuple[int, int], few: int
 ) -> None:
