@@ -27,9 +27,8 @@ def named_chat_model(name: str, models: ModelsConfig) -> BaseChatModel:
 
         return ChatOllama(
             model=model,
-            base_url=models.ollama_url,
             num_ctx=models.ollama_context_tokens,
-            client_kwargs={"timeout": models.chat_timeout_seconds},
+            **models.ollama_options(models.chat_timeout_seconds),
         )
     keys = [f"models.{key}" for key, value in models if value == name]
     where = f" ({' and '.join(keys)} in the configuration)" if keys else ""

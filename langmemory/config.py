@@ -182,6 +182,16 @@ class ModelsConfig(Section):
         le=3_600,
         description="Seconds to wait for an Ollama chat model to go on answering.",
     )
+
+    def ollama_options(self, timeout_seconds: float) -> dict[str, Any]:
+        """Return where LangChain's models of Ollama ask, and how. Nothing ever closes their clients, so these
+        keep no connection open between calls."""
+        import httpx
+
+        limits = httpx.Limits(max_connections=100, max_keepalive_connections=0)
+        client = {"timeout": timeout_seconds, "limits": limits}
+        return {"base_url": self.ollama_url, "client_kwargs": client}
+
     mock_embeddings: bool = Field(
         default=False,
         description="Replace every embedding model by `mock`, also one the application passes.",

@@ -16,7 +16,8 @@ def installed_models(url: str | None) -> list[str] | None:
     from ollama import Client, ResponseError
 
     try:
-        listed = Client(host=url, timeout=TIMEOUT_SECONDS).list()
+        with Client(host=url, timeout=TIMEOUT_SECONDS) as client:
+            listed = client.list()
     except (ConnectionError, httpx.HTTPError, httpx.InvalidURL, ResponseError):
         return None
     except (ValueError, TypeError):  # no address, no JSON, or JSON of another kind

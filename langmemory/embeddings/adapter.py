@@ -145,11 +145,7 @@ def _from_name(name: str, dims: int | None, config: Config) -> Embeddings | Loca
         if provider == "ollama" and model:
             from langchain_ollama import OllamaEmbeddings  # slow to import, seldom needed
 
-            return OllamaEmbeddings(
-                model=model,
-                base_url=config.models.ollama_url,
-                client_kwargs={"timeout": TIMEOUT_SECONDS},
-            )
+            return OllamaEmbeddings(model=model, **config.models.ollama_options(TIMEOUT_SECONDS))
         return ensure_embeddings(name)
     except Exception as error:  # whatever a provider's constructor raises
         if model and find_spec("langchain") is None:

@@ -29,6 +29,18 @@ class FakeOllama(ThreadingHTTPServer):
         self.silent = threading.Event()
         """Set: the server accepts and never answers, as one does that loads a model for ever."""
         self.stopped = threading.Event()
+        self.opened = 0
+        """Connections so far."""
+        self.closed = threading.Semaphore(0)
+        """Released for each connection that ended."""
+
+    def process_request(self, request: Any, client_address: Any) -> None:
+        self.opened += 1
+        super().process_request(request, client_address)
+
+    def shutdown_request(self, request: Any) -> None:
+        super().shutdown_request(request)
+        self.closed.release()
 
     @property
     def url(self) -> str:
@@ -119,3 +131,13 @@ def test_another_size_than_declared_is_refused(server: FakeOllama) -> None:
     """Pointing a file of 768 dims at a model of 3 fails with both numbers."""
     with pytest.raises(EmbeddingError, match="3 dims, but 768"):
         embedder(server.url, dims=768).embed_documents(["a"])
+
+
+async def test_no_connection_outlives_its_call(server: FakeOllama) -> None:
+    """LangChain never closes its client of Ollama: no connection stays open, sync or async."""
+    model = embedder(server.url)
+    model.embed_documents(["kites"])
+    await model.aembed_documents(["kites"])
+    assert server.opened == 2
+    for _ in range(2):
+        assert server.closed.acquire(timeout=5)
