@@ -16,17 +16,16 @@ from typing import Any, Final
 from langchain_core.messages import BaseMessage
 
 from langmemory.context.notes import ID_CHARS
+from langmemory.languages import LANGUAGES
 
 LONGEST_GROUP: Final = 600
 """Characters within which a bracket full of ids must close. A longer one is shown as it is."""
 
 _HEX = rf"[0-9a-f]{{{ID_CHARS},64}}"
 _LABEL = rf"(?:[MGR]\s{{0,3}}[:：]\s{{0,3}}(?:{_HEX}|id(?![0-9a-z])))"
-_LEAD = (
-    r"(?:see|cf\.?|from|per|via|ids?|cit(?:ed|ing|ation|ations)|sources?|refs?\.?|references?"
-    r"|memory|memories|siehe|vgl\.?|quellen?|ver|v[ée]ase|fuentes?)"
-)
-_JOINT = r"(?:\s{0,3}[,;&/|]\s{0,3}(?:(?:and|und|y)\b)?|\s{1,3}(?:and|und|y)\b|\s)\s{0,3}"
+_LEAD = rf"(?:{'|'.join(LANGUAGES.everywhere.cites)})"
+_AND = rf"(?:{'|'.join(LANGUAGES.everywhere.ands)})\b"
+_JOINT = rf"(?:\s{{0,3}}[,;&/|]\s{{0,3}}(?:{_AND})?|\s{{1,3}}{_AND}|\s)\s{{0,3}}"
 _INSIDE = r"[\s0-9a-fmgruniy:：,;&/|*_`^~\[\]()【】{}<>]"
 """Characters of a group of ids, those between two ids included."""
 _BRACKETS = (r"\[", r"\]"), (r"\(", r"\)"), ("【", "】"), (r"\{", r"\}"), ("<", ">")

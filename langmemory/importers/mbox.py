@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import tomllib
 from collections.abc import Iterator
 from datetime import datetime
 from email import message_from_bytes, policy
@@ -11,11 +10,12 @@ from email.message import EmailMessage
 from email.utils import parseaddr, parsedate_to_datetime
 from functools import cache
 from html.parser import HTMLParser
-from importlib.resources import files
 from typing import BinaryIO, Final
 
 from langmemory.importers.json_stream import MAX_BYTES
 from langmemory.importers.message import ImportedMessage, MessageReader
+from langmemory.importers.words import import_words
+from langmemory.languages.temporal.words import one_of
 
 FROM: Final = b"From "
 """Begins the line before each mail."""
@@ -36,11 +36,8 @@ _INTRODUCES_LONG: Final = re.compile(
 def _copied() -> re.Pattern[str]:
     """Return what Outlook copies below an answer, and every program below what it passes on: the headers of
     another mail, and all that follows."""
-    told = tomllib.loads(files("langmemory.importers").joinpath("mail.toml").read_text("utf-8"))
-    writer, sent = (
-        "|".join(re.escape(word) for one in told.values() for word in one[name])
-        for name in ("from", "sent")
-    )
+    words = import_words()
+    writer, sent = (one_of(each) for each in (words.mail_from, words.mail_sent))
     return re.compile(
         rf"^(?:[-_]{{5,80}}[^\n]{{0,80}}\n\n?)?\*{{0,2}}(?:{writer})\*{{0,2}}[:：][^\n]{{1,300}}\n\n?"
         rf"\*{{0,2}}(?:{sent})\*{{0,2}}[:：].*",

@@ -1,24 +1,22 @@
 """A chat that WhatsApp exported as text, from Android and iPhone, with the dates of several languages.
 
-`whatsapp.toml` has what the application writes beside what people say.
+`importers.words` has what the application writes beside what people say.
 """
 
 from __future__ import annotations
 
 import re
-import tomllib
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cache
-from importlib.resources import files
 from pathlib import Path
-from typing import Any, BinaryIO, Final, Literal
+from typing import BinaryIO, Final, Literal
 
 from langmemory.errors import ImportFormatError
 from langmemory.importers.json_stream import NOT_UTF8, raw_lines
 from langmemory.importers.message import ImportedMessage, MessageReader, stable_id
+from langmemory.importers.words import import_words
 
 Order = Literal["dmy", "mdy", "ymd"]
 """Day, month and year in a date."""
@@ -35,39 +33,14 @@ LOOKED_AT: Final = 20_000
 """Lines from which the order of day and month is told."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Words:
-    """What the application writes, in all languages."""
-
-    omitted: frozenset[str]
-    edited: tuple[str, ...]
-    attached: tuple[str, ...]
-    am: frozenset[str]
-    pm: frozenset[str]
-
-
-@cache
-def _told() -> dict[str, Any]:
-    return tomllib.loads(files("langmemory.importers").joinpath("whatsapp.toml").read_text("utf-8"))
-
-
-@cache
-def _words() -> _Words:
-    told = _told()
-    spoken = [one for one in told.values() if isinstance(one, dict) and "omitted" in one]
-    return _Words(
-        omitted=frozenset(text for one in spoken for text in one["omitted"]),
-        edited=tuple(text for one in spoken for text in one["edited"]),
-        attached=tuple(text for one in spoken for text in one["attached"]),
-        am=frozenset(told["periods"]["am"]),
-        pm=frozenset(told["periods"]["pm"]),
-    )
-
-
-@cache
 def _head() -> re.Pattern[str]:
     """Return what begins a message: day, time, and the rest."""
-    year, month, day = (re.escape(mark) for mark in _told()["dates"]["behind"])
+    return _begins(import_words().behind_dates)
+
+
+@cache
+def _begins(behind_dates: tuple[str, ...]) -> re.Pattern[str]:
+    year, month, day = (re.escape(mark) for mark in behind_dates)
     return re.compile(
         rf"\[?(?P<a>\d{{1,4}})[./\-{year}] ?(?P<b>\d{{1,2}})[./\-{month}] ?(?P<c>\d{{1,4}}){day}?,? +"
         r"(?P<before>[^\d\s\]]{1,4})? ?(?P<hour>\d{1,2})[:.](?P<minute>\d{2})(?:[:.](?P<second>\d{2}))?"
@@ -142,7 +115,7 @@ def _message(
 
 def _without_marks(text: str) -> str:
     """Return what somebody said; nothing where it was a picture, or deleted."""
-    words = _words()
+    words = import_words()
     plain = text.casefold().strip().rstrip(".")
     if (
         plain in words.omitted
@@ -160,7 +133,7 @@ def _time(reader: MessageReader, where: str, head: re.Match[str], order: Order) 
     day, month, year = _parts(head, order)
     hour = int(head["hour"])
     period = (head["before"] or head["after"] or "").casefold().strip().rstrip(".")
-    words = _words()
+    words = import_words()
     if period in words.pm and hour < 12:
         hour += 12
     elif period in words.am and hour == 12:

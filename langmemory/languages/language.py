@@ -113,6 +113,18 @@ class Language:
     """For languages without spaces: function phrases cut out of a query, longest first."""
     articles: frozenset[str] = frozenset()
     """Those that a name may begin with."""
+    titles: frozenset[str] = frozenset()
+    """And the titles: "dr"."""
+    abbreviations: tuple[str, ...] = ()
+    """Words whose point ends no sentence, without it: "Dr"."""
+    letter_headers: tuple[str, ...] = ()
+    """Regular expressions of what begins a line of a letter before a colon: "subject"."""
+    letter_openings: tuple[str, ...] = ()
+    """And of a line by which one begins that somebody else may have written: "forwarded message"."""
+    cites: tuple[str, ...] = ()
+    """Regular expressions of what may stand before what is cited: "see"."""
+    ands: frozenset[str] = frozenset()
+    """What may stand between two things of a list."""
     countries: frozenset[str] = frozenset()
     """Names of countries: who lives in one may live in a town of it as well."""
 

@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import re
-import tomllib
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import cache
-from importlib.resources import files
 from pathlib import Path
 from typing import Any, Final
 
 from langmemory.changes import AddMemory, Change, Facets, UpdateMemory
-from langmemory.languages import detect_language
+from langmemory.importers.words import import_words
+from langmemory.languages import detect_language, is_unspaced
 from langmemory.pluralize import counted
 from langmemory.ports.facts import digest
 from langmemory.seeding.git_log import Commit, commits, cut_off
@@ -150,28 +149,29 @@ def _areas(path: str) -> Iterator[str]:
         yield "/".join(folders[:depth])
 
 
-@cache
-def _patterns() -> tuple[re.Pattern[str], re.Pattern[str]]:
-    """Return what says why, and lines of a message that tell nothing."""
-    told: dict[str, str] = tomllib.loads(
-        files("langmemory.seeding").joinpath("decisions.toml").read_text("utf-8")
-    )
-    trailers = told.pop("trailers")
-    spaced = "|".join(words for language, words in told.items() if language != "zh")
-    return (
-        re.compile(rf"\b(?:{spaced})\b|{told['zh']}", re.IGNORECASE),
-        re.compile(trailers, re.IGNORECASE | re.MULTILINE),
-    )
+_TRAILERS: Final = re.compile(
+    r"^\(?(?:(?:signed-off-by|co-authored-by|reviewed-by|acked-by|tested-by|change-id|cc|git-svn-id"
+    r"|cherry[- ]picked from)\b[: ]|(?:fixes|closes|refs?)(?::| +(?:#|[a-z]+-\d|https?:))).*$",
+    re.IGNORECASE | re.MULTILINE,
+)
+"""Lines of a message that tell nothing of why."""
 
 
 def _without_trailers(message: str) -> str:
     subject, _, body = message.partition("\n")
-    return f"{subject}\n{_patterns()[1].sub('', body)}".strip()
+    return f"{subject}\n{_TRAILERS.sub('', body)}".strip()
 
 
 def says_why(message: str) -> bool:
     """Return whether a commit says why something was done, or what was decided."""
-    return _patterns()[0].search(message) is not None
+    return _decisions(import_words().decisions).search(message) is not None
+
+
+@cache
+def _decisions(patterns: tuple[str, ...]) -> re.Pattern[str]:
+    spaced = "|".join(one for one in patterns if not is_unspaced(one))
+    within = "|".join(filter(is_unspaced, patterns)) or "(?!)"
+    return re.compile(rf"\b(?:{spaced})\b|{within}", re.IGNORECASE)
 
 
 def decision_text(commit: Commit) -> str:

@@ -15,13 +15,9 @@ from langmemory.documents.files import read
 from langmemory.documents.splitting import FRONT_MATTER
 from langmemory.errors import ImportFormatError
 from langmemory.importers.message import stable_id
+from langmemory.importers.words import import_words
 from langmemory.projections.journal.memory_page import is_memory_page
 
-FOLDERS: Final = frozenset(
-    {"notes", "journal", "diary", "memory", "people", "meetings", "daily"}
-    | {"notizen", "tagebuch", "notas", "diario", "笔记", "日记"}
-)
-"""Folders of notes, in several languages."""
 NAMES: Final = frozenset({"memory.md", "user.md"})
 _DAY: Final = re.compile(r"(?<!\d)(\d{4})-(\d{2})-(\d{2})(?!\d)")
 _HEADING: Final = re.compile(r"#{1,6}\s+(.*?)\s*#*$")
@@ -37,7 +33,7 @@ def is_note(name: str) -> bool:
     path = PurePosixPath(name.casefold())
     return (
         path.name in NAMES
-        or not FOLDERS.isdisjoint(path.parts[:-1])
+        or not import_words().note_folders.isdisjoint(path.parts[:-1])
         or _DAY.match(path.name) is not None
     )
 

@@ -21,7 +21,7 @@ from langmemory.formation.rules.clauses import own_sentences
 from langmemory.formation.rules.patterns import GRAMMARS, patterns_of
 from langmemory.formation.rules.reader import speaker_named
 from langmemory.formation.rules.requests import MANNERS, MAX_CHARACTERS, claimed_things
-from langmemory.languages import detect_language, is_unspaced, primary, split_words
+from langmemory.languages import WORLDWIDE, detect_language, is_unspaced, primary, split_words
 from langmemory.ports.facts import Claim, Fact
 
 MAX_WORDS = 5
@@ -36,20 +36,10 @@ _KINDS = {
 }  # fmt: skip
 """Placeholders of `Manners` that say what can be asked for."""
 _AMOUNTS = {"short": "short", "long": "detailed"}
-_VALUES = {
-    "answer_units": {"metric": "metric", "imperial": "imperial"},
-    "address_formality": {"du": "du", "sie": "Sie", "tú": "tú", "usted": "usted"},
-}
 _SAID = ("addressed_as", "not_addressed_as", "answers_with", "answers_without", "answer_tone",
          "answer_currency")  # fmt: skip
 """Relations whose object may be what the person said."""
-_PRONOUNS = re.compile(r"(?:she|he|they|xe|ze|it|any|sie|er|ella|él|elle)(?:/[^\W\d_]{1,6}){1,2}")
 _PLAIN = re.compile(r"[\w'.&+-]+(?: [\w'.&+-]+)*")
-_CONDITION = re.compile(
-    r"\b(?:when\w*|if|unless|until|while|wenn|falls|sobald|solange|cuando|si|mientras|hasta|quand)\b"
-    r"|如果|要是|的时候|的時候|时，|時，",
-    re.IGNORECASE,
-)
 
 
 def bounded(fact: Fact, turns: Sequence[Turn]) -> Iterator[Fact]:
@@ -64,12 +54,19 @@ def bounded(fact: Fact, turns: Sequence[Turn]) -> Iterator[Fact]:
         yield fact
         return
     own = [turn for turn in turns if is_person(turn) and turn.owner == fact.owner]
-    requests = [] if _CONDITION.search(fact.text) else [_request(fact, one, own) for one in asked]
+    requests = [] if _is_conditional(fact.text) else [_request(fact, one, own) for one in asked]
     found = [one for one in requests if one is not None]
     rest = tuple(claim for claim in fact.claims if claim not in asked)
     if rest or len(found) < len(asked):
         yield replace(fact, claims=rest)
     yield from found
+
+
+def _is_conditional(text: str) -> bool:
+    words = "|".join(WORLDWIDE.conditions)
+    return re.search(rf"\b(?:{words})\b", text, re.IGNORECASE) is not None or any(
+        manners.found["conditional"].search(text) for manners in MANNERS.values()
+    )
 
 
 def _request(fact: Fact, claim: Claim, turns: Sequence[Turn]) -> Fact | None:
@@ -116,11 +113,12 @@ def _thing(relation: str, value: str, turns: Sequence[Turn]) -> str | None:
     if relation == "answer_length":
         kinds = (_AMOUNTS[kind] for kind in _AMOUNTS if _is_a(kind, value))
         return "detailed" if folded == "detailed" else next(kinds, None)
-    if relation in _VALUES:
+    if values := [one for manners in MANNERS.values() for one in manners.values.get(relation, ())]:
         words = split_words(value)
-        return next((said for word, said in _VALUES[relation].items() if word in words), None)
+        return next((one for one in values if one.casefold() in words), None)
     if relation == "pronouns":
-        return value if _PRONOUNS.fullmatch(folded) else None
+        first = "|".join(one for manners in MANNERS.values() for one in manners.pronouns)
+        return value if re.fullmatch(rf"(?:{first})(?:/[^\W\d_]{{1,6}}){{1,2}}", folded) else None
     if relation == "answer_language":
         known = folded in claimed_things() or _is_a("language", value)
         return (

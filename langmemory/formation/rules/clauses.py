@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
+from functools import lru_cache
 from itertools import pairwise
 from typing import Literal
 
@@ -13,7 +14,8 @@ from langmemory.formation.batch import MOST_READ
 from langmemory.formation.rules.grammar import TIME
 from langmemory.formation.rules.patterns import Patterns
 from langmemory.formation.times import TimeInText, find
-from langmemory.languages import LANGUAGES
+from langmemory.languages import LANGUAGES, Language, is_unspaced
+from langmemory.languages.temporal.words import TIME_WORDS
 
 MAX_SENTENCE = 300
 """Characters; longer ones are pasted text, lists or logs."""
@@ -22,12 +24,6 @@ TakesBack = Literal["surely", "perhaps"]
 FIRST_TIME = 0xE000
 """Times are written as characters of the private use area from this one on."""
 
-_MONTHS = "|".join(month.capitalize() for month in LANGUAGES["de"].times.months)
-_SENTENCE_END = re.compile(
-    r"(?<!\b[A-Z])(?<!\bDr)(?<!\bMr)(?<!\bMs)(?<!\bMrs)(?<!\bSt)(?<!\bProf)(?<!\bSr)(?<!\bDra)"
-    r"(?<!\be\.g)(?<!\bz\.B)(?<!\d)\.(?=\s|$)"
-    rf"|(?<=\d)\.(?=\s+(?!(?:{_MONTHS})\b)[A-ZÄÖÜ]|$)|[!?…]+|[。！？；]|\n+"
-)
 _QUOTED = re.compile(r"[\"“”„«»「『].*?[\"“”«»」』]|(?<!\w)'.*?'(?!\w)")
 _QUOTATION = re.compile(
     r"\"[^\"\n]{0,600}\"|“[^”\n]{0,600}”|„[^“”\n]{0,600}[“”]|«[^»\n]{0,600}»|「[^」\n]{0,600}」"
@@ -36,14 +32,6 @@ _QUOTATION = re.compile(
 _ASIDE = re.compile(r"\([^()]*\)|（[^（）]*）")
 _QUESTION = re.compile(r"[?？]")
 _COLON = re.compile(r":(?=\s|$)|：|(?<=[\u4e00-\u9fff]):(?!//)")
-_LETTER = re.compile(
-    r"^\W*(?:(?:from|to|cc|bcc|subject|sent|von|an|betreff|gesendet|de|para|asunto|enviado(?: el)?)"
-    r"\s*:\s|(?:发件人|發件人|寄件者|收件人|主题|主題|主旨)\s*[:：])|^\W*"
-    r"(?:original message|forwarded message|begin forwarded|ursprüngliche nachricht|weitergeleitete"
-    r" nachricht|mensaje (?:original|reenviado)|转发邮件|轉寄郵件|原始邮件)\b",
-    re.IGNORECASE,
-)
-"""A line by which a letter begins that somebody else may have written, to the end of the text."""
 _SENTENCE_BEGIN = re.compile(r"(?:.*[.!?…。！？；]\s)?", re.DOTALL)
 _FENCED = re.compile(r"^[^\S\n]*(```|~~~).*?(?:^[^\S\n]*\1|\Z)", re.DOTALL | re.MULTILINE)
 """A block of code, to the end of the text where it is not closed. Spaces of one line only: many
@@ -179,8 +167,8 @@ def _ends(text: str) -> str:
     if len(text) <= MOST_READ:
         return text
     first, last = text[: MOST_READ // 2], text[-(MOST_READ // 2) :]
-    ends = [found.end() for found in _SENTENCE_END.finditer(first)]
-    begins = _SENTENCE_END.search(last)
+    ends = [found.end() for found in sentence_end().finditer(first)]
+    begins = sentence_end().search(last)
     return f"{first[: ends[-1] if ends else 0]}\n{last[begins.end() if begins else len(last) :]}"
 
 
@@ -192,7 +180,7 @@ def own_words(text: str, patterns: Patterns) -> str:
     kept: list[str] = []
     quotes = False
     for line in _FENCED.sub("\n", text).splitlines():
-        if _LETTER.match(line):
+        if _letter(LANGUAGES.everywhere).match(line):
             break
         start, quotes = 0, quotes and bool(line.strip())
         if quotes:
@@ -221,6 +209,35 @@ def _announces(lead: str, patterns: Patterns) -> bool:
     )
 
 
+def sentence_end() -> re.Pattern[str]:
+    """Return what ends a sentence, in any language."""
+    dotted = (words for words in TIME_WORDS.values() if words.dotted_days)
+    months = tuple(month.capitalize() for words in dotted for month in words.months)
+    return _sentence_end(LANGUAGES.everywhere.abbreviations, months)
+
+
+@lru_cache(maxsize=4)
+def _sentence_end(abbreviations: tuple[str, ...], months: tuple[str, ...]) -> re.Pattern[str]:
+    short = "".join(rf"(?<!\b{re.escape(one)})" for one in dict.fromkeys(abbreviations))
+    return re.compile(
+        rf"(?<!\b[A-Z]){short}(?<!\d)\.(?=\s|$)"
+        rf"|(?<=\d)\.(?=\s+(?!(?:{'|'.join(months)})\b)[A-ZÀ-ÖØ-Þ]|$)|[!?…]+|[。！？；]|\n+"
+    )
+
+
+@lru_cache(maxsize=4)
+def _letter(words: Language) -> re.Pattern[str]:
+    """A line by which a letter begins that somebody else may have written, to the end of the text."""
+    headers, within = [], []
+    for one in words.letter_headers:
+        (within if is_unspaced(one) else headers).append(one)
+    return re.compile(
+        rf"^\W*(?:(?:{'|'.join(headers)})\s*:\s|(?:{'|'.join(within) or '(?!)'})\s*[:：])"
+        rf"|^\W*(?:{'|'.join(words.letter_openings)})\b",
+        re.IGNORECASE,
+    )
+
+
 def own_sentences(text: str, patterns: Patterns) -> Iterator[str]:
     """The sentences of a text that are plainly its speaker's own: neither quoted nor pasted."""
     return filter(None, map(plainly_said, sentences(own_words(text, patterns))))
@@ -228,7 +245,7 @@ def own_sentences(text: str, patterns: Patterns) -> Iterator[str]:
 
 def sentences(text: str) -> Iterator[str]:
     start = 0
-    for end in _SENTENCE_END.finditer(text):
+    for end in sentence_end().finditer(text):
         yield text[start : end.end()].strip()
         start = end.end()
     yield text[start:].strip()

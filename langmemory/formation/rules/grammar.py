@@ -173,6 +173,12 @@ class Grammar:
     its_name: str = r"(?!)"
     """How somebody just mentioned is called: "She's called Luna"; group ``name`` or ``name2``."""
     pet_name: str
+    with_mine: str = r"(?!)"
+    """Behind a short answer, what says with whom, before a word for them: "with my"."""
+    verb_behind: str = r"(?!)"
+    """After the first word of a clause, what makes it a name: a verb, "and"."""
+    leaning_things: bool = False
+    """Whether a liked thing with a word of `leaning` is none."""
     died: str
     """A sentence with this names no pet that somebody has. Case-insensitive."""
     no_names: frozenset[str] = frozenset()

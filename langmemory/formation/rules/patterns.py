@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from functools import cached_property, lru_cache
 
-from langmemory.formation.rules.grammar import Gender, Grammar, Rule, one_of
+from langmemory.formation.rules.grammar import CAPITAL, Gender, Grammar, Rule, one_of
 from langmemory.languages import Topic
 
 GRAMMARS: Topic[Grammar] = Topic(Grammar, "rules")
@@ -52,6 +52,12 @@ class Patterns:
     def name(self) -> re.Pattern[str]:
         """Somebody's name."""
         return self.grammar.compiled("{Name}")
+
+    @cached_property
+    def rest_of_answer(self) -> re.Pattern[str]:
+        """What may stand behind a short answer: "Cork, Ireland", "Cork, with my sister"."""
+        company = rf"(?:{self.grammar.with_mine})\s[^\W\d]+"
+        return re.compile(rf"\W*(?:(?<=, )(?:{CAPITAL}|{company}))?\W*")
 
     @cached_property
     def and_(self) -> re.Pattern[str]:

@@ -20,10 +20,6 @@ _GENDERS: tuple[tuple[Gender, str], ...] = (
     ("he", _KIN.format("father|brother|husband|boyfriend|son|uncle|nephew")),
 )
 """Of a role; others may be either."""
-_VERB_BEHIND = re.compile(
-    r"\s+(?:and|und|y|[a-z]+(?:ed|s)|came|rang|got|went|told|said|will|can|had)\b|'s\b"
-)
-"""After the first word of a clause, what makes it a name."""
 _NAME = re.compile(CAPITAL)
 
 
@@ -137,7 +133,7 @@ class Persons:
             elif not name and self._may_be_name(word, before):
                 if self.patterns.before_person.search(before):
                     found.append(Mention(what="named", word=word, name=word))
-                elif before.strip() or _VERB_BEHIND.match(text[match.end() :]):
+                elif before.strip() or self.patterns.verb_behind.match(text[match.end() :]):
                     found.append(Mention(what="stranger", word=word))
             if len(found) > count:
                 end_of_name = match.end()

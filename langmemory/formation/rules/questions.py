@@ -19,8 +19,7 @@ from langmemory.formation.extraction.transcript import spoken
 from langmemory.formation.rules.clauses import plainly_said, sentences
 from langmemory.formation.rules.grammar import CAPITAL
 from langmemory.formation.rules.patterns import Patterns, patterns_of
-from langmemory.formation.rules.reader import ARTICLES
-from langmemory.languages import LANGUAGES, Topic
+from langmemory.languages import LANGUAGES, Language, Topic, is_unspaced
 
 Answer = Literal["name", "word", "time", "yes"]
 """What answers a question: the name of a place, a firm, a person or a language, whose capital stays;
@@ -67,7 +66,8 @@ class Asking:
     """A question that asks the same in return: "You?"."""
     mine: tuple[tuple[str, str], ...]
     """From "your" to "my"."""
-    who: str = "My {kin}"
+    who: str
+    """Whom a question is about that asks for somebody of the one asked: "My {kin}"."""
 
 
 ASKING: Mapping[str, Asking] = Topic(Asking, "questions")
@@ -79,14 +79,10 @@ MAX_ASKING = 2000
 LATEST = timedelta(days=1)
 """So much later a turn still answers the one before it."""
 
-_ASKS = re.compile(
-    r"[?？]\W*$|哪|什么|什麼|\b(?:where|what|who|how|when|which|wo|was|wie|wann|woher|wohin|d[oó]nde|"
-    r"qu[eé]|c[oó]mo|cu[aá]ndo)\b[^.!\n]{0,80}$",
-    re.IGNORECASE,
-)
-"""What the end of a turn that asks has: most turns need no closer look."""
 _END = 200
-"""Characters of it."""
+"""Characters at the end of a turn, by which it asks."""
+_NEAR = 80
+"""And after a word that asks."""
 _QUESTION = re.compile(r"[?？]")
 _CALLED = re.compile(rf"^({CAPITAL}),|,\s*({CAPITAL})\W*$")
 """Who is asked by name."""
@@ -126,7 +122,22 @@ def may_answer(asked: Turn, turn: Turn) -> bool:
     other = asked.speaker.casefold() != turn.speaker.casefold() or asked.role != turn.role
     asks = asked.role == "assistant" or asked.role.casefold() not in NO_PERSON
     soon = timedelta() <= turn.said_at - asked.said_at <= LATEST
-    return other and asks and soon and _ASKS.search(asked.text[-_END:]) is not None
+    return other and asks and soon and _asks_something(asked.text[-_END:])
+
+
+def _asks_something(end: str) -> bool:
+    """Whether the end of a turn may ask: most turns need no closer look."""
+    return (
+        re.search(r"[?？]\W*$", end) is not None
+        or _asking_words(LANGUAGES.everywhere).search(end) is not None
+    )
+
+
+@lru_cache(maxsize=4)
+def _asking_words(words: Language) -> re.Pattern[str]:
+    spaced = "|".join(one for one in words.question_words if not is_unspaced(one))
+    within = "|".join(filter(is_unspaced, words.question_words)) or "(?!)"
+    return re.compile(rf"{within}|\b(?:{spaced})\b[^.!\n]{{0,{_NEAR}}}$", re.IGNORECASE)
 
 
 def completed(asked: Turn, turn: Turn, text: str, code: str) -> str | None:
@@ -257,7 +268,9 @@ def _filled(
     if question.answer == "time" and first in language.stop_words - {*language.times.months}:
         words = words[0].lower() + words[1:]
     if question.answer == "name":
-        first = next((w for w in words.casefold().split() if w not in ARTICLES), "")
+        first = next(
+            (w for w in words.casefold().split() if w not in LANGUAGES.everywhere.articles), ""
+        )
         names = {name.casefold() for one in turns for name in one.speaker.split()[:1]}
         if not first or first in patterns.grammar.not_names or first in names:
             return None

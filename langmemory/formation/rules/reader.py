@@ -35,11 +35,6 @@ _PRIVATE = re.compile("[\ue000-\uf8ff]")
 _REST_OF_DATE = re.compile(r"\s*\d")
 """Of "30 February" and "February 30", which there are not, only a part is read as a time."""
 
-_REST_OF_ANSWER = re.compile(
-    rf"\W*(?:(?<=, )(?:{CAPITAL}|(?:with my|mit mein\w*|con mis?)\s[^\W\d]+))?\W*"
-)
-"""Behind a short answer: "Cork, Ireland", "Cork, with my sister"."""
-
 _FRACTION = re.compile(r"[.,:]\d")
 _APART = re.compile(r"[,;–—]\s*[a-zà-ÿ]")
 """Between a statement and a time that is one of something else."""
@@ -53,9 +48,6 @@ _WORDS_OF_DOING = 9
 """Words of something somebody likes to do; longer ones are half a story."""
 
 CONFIDENCE = 0.85
-ARTICLES = frozenset(("the", "la", "el", "los", "las", "der", "die", "das", "den", "dem"))
-"""May begin the name of a place or an organisation."""
-TITLES = frozenset(("dr", "prof", "mr", "mrs", "ms", "herr", "frau", "sr", "sra", "dra"))
 STATES = frozenset(("lives_in", "works_at", "workplace"))
 """Relations that "today" and "this week" make a thing of the moment: "I'm working at Joe's today"."""
 HABITS = frozenset(("diet", "does_not_eat"))
@@ -201,7 +193,9 @@ class Reader:
             match = pattern.match(text if rule.whole else rest)
             if match is None or self.patterns.denied.match(match.string, match.end()):
                 continue
-            if self._to_the_end and not _REST_OF_ANSWER.fullmatch(match.string, match.end()):
+            if self._to_the_end and not self.patterns.rest_of_answer.fullmatch(
+                match.string, match.end()
+            ):
                 continue
             made = list(self._made(rule, match, clause, subject or self.me))
             yield from made
@@ -420,7 +414,7 @@ class Reader:
         is_day = day in weekdays or day.removesuffix("s") in weekdays
         if is_day or self.patterns.not_things.match(item) is not None:
             return False
-        return self.grammar.code != "en" or self.patterns.leaning.search(item) is None
+        return not self.grammar.leaning_things or self.patterns.leaning.search(item) is None
 
     def _objects(
         self, rule: Rule, groups: dict[str, str], clause: Clause, *, is_me: bool, behind: str
@@ -592,8 +586,10 @@ def _has_a_name(words: list[str]) -> bool:
 
 def _first(name: str) -> str:
     """The first word that is no article and no title, case-folded."""
-    words = name.casefold().split()
-    return next((w for w in words if w not in ARTICLES and w.rstrip(".") not in TITLES), "")
+    words, known = name.casefold().split(), LANGUAGES.everywhere
+    return next(
+        (w for w in words if w not in known.articles and w.rstrip(".") not in known.titles), ""
+    )
 
 
 def _clean(text: str) -> str:

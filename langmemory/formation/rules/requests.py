@@ -93,6 +93,12 @@ class Manners:
     claimed: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """What a thing is called in claims, whatever the language, to the words for it, case-folded: what
     was asked for in one language is taken back in another."""
+    conditional: str = r"(?!)"
+    """A statement of a model with this asks for something on a condition."""
+    values: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """Of a relation, the only objects there are, as a statement has them."""
+    pronouns: tuple[str, ...] = ()
+    """The first of the pronouns somebody may go by: "she" of "she/her"."""
     no_names: frozenset[str] = frozenset()
     """What nobody is called beside `ordinary_words`, case-folded: "Call me ASAP"."""
     placeholders: Mapping[str, str]
@@ -121,7 +127,7 @@ class Manners:
         edge = (r"(?<!\w)(?:", r")(?!\w)") if self.spaced else ("(?:", ")")
         names = (
             "for_good", "habit", "company", "fillers", "leads", "polite", "tags", "when", "somewhere",
-            "unclear", "elsewhere", "tasks",
+            "unclear", "elsewhere", "tasks", "conditional",
         )  # fmt: skip
         whole = {name: getattr(self, name).join(edge) for name in names}
         whole |= {"splits": self.splits, "ands": self.ands}

@@ -23,8 +23,6 @@ from langmemory.languages.temporal.words import TIME_WORDS, Edge, TimeWords, Uni
 Window = tuple[datetime, datetime]
 """``[since, until)``."""
 
-ARTICLES = r"(?:(?:the|dem|den|der|zum|el|la)\s+)?"
-"""Of what may stand between a preposition and a date."""
 LETTERS = re.compile(r"[^\W\d]+")
 
 _YEAR = re.compile(r"(?<!\d)(19\d\d|20\d\d)(?!\d)")
@@ -34,7 +32,6 @@ EARLIEST = datetime(1970, 1, 1, tzinfo=UTC)
 """Where "before May" begins."""
 UPPER: frozenset[Edge] = frozenset(("until", "before"))
 """What is looked for was said before the end."""
-_BESIDE_DAY = re.compile(rf"[\s,.]*{ARTICLES}")
 _THIRDS = {"first": (0, 1), "middle": (1, 2), "last": (2, 3)}
 _NEAR = 8
 """At most so many characters stand between the two parts of "Friday of June"."""
@@ -148,7 +145,7 @@ def _shifted(folded: str, named: Named, known: TimeWords, now: datetime) -> Wind
         found = (
             _counted(pattern, known).match(after)
             if not known.spaced
-            else _counted(rf"{pattern}\s+{ARTICLES}$", known).search(before)
+            else _counted(rf"{pattern}\s+{known.query.article}$", known).search(before)
         )
         if found:
             number = found["n"]
@@ -410,7 +407,7 @@ def _is_verb(text: str, folded: str, name: re.Match[str], known: TimeWords) -> b
     led_by = known.query.verbs.get(name[0])
     if led_by is None or name[0] not in LETTERS.findall(text):  # not written small
         return False
-    before = re.sub(rf"\b{ARTICLES}$", "", folded[: name.start()])
+    before = re.sub(rf"\b{known.query.article}$", "", folded[: name.start()])
     edges = (word for words in known.query.edges.values() for word in words)
     return not led({*led_by, *known.query.last, *edges}, before)
 
@@ -427,8 +424,8 @@ def is_range(folded: str, first: Named, second: Named, known: TimeWords) -> bool
     """Whether two dates are the ends of a range: "between May and July"."""
     before, between = folded[: first.start], folded[first.end : second.start]
     return any(
-        compiled(rf"\s*(?:{joiner})\s*{ARTICLES}").fullmatch(between)
-        and (not opener or compiled(rf"\b(?:{opener})\s+{ARTICLES}$").search(before))
+        compiled(rf"\s*(?:{joiner})\s*{known.query.article}").fullmatch(between)
+        and (not opener or compiled(rf"\b(?:{opener})\s+{known.query.article}$").search(before))
         for opener, joiner in known.query.ranges.items()
     )
 
@@ -448,7 +445,7 @@ def edge_of(before: str, after: str, known: TimeWords) -> Edge | None:
     if not known.spaced:
         after = _without_part(after, known)
     for edge, words in known.query.edges.items():
-        if _reads(_patterns(words, known.query.between, not known.spaced), before, after, known):
+        if _reads(_patterns(words, known), before, after, known):
             return edge
     for edge in known.query.edges:
         if _reads(_far_side(edge, known), after, before, known):
@@ -480,7 +477,7 @@ def part_of(window: Window, before: str, after: str, edge: Edge | None, known: T
     since, until = window
     text = after if not known.spaced else before
     for part, pattern in known.query.parts.items():
-        if _part(pattern, not known.spaced).search(text):
+        if _part(pattern, known).search(text):
             if (edge, part) == ("before", "last"):
                 return until, until
             if (edge, part) == ("after", "first"):
@@ -500,13 +497,14 @@ def _reads(pattern: re.Pattern[str], side: str, other: str, known: TimeWords) ->
 
 
 @lru_cache(maxsize=64)
-def _patterns(words: tuple[str, ...], between: str, unspaced: bool) -> re.Pattern[str]:
+def _patterns(words: tuple[str, ...], known: TimeWords) -> re.Pattern[str]:
     """What stands before a date; in a script without spaces, behind it."""
     alternatives = "|".join(words) or "(?!)"
-    if unspaced:
+    if not known.spaced:
         return re.compile(rf"^(?:{alternatives})")
+    between, article = known.query.between, known.query.article
     return re.compile(
-        rf"(?:^|(?<=[\s¿¡(\"“„]))(?:{alternatives})[\s,]+{ARTICLES}(?:{between}\s+)?{ARTICLES}$"
+        rf"(?:^|(?<=[\s¿¡(\"“„]))(?:{alternatives})[\s,]+{article}(?:{between}\s+)?{article}$"
     )
 
 
@@ -523,16 +521,16 @@ def _other(pattern: str, between: str, unspaced: bool) -> re.Pattern[str]:
 
 
 @lru_cache(maxsize=64)
-def _part(pattern: str, unspaced: bool) -> re.Pattern[str]:
-    if unspaced:
+def _part(pattern: str, known: TimeWords) -> re.Pattern[str]:
+    if not known.spaced:
         return re.compile(rf"^(?:{pattern})")
-    return re.compile(rf"(?<!\w)(?:{pattern})[\s-]+{ARTICLES}$")
+    return re.compile(rf"(?<!\w)(?:{pattern})[\s-]+{known.query.article}$")
 
 
 def _without_part(text: str, known: TimeWords) -> str:
     """The text beside a date without "the end of" and the like."""
     for pattern in known.query.parts.values():
-        found = _part(pattern, not known.spaced).search(text)
+        found = _part(pattern, known).search(text)
         if found:
             return text[found.end() :] if not known.spaced else text[: found.start()]
     return text
@@ -543,6 +541,6 @@ def _without_weekday(before: str, known: TimeWords) -> str:
     if not known.spaced:
         return before
     days = list(any_name(known.day_names).finditer(before))
-    if not days or not _BESIDE_DAY.fullmatch(before, days[-1].end()):
+    if not days or not compiled(rf"[\s,.]*{known.query.article}").fullmatch(before, days[-1].end()):
         return before
     return before[: days[-1].start()]

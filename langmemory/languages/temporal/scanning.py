@@ -24,13 +24,6 @@ from langmemory.languages.temporal.words import Form, Role, TimeWords, anchor, f
 
 _YEAR = re.compile(r"(?:19|20)\d\d")
 
-_PART_OF_DATE = re.compile(r"\d\s*(?:\.|st|nd|rd|th|日|号|號)?\s*(?:of\s+|de\s+)?\Z", re.IGNORECASE)
-_REST_OF_DATE = re.compile(
-    r"\s*(?:the\s+)?\d{1,2}(?!\d|[:：点點時时]|\s*[ap]\.?m)|\s*[一二三四五六七八九十]+[日号號]",
-    re.IGNORECASE,
-)
-"""Of "31 June" and "February 30, 2020", which there are not, the month alone is no time."""
-
 CONTEXT_CHARACTERS = 40
 """How far before a time its prepositions may reach."""
 
@@ -93,8 +86,10 @@ def _candidate(
         prefer = "past"
     groups = {name for name, value in match.groupdict().items() if value}
     if "month" in groups and "day" not in groups:
-        rest = None if "year" in groups else _REST_OF_DATE.match(text, end)
-        if rest or _PART_OF_DATE.search(text, max(0, start - CONTEXT_CHARACTERS), start):
+        rest = None if "year" in groups else _regex(words.rest_of_date).match(text, end)
+        if rest or _regex(words.part_of_date).search(
+            text, max(0, start - CONTEXT_CHARACTERS), start
+        ):
             return None
     span = read(match, form, words, said_at, prefer)
     if span is None:

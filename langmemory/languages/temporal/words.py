@@ -77,6 +77,8 @@ class QueryWords:
     latest", in a script without spaces "截至5月14日"."""
     between: str = r"(?!)"
     """Regular expression of what may stand between these words and the date: "by noon on 14 May"."""
+    articles: tuple[str, ...] = ()
+    """Words that may stand between a preposition and the date."""
     parts: Mapping[Part, str] = field(default_factory=dict)
     """Regular expressions of what takes a third of the following month, season or year ("the end of");
     in a script without spaces of that before it."""
@@ -96,6 +98,11 @@ class QueryWords:
     small; behind those for an edge or the past it is none either."""
     day_first: bool = True
     """Whether 5/7/2023 is 5 July; with points it always is."""
+
+    @property
+    def article(self) -> str:
+        """Return a pattern of an article, or of none, with the white space behind it."""
+        return rf"(?:(?:{'|'.join(self.articles)})\s+)?" if self.articles else ""
 
     @property
     def edges(self) -> Mapping[Edge, tuple[str, ...]]:
@@ -143,7 +150,7 @@ class Tenses:
         return "future" if has(self.present) else None
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@dataclass(frozen=True, kw_only=True, slots=True, eq=False)
 class TimeWords:
     """Words are matched whatever their case; those of tables are plain, the rest are regular
     expressions without groups, but for ``clock``."""
@@ -213,6 +220,12 @@ class TimeWords:
     """Words that are names of months only when written with a capital or after a preposition."""
     short: frozenset[str] = frozenset()
     """Words that are a weekday only when written with a capital."""
+    dotted_days: bool = False
+    """Whether a day before a month has a point: "3. März"."""
+    part_of_date: str = r"\d\s*\.?\s*\Z"
+    """What shows, before a month, that a day belongs to it: "the 31st of"."""
+    rest_of_date: str = r"\s*\d{1,2}(?!\d|[:：]|\s*[ap]\.?m)"
+    """And behind it."""
     other_words: frozenset[str] = frozenset()
     """Names of the calendar that are other words more often: "may"."""
     forms: tuple[Form, ...] = ()

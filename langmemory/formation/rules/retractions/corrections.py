@@ -112,7 +112,7 @@ def _fits(held: Held, new: str, frame: Frame) -> bool:
         return any(c.isdigit() for c in new)
     if held.claim.object_is_entity and relation.object != "thing":
         return new[:1].isupper()
-    return frame.code == "de" or new[:1].isupper() == about[:1].isupper()
+    return LANGUAGES[frame.code].capital_nouns or new[:1].isupper() == about[:1].isupper()
 
 
 def _is_dated(text: str, frame: Frame) -> bool:

@@ -73,6 +73,8 @@ class Frame:
     to_me: str
     others: Mapping[str, tuple[str, str, str]] = field(default_factory=dict)
     """"he" and "she" of somebody else: the subject, the possessive, the object."""
+    cased: bool = False
+    """Whether `me`, `my` and `to_me` tell capital letters."""
     it: str
     """A pronoun that stands for a thing."""
     them: str
@@ -85,6 +87,14 @@ class Frame:
     """What may stand between the word for a thing and its name: "the trip to Rome"."""
     nouns: Mapping[str, str] = field(default_factory=dict)
     """Of a relation, the words a fact of it may be called by: "job"."""
+    noun_leads: tuple[str, ...] = ()
+    """What may stand before such a word in place of an article: "quit"."""
+    plan_stem: str = r"(?!)"
+    """How the object of a plan begins, in groups its verb without and with a last silent letter."""
+    plan_forms: str = ""
+    """The verb as it is denied: ``<verb>``, ``<last>`` letter of it, ``<end>``."""
+    and_: str = r"(?!)"
+    """What joins two names as it joins two clauses."""
     plans: tuple[tuple[str, str, str], ...] = ()
     """Of a plan whose object has a word of the first, the nouns it may be called by, and its verbs as
     they are negated."""
@@ -105,6 +115,9 @@ class Frame:
     """One by which the speaker's spouse is."""
     forms: tuple[str, ...] = ()
     """Endings a word may take."""
+    endings_of_words: str = r"(?!)"
+    """What is taken off a word before that; of a short one, `short_ending`."""
+    short_ending: str = ""
     denied: re.Pattern[str] = NEVER
     """What denies a clause."""
     changes: re.Pattern[str] = NEVER

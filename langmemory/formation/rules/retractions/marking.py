@@ -17,6 +17,8 @@ Mention = Literal["named", "noun", "pronoun", "none"]
 """How a clause speaks of the object of a fact: by its name, as "the job", as "it", not at all."""
 
 _WORD = re.compile(r"\w[\w'-]*")
+_SHORT = 4
+"""Letters of a word that has one ending at most."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -85,7 +87,7 @@ def marked(clause: str, held: Held, frame: Frame, *, kin: str, latest: bool) -> 
 
 def _others(text: str, names: Names, frame: Frame, *, latest: bool) -> str:
     """With marks for the subject."""
-    me, my, to_me = (re.compile(one, re.IGNORECASE if frame.code != "en" else 0) for one in
+    me, my, to_me = (re.compile(one, 0 if frame.cased else re.IGNORECASE) for one in
                      (frame.me, frame.my, frame.to_me))  # fmt: skip
     if names.subject is None:
         text = to_me.sub(M, my.sub(P, me.sub(S, text)))
@@ -123,19 +125,21 @@ def _names(held: Held, frame: Frame, kin: str) -> Names:
     article = rf"\b(?:{frame.articles})"
     space = r"\s*" if not frame.spaced else " "
     of = rf"(?:(?:{nouns})\b(?:{space}{frame.between})?,?{space})?" if nouns else ""
+    leads = "".join(f"|(?<={one} )" for one in frame.noun_leads)
     behind = rf"(?:,?{space}(?:{nouns})\b)?" if nouns else ""
     if core and frame.spaced:
         named = rf"(?:{article} (?:{frame.my} )?)?(?:[a-z]+ )??{of}(?<!\w){core}{behind}"
         named = rf"(?:{article} )?{of}(?<!\w){core}{behind}(?:{_follow(held, frame)})"
     else:
         named = core
+    called = rf"(?:{frame.articles})(?:{nouns})"
+    if frame.spaced:
+        called = rf"(?:{article} (?:[a-z]+ )?{leads})(?:{nouns})\b"
     return Names(
         subject=subject,
         object=re.compile(named, re.IGNORECASE) if named else None,
-        noun=re.compile(rf"(?:{article} (?:[a-z]+ )?|(?<=of )|(?<=from )|(?<=at )|(?<=quit )|(?<=left "
-            rf"))(?:{nouns})\b" if frame.spaced else rf"(?:{frame.articles})(?:{nouns})",
-                        re.IGNORECASE) if nouns else None,
-    )  # fmt: skip
+        noun=re.compile(called, re.IGNORECASE) if nouns else None,
+    )
 
 
 def _follow(held: Held, frame: Frame) -> str:
@@ -196,7 +200,9 @@ def _spelled(text: str, frame: Frame, *, is_name: bool) -> str:
         joined = r"\.? ".join(map(re.escape, words))
         return "|".join(dict.fromkeys([rf"{joined}\b", *(rf"{re.escape(one)}\b" for one in parts)]))
     last = words[-1]
-    stem = re.sub(r"(?:ies|y|ing|es|s|e)$", "", last) if len(last) > 4 else last.removesuffix("s")
-    forms = "|".join((*frame.forms, "y", "ies"))
+    stem = last.removesuffix(frame.short_ending)
+    if len(last) > _SHORT:
+        stem = re.sub(rf"(?:{frame.endings_of_words})$", "", last)
+    forms = "|".join(frame.forms)
     before = "".join(rf"{re.escape(word)} " for word in words[:-1])
     return rf"{before}{re.escape(stem)}(?:{stem[-1]}?(?:{forms}))?\b"

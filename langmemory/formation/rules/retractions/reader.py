@@ -174,7 +174,7 @@ class _Reading:
             if (
                 self.frame.spaced
                 and len(part.split()) <= _WORDS_OF_NAME
-                and " and " in joint[0].lower()
+                and re.search(self.frame.and_, joint[0], re.IGNORECASE)
             ):
                 continue
             yield part
@@ -264,7 +264,7 @@ class _Reading:
             for ending, pattern in _endings_for(self.frame.code, held.kind, held.relation):
                 matched = pattern.match(one.text)
                 if matched is None or (
-                    passing and (" not " in matched[0] or "*" in ending.relations)
+                    passing and (self._denied(matched[0]) or "*" in ending.relations)
                 ):
                     continue
                 if "O}" in ending.pattern and one.mention == "none" and "§O" in matched[0]:
@@ -275,6 +275,9 @@ class _Reading:
                     return hit
                 found = found or hit
         return found or self._unplanned(clause, held)
+
+    def _denied(self, text: str) -> bool:
+        return FRAMES.everywhere.denied.search(text) is not None
 
     def _position(self, clause: str, held: Held) -> _Hit | None:
         """Who works somewhere as something, and names that alone: "I'm not a nurse any more"."""
@@ -302,14 +305,15 @@ class _Reading:
         if held.kind not in ("plan", "decision"):
             return None
         me = re.sub(self.frame.me, "§S", clause)
-        own = re.match(r"(?:to )?([a-z]{3,}?)(e?)\b", held.claim.object)
+        own = re.match(self.frame.plan_stem, held.claim.object)
         meant = [
             v
             for words, _, v in self.frame.plans
             if re.search(words, held.claim.object, re.IGNORECASE)
         ]
-        if own is not None and self.frame.code == "en":
-            meant.append(rf"(?:going to )?{own[1]}(?:{own[1][-1]}?ing|{own[2]})\b")
+        if own is not None:
+            forms = self.frame.plan_forms.replace("<verb>", own[1])
+            meant.append(forms.replace("<last>", own[1][-1]).replace("<end>", own[2]))
         for verbs in meant:
             pattern = self.frame.parts["unplanned"].replace("<verbs>", verbs)
             matched = self.frame.compiled(pattern).match(me)
@@ -379,7 +383,7 @@ class _Reading:
         never = hit.never or (
             not hit.died
             and FRAMES.everywhere.changes.search(clause) is None
-            and FRAMES.everywhere.denied.search(clause) is not None
+            and self._denied(clause)
         )
         if self._is_said(held, changed=cues().changed.search(clause) is not None):
             return
