@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import ast
+import io
+import tokenize
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -16,26 +18,29 @@ GROUP = "source"
 
 @dataclass(frozen=True, kw_only=True)
 class Source:
-    """A module's statements that import, wherever in it they stand, and its strings but docstrings."""
+    """A module's statements that import, wherever in it they stand, and its words."""
 
     imports: Sequence[ast.Import | ast.ImportFrom]
-    strings: Sequence[str]
+    literals: Sequence[str]
+    """Its strings as they are written, escapes and all, but docstrings."""
+    names: frozenset[str]
+    """Its names, in small letters."""
 
 
 @cache
 def source(module: Path) -> Source:
     """Parse a module."""
-    nodes = [*ast.walk(ast.parse(module.read_text("utf-8")))]
-    notes = {id(node.value) for node in nodes if isinstance(node, ast.Expr)}
+    text = module.read_text("utf-8")
+    nodes = [*ast.walk(ast.parse(text))]
+    notes = {
+        (node.value.lineno, node.value.col_offset) for node in nodes if isinstance(node, ast.Expr)
+    }
+    tokens = [*tokenize.generate_tokens(io.StringIO(text).readline)]
+    strings = (tokenize.STRING, getattr(tokenize, "FSTRING_MIDDLE", tokenize.STRING))
     return Source(
         imports=[node for node in nodes if isinstance(node, ast.Import | ast.ImportFrom)],
-        strings=[
-            node.value
-            for node in nodes
-            if isinstance(node, ast.Constant)
-            and isinstance(node.value, str)
-            and id(node) not in notes
-        ],
+        literals=[one.string for one in tokens if one.type in strings and one.start not in notes],
+        names=frozenset(one.string.casefold() for one in tokens if one.type == tokenize.NAME),
     )
 
 

@@ -228,9 +228,8 @@ def _sentence_end(abbreviations: tuple[str, ...], months: tuple[str, ...]) -> re
 @lru_cache(maxsize=4)
 def _letter(words: Language) -> re.Pattern[str]:
     """A line by which a letter begins that somebody else may have written, to the end of the text."""
-    headers, within = [], []
-    for one in words.letter_headers:
-        (within if is_unspaced(one) else headers).append(one)
+    headers = [one for one in words.letter_headers if not is_unspaced(one)]
+    within = [one for one in words.letter_headers if is_unspaced(one)]
     return re.compile(
         rf"^\W*(?:(?:{'|'.join(headers)})\s*:\s|(?:{'|'.join(within) or '(?!)'})\s*[:：])"
         rf"|^\W*(?:{'|'.join(words.letter_openings)})\b",
