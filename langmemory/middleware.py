@@ -275,12 +275,9 @@ def _own(state: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def _texts(state: Mapping[str, Any], name: str) -> tuple[str, str]:
-    """Core memory and memory block of the middleware of this name; in a run that an earlier version
-    began, what stands in the state."""
+    """Return core memory and memory block of the middleware of this name."""
     internal: InternalState = state.get(INTERNAL) or InternalState()
-    if "texts" in internal:
-        return internal.get("core_texts", {}).get(name, ""), internal["texts"].get(name, "")
-    return state.get("core_memory") or "", (state.get("memory_block") or {}).get("text", "")
+    return internal.get("core_texts", {}).get(name, ""), internal.get("texts", {}).get(name, "")
 
 
 def _said(state: Mapping[str, Any], end: int | None = None) -> list[AnyMessage] | None:

@@ -92,34 +92,26 @@ def latest_usage(before: list[Usage], new: list[Usage]) -> list[Usage]:
     return counts[-USAGE_LIMIT:]
 
 
-class EarlierState(TypedDict, total=False):
-    """The keys that versions before 0.2 kept at the top level. Such checkpoints are read, nothing is written
-    here any more; see `InternalState` for what each is."""
+class InternalState(TypedDict, total=False):
+    """The nodes' own state between runs; it may change with any version."""
 
     message_speakers: list[Voice]
+    """Whose words the messages are: one entry, unless several people share the thread."""
     discarded_branches: list[str]
+    """Keys of turns of this thread that were said in another branch, from an earlier checkpoint on."""
     remembered_id: str
+    """Id of the last message that is safely in the store."""
     remembered_words: dict[str, int]
+    """By message id, a checksum of what it said when it was stored: it may be edited since."""
     pending_messages: list[str]
+    """Ids of messages before it that are not stored: the run of whoever said them failed, and somebody else
+    spoke next. They are remembered when that person speaks again."""
     remembered_in: str
+    """Template of the namespace that these three speak of: graphs within this one share the key."""
     cited: list[Usage]
+    """What the memories that the last answer cited gain, unless the person's next message corrects it."""
     condensed: dict[str, Condensing]
-
-
-class InternalState(EarlierState, total=False):
-    """The nodes' own state between runs; it may change with any version.
-
-    ``message_speakers``: whose words the messages are: one entry, unless several people share the thread.
-    ``discarded_branches``: keys of turns of this thread that were said in another branch, from an earlier
-    checkpoint on. ``remembered_id``: id of the last message that is safely in the store.
-    ``remembered_words``: by message id, a checksum of what it said when it was stored: it may be edited
-    since. ``pending_messages``: ids of messages before it that are not stored: the run of whoever said them
-    failed, and somebody else spoke next; they are remembered when that person speaks again.
-    ``remembered_in``: template of the namespace that these three speak of: graphs within this one share
-    the key. ``cited``: what the memories that the last answer cited gain, unless the person's next
-    message corrects it. ``condensed``: by label, what became of core blocks that were nearly full.
-    """
-
+    """By label, what became of core blocks that were nearly full."""
     followed: list[Followed]
     """The procedures that the last run followed, with the outcomes recorded, which the person's next words
     may revise."""
@@ -134,7 +126,7 @@ class InternalState(EarlierState, total=False):
     """The same of core memory."""
 
 
-class MemoryState(EarlierState, MessagesState, total=False):
+class MemoryState(MessagesState, total=False):
     """Messages, and what memory says about them. All but `INTERNAL` is meant to be read in Studio."""
 
     memory_block: BlockState
@@ -159,15 +151,8 @@ INTERNAL: Final = "memory_internal"
 
 
 def internal_of(state: Any) -> InternalState:
-    """Return what the nodes keep for themselves, also from a checkpoint of an earlier version."""
-    kept = value_of(state, INTERNAL)
-    if kept is not None:
-        return cast("InternalState", kept)
-    if not isinstance(value_of(state, "remembered_in"), str):  # keys of these names are not ours
-        return {}
-    earlier = {name: value_of(state, name) for name in EarlierState.__annotations__}
-    found = {name: value for name, value in earlier.items() if value is not None}
-    return cast("InternalState", found)
+    """Return what the nodes keep for themselves."""
+    return cast("InternalState", value_of(state, INTERNAL, {}))
 
 
 def with_internal(state: Any, **changes: Any) -> dict[str, Any]:

@@ -8,18 +8,15 @@ from typing import Any
 
 import pytest
 from langchain_core.language_models import BaseChatModel
-from langchain_core.messages import AIMessage, HumanMessage, SystemMessage
+from langchain_core.messages import HumanMessage, SystemMessage
 from langchain_core.tools import tool
 from langchain_ollama import ChatOllama
 from langgraph.checkpoint.memory import InMemorySaver
-from langgraph.graph import END, START, StateGraph
 
 from langmemory import MemoryStore
 from langmemory.context import is_injected
 from langmemory.errors import ConfigError
 from langmemory.graphs import build_chat_graph
-from langmemory.nodes import MemoryState, RecallNode, RememberNode
-from langmemory.nodes.state import EarlierState
 from tests.citing import ANNA, LABEL, QUESTION, asking, cite, run, tea_drinker
 from tests.ollama_server import OllamaServer
 from tests.scripted import ScriptedModel, StreamingModel
@@ -175,45 +172,3 @@ def test_the_state_shows_what_studio_is_for(store: MemoryStore) -> None:
     )
     assert 0 < state["memory_block"]["frame_tokens"] < state["memory_block"]["tokens"]
     assert state["memory_block"]["frame_tokens"] <= 35
-
-
-def test_a_thread_of_an_earlier_version_goes_on(store: MemoryStore) -> None:
-    """A checkpoint that has the keys of earlier versions at the top level loads: nothing is stored twice,
-    and what waits for somebody else still waits."""
-
-    class Earlier(EarlierState, MemoryState, total=False):
-        pass
-
-    def older(_: Any) -> dict[str, Any]:
-        return {
-            "messages": [HumanMessage("My PIN is 1234.", id="1"), AIMessage("Fine.", id="2")],
-            "remembered_id": "2",
-            "remembered_words": {},
-            "remembered_in": "memories/{user_id}",
-            "pending_messages": ["1"],
-            "message_speakers": [{"who": "eve", "ids": ["1"]}],
-            "discarded_branches": ["x"],
-        }
-
-    saver = InMemorySaver()
-    old = StateGraph(Earlier).add_node("old", older).add_edge(START, "old").add_edge("old", END)
-    old.compile(checkpointer=saver).invoke({"messages": []}, run())
-    graph = (
-        StateGraph(MemoryState)
-        .add_node("recall", RecallNode())
-        .add_node("model", lambda _: {"messages": [AIMessage("Hello.")]})
-        .add_node("remember", RememberNode())
-        .add_edge(START, "recall")
-        .add_edge("recall", "model")
-        .add_edge("model", "remember")
-        .add_edge("remember", END)
-        .compile(store=store, checkpointer=saver)
-    )
-    state = graph.invoke(asking("I am Anna."), run())
-    internal = state["memory_internal"]
-    assert internal["pending_messages"] == ["1"]
-    assert internal["discarded_branches"] == ["x"]
-    assert [one["who"] for one in internal["message_speakers"]] == ["eve", "anna"]
-    said = [item.value["content"] for item in store.search(ANNA, limit=99)]
-    assert "My PIN is 1234." not in said
-    assert {"I am Anna.", "Hello."} <= set(said)
