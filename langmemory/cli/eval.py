@@ -88,23 +88,6 @@ def eval_command(
             help='Once more, with every question asked before and answered "I don\'t know."',
         ),
     ] = False,
-    lifecycle: Annotated[
-        bool,
-        typer.Option(
-            "--lifecycle",
-            help="What recall loses where a policy archives 25, 50 or 75 % of the derived memories: "
-            "ours against random, oldest first and others.",
-        ),
-    ] = False,
-    budget: Annotated[
-        list[float] | None,
-        typer.Option(
-            metavar="PERCENT",
-            min=1,
-            max=99,
-            help="With --lifecycle: the share that is kept; repeatable. Default: 75, 50 and 25.",
-        ),
-    ] = None,
     json_file: Annotated[
         Path | None,
         typer.Option("--json", metavar="FILE", help="Write all figures to this file."),
@@ -138,15 +121,6 @@ def eval_command(
         raise typer.BadParameter(
             f"there is no folder {json_file.parent} to write {json_file.name} to"
         )
-    if lifecycle:
-        if system or preset or ablate or asked_before or rankings:
-            raise typer.BadParameter(
-                "--lifecycle takes DATA, --budget, --limit-questions and --json alone"
-            )
-        _forgetting(data, budget, limit_questions, json_file)
-        return
-    if budget:
-        raise typer.BadParameter("--budget is how much --lifecycle keeps: add --lifecycle")
     names = [str(name) for name in system or SystemName]
     if ablate and names[0] != SystemName.langmemory:
         raise typer.BadParameter(
@@ -182,36 +156,6 @@ def eval_command(
     console.print(render(report))
     if json_file:
         text = json.dumps(report.to_json(rankings=rankings), indent=2, ensure_ascii=False)
-        json_file.write_text(text + "\n", encoding="utf-8")
-
-
-def _forgetting(
-    data: Path | None,
-    budget: list[float] | None,
-    limit_questions: int | None,
-    json_file: Path | None,
-) -> None:
-    """Compare orders of forgetting."""
-    import json
-
-    from langmemory.cli.screen import Screen
-    from langmemory.evals import SAMPLE, load
-    from langmemory.evals.lifecycle import BUDGETS, evaluate_lifecycle
-    from langmemory.evals.lifecycle_report import lifecycle_report, render_lifecycle
-
-    with _reading(data):
-        corpus = load(data or SAMPLE, limit_questions=limit_questions)
-    if corpus.kind == "documents":
-        raise typer.BadParameter("--lifecycle needs conversations; these are documents")
-    with _progress() as progress:
-        budgets = [percent / 100 for percent in budget] if budget else BUDGETS
-        exams = evaluate_lifecycle(corpus, budgets=budgets, progress=progress)
-    report = lifecycle_report(corpus, exams)
-    console = Screen()
-    console.width = max(console.width, 110)
-    console.print(render_lifecycle(report))
-    if json_file:
-        text = json.dumps(report.to_json(), indent=2, ensure_ascii=False)
         json_file.write_text(text + "\n", encoding="utf-8")
 
 

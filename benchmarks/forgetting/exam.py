@@ -15,10 +15,10 @@ from typing import Final, Literal
 
 import numpy as np
 
+from benchmarks.forgetting.orders import KEEP_ALL, ORDERS, RANDOM, SEEDS, Order, Situation, going
 from langmemory.changes import ChangeSet, SetStatus
 from langmemory.evals.corpus import APART, Conversation, Corpus, Question
 from langmemory.evals.evaluation import Progress, within
-from langmemory.evals.forgetting import KEEP_ALL, ORDERS, RANDOM, SEEDS, Order, Situation, going
 from langmemory.evals.metrics import BUDGET_TOKENS, WITHIN_BUDGET, leads
 from langmemory.evals.replay import FactsSystem
 from langmemory.evals.systems import Found, spoken

@@ -9,13 +9,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from typer.testing import CliRunner
 
-from langmemory.cli import app
-from langmemory.evals import Corpus, load
-from langmemory.evals.bootstrap import estimate_of_groups
-from langmemory.evals.forgetting import KEEP_ALL, ORDERS, OURS, Situation, going
-from langmemory.evals.lifecycle import (
+from benchmarks.forgetting.__main__ import main
+from benchmarks.forgetting.exam import (
     FACTS,
     RECALL,
     WRONG,
@@ -25,7 +21,10 @@ from langmemory.evals.lifecycle import (
     evaluate_lifecycle,
     parted,
 )
-from langmemory.evals.lifecycle_report import lifecycle_report
+from benchmarks.forgetting.orders import KEEP_ALL, ORDERS, OURS, Situation, going
+from benchmarks.forgetting.report import lifecycle_report
+from langmemory.evals import Corpus, load
+from langmemory.evals.bootstrap import estimate_of_groups
 from tests.lifecycle.aged import NOW, aged
 
 SAID = [
@@ -179,14 +178,14 @@ def test_the_report_says_how_far_ours_leads(tmp_path: Path, exam: Exam) -> None:
     assert json.loads(json.dumps(report.to_json()))["corpus"] == "ida"
 
 
-def test_the_command_prints_a_table_and_writes_json(tmp_path: Path) -> None:
-    """``langmemory eval --lifecycle`` prints both exams and writes all figures."""
+def test_the_command_prints_a_table_and_writes_json(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """``python -m benchmarks.forgetting`` prints both exams and writes all figures."""
     corpus(tmp_path)
     file = tmp_path / "figures.json"
-    result = CliRunner().invoke(
-        app, ["eval", str(tmp_path / "ida.jsonl"), "--lifecycle", "--json", str(file)]
-    )
-    assert result.exit_code == 0, result.output
-    assert "exam later" in result.output
-    assert "exam mixed" in result.output
+    main([str(tmp_path / "ida.jsonl"), "--budget", "50", "--json", str(file)])
+    printed = capsys.readouterr().out
+    assert "exam later" in printed
+    assert "exam mixed" in printed
     assert [one["name"] for one in json.loads(file.read_text())["exams"]] == ["later", "mixed"]

@@ -12,10 +12,10 @@ from rich.console import RenderableType
 from rich.table import Table
 from rich.text import Text
 
+from benchmarks.forgetting.exam import FIGURES, RECALL, Answer, Exam, ExamName
+from benchmarks.forgetting.orders import KEEP_ALL, OURS
 from langmemory.evals.bootstrap import Estimate, estimate_of_groups
 from langmemory.evals.corpus import Corpus
-from langmemory.evals.forgetting import KEEP_ALL, OURS
-from langmemory.evals.lifecycle import FIGURES, RECALL, Answer, Exam, ExamName
 from langmemory.pluralize import counted
 
 
