@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from langmemory.engines.sql.tables import migrations
 from langmemory.errors import ConfigError, DatabaseError
 from langmemory.stores import MemoryStore
 from tests import postgres_server
@@ -80,16 +81,18 @@ def store(server: Server) -> Iterator[MemoryStore]:
 def test_every_table_has_a_rule_or_a_reason() -> None:
     """A table of the schema says which rows a reader sees, or why none: a new one cannot be forgotten."""
     pytest.importorskip("psycopg")
-    from langmemory.engines.postgres import row_security, schema
+    from langmemory.engines.postgres import row_security, tables
 
-    declared = "\n".join([*schema.statements(), schema.vector_statements()])
-    tables = {"langmemory_version", row_security.READERS}
-    tables |= set(re.findall(r"CREATE TABLE (\w+)", declared))
-    assert {"item", "embedding", "keyword", "history"} <= tables
-    told = row_security.RULES.keys() | row_security.CLOSED.keys()
-    assert not row_security.RULES.keys() & row_security.CLOSED.keys()
-    assert tables - told == set(), "give it a rule in row_security.RULES, or a reason in CLOSED"
-    assert told - tables == set()
+    created = "\n".join([tables.statements(), tables.vector_statements()])
+    names = {
+        "langmemory_version",
+        row_security.READERS,
+        *re.findall(r"CREATE TABLE (\w+)", created),
+    }
+    assert {"item", "embedding", "keyword", "history"} <= names
+    assert row_security.readers_of().keys() == names
+    for table, readers in row_security.readers_of().items():
+        assert bool(row_security.rule(table)) != bool(readers.nobody), table
 
 
 @pytest.mark.sqlite("is about a file")
@@ -255,16 +258,22 @@ def test_a_role_is_told_of_links_whose_ends_it_may_read(server: Server, store: M
 
 
 @pytest.mark.thorough
-def test_sparse_vectors_of_others_are_closed_after_a_migration_too(server: Server) -> None:
-    """A reader's recall finds by them what its viewer may know of; a table that a migration adds to a schema
-    whose rows are closed is closed as well."""
+def test_what_a_migration_adds_is_closed_as_well(
+    server: Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A table that a migration adds to a schema whose rows are closed is closed."""
     with MemoryStore(server.address) as store:
         store.admin.enable_rls(server.reader)
-        store.conn.execute(
-            "DROP TABLE sparse; DROP FUNCTION sparse_gone, sparse_outdated CASCADE; "
-            "UPDATE langmemory_version SET version = 2"
-        )
+    step = "CREATE TABLE added (id bigint); INSERT INTO added VALUES (1);"
+    monkeypatch.setattr(migrations, "STEPS", (lambda dialect: [step],))
+    MemoryStore(server.address).close()
+    assert server.rows(server.reader, "SELECT count(*) FROM added", "alice") == [(0,)]
+
+
+def test_sparse_vectors_of_others_are_closed(server: Server) -> None:
+    """A reader's recall finds by them what its viewer may know of."""
     with MemoryStore(server.address, sparse=Thesaurus()) as store:
+        store.admin.enable_rls(server.reader)
         for viewer in ("alice", "bob"):
             store.for_viewer(viewer).put(HOME, viewer, {"text": "a secret", "privacy": "private"})
     count = "SELECT count(*) FROM sparse"

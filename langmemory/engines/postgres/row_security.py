@@ -20,6 +20,9 @@ from langmemory.engines.sql.graph.anchors import is_anchor, of_memory
 from langmemory.engines.sql.graph.graph import stands_in
 from langmemory.engines.sql.records.reviews import is_open as review_is_open
 from langmemory.engines.sql.scope.ownership import is_visible, past_is_open, run_is_open
+from langmemory.engines.sql.tables.schema import table as declared_table
+from langmemory.engines.sql.tables.schema import tables as declared
+from langmemory.engines.sql.tables.table import Readers, nobody, through, where
 from langmemory.errors import ConfigError, DatabaseError
 from langmemory.links import MEMORY
 
@@ -44,81 +47,56 @@ def _named(name: str, norm: str, entity: str) -> str:
     )
 
 
-def _with_item(column: str) -> str:
-    return f"EXISTS (SELECT 1 FROM item i WHERE i.id = {column})"
-
-
 _VISIBLE: Final = is_visible("i", _VIEWER)
 
-RULES: Final = {
-    # A row is seen whole: what was superseded names its heir.
-    "item": (
-        f"{is_visible('item', _VIEWER)} AND (superseded_by IS NULL OR "
-        "rls_heir_is_open(namespace, superseded_by))"
-    ),
-    **{
-        table: _with_item(f"{table}.item")
-        for table in (
-            "citation", "embedding", "fingerprint", "keyword", "label", "leaf", "mention", "reflected",
-            "sparse", "usage",
-        )
-    },
-    "namespace": "rls_namespace_is_open(path)",
-    "thread": "EXISTS (SELECT 1 FROM item i WHERE i.thread = thread.id)",
-    "path": "EXISTS (SELECT 1 FROM leaf l WHERE l.path = path.id)",
-    "evidence": f"{_with_item('evidence.item')} AND {_with_item('evidence.source')}",
-    "history": "rls_past_is_open(item) AND (run IS NULL OR rls_run_is_open(run))",
-    # One that changed no memory may tell of any.
-    "run": "EXISTS (SELECT 1 FROM history h WHERE h.run = run.id) AND rls_run_is_open(id)",
-    "review": "rls_review_is_open(id)",
-    # Somebody that only others' private memories name is not there.
-    "entity": (
-        f"CASE WHEN {_sql(is_anchor('entity'))} THEN rls_anchor_is_open(id) AND "
+_CONDITIONS: Final = {
+    "viewer": _VIEWER,
+    "is_anchor": _sql(is_anchor("entity")),
+    "names_no_memory_or_an_open_one": (
         f"(substr(entity.key, 1, {len(MEMORY)}) <> '{MEMORY}' OR EXISTS (SELECT 1 FROM item i WHERE "
-        f"{_sql(of_memory('entity', 'i'))})) "
-        f"ELSE {_named('entity.name', 'lower(entity.name)', 'entity.id')} END"
+        f"{_sql(of_memory('entity', 'i'))}))"
     ),
-    "alias": (
-        "EXISTS (SELECT 1 FROM entity e WHERE e.id = alias.entity) AND "
-        + _named("alias.name", "alias.norm", "alias.entity")
-    ),
-    "edge": (
-        f"{_with_item('edge.fact')} AND EXISTS (SELECT 1 FROM entity e WHERE e.id = edge.subject) "
-        "AND (edge.object IS NULL OR EXISTS (SELECT 1 FROM entity e WHERE e.id = edge.object))"
-    ),
-    "word_count": "rls_word_is_open(word)",
-    "message": is_visible("message", _VIEWER),
-    "receipt": "EXISTS (SELECT 1 FROM message m WHERE m.seq = receipt.message)",
-    "fit": "EXISTS (SELECT 1 FROM message m WHERE m.seq = fit.message)",
-    "subscription": f"viewer = {_VIEWER}",
-    "activity": (
-        "type = 'review' AND EXISTS (SELECT 1 FROM review r WHERE r.id = subject) "
-        "OR type = 'message' AND EXISTS (SELECT 1 FROM message m WHERE m.id = subject)"
-    ),
-    "setting": "name IN ('model', 'dims', 'generation', 'sparse', 'sparse gaps', 'sparse missed')",
-    "keyword_total": "TRUE",
-    "langmemory_version": "TRUE",
-}  # fmt: skip
-"""Which rows of a table a reader sees. In a policy the tables are those that the reader sees, too; a function
-looks at all rows."""
-
-CLOSED: Final = {
-    "archived_item": "names memories that are elsewhere, whose owner does not stand beside them",
-    "code": "the sign bits of everybody's vectors, for copies in memory, which a reader has none of",
-    "code_segment": "as code",
-    "follow_up": "what changes said before; only who writes needs it",
-    "job": "conversations that are to be reflected on, whoever's they are",
-    "lease": "only who writes needs it",
-    "progress": "only who writes needs it",
-    "secret": "the vault; even a ciphertext is for the application alone",
-    "stale_page": "only who writes needs it",
-    "token": "who may reach the server",
-    "vault_event": "who used which secret, whoever's it is",
-    "vault_key": "as secret",
-    "word_change": "ids for copies in memory, which a reader has none of",
-    READERS: "which role is bound to whom",
+    "name_stands_in_a_memory": _named("entity.name", "lower(entity.name)", "entity.id"),
+    "alias_stands_in_a_memory": _named("alias.name", "alias.norm", "alias.entity"),
 }
-"""Tables of which a reader sees no row, and why."""
+"""What stands for ``{word}`` in `Readers.where`; ``{visible}``: the viewer may know of the row itself."""
+
+_OWN: Final = {
+    "keyword": through("item"),
+    "embedding": through("item"),
+    "word_count": where("rls_word_is_open(word)"),
+    "keyword_total": where("TRUE"),
+    "langmemory_version": where("TRUE"),
+    READERS: nobody("which role is bound to whom"),
+}
+"""The readers of PostgreSQL's own tables."""
+_UNDECLARED: Final = nobody("a table of the moment, such as of a move to another model")
+
+
+def readers_of() -> dict[str, Readers]:
+    """Return who reads each table."""
+    return {**{table.name: table.readers for table in declared()}, **_OWN}
+
+
+def rule(table: str) -> str | None:
+    """Return which rows of a table a reader sees, as SQL; None: no row, as of one that is declared nowhere.
+    In a policy the tables are those that the reader sees, too; a function looks at all rows."""
+    readers = readers_of().get(table, _UNDECLARED)
+    if readers.nobody:
+        return None
+    if readers.where:
+        return readers.where.format(**_CONDITIONS, visible=is_visible(table, _VIEWER))
+    return " AND ".join(_names_open_rows(table, column) for column in readers.through)
+
+
+def _names_open_rows(table: str, column: str) -> str:
+    if table in _OWN:
+        return f"EXISTS (SELECT 1 FROM item i WHERE i.id = {table}.{column})"
+    one = declared_table(table).column(column)
+    of = declared_table(str(one.of))
+    there = f"EXISTS (SELECT 1 FROM {of.name} o WHERE o.{of.id[0]} = {table}.{column})"
+    return f"({table}.{column} IS NULL OR {there})" if one.null else there
+
 
 _DEFINER: Final = "LANGUAGE sql STABLE SECURITY DEFINER SET search_path FROM CURRENT"
 FUNCTIONS: Final = {
@@ -176,11 +154,11 @@ def enable(raw: psycopg.Connection[Any], schema: str, role: str | None, viewer: 
         named = quoting.Identifier(table)
         raw.execute(quoting.SQL("ALTER TABLE {} ENABLE ROW LEVEL SECURITY").format(named))
         raw.execute(quoting.SQL("DROP POLICY IF EXISTS {} ON {}").format(_NAMED, named))
-        if table in RULES:
-            rule = f"{_VIEWER} IS NOT NULL AND ({RULES[table]})"
+        seen = rule(table)
+        if seen is not None:
             raw.execute(
                 quoting.SQL("CREATE POLICY {} ON {} FOR SELECT USING ").format(_NAMED, named)
-                + quoting.SQL(f"({rule})")
+                + quoting.SQL(f"({_VIEWER} IS NOT NULL AND ({seen}))")
             )
     if role is None:
         return

@@ -16,6 +16,7 @@ from langmemory.engines.sql.forgetting.erasure_scope import ErasureScope, id_set
 from langmemory.engines.sql.records import history, removal, secrets
 from langmemory.engines.sql.records.items import Batch
 from langmemory.engines.sql.records.runs import UNDO
+from langmemory.engines.sql.tables import schema
 from langmemory.engines.sql.tables.connection import Connection
 from langmemory.engines.sql.tables.namespaces import below, find, intern, lineage, to_path
 from langmemory.engines.sql.tables.times import from_us
@@ -154,11 +155,7 @@ def _runs_of(
         "WITH going (id) AS (SELECT value FROM carray(?1)), named (id) AS "
         "(SELECT value FROM carray(?2)), "
         "spoken (id) AS (SELECT entity FROM mention WHERE item IN going) "
-        "SELECT run FROM history WHERE item IN going UNION "
-        "SELECT run FROM evidence WHERE item IN going OR source IN going UNION "
-        "SELECT run FROM mention WHERE item IN going UNION "
-        "SELECT run FROM edge WHERE fact IN going UNION "
-        "SELECT run FROM reflected WHERE item IN going UNION "
+        f"{_runs_beside()} UNION "
         "SELECT run FROM entity WHERE id IN named UNION "
         "SELECT link_run FROM entity WHERE id IN named UNION "
         # Why names are linked may quote what was said of them.
@@ -171,20 +168,36 @@ def _runs_of(
     return [str(row[0]) for row in rows if row[0] is not None]
 
 
+@schema.derived
+def _runs_beside() -> str:
+    """Return the query for the runs that wrote rows beside the items in ``going``."""
+    return " UNION ".join(
+        f"SELECT {run} FROM {table.name} WHERE "
+        + " OR ".join(f"{item} IN going" for item in table.ids_of("item"))
+        for table in schema.beside_items()
+        for run in table.ids_of("run")
+    )
+
+
+@schema.derived
+def _runs_named() -> str:
+    """Return the query for the runs that rows name; of the history, its index is asked."""
+    return " UNION ALL ".join(
+        f"SELECT {run} FROM {table.name} WHERE {run} IS NOT NULL"
+        for table in schema.tables()
+        if table is not schema.HISTORY
+        for run in table.ids_of("run")
+    )
+
+
 def _empty_runs(connection: Connection, prefix: Namespace) -> list[str]:
     """Return the runs of which nothing is left but their record: of whom that tells, nobody knows. An undo
     says no more than which run it undid, and tells of whom that one does."""
     where, bindings = below(prefix)
-    left = " UNION ALL ".join(
-        f"SELECT run FROM {table}"
-        for table in ("evidence", "mention", "edge", "reflected", "entity", "alias", "review")
-    )
-    left += " UNION ALL SELECT decided_run FROM review WHERE decided_run IS NOT NULL"
-    left += " UNION ALL SELECT run FROM archived_item"
     rows = connection.execute(
         "SELECT r.id, u.id FROM run r "
         "LEFT JOIN run u ON r.kind = 'undo' AND u.id = substr(r.id, length(?) + 1) "
-        f"WHERE r.namespace IN {where} AND r.kind <> 'forget' AND r.id NOT IN ({left}) "
+        f"WHERE r.namespace IN {where} AND r.kind <> 'forget' AND r.id NOT IN ({_runs_named()}) "
         "AND NOT EXISTS (SELECT 1 FROM history WHERE history.run = r.id)",
         (UNDO, *bindings),
     )

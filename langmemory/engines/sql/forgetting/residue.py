@@ -12,6 +12,7 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from itertools import chain, islice, zip_longest
 from typing import Final, NamedTuple
 
+from langmemory.engines.sql.tables import schema
 from langmemory.engines.sql.tables.connection import Connection
 from langmemory.engines.sql.tables.namespaces import Bindings
 from langmemory.languages import SIGNS
@@ -51,50 +52,44 @@ _GOING: Final = (
     "UNION SELECT key FROM history WHERE key IS NOT NULL "
     "AND item IN (SELECT value FROM carray(?1))) "
 )
-OF_NAMES: Final = (
-    "SELECT superseded_by FROM item WHERE superseded_by IS NOT NULL",
-    "SELECT path FROM namespace", "SELECT DISTINCT name FROM thread",
-    "SELECT name FROM path", "SELECT key FROM entity", "SELECT name FROM entity",
-    "SELECT kind FROM entity", "SELECT literal FROM edge", "SELECT relation FROM edge",
-    "SELECT id FROM run", "SELECT kind FROM run", "SELECT undone_by FROM run",
-    "SELECT name FROM setting", "SELECT value FROM setting",
-    "SELECT viewer FROM token WHERE viewer IS NOT NULL", "SELECT namespaces FROM token",
-    "SELECT agent FROM token WHERE agent IS NOT NULL", "SELECT DISTINCT sender FROM message",
-    "SELECT DISTINCT recipient FROM message WHERE recipient IS NOT NULL",
-    "SELECT DISTINCT owner FROM secret", "SELECT DISTINCT label FROM secret",
-    "SELECT DISTINCT owner FROM vault_event WHERE owner IS NOT NULL",
-    "SELECT DISTINCT label FROM vault_event WHERE label IS NOT NULL",
-    "SELECT DISTINCT viewer FROM vault_event WHERE viewer IS NOT NULL",
-    "SELECT DISTINCT by FROM vault_event", "SELECT DISTINCT reason FROM vault_event",
-)  # fmt: skip
-"""The names things have: a word of them tells nothing."""
-SINCE: Final = (
-    *(
-        f"SELECT {column} FROM item WHERE id IN (SELECT item FROM history WHERE seq > ?)"
-        for column in ("value", "key", "speaker", "owner")
-    ),
-    *(
-        f"SELECT {column} FROM history WHERE seq > ?"
-        for column in ("before", "facets", "key", "action", "run")
-    ),
-)
-"""Texts of memories that were written, or changed, after a place in the history."""
 
-ASIDE: Final = {
-    "run": ("id", ("reason", "note")),
-    "review": ("id", ("question", "options", "about", "decision")),
-    "job": ("id", ("kind", "lane", "thread", "payload", "config", "error", "result")),
-    "history": ("seq", ("reason",)),
-    "alias": ("name", ("name", "norm")),
-    "message": ("seq", ("summary", "details", "topic", "artifacts", "memories", "next_steps")),
-    "subscription": ("id", ("agent", "topic", "sender", "query")),
-}
-"""Tables that speak of memories in passing: what names a row, and the columns that may tell."""
-_ASIDE: Final = tuple(
-    f"SELECT {column} FROM {table} WHERE {column} IS NOT NULL"
-    for table, (_, columns) in ASIDE.items()
-    for column in columns
+
+@schema.derived
+def _names() -> list[str]:
+    """Return the queries for the names things have: a word of them tells nothing. Indexes of what is not NULL
+    spare a look at items."""
+    return [
+        f"SELECT DISTINCT {column} FROM {table.name} WHERE {column} IS NOT NULL"
+        for table in schema.tables()
+        for column in table.saying("name")
+    ]
+
+
+SINCE: Final = tuple(
+    f"SELECT {column} FROM {table.name} WHERE {one}"
+    for table, one in (
+        (schema.ITEM, "id IN (SELECT item FROM history WHERE seq > ?)"),
+        (schema.HISTORY, "seq > ?"),
+    )
+    for column in table.saying("memory")
 )
+"""Queries for texts of memories that were written, or changed, after a place in the history."""
+
+
+@schema.derived
+def asides() -> dict[str, tuple[str, ...]]:
+    """Return the tables that speak of memories in passing, each with the columns that may tell."""
+    found = {table.name: table.saying("aside") for table in schema.tables()}
+    return {table: columns for table, columns in found.items() if columns}
+
+
+@schema.derived
+def _passing() -> list[str]:
+    return [
+        f"SELECT {column} FROM {table} WHERE {column} IS NOT NULL"
+        for table, columns in asides().items()
+        for column in columns
+    ]
 
 
 class Archived(NamedTuple):
@@ -181,7 +176,7 @@ class Residue:
         """
         self._texts = list(dict.fromkeys(texts))
         self._known = known
-        known.add(_texts(connection, (*OF_NAMES, *connection.own_words)))
+        known.add(_texts(connection, (*_names(), *connection.own_words)))
         spoken = [set(filter(_long, _WORD.findall(unescaped(text)))) for text in self._texts]
         elsewhere = known.those_in({word.casefold() for words in spoken for word in words})
         self.words = [
@@ -219,7 +214,7 @@ class Residue:
     def needles(self, connection: Connection) -> list[str]:
         """Return the words to look for in the bytes, after `scrub`: words that stand nowhere any more, one
         of each text, then a second of each, and so on; of texts without such a word, passages."""
-        aside = Vocabulary(_texts(connection, _ASIDE))
+        aside = Vocabulary(_texts(connection, _passing()))
 
         def usable(word: str) -> bool:
             return word not in aside and not (
@@ -234,7 +229,7 @@ class Residue:
             if not found.keys() & set(words)
         ]
         phrases = {one for text in silent for one in _PHRASE.findall(text) if _long(one)}
-        texts = chain(_remaining(connection), _texts(connection, _ASIDE))
+        texts = chain(_remaining(connection), _texts(connection, _passing()))
         return [*found, *filter(usable, _unknown(texts, phrases))]
 
 
@@ -270,10 +265,10 @@ def said_since(connection: Connection, seq: int) -> Iterator[str]:
 
 def unsaid(connection: Connection, needles: Sequence[str]) -> list[str]:
     """Return those of the `Residue.needles` that still stand in no text: others may have been said anew."""
-    known = Vocabulary(chain(_remaining(connection), _texts(connection, _ASIDE)))
+    known = Vocabulary(chain(_remaining(connection), _texts(connection, _passing())))
     words = [one for one in needles if _WORD.fullmatch(one)]
     passages = set(needles) - set(words)
-    texts = chain(_remaining(connection), _texts(connection, _ASIDE))
+    texts = chain(_remaining(connection), _texts(connection, _passing()))
     return [*(one for one in words if one not in known), *_unknown(texts, passages)]
 
 
@@ -285,7 +280,7 @@ def _repeated(
     left = {said for value in values if _long(said := _sentence(value))}
     if not left:
         return []
-    aside = "\n".join(map(_scalars, _texts(connection, _ASIDE))).casefold()
+    aside = "\n".join(map(_scalars, _texts(connection, _passing()))).casefold()
     left = {said for said in left if said in aside}
     moved = () if archive is None else archive.texts()
     for text in chain(_remaining(connection), moved) if left else ():
@@ -340,7 +335,7 @@ def _texts(
 
 def _remaining(connection: Connection) -> Iterator[str]:
     """Yield every text of which a word tells nothing."""
-    return chain(_of_memories(connection), _texts(connection, (*OF_NAMES, *connection.own_words)))
+    return chain(_of_memories(connection), _texts(connection, (*_names(), *connection.own_words)))
 
 
 def _scalars(text: str) -> str:
@@ -380,11 +375,13 @@ def scrub(
         "UPDATE history SET reason = NULL WHERE run = ?", [(run,) for run in touched]
     )
     count = 0
-    for table, (key, columns) in ASIDE.items():
+    for table, columns in asides().items():
         if table == "alias":
             continue
+        (key,) = schema.table(table).id
+        any_said = " OR ".join(f"{column} IS NOT NULL" for column in columns)
         for one, *texts in connection.execute(
-            f"SELECT {key}, {', '.join(columns)} FROM {table} WHERE {columns[0]} IS NOT NULL"
+            f"SELECT {key}, {', '.join(columns)} FROM {table} WHERE {any_said}"
         ).fetchall():
             goes = (table, one) in named or (table == "run" and one in touched)
             if not goes and not residue.tells(*texts):

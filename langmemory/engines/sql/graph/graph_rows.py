@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Sequence
 from typing import Any
 
+from langmemory.engines.sql.tables import schema
 from langmemory.engines.sql.tables.connection import Connection
 from langmemory.engines.sql.tables.rows import insert_new
 
@@ -156,7 +157,7 @@ def end_claims(connection: Connection, item: int) -> None:
 def delete_of_run(connection: Connection, run: str) -> dict[str, int]:
     """Remove what a run added beside the items; how many rows of each table."""
     counts = {}
-    for table in ("evidence", "mention", "edge", "alias", "entity"):
+    for table in [table.name for table in schema.tables() if table.undone]:
         connection.execute(f"DELETE FROM {table} WHERE run = ?", (run,))
         counts[table] = connection.changes()
     return counts

@@ -10,6 +10,7 @@ from typing import Any, Final
 
 from langmemory.engines.sql.records.history import GONE
 from langmemory.engines.sql.records.removal import RESTORABLE
+from langmemory.engines.sql.tables import schema
 from langmemory.engines.sql.tables.connection import Connection
 from langmemory.engines.sql.tables.settings import is_archive
 from langmemory.engines.sql.tables.values import LeafValue, leaves
@@ -46,17 +47,6 @@ def rows(connection: Connection) -> Iterator[str]:
         "SELECT min(id) FROM item WHERE thread IS NOT NULL AND position IS NOT NULL "
         "GROUP BY thread, position HAVING count(*) > 1",
     )
-    for table, known in (
-        ("usage", _KNOWN),
-        ("citation", _KNOWN),
-        ("label", "SELECT id FROM item"),
-        ("sparse", "SELECT id FROM item"),
-    ):
-        yield from named(
-            connection,
-            f"items are gone and left a row in {table}",
-            f"SELECT item FROM {table} EXCEPT SELECT id FROM ({known}) known",
-        )
 
 
 def moved(connection: Connection) -> Iterator[str]:
@@ -119,22 +109,25 @@ def history(connection: Connection) -> Iterator[str]:
     )
 
 
-DANGLING: Final = (
-    ("evidence", "item", "item"), ("evidence", "source", "item"), ("reflected", "item", "item"),
-    ("fingerprint", "item", "item"), ("mention", "item", "item"), ("mention", "entity", "entity"),
-    ("edge", "fact", "item"), ("edge", "subject", "entity"), ("edge", "object", "entity"),
-    ("alias", "entity", "entity"), ("entity", "same_as", "entity"),
-)  # fmt: skip
-"""(table, column, the table whose id it holds)."""
+@schema.derived
+def _ids() -> list[tuple[str, str, str, bool]]:
+    """(table, column, the table whose id it holds, whether a row may stand beside an item that is gone and
+    may be brought back)."""
+    return [
+        (table.name, column.name, column.of, column.of == "item" and not table.derived)
+        for table in schema.tables()
+        for column in table.columns
+        if column.of == "entity" or (column.of == "item" and table.beside and not table.outlives)
+        if table is not schema.LEAF  # see `filter_leaves`
+    ]
 
 
 def graph(connection: Connection) -> Iterator[str]:
     """Yield what is wrong with evidence, facts, entities and edges."""
     away = is_archive(connection)
-    for table, column, target in DANGLING:
+    for table, column, target, beside in _ids():
         if away and (target == "entity" or column == "source"):
             continue  # these stay in the memory file
-        beside = target == "item" and table != "fingerprint"
         known = _KNOWN if beside else f"SELECT id FROM {target}"
         yield from named(
             connection,

@@ -9,6 +9,7 @@ from langmemory.engines.sql.graph import graph_rows
 from langmemory.engines.sql.records import history, runs
 from langmemory.engines.sql.records.evidence import Withdrawn
 from langmemory.engines.sql.records.items import Batch, Write
+from langmemory.engines.sql.tables import schema
 from langmemory.engines.sql.tables.connection import Connection
 from langmemory.engines.sql.tables.facets import AT_FIRST, FACETS, REVISABLE, UPKEEP
 from langmemory.engines.sql.tables.namespaces import intern_thread, to_path
@@ -192,25 +193,37 @@ def _place_in_thread(
 
 def take_out(connection: Connection, item: int, namespace: int) -> None:
     """The row of an item, and what is derived from its value, goes."""
-    connection.execute("DELETE FROM leaf WHERE item = ?", (item,))
     connection.delete_keywords(item)
     connection.delete_vectors(item, namespace)
-    connection.execute(
-        "DELETE FROM item WHERE id = ?; DELETE FROM fingerprint WHERE item = ?; "
-        "DELETE FROM label WHERE item = ?",
-        (item,) * 3,
-    )
+    connection.execute(*_deleting(_derived(), item))
 
 
 def forget_beside(connection: Connection, item: int) -> None:
     """Delete the rows beside an item that may be removed."""
-    connection.execute(
-        "DELETE FROM evidence WHERE item = ?; DELETE FROM evidence WHERE source = ?; "
-        "DELETE FROM mention WHERE item = ?; DELETE FROM edge WHERE fact = ?; "
-        "DELETE FROM reflected WHERE item = ?; DELETE FROM usage WHERE item = ?; "
-        "DELETE FROM citation WHERE item = ?",
-        (item,) * 7,
-    )
+    connection.execute(*_deleting(_beside(), item))
+
+
+@schema.derived
+def _derived() -> tuple[str, int]:
+    from_item = (one for one in schema.tables() if one.beside and one.derived and not one.triggers)
+    return _deletions([*((one.name, one.item) for one in from_item), ("item", "id")])
+
+
+@schema.derived
+def _beside() -> tuple[str, int]:
+    going = (one for one in schema.beside_items() if not one.outlives)
+    return _deletions([(one.name, column) for one in going for column in one.ids_of("item")])
+
+
+def _deletions(columns: Sequence[tuple[str, str]]) -> tuple[str, int]:
+    """Return the statements that delete the rows in which one of these columns of tables holds an id, and how
+    many they are."""
+    return "; ".join(f"DELETE FROM {table} WHERE {one} = ?" for table, one in columns), len(columns)
+
+
+def _deleting(deletions: tuple[str, int], item: int) -> tuple[str, tuple[int, ...]]:
+    statements, count = deletions
+    return statements, (item,) * count
 
 
 WHOLE_NAMESPACE: Final = "namespace deleted"

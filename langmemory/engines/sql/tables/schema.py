@@ -6,8 +6,9 @@ Times are microseconds since 1970-01-01 UTC; JSON is UTF-8 text. Tables that one
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import Any, Final, get_args
+from collections.abc import Callable, Iterable
+from functools import cache
+from typing import Any, Final, TypeVar, get_args
 
 from langmemory.engines.sql.tables.table import (
     PERSON,
@@ -40,6 +41,8 @@ from langmemory.types import (
     Status,
     TokenScope,
 )
+
+T = TypeVar("T")
 
 _SHARE: Final[Any] = (0, 1)
 _WRITER: Final = "only who writes needs it"
@@ -88,8 +91,8 @@ ITEM = Table(
     columns=(
         counter("id", part="name"),
         integer("namespace", of="namespace", part="name"),
-        text("key", part="name"),
-        json("value", "a JSON object", part="content"),
+        text("key", says="memory", part="name"),
+        json("value", "a JSON object", says="memory", part="content"),
         time("created_at", part="upkeep"),
         time("updated_at", part="upkeep"),
         real("ttl_minutes", null=True, part="upkeep"),
@@ -97,8 +100,8 @@ ITEM = Table(
         json("index_fields", "null = the store's fields, false = none, else paths", null=True, part="upkeep"),
         blob("tokens", "uint16 token ids of the text, for late interaction", null=True, part="content"),
         text("kind", default="semantic", one_of=get_args(Kind), part="facet"),
-        text("speaker", null=True, part="facet"),
-        text("owner", null=True, of=PERSON, part="facet"),
+        text("speaker", null=True, says="memory", part="facet"),
+        text("owner", null=True, of=PERSON, says="memory", part="facet"),
         text("privacy", default="shared", one_of=get_args(Privacy), part="facet"),
         text("status", default="active", one_of=get_args(Status), part="facet"),
         text("priority", default="reference", one_of=get_args(Priority), part="facet"),
@@ -218,13 +221,15 @@ HISTORY = Table(
     columns=(
         counter("seq"),
         time("at"),
-        text("action"),
+        text("action", says="memory"),
         integer("item", of="item"),
         integer("namespace", "set when the item is gone", null=True, of="namespace"),
-        text("key", "set when the item is gone", null=True),
-        json("before", "the value before the change", null=True),
-        json("facets", "columns of the item that a run changed, as before", null=True),
-        text("run", null=True, of="run"),
+        text("key", "set when the item is gone", null=True, says="memory"),
+        json("before", "the value before the change", null=True, says="memory"),
+        json(
+            "facets", "columns of the item that a run changed, as before", null=True, says="memory"
+        ),
+        text("run", null=True, of="run", says="memory"),
         text("reason", null=True, says="aside"),
     ),
     indexes=(
@@ -233,6 +238,7 @@ HISTORY = Table(
         Index("history_run", "run", "run IS NOT NULL"),
     ),
     beside="item",
+    outlives=True,
     readers=where("rls_past_is_open(item) AND (run IS NULL OR rls_run_is_open(run))"),
 )
 RUN = Table(
@@ -270,6 +276,7 @@ EVIDENCE = Table(
     key=("item", "source"),
     indexes=(Index("evidence_source", "source"), Index("evidence_run", "run")),
     beside="item",
+    undone=True,
     readers=through("item", "source"),
 )
 REFLECTED = Table(
@@ -310,6 +317,7 @@ ENTITY = Table(
         Index("entity_run", "run"),
     ),
     # Somebody that only others' private memories name is not there.
+    undone=True,
     readers=where(
         "CASE WHEN {is_anchor} THEN rls_anchor_is_open(id) AND {names_no_memory_or_an_open_one} "
         "ELSE {name_stands_in_a_memory} END"
@@ -327,6 +335,7 @@ ALIAS = Table(
     ),
     key=("norm", "namespace", "entity"),
     indexes=(Index("alias_entity", "entity"), Index("alias_run", "run")),
+    undone=True,
     readers=where(
         "EXISTS (SELECT 1 FROM entity e WHERE e.id = alias.entity) AND {alias_stands_in_a_memory}"
     ),
@@ -338,6 +347,7 @@ MENTION = Table(
     key=("entity", "item"),
     indexes=(Index("mention_item", "item"), Index("mention_run", "run")),
     beside="item",
+    undone=True,
     readers=through("item"),
 )
 EDGE = Table(
@@ -361,6 +371,7 @@ EDGE = Table(
         Index("edge_run", "run"),
     ),
     beside="item",
+    undone=True,
     readers=through("fact", "subject", "object"),
 )
 REVIEW = Table(
@@ -724,6 +735,7 @@ VAULT_EVENT = Table(
         text("reason", says="name"),
     ),
     indexes=(Index("vault_event_place", "namespace, owner, label"),),
+    exported=False,
     readers=nobody("who used which secret, whoever's it is"),
 )  # fmt: skip
 SPARSE = Table(
@@ -759,6 +771,23 @@ _TABLES: Final = {
 """In an order in which a row comes after those that it names, and after those whose triggers change it."""
 
 
+_derived: Final[list[Any]] = []
+
+
+def derived(function: Callable[[], T]) -> Callable[[], T]:
+    """Keep what a function derives from the list of tables, until a part adds to it."""
+    cached = cache(function)
+    _derived.append(cached)
+    return cached
+
+
+def register(*added: Table) -> None:
+    """Add the tables of a part to the list, before a store is opened."""
+    _TABLES.update({table.name: table for table in added})
+    for function in _derived:
+        function.cache_clear()
+
+
 def tables() -> Iterable[Table]:
     """Return every table of a memory, in an order in which a row comes after those that it names."""
     return _TABLES.values()
@@ -767,3 +796,8 @@ def tables() -> Iterable[Table]:
 def table(name: str) -> Table:
     """Return a table by its name."""
     return _TABLES[name]
+
+
+def beside_items() -> list[Table]:
+    """Return the tables with rows that belong to items and are made from nothing else."""
+    return [table for table in tables() if table.beside and not table.derived]

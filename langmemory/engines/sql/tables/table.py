@@ -18,8 +18,9 @@ json: UTF-8 text. anything: a number, text or bytes. scalar: likewise, sorted ac
 NUMBERS: Final[tuple[Type, ...]] = ("counter", "serial", "integer", "time", "flag")
 """Types whose values are whole numbers."""
 
-Says = Literal["name", "aside"]
-"""name: a name that something has. aside: words that speak of memories in passing."""
+Says = Literal["memory", "name", "aside"]
+"""memory: what a memory says or said. name: a name that something has. aside: words that speak of memories in
+passing."""
 
 Part = Literal["name", "content", "upkeep", "facet", "standing", "place"]
 """Parts of an item. name: what it is known by. content: what it says. upkeep: when it came and was used.
@@ -138,6 +139,10 @@ class Table:
     readers: Readers
     beside: Literal["item", "turn"] | None = None
     """Whether each row belongs to a memory, or to a turn of a conversation, and goes when that goes."""
+    outlives: bool = False
+    """Whether rows stay when the item goes beside which they stand."""
+    undone: bool = False
+    """Whether rows go when the run is undone that added them."""
     derived: bool = False
     """Whether it is made anew from other tables."""
     exported: bool = True

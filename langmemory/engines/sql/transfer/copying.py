@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Final, NamedTuple
 
 from langmemory.engines.sql.engine import Engine, Snapshot
-from langmemory.engines.sql.tables import settings
+from langmemory.engines.sql.tables import schema, settings
 from langmemory.engines.sql.tables.connection import Connection
 from langmemory.engines.sql.tables.namespaces import namespace_tokens
 from langmemory.engines.sql.tables.rows import insert
@@ -25,19 +25,12 @@ from langmemory.errors import ConfigError, DatabaseError, InvalidValueError
 from langmemory.pluralize import counted
 
 COPIED: Final = {
-    "namespace": "id", "thread": "id", "path": "id", "item": "id", "leaf": "item", "history": "seq",
-    "run": "id", "evidence": "item", "reflected": "item", "fingerprint": "item", "entity": "id",
-    "alias": "entity", "mention": "entity", "edge": "id", "review": "id", "job": "id", "usage": "item",
-    "label": "item", "follow_up": "id", "stale_page": "id", "citation": "item", "progress": "namespace",
-    "archived_item": "item", "token": "id", "message": "seq", "receipt": "message",
-    "subscription": "id", "fit": "subscription", "secret": "id", "vault_key": "id", "vault_event": "seq",
-    "setting": "name", "activity": "seq", "sparse": "seq",
-}  # fmt: skip
-"""Tables in the order in which they are copied, and the column whose ranges are the pieces. Triggers write
-``activity`` for rows of others, and delete receipts, fits and sparse vectors with what they belong to, so
-these come later."""
-NOT_COPIED: Final = frozenset({"lease"})
-"""Which process does what only one does at a time: the processes are those of the source."""
+    table.name: next((name for name in reversed(table.id) if table.column(name).of), table.id[0])
+    for table in schema.tables()
+    if table.index is None and table is not schema.LEASE
+}
+"""Tables in the order in which they are copied, and the column whose ranges are the pieces. Leases stay:
+they are those of the processes of the source."""
 PIECE: Final = 500
 """Rows of a piece, or more where several have the same value of the column."""
 

@@ -15,6 +15,7 @@ import numpy as np
 
 from langmemory.engines.sql.records import removal
 from langmemory.engines.sql.records.items import Batch, Write
+from langmemory.engines.sql.tables import schema
 from langmemory.engines.sql.tables.connection import Connection
 from langmemory.engines.sql.tables.namespaces import below, from_path, to_path
 from langmemory.engines.sql.tables.rows import insert
@@ -26,15 +27,12 @@ from langmemory.ports.sparse import PAIR
 from langmemory.types import Namespace
 from langmemory.values import from_json
 
-BESIDE: Final = {
-    "history": "item",
-    "evidence": "item",
-    "mention": "item",
-    "edge": "fact",
-    "usage": "item",
-    "citation": "item",
-}
-"""Tables whose rows go with an item, and the column that holds its id."""
+
+@schema.derived
+def beside() -> list[tuple[str, str]]:
+    """Return the tables whose rows go with an item that is no turn, and the column that holds its id."""
+    return [(table.name, table.item) for table in schema.beside_items() if table.beside == "item"]
+
 
 MOVABLE: Final = (
     "i.status = 'archived' AND i.kind NOT IN ('core', 'working', 'episodic') AND i.thread IS NULL "
@@ -186,7 +184,7 @@ def copy(
         insert(target, f"item ({', '.join(row)})", [tuple(row.values())])
         batch.replace(write, row["id"], row["namespace"])
     batch.flush()
-    for table, column in BESIDE.items():
+    for table, column in beside():
         query = f"SELECT * FROM {table} WHERE {column} IN (SELECT value FROM carray(?))"
         found = _rows(source, query, [row["id"] for row in rows])
         if found:
@@ -221,7 +219,7 @@ def drop(connection: Connection, ids: Sequence[int]) -> None:
     ).fetchall()
     for item, namespace in rows:
         removal.take_out(connection, item, namespace)
-    for table, column in BESIDE.items():
+    for table, column in beside():
         connection.execute(
             f"DELETE FROM {table} WHERE {column} IN (SELECT value FROM carray(?))",
             (connection.array(ids),),

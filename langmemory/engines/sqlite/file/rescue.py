@@ -14,27 +14,21 @@ from typing import Any, Final
 
 import apsw
 
+from langmemory.engines.sql.tables import schema
 from langmemory.engines.sqlite.file import tables
 from langmemory.engines.sqlite.file.connection import Connection, clear_errors
 from langmemory.values import from_json
 
-TABLES: Final = (
-    "setting", "namespace", "thread", "item", "history", "run", "evidence", "reflected", "entity",
-    "alias", "mention", "edge", "review", "usage", "citation",
-)  # fmt: skip
-"""The tables of an export."""
-JSON_COLUMNS: Final = {
-    "item": ("value", "index_fields"),
-    "history": ("before", "facets"),
-    "run": ("note", "links"),
-    "review": ("items", "options"),
-}
 MOST_PROBED: Final = 2_000_000
 """Ids looked for one by one between two readable rows (some seconds)."""
 PROBED_BEHIND: Final = 10_000
 """Ids looked for behind the last readable row, where nothing says which was the last."""
 
 Key = tuple[Any, ...]
+
+
+def _exported() -> list[str]:
+    return [table.name for table in schema.tables() if table.exported and not table.derived]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -81,7 +75,7 @@ def rescued(path: str) -> Iterator[Rescued]:
         with clear_errors(path):
             source.execute("BEGIN; SELECT 1 FROM sqlite_schema LIMIT 1").fetchall()
             copy.execute("BEGIN")
-            for table in TABLES:
+            for table in _exported():
                 _copy(source, found, table)
             _name_lost_namespaces(source, found)
             copy.execute("COMMIT")
@@ -94,7 +88,7 @@ def rescued(path: str) -> Iterator[Rescued]:
 def damaged_rows(connection: Connection) -> list[Damage]:
     """Return every row of a file that cannot be read, or only in part. Call it on a reader."""
     found: list[Damage] = []
-    for table in TABLES:
+    for table in _exported():
         reader = _Table(connection, table)
         if reader.is_whole():
             continue
@@ -113,13 +107,14 @@ class _Table:
         self.columns = [row[1] for row in info]
         keys = [row[1] for row in sorted(info, key=lambda row: row[5]) if row[5]]
         sql = connection.execute("SELECT sql FROM sqlite_schema WHERE name = ?", (table,)).get
+        self.json = schema.table(table).of_type("json")
         self.by_rowid = "WITHOUT ROWID" not in (sql or "")
         self.keys = keys or ["rowid"]
         self.damages: list[Damage] = []
 
     def is_whole(self) -> bool:
         """Return whether one pass over the table reads every row and all JSON in it."""
-        columns = [self.columns.index(name) for name in JSON_COLUMNS.get(self.table, ())]
+        columns = [self.columns.index(name) for name in self.json]
         query = f"SELECT {', '.join(self.columns)} FROM {self.table} NOT INDEXED"
         try:
             for row in self.connection.execute(query):
@@ -206,7 +201,7 @@ class _Table:
         )
 
     def _is_sound(self, key: Key, row: tuple[Any, ...]) -> bool:
-        for name in JSON_COLUMNS.get(self.table, ()):
+        for name in self.json:
             text = row[self.columns.index(name)]
             try:
                 if text is not None:
