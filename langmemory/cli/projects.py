@@ -235,26 +235,6 @@ def stale(target: OnFile, name: NameArgument, as_json: JsonOption = False) -> No
 
 @projects.command(cls=Command)
 @with_target
-def hook(
-    target: OnFile,
-    name: NameArgument,
-    remove_it: Annotated[
-        bool, typer.Option("--remove", help="Take the hooks out; what else is in them stays.")
-    ] = False,
-) -> None:
-    """Let each commit and merge of a project's repository queue its refresh."""
-    with target.open(vectors=False) as store:
-        written = store.projects.unhook(name) if remove_it else store.projects.hook(name)
-    for path in written:
-        say(printable(f"{'-' if remove_it else '+'} {path}"))
-    if not written:
-        say("There was none" if remove_it else "It is there already")
-    elif not remove_it:
-        say("`langmemory worker` does what they queue; --remove takes them out", err=True)
-
-
-@projects.command(cls=Command)
-@with_target
 def watch(target: OnFile, name: NameArgument) -> None:
     """Read a project, and again whenever a file of it changes; Ctrl-C stops."""
     stop = threading.Event()

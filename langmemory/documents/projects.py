@@ -18,7 +18,7 @@ from langgraph.store.base import PutOp
 from pydantic import Field
 
 from langmemory.changes import ChangeSet
-from langmemory.documents import discovery, githooks, staleness
+from langmemory.documents import discovery, staleness
 from langmemory.documents.discovery import DEPTH, Found
 from langmemory.documents.documents import Documents
 from langmemory.documents.project import (
@@ -73,9 +73,6 @@ class Keeping(Storing, Protocol):
 
     @property
     def jobs(self) -> Any: ...
-
-    @property
-    def path(self) -> str: ...
 
 
 @room("projects", tag="Projects")
@@ -200,8 +197,7 @@ class Projects:
         missing=ConfigError,
     )
     def remove(self, name: ProjectName, *, dry_run: bool = False) -> Synced:
-        """Take a project out, with its documents and its core block. Its folder is not touched, but for the
-        hooks in its repository, which are taken out.
+        """Take a project out, with its documents and its core block. Its folder is not touched.
 
         Raises:
             ConfigError: There is no such project.
@@ -210,7 +206,6 @@ class Projects:
         documents = Documents(self._store)
         done = documents.take_out(project.namespace, dry_run=dry_run)
         if not dry_run:
-            githooks.remove(Path(project.root), project.name)
             sources = [(project.namespace, one.key) for one in documents.sources(project.namespace)]
             block = ((*project.namespace, "core"), BLOCK)
             gone = [*sources, block, (REGISTRY, project.name)]
@@ -365,26 +360,6 @@ class Projects:
         return [*staleness.stale_documents(texts, sources, times)]
 
     astale = twin(stale)
-
-    # Hooks.
-
-    def hook(self, name: str) -> Sequence[Path]:
-        """Install hooks in the repository of a project, so that each commit and merge puts a job into the
-        queue; what was in the hooks stays. `unhook` undoes it.
-
-        Returns:
-            The files that were written; none where all of it was there.
-
-        Raises:
-            ConfigError: There is no repository, the hooks are no shell scripts, or the store is no file.
-        """
-        project = self._known(name)
-        return githooks.install(Path(project.root), project.name, self._store.path)
-
-    def unhook(self, name: str) -> Sequence[Path]:
-        """Take the hooks out again; return the files that were written or deleted."""
-        project = self._known(name)
-        return githooks.remove(Path(project.root), project.name)
 
     # What is written.
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import subprocess
 from pathlib import Path
 
 from tests.cli.place import Run
@@ -45,10 +44,6 @@ def test_projects_are_kept_by_commands(run: Run, tmp_path: Path) -> None:
         for one in json.loads(run("documents", "list", "--project", "heron", "--json").stdout)
     ]
     assert paths == ["guide.md"]
-    assert "no git repository" in run("projects", "hook", "heron").stderr
-    subprocess.run(["git", "init", "-q", str(root)], check=True)
-    assert "+ " in run("projects", "hook", "heron").stdout
-    assert "- " in run("projects", "hook", "heron", "--remove").stdout
     auk = tmp_path / "auk"
     auk.mkdir()
     (auk / "auk.md").write_text("# Auk\n")
