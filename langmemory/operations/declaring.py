@@ -168,6 +168,11 @@ class Room:
         return dict([*every.items()][2:])
 
     @cached_property
+    def for_viewers(self) -> bool:
+        """Whether a viewer's store has it: else it is of the application alone, whose store makes it."""
+        return "viewer" in inspect.signature(self.cls).parameters
+
+    @cached_property
     def operations(self) -> tuple[Operation, ...]:
         """Its operations, in the order of their declaration."""
         found: dict[str, Operation] = {}

@@ -188,7 +188,7 @@ class StoreFace(BaseStore):
     def __getattr__(self, name: str) -> Any:
         """Return a room that a part has registered."""
         room = None if name.startswith("_") else find_room(name)
-        if room is None:
+        if room is None or not room.for_viewers:
             raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
         make = partial(room.cls, self._core, self._viewer)
         return make if room.parameters else make()

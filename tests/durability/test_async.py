@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import gc
 import threading
-import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
@@ -18,6 +17,7 @@ from langmemory import MemoryStore
 from langmemory.engines.sqlite.file.connection import Database
 from tests.durability.consistency import check_consistency
 from tests.durability.writers import open_store, value_of
+from tests.waiting import until
 
 NAMESPACE = ("async",)
 
@@ -124,10 +124,10 @@ def test_a_store_that_is_never_closed_loses_nothing_and_leaves_no_thread(tmp_pat
     store = open_store(path)
     asyncio.run(_many_calls(store, 40))
     del store
-    for _ in range(200):
+
+    def gone() -> bool:
         gc.collect()  # what a thread still held at the last one
-        if threading.active_count() <= before:
-            break
-        time.sleep(0.05)
-    assert threading.active_count() <= before
+        return threading.active_count() <= before
+
+    until(gone)
     assert check_consistency(path) == 20

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -15,6 +14,7 @@ from langmemory import MemoryStore
 from langmemory.labels import id_of, label_of
 from langmemory.types import Job
 from tests.integration.langgraph_server import copy_project, langgraph_dev
+from tests.waiting import until
 
 REPOSITORY = Path(__file__).parents[2]
 
@@ -212,9 +212,9 @@ def waiting(path: Path, user: str) -> list[Job]:
     """The jobs in the server's memory file that are for this person, once there is one: the chat does
     not wait until they are written."""
     with MemoryStore(path) as store:
-        for _ in range(300):
-            found = [job for job in store.jobs.listed() if job.lock == f"memories.{user}"]
-            if found:
-                break
-            time.sleep(0.1)
-    return found
+
+        def found() -> list[Job]:
+            return [job for job in store.jobs.listed() if job.lock == f"memories.{user}"]
+
+        until(found)
+        return found()

@@ -138,7 +138,7 @@ class Household:
         """The application writes for somebody."""
         if self.random.random() < 0.6:
             place = space
-            if self.random.random() < 0.2:
+            if self.random.random() < 0.5:
                 place = (*space, self.token(owner))
             key = self.token(owner) if self.random.random() < 0.5 else f"{owner}-key{self.count}"
             value = {"text": self.secret(owner), "owner": owner, "privacy": "private",

@@ -53,7 +53,7 @@ class Reader:
         }
         self.reads: tuple[Callable[[], Iterator[Answer]], ...] = (
             self.gets, self.searches, self.asks_around, self.recalls, self.recalls, self.recalls,
-            self.lists, self.history, self.export, self.graph, self.graph, self.reviews,
+            self.lists, self.lists, self.history, self.export, self.graph, self.graph, self.reviews,
             self.tools, self.node, self.core, self.standing, self.usage,
         )  # fmt: skip
 
@@ -132,7 +132,7 @@ class Reader:
         yield "", [(one.action, one.before, one.after, one.reason, one.facets) for one in entries]
 
     def export(self) -> Iterator[Answer]:
-        if self.random.random() < 0.2:
+        if self.random.random() < 0.5:
             yield "", list(self.eyes().admin.export(self.random.choice((*SPACES, ()))))
 
     def graph(self) -> Iterator[Answer]:

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from langchain_core.messages import AIMessage, HumanMessage
+from langchain_core.messages import AIMessage
 from langchain_core.utils.function_calling import convert_to_openai_tool
 from langgraph.graph import START, MessagesState, StateGraph
 from langgraph.prebuilt import ToolNode
@@ -14,8 +14,6 @@ from langgraph.store.base import GetOp, PutOp, SearchOp
 
 from langmemory.changes import AddMemory, Change, ChangeSet, Facets, OpenReview, UpdateMemory
 from langmemory.errors import ConfigError, OwnershipError
-from langmemory.nodes import RecallNode
-from langmemory.nodes.core_memory import CoreMemory
 from langmemory.stores import MemoryStore
 from langmemory.stores.face import ViewerStore
 from langmemory.tools import TOOLS, create_memory_tools
@@ -32,27 +30,6 @@ def store(tmp_path: Path) -> Any:
         store.put(HOME, "all", {"text": "the key is lost"})
         store.put((*HOME, "diary"), "d", {"text": "x", "owner": "alice", "privacy": "private"})
         yield store
-
-
-def test_what_is_not_there(store: MemoryStore) -> None:
-    """For another viewer a private memory is not got, found, listed or remembered by history; its
-    deletion does nothing, and deleting the namespace leaves it. For its owner everything is there."""
-    alice, bob, anyone = store.for_viewer("alice"), store.for_viewer("bob"), store.for_anyone()
-    for other in (bob, anyone):
-        assert other.get(HOME, "hers") is None
-        assert [item.key for item in other.search(HOME)] == ["all"]
-        assert [item.key for item in other.search(HOME, query="key Alice hides")] == ["all"]
-        assert [one.memory.key for one in other.recall("key Alice hides", HOME)] == ["all"]
-        assert other.list_namespaces() == [HOME]
-        assert other.changes.history(HOME, "hers") == []
-        assert {row.get("key") for row in other.admin.export()} == {None, "all"}
-    bob.delete(HOME, "hers")
-    assert bob.admin.delete_namespace(HOME) == 1
-    assert {item.key for item in alice.search(HOME)} == {"hers", "d"}
-    assert alice.list_namespaces() == [HOME, (*HOME, "diary")]
-    assert len(alice.changes.history(HOME, "hers")) == 1
-    assert alice.admin.delete_namespace(HOME) == 2
-    assert store.search(()) == []
 
 
 def test_what_may_be_written(store: MemoryStore) -> None:
@@ -125,26 +102,6 @@ async def test_async_is_the_same(store: MemoryStore) -> None:
     assert await bob.changes.areviews() == []
     assert await bob.admin.adelete_namespace(HOME) == 2
     assert (await bob.aforget((), dry_run=True)).history == 1, "the turn he deleted was his"
-
-
-def test_a_turn_is_not_found_by_its_private_neighbour(tmp_path: Path) -> None:
-    """The words around a turn help to find it, but not those of a private turn beside it: nobody can
-    ask around what somebody else said."""
-    with MemoryStore(tmp_path / "memory.db", index=False) as store:
-        said = {"thread_id": "t", "owner": "alice"}
-        store.remember(HOME, [("user", "Zqxa is ill")], privacy="private", **said)  # type: ignore[arg-type]
-        store.remember(HOME, [("user", "poor thing")], privacy="shared", **said)  # type: ignore[arg-type]
-        store.remember(HOME, [("user", "Zqxb helps")], privacy="private", **said)  # type: ignore[arg-type]
-        store.remember(HOME, [("user", "do not tell")], privacy="private", **said)  # type: ignore[arg-type]
-        bob, alice = store.for_viewer("bob"), store.for_viewer("alice")
-        assert bob.search(HOME, query="Zqxa") == bob.search(HOME, query="Zqxb") == []
-        assert [one.value["content"] for one in alice.search(HOME, query="Zqxb")] == [
-            "Zqxb helps", "do not tell",
-        ]  # fmt: skip
-        assert len(bob.search(HOME, query="poor")) == 1
-        assert len(alice.search(HOME, query="poor")) == 3, (
-            "what is open is around private turns too"
-        )
 
 
 def test_history_of_what_was_private_once(store: MemoryStore) -> None:
@@ -343,18 +300,3 @@ def test_no_tool_lets_a_model_choose_whose() -> None:
             "config",
             "privacy",
         }
-
-
-def test_the_recall_node_sees_as_its_person(store: MemoryStore) -> None:
-    """Recalled memories, mandates and core blocks are those open to the run's person."""
-    rule = {"text": "Alice's rule", "priority": "mandate", "owner": "alice", "privacy": "private"}
-    store.put(HOME, "rule", rule)
-    block = {"kind": "core", "content": "hers alone", "owner": "alice", "privacy": "private"}
-    store.put((*HOME, "core"), "human", block, index=False)
-    node = RecallNode(HOME, store=store)
-    state = {"messages": [HumanMessage("where is the key that Alice hides?", id="1")]}
-    for user, sees in (("alice", True), ("bob", False), ("", False)):
-        shown = repr(node.invoke(state, {"configurable": {"user_id": user}}))
-        for words in ("Alice's rule", "hers alone", "Alice hides a key"):
-            assert (words in shown) == sees, (user, words)
-    assert CoreMemory(store.for_viewer("bob"), HOME).block("human").content == ""

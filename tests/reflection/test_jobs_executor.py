@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import math
 import threading
-import time
 import uuid
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import CancelledError, ThreadPoolExecutor, as_completed, wait
@@ -38,6 +37,7 @@ from langmemory.reflection import (
 )
 from langmemory.reflection.futures import JobFuture
 from langmemory.types import Job
+from tests.waiting import until
 
 OFTEN = WorkOptions(poll_seconds=0.05)
 LATER = 3_600
@@ -220,13 +220,6 @@ def test_what_was_waiting_is_done_by_the_next_process(path: Path) -> None:
         stranger.shutdown()
         with ReflectionExecutor(reflector(), store=again, options=OFTEN):
             until(lambda: kept(again) == {"0", "1", "2", "3"})
-
-
-def until(true: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + 20
-    while not true():
-        assert time.monotonic() < deadline, "it did not happen"
-        time.sleep(0.02)
 
 
 def test_futures_of_work_done_elsewhere_are_settled(store: MemoryStore, path: Path) -> None:

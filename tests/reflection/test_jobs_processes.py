@@ -6,7 +6,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from collections import Counter
 from collections.abc import Iterator
 from multiprocessing import get_context
@@ -21,6 +20,7 @@ from langmemory.reflection import Debounce, LocalReflectionExecutor, TurnQueue
 from tests.children import process_context
 from tests.postgres_server import place
 from tests.reflection.processes import drain
+from tests.waiting import until
 
 ROOT = Path(__file__).resolve().parents[2]
 JOBS = 60
@@ -58,10 +58,7 @@ def program(function: str, path: Path, *arguments: str, **environ: str) -> subpr
 
 
 def until_diary_says(path: Path, line: str) -> None:
-    deadline = time.monotonic() + 30
-    while line not in diary(path):
-        assert time.monotonic() < deadline, f"{line!r} is not among {diary(path)}"
-        time.sleep(0.01)
+    until(lambda: line in diary(path), f"{line!r} is not in the diary")
 
 
 def remember(store: MemoryStore, *threads: str) -> None:

@@ -23,6 +23,7 @@ from langmemory.changes import (  # isort: skip
     Supersede,
     UpdateMemory,
 )
+from langmemory.context import note_id  # isort: skip
 from langmemory.messages import turn_key  # isort: skip
 from langmemory.server.mcp import bus_tools as bus_tools  # isort: skip
 from langmemory.server.mcp.tools import TOOLS  # isort: skip
@@ -303,7 +304,8 @@ MCP_POOL: Final[Mapping[str, tuple[Any, ...]]] = {
         "secret",
         "fact",
         "open",
-        "R:1a2b3c4d",
+        f"R:{note_id(PLACE, 'secret')}",
+        f"R:{note_id((*PLACE, 'core'), 'human')}",
         "made of both",
         "old",
         *("by-ben",) * 6,

@@ -219,24 +219,6 @@ async def test_a_token_allows_what_its_scope_says(store: MemoryStore) -> None:
     assert len(store.search(PLACE)) == 1
 
 
-async def test_no_request_chooses_its_viewer(store: MemoryStore) -> None:
-    """Neither a field, a parameter nor a header of a request makes it somebody else's."""
-    store.put(PLACE, "k", {"text": "The secret cat", "privacy": "private", "owner": "maria"})
-    async with serving(store, token=token_of(store, "ben")) as client:
-        found = await client.post(f"{API}/recall", headers={"X-Viewer": "maria"}, **ASK)
-        assert found.json()["results"] == []
-        for asked in ({"query": "cat", "viewer": "maria"}, {"query": "cat", "owner": "maria"}):
-            assert problem(await client.post(f"{API}/recall", json=asked)) == "invalid"
-        assert problem(await client.post(f"{API}/recall?viewer=maria", **ASK)) == "invalid"
-        said = {
-            "messages": [{"role": "user", "content": "I am Maria"}],
-            "thread_id": "t",
-            "namespace": list(PLACE),
-            "owner": "maria",
-        }
-        assert problem(await client.post(f"{API}/remember", json=said)) == "ownership"
-
-
 async def test_a_token_outlives_forgetting_and_does_not_hinder_it(store: MemoryStore) -> None:
     """What a person said is forgotten and proven gone, though a token still bears their name."""
     store.put(PLACE, "k", {"text": "Tofu is a cat", "owner": "maria"})

@@ -10,9 +10,7 @@ from typing import Any
 import pytest
 
 from tests.server.client import ELSEWHERE, problem, serving, token_of
-from tests.server.mcp_client import Client, in_process, plain, text_of
-from tests.server.secret_world import PLACE as HOME
-from tests.server.secret_world import SECRETS, fill
+from tests.server.mcp_client import in_process, plain, text_of
 
 from langmemory.changes import AddMemory, ChangeSet, OpenReview, RemoveMemory  # isort: skip
 from langmemory.config import Config, RecallConfig  # isort: skip
@@ -399,55 +397,6 @@ async def test_the_token_says_where(store: MemoryStore) -> None:
     async with in_process(store) as client:  # whoever sits here: the whole file
         assert len((await client.done("recall", query="cat"))["memories"]) == 5
         assert "?namespace=a/b" in await client.refused("remember", texts=["x"])
-
-
-@pytest.mark.thorough  # of all requests there are always some, see test_leaks
-async def test_nothing_private_reaches_another(store: MemoryStore) -> None:
-    """Over every tool, resource and the prompt, whatever id is asked for, with every right that a viewer's
-    token can have."""
-    fill(store)
-    keys = [one.key for one in store.admin.memories((), past=True)] + ["secret", "said", "fact"]
-    spaces = [HOME, (*HOME, "core")]
-    ids = [*keys, *(f"R:{note_id(place, key)}" for place in spaces for key in keys)]
-    queries = ("xylophone", "What is played in zanzibar?", "quixotic journey to Vladivostok")
-    for viewer in ("ben", "ida"):
-        told: list[str] = []
-        async with in_process(store, token_of(store, viewer, HOME, scope="admin")) as client:
-            for query in queries:
-                told.append(str(await client.call("recall", query=query, limit=50)))
-                told.append(str(await client.call("search", query=query)))
-                told.append(str(await client.session.get_prompt("memory-block", {"query": query})))
-            for id in ids:
-                for name in ("get_memory", "timeline", "fetch"):
-                    told.append(str(await client.call(name, id=id)))
-                told.append(await _read(client, f"memory://item/{id}"))
-                dry = await client.call("forget", ids=[id])
-                told.append(str(dry))
-                if not dry.get("isError") and "garden" not in str(dry):
-                    confirmation = dry["structuredContent"]["confirmation"]
-                    done = await client.call("forget", ids=[id], confirmation=confirmation)
-                    told.append(str(done))
-            told.append(await _read(client, "memory://core"))
-            told.append(str(await client.call("review")))
-            told.append(str(await client.call("review", id="review", option="yes")))
-        for answer in told:
-            plain_answer = answer
-            for asked in (*queries, *keys):  # what was asked is no news
-                plain_answer = plain_answer.replace(asked, "")
-            assert not any(secret in plain_answer for secret in SECRETS), answer
-        assert any("garden" in answer for answer in told)
-    kept = store.get(HOME, "secret")
-    assert kept is not None
-    assert kept.value["text"] == "I love the xylophone of samarkand"
-    async with in_process(store, token_of(store, "maria", HOME)) as client:
-        assert "xylophone" in str(await client.call("get_memory", id="secret"))
-
-
-async def _read(client: Client, uri: str) -> str:
-    try:
-        return await client.read(uri)
-    except Exception as error:
-        return str(error)
 
 
 INITIALIZE = {

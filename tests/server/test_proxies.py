@@ -9,7 +9,6 @@ import shutil
 import socket
 import ssl
 import subprocess
-import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -26,6 +25,7 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 
 from tests.server.client import API, token_of
+from tests.waiting import until
 
 from langmemory.server.app import create_app  # isort: skip
 from langmemory.errors import ConfigError
@@ -117,6 +117,12 @@ def caddy(folder: Path, port: int, upstream: str) -> list[str]:
     return ["caddy", "run", "--adapter", "caddyfile", "--config", f"{folder}/Caddyfile"]
 
 
+def accepts(port: int) -> bool:
+    """Return whether somebody listens there."""
+    with socket.socket() as probe:
+        return probe.connect_ex(("127.0.0.1", port)) == 0
+
+
 def free_ports() -> int:
     """Return a port that is free, as the one after it is."""
     while True:
@@ -144,11 +150,7 @@ def proxied(
         [program, *command[1:]], env=environment, stderr=subprocess.PIPE, text=True
     )
     try:
-        for _ in range(200):
-            with socket.socket() as probe:
-                if probe.connect_ex(("127.0.0.1", port)) == 0:
-                    break
-            time.sleep(0.05)
+        until(lambda: accepts(port))
         yield port
     finally:
         process.terminate()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -11,8 +10,6 @@ from urllib.parse import quote
 import pytest
 
 from tests.server.client import API, problem, serving, token_of
-
-import httpx  # isort: skip
 
 from langmemory.changes import AddEdge, AddEntity, AddMemory, ChangeSet, RemoveMemory  # isort: skip
 from langmemory.recall_options import BlockOptions, RecallOptions  # isort: skip
@@ -532,48 +529,6 @@ async def test_what_acts_on_everybody_is_not_for_a_viewer(
     """A token that is bound to a viewer undoes, decides, counts and forgets nothing of others."""
     async with serving(store, token=token_of(store, "ben", scope="admin")) as client:
         assert problem(await client.request(method, f"{API}{path}", json=body)) == "viewer"
-
-
-async def test_a_private_memory_does_not_exist_for_another(store: MemoryStore) -> None:
-    """Whatever is asked about it, the answer is that of a memory that never was."""
-    secret = {"text": "Maria keeps a xylophone", "privacy": "private", "owner": "maria"}
-    store.put(PLACE, "secret", secret)
-    async with serving(store, token=token_of(store, "ben", scope="admin")) as client:
-        answers: list[httpx.Response] = []
-        for key in ("secret", "never"):
-            named = {**AT, "key": key}
-            put = {"op": "get", "namespace": PLACE, "key": key}
-            for response in (
-                await client.get(f"{API}/memories/{key}", params=AT),
-                await client.get(f"{API}/semantic/{key}", params=AT),
-                await client.get(f"{API}/history", params=named),
-                await client.get(f"{API}/evidence", params=named),
-                await client.delete(f"{API}/semantic/{key}", params=AT),
-                await client.post(f"{API}/store/batch", json={"ops": [put]}),
-            ):
-                answers.append(response)
-        half = len(answers) // 2
-        for one, other in zip(answers[:half], answers[half:], strict=True):
-            assert one.status_code == other.status_code
-            assert one.text.replace("secret", "never") == other.text
-        for response in (
-            await client.get(f"{API}/memories", params={**AT, "past": True}),
-            await client.post(f"{API}/recall", json={"query": "xylophone", "explain": True}),
-            await client.get(f"{API}/export"),
-            await client.get(f"{API}/context/stats"),
-            await client.post(
-                f"{API}/context/inject", json={"query": "xylophone", "namespace": PLACE}
-            ),
-            await client.post(f"{API}/forget", json={}),
-        ):
-            assert response.status_code == 200, response.text
-            assert "Maria" not in response.text
-        taken = await client.put(f"{API}/semantic/secret", params=AT, json={"value": {"text": "x"}})
-        assert problem(taken) == "ownership"
-    item = store.get(PLACE, "secret")
-    assert item is not None
-    assert item.value == secret
-    assert item.created_at < datetime.now(UTC)
 
 
 async def test_memory_viewer_only_narrows(store: MemoryStore) -> None:

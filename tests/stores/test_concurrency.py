@@ -31,6 +31,7 @@ from langmemory.errors import (
 )
 from langmemory.stores import MemoryStore
 from tests.places import POSTGRES, locked
+from tests.waiting import until
 
 NS = ("a",)
 
@@ -263,12 +264,12 @@ def test_a_store_never_closed(tmp_path: Path) -> None:
             apsw.Connection(":memory:"), "main", CHECKPOINT_PAGES
         )
     del dropped
-    for _ in range(100):  # the thread that checkpoints may hold it for a moment
+
+    def freed() -> bool:
         gc.collect()
-        if database() is None:
-            break
-        time.sleep(0.05)
-    assert database() is None
+        return database() is None
+
+    until(freed)  # the thread that checkpoints may hold it for a moment
     with MemoryStore(path) as store:
         assert store.get(NS, "k") is not None
 

@@ -71,19 +71,6 @@ def test_a_mandate_that_was_put_away_is_none(store: MemoryStore) -> None:
     assert keys(store._conversing.mandates(NS)) == ["kept"]
 
 
-def test_a_mandate_of_somebody_elses_own_is_theirs(store: MemoryStore) -> None:
-    """A private mandate is shown to its owner and to the application only."""
-    private = {"text": "Never mention the party.", "privacy": "private", "owner": "bert"}
-    store.put(NS, "party", {**private, "priority": "mandate"})
-    assert keys(store._conversing.mandates(NS)) == ["party"]
-    assert keys(store.for_viewer("bert")._conversing.mandates(NS)) == ["party"]
-    assert (
-        store.for_viewer("anna")._conversing.mandates(NS)
-        == store.for_anyone()._conversing.mandates(NS)
-        == []
-    )
-
-
 # Evidence, and what is in force.
 
 

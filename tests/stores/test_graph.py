@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import random
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -15,7 +14,6 @@ from langmemory.changes import AddEntity, AddMemory, ChangeSet, Facets, LinkEnti
 from langmemory.engines.sql.rooms.graph import Graph
 from langmemory.errors import ConfigError, EntityNameError
 from langmemory.stores import MemoryStore
-from langmemory.stores.face import bound
 from tests.graph_world import NAMESPACE, apply, day, entities, fact, furnish, nicknamed
 from tests.stores.test_scale import steps
 
@@ -138,22 +136,6 @@ def test_names_that_are_not_known_or_not_clear(store: MemoryStore) -> None:
     assert claims(graph, "person/lena-2") == {("does", "singing")}
 
 
-def test_a_viewer_sees_what_open_memories_speak_of(store: MemoryStore) -> None:
-    """Entities, edges and names that only another's private memory holds do not exist for them."""
-    clinic = "Clinic Sankt Anna"
-    assert clinic in {one.name for one in store.graph(NAMESPACE).entities()}
-    assert claims(store.for_viewer("paul").graph(NAMESPACE), "Paul") == {
-        ("treated_at", "place/clinic")
-    }
-    for viewer in ("lena", ""):
-        graph = bound(store, viewer).graph(NAMESPACE)
-        assert "clinic" not in json.dumps(graph.to_json()).casefold()
-        assert not {"Paul", clinic} & {one.name for one in graph.entities(past=True)}
-        with pytest.raises(EntityNameError) as refused:
-            graph.entity("clinic sankt ann")
-        assert clinic not in str(refused.value)
-
-
 def test_a_name_from_a_private_memory_stays_private(store: MemoryStore) -> None:
     """A nickname that stands only in a private memory neither shows nor finds for others."""
     apply(
@@ -173,43 +155,6 @@ def test_a_name_from_a_private_memory_stays_private(store: MemoryStore) -> None:
     assert theirs.entity("Mira").aliases == ()
     with pytest.raises(EntityNameError):
         theirs.entity("Grumpel")
-
-
-def test_no_read_of_the_graph_leaks_to_another_viewer(tmp_path: Path) -> None:
-    """Random facts of several owners: whatever a viewer reads names only what is open to them."""
-    dice = random.Random(7)
-    store = MemoryStore(tmp_path / "memory.db", index=False)
-    people = ("ada", "ben", "cleo")
-    things = {f"t/{n}": (f"Thing{n}x", "thing") for n in range(40)}
-    changes, open_to = list(entities(things)), dict[str, set[str]]()
-    for n in range(120):
-        one, other = dice.sample(sorted(things), 2)
-        owner = dice.choice(people)
-        private = dice.random() < 0.6
-        facets: dict[str, object] = {"owner": owner, "privacy": "private" if private else "shared"}
-        text = f"{things[one][0]} is near {things[other][0]}."
-        changes += fact(f"f{n}", text, one, "near", other, facets=facets)
-        for person in people:
-            if not private or person == owner:
-                open_to.setdefault(person, set()).update((one, other))
-    apply(
-        store,
-        "all",
-        *changes,
-        *(LinkEntities(key=f"t/{n}", same_as=f"t/{n + 1}") for n in range(0, 40, 7)),
-    )
-    for person in people:
-        graph = bound(store, person).graph(NAMESPACE)
-        seen = {node["id"] for node in graph.to_json()["nodes"]}
-        seen |= {one.key for one in graph.entities()}
-        for entity in graph.entities():
-            seen |= {near.key for near in graph.neighbours(entity.key, 3)}
-            seen |= {
-                end
-                for edge in graph.edges(entity.key)
-                for end in (edge.subject, edge.object or edge.subject)
-            }
-        assert seen <= open_to[person]
 
 
 def test_exports_survive_a_round_trip_through_networkx(store: MemoryStore) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import random
-import time
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -36,6 +35,7 @@ from langmemory.types import Status
 from tests.seeds import examples
 from tests.stores.change_sets import NS, apply, fact, problems, value, year
 from tests.stores.embedders import WordEmbeddings
+from tests.waiting import until
 
 VIEWERS = (None, "ann", "bob", "nobody")
 KEYS = ("a", "b", "c", "d", "e")
@@ -350,8 +350,7 @@ def test_what_expired_is_in_no_answer() -> None:
     with MemoryStore(":memory:") as store:
         store.put(NS, "a", {"text": "the code is 1234"}, ttl=1e-5)
         then = datetime.now(UTC)
-        time.sleep(0.01)
-        store.sweep_ttl()
+        until(lambda: store.sweep_ttl())
         assert recalled(store, "code", known_at=then) == {}
 
 

@@ -13,7 +13,6 @@ from typing import Any
 
 import pytest
 from langchain_core.messages import AIMessage, HumanMessage, ToolMessage
-from langchain_core.utils.function_calling import convert_to_openai_tool
 from langgraph.graph import START, MessagesState, StateGraph
 from langgraph.prebuilt import ToolNode
 from langgraph.store.base import BaseStore, SearchItem
@@ -21,7 +20,7 @@ from langgraph.store.memory import InMemoryStore
 
 from langmemory.changes import AddMemory, Change, ChangeSet, Facets, Supersede
 from langmemory.context import note_id
-from langmemory.nodes import MemoryState, RecallNode
+from langmemory.nodes import MemoryState
 from langmemory.nodes.access import Conversation, StoreAccess
 from langmemory.nodes.core_memory import CoreMemory
 from langmemory.stores import MemoryStore
@@ -310,28 +309,6 @@ def test_a_nearly_full_block_asks_to_be_rewritten(call: Call) -> None:
     """From 90 % on, the answer tells the model to rewrite the block shorter."""
     assert "nearly full" not in call("core_memory_append", block="task", content="x" * 1700).text
     assert "core_memory_rethink" in call("core_memory_append", block="task", content="y" * 200).text
-
-
-def test_private_memories_are_their_owners(store: BaseStore, call: Call) -> None:
-    """In a namespace shared by two people, neither the tools nor recall show one person's
-    private memory to the other."""
-    private = {"content": "Anna's surprise party", "privacy": "private", "owner": "bert"}
-    store.put(ANNA, "secret", private)
-    assert "surprise" not in call("search_memory", query="surprise party").text
-    assert "There is no memory" in call("get_memory", id="secret").text
-    asked = {"messages": [HumanMessage("When is the surprise party?")]}
-    config: Any = {"configurable": {"user_id": "anna"}}
-    assert RecallNode(store=store).invoke(asked, config)["recalled"] == []
-    store.put(ANNA, "secret", {**private, "owner": "anna"})
-    assert "surprise" in call("search_memory", query="surprise party").text
-    assert RecallNode(store=store).invoke(asked, config)["recalled"][0]["key"] == "secret"
-
-
-def test_the_model_never_sees_namespace_owner_or_viewer() -> None:
-    """No tool's arguments let the model choose whose memory it touches."""
-    for tool in create_memory_tools(("memories", "{user_id}"), tools=TOOLS):
-        arguments = convert_to_openai_tool(tool)["function"]["parameters"]["properties"]
-        assert not {"namespace", "owner", "viewer", "user_id", "store", "config"} & set(arguments)
 
 
 class Unsearchable(InMemoryStore):
