@@ -19,8 +19,7 @@ from langgraph.graph import END, START, MessagesState, StateGraph
 from langgraph.prebuilt import ToolNode, tools_condition
 
 from langmemory import MemoryStore
-from langmemory.nodes import SessionEndNode, SessionStartNode
-from langmemory.tools import create_swarm_tools
+from langmemory.parts.team import SessionEndNode, SessionStartNode, create_swarm_tools
 
 TEAM = ("team", "shop")
 AGENTS = {

@@ -26,7 +26,6 @@ from langmemory.cli.get import get
 from langmemory.cli.graph import graph
 from langmemory.cli.history import history
 from langmemory.cli.import_file import import_file
-from langmemory.cli.inbox import inbox
 from langmemory.cli.init import init
 from langmemory.cli.jobs import jobs
 from langmemory.cli.journal import journal
@@ -45,13 +44,13 @@ from langmemory.cli.search import search
 from langmemory.cli.seed import seed
 from langmemory.cli.serve import serve
 from langmemory.cli.stats import stats
-from langmemory.cli.swarm import decisions, tasks
 from langmemory.cli.target import DbOption, NamespaceOption, Target, with_target
 from langmemory.cli.terminal import say
 from langmemory.cli.token import token
 from langmemory.cli.usage import usage
 from langmemory.cli.vault import vault
 from langmemory.cli.worker import worker
+from langmemory.hooks import loaded, parts
 
 app = typer.Typer(
     name="langmemory",
@@ -113,9 +112,6 @@ COMMANDS: dict[str, dict[str, Callable[..., None] | typer.Typer]] = {
         "projects": projects,
         "core": core,
         "procedures": procedures,
-        "tasks": tasks,
-        "decisions": decisions,
-        "inbox": inbox,
         "vault": vault,
     },
     "Serve it": {"serve": serve, "mcp": mcp, "token": token},
@@ -130,6 +126,10 @@ COMMANDS: dict[str, dict[str, Callable[..., None] | typer.Typer]] = {
     },
 }
 """By what they are for, as `langmemory --help` shows them."""
+
+for _part in parts():
+    for _name, (_panel, _place) in _part.commands.items():
+        COMMANDS.setdefault(_panel, {})[_name] = loaded(_place)
 
 for _panel, _commands in COMMANDS.items():
     for _name, _command in _commands.items():

@@ -2,30 +2,23 @@
 
 from langmemory.nodes.condense import CondenseNode
 from langmemory.nodes.core_memory import CoreMemory
-from langmemory.nodes.inbox import AcknowledgeNode, InboxNode
 from langmemory.nodes.model import ModelNode
 from langmemory.nodes.namespaces import NamespaceTemplate
 from langmemory.nodes.recall import RecallNode
 from langmemory.nodes.remember import ReflectionQueue, RememberNode
-from langmemory.nodes.session import DecisionsNode, SessionEndNode, SessionStartNode
 from langmemory.nodes.state import MemoryState
 from langmemory.nodes.strip_citations import StripCitations
 from langmemory.nodes.summarize import SummarizationNode
 
 __all__ = [
-    "AcknowledgeNode",
     "CondenseNode",
     "CoreMemory",
-    "DecisionsNode",
-    "InboxNode",
     "MemoryState",
     "ModelNode",
     "NamespaceTemplate",
     "RecallNode",
     "ReflectionQueue",
     "RememberNode",
-    "SessionEndNode",
-    "SessionStartNode",
     "StripCitations",
     "SummarizationNode",
 ]

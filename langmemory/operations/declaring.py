@@ -40,6 +40,7 @@ from typing import (
 from pydantic import BaseModel, Field, create_model
 
 from langmemory.docstrings import docstrings_of
+from langmemory.hooks import loaded, parts, room_place
 from langmemory.operations.fields import Fields, Labels, QueryLabels
 from langmemory.twins import twin
 from langmemory.types import Namespace, Page, TokenScope
@@ -458,16 +459,21 @@ def unregister(name: str) -> None:
 
 
 def find_room(name: str) -> Room | None:
-    """Return the room that a store has under a name; None where there is none."""
+    """Return the room that a store has under a name; None where there is none. That of a part is imported."""
+    if name not in _ROOMS and (place := room_place(name)) is not None:
+        loaded(place)
     return _ROOMS.get(name)
 
 
 def rooms() -> tuple[Room, ...]:
-    """Return the rooms there are, in the order of their declaration."""
+    """Return the rooms there are, those of parts too, in the order of their declaration."""
+    for part in parts():
+        for name in part.rooms:
+            find_room(name)
     return tuple(_ROOMS.values())
 
 
 def operations_of(*names: str) -> tuple[Operation, ...]:
     """Return the operations of rooms; without names, of all."""
-    chosen = [_ROOMS[name] for name in names] if names else rooms()
+    chosen = [one for one in rooms() if one.name in names] if names else rooms()
     return tuple(one for each in chosen for one in each.operations)

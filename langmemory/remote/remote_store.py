@@ -39,7 +39,7 @@ from langmemory.wire import adapter
 
 if TYPE_CHECKING:
     from langmemory.remote.documents import RemoteDocuments
-    from langmemory.stores.rooms import Bus, Graph, Swarm
+    from langmemory.stores.rooms import Graph
 
 AS_THE_SERVER: Final = cast(TTLConfig, {"refresh_on_read": None, "default_ttl": NOT_PROVIDED})
 """Makes `get`, `search` and `put` leave to the server what a call does not say of the TTL."""
@@ -179,17 +179,6 @@ class RemoteMemoryStore(BaseStore):
         check_time("known_at", known_at)
         graph: Graph = self._room("graph", namespace=namespace, as_of=as_of, known_at=known_at)
         return graph
-
-    def bus(self, namespace: Namespace = (), *, agent: str | None = None) -> Bus:
-        """Return the bus over which agents share context; see `MemoryStore.bus`. Without ``agent`` it is the
-        agent that the token is bound to."""
-        bus: Bus = self._room("bus", namespace=namespace, agent=agent)
-        return bus
-
-    def swarm(self, namespace: Namespace, *, agent: str | None = None) -> Swarm:
-        """Return what a team of agents is doing; see `MemoryStore.swarm`."""
-        swarm: Swarm = self._room("swarm", namespace=namespace, agent=agent)
-        return swarm
 
     def __getattr__(self, name: str) -> Any:
         """Return a room of which `MemoryStore` says what it does: its operations, over the API."""

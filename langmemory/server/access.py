@@ -20,7 +20,6 @@ from langmemory.server.problems import Problem
 from langmemory.server.tags import check_none, check_tag
 from langmemory.stores import MemoryStore
 from langmemory.stores.face import StoreFace, bound
-from langmemory.stores.rooms import Bus
 from langmemory.types import AccessToken, Namespace, TokenScope
 
 RANK: Final[dict[TokenScope, int]] = {"read": 0, "write": 1, "admin": 2}
@@ -227,18 +226,6 @@ class Access:
                 f"{_listed(allowed)}.",
             )
         return found
-
-    def bus(self, namespace: Namespace | None = None, *, named: bool = True) -> Bus:
-        """Return the bus of a namespace, as the agent of the request; ``named`` refuses who is none.
-
-        Raises:
-            Problem: The namespace lies elsewhere or has to be named, or the agent has to be.
-        """
-        agent = self.grant.agent
-        if named and agent is None:
-            raise Problem(422, "agent-needed", AGENT_NEEDED)
-        place = self.place(namespace, exact=agent is not None)
-        return self.store.bus(place, agent=agent)
 
     def reaches(self, namespace: Namespace) -> bool:
         """Return whether a namespace lies in what the token reaches."""

@@ -29,7 +29,6 @@ from langmemory.stores.rooms import (
     RECALL,
     REMEMBER,
     Batch,
-    Bus,
     Conversing,
     Core,
     CoreFiles,
@@ -38,7 +37,6 @@ from langmemory.stores.rooms import (
     IndexConfig,
     Pages,
     Procedures,
-    Swarm,
     ViewerAdmin,
     ViewerChanges,
     ViewerVault,
@@ -163,27 +161,6 @@ class StoreFace(BaseStore):
     def procedures(self) -> Procedures:
         """How things are done, step by step, and how it went."""
         return Procedures(self._core, self._viewer)
-
-    def bus(self, namespace: Namespace = (), *, agent: str | None = None) -> Bus:
-        """Return the bus over which agents share context, as one of them sends and receives.
-
-        Args:
-            namespace: Whose agents they are. Those of another namespace are others, whatever they are
-                called.
-            agent: The name of the agent, chosen by the application, never by a model. None: nobody; then
-                messages can be looked at, also in all that is below the namespace.
-        """
-        return Bus(self._core, self._viewer, namespace, agent)
-
-    def swarm(self, namespace: Namespace, *, agent: str | None = None) -> Swarm:
-        """Return what a team of agents is doing: tasks, decisions and sessions, as one of them has them.
-
-        Args:
-            namespace: Whose agents they are.
-            agent: The name of the agent, chosen by the application, never by a model. None: nobody; then what
-                is written says of nobody who made it.
-        """
-        return Swarm(self._core, self._viewer, namespace, agent)
 
     def __getattr__(self, name: str) -> Any:
         """Return a room that a part has registered."""

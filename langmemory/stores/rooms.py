@@ -13,7 +13,6 @@ from langmemory.engines.sql.reading.operations import Batch, take_apart
 from langmemory.engines.sql.reading.walking import MOST_EDGES, Stretch
 from langmemory.engines.sql.rooms import batching, recalling, remembering
 from langmemory.engines.sql.rooms.admin import Admin, UnreadThread, ViewerAdmin
-from langmemory.engines.sql.rooms.bus import MIN_SIMILARITY, Bus
 from langmemory.engines.sql.rooms.changes import Changes, ViewerChanges, archived
 from langmemory.engines.sql.rooms.conversing import Conversing, conversing_of
 from langmemory.engines.sql.rooms.copying import (
@@ -24,7 +23,6 @@ from langmemory.engines.sql.rooms.copying import (
 )
 from langmemory.engines.sql.rooms.core import Core
 from langmemory.engines.sql.rooms.core_files import MODELS, CoreFiles, follow_blocks
-from langmemory.engines.sql.rooms.drafts import MessageOptions
 from langmemory.engines.sql.rooms.events import FORGET, RECALL, REMEMBER
 from langmemory.engines.sql.rooms.feed import Feed
 from langmemory.engines.sql.rooms.following import follow_up
@@ -43,7 +41,6 @@ from langmemory.engines.sql.rooms.recalling import (
     as_reranker,
 )
 from langmemory.engines.sql.rooms.seeding import seeding
-from langmemory.engines.sql.rooms.swarm import Swarm
 from langmemory.engines.sql.rooms.tokens import Tokens
 from langmemory.engines.sql.rooms.vault import Vault, ViewerVault
 from langmemory.engines.sql.tables.foreign import Contents, ForeignItem
@@ -58,14 +55,12 @@ from langmemory.projections.journal import Journal
 
 __all__ = [
     "FORGET",
-    "MIN_SIMILARITY",
     "MODELS",
     "MOST_EDGES",
     "RECALL",
     "REMEMBER",
     "Admin",
     "Batch",
-    "Bus",
     "Changes",
     "Conversing",
     "Copied",
@@ -83,13 +78,11 @@ __all__ = [
     "Lifecycle",
     "Maintaining",
     "MaintenanceNight",
-    "MessageOptions",
     "ModelSetting",
     "Pages",
     "Procedures",
     "Progress",
     "Stretch",
-    "Swarm",
     "Tokens",
     "UnreadThread",
     "Vault",

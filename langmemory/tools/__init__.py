@@ -22,12 +22,10 @@ from langmemory.tools.memories import (
 from langmemory.tools.procedures import PROCEDURE_TOOLS, create_procedure_tools
 from langmemory.tools.search import create_search_memory_tool
 from langmemory.tools.secrets import fill_secrets
-from langmemory.tools.swarm import SWARM_TOOLS, create_swarm_tools
 
 __all__ = [
     "DEFAULT_TOOLS",
     "PROCEDURE_TOOLS",
-    "SWARM_TOOLS",
     "TOOLS",
     "create_conversation_search_tool",
     "create_core_memory_tools",
@@ -38,7 +36,6 @@ __all__ = [
     "create_memory_tools",
     "create_procedure_tools",
     "create_search_memory_tool",
-    "create_swarm_tools",
     "fill_secrets",
 ]
 

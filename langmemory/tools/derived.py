@@ -12,7 +12,7 @@ from langgraph.store.base import BaseStore
 from langmemory.errors import ConfigError
 from langmemory.nodes.namespaces import NamespaceTemplate, fill, viewer_of
 from langmemory.nodes.node import run_of
-from langmemory.operations import Operation, operations_of
+from langmemory.operations import Operation, find_room, operations_of
 from langmemory.stores.face import bound
 from langmemory.tools.answering import memory_tool
 from langmemory.types import Namespace
@@ -39,10 +39,9 @@ def create_operation_tools(
     Raises:
         ConfigError: There is no such room.
     """
-    try:
-        chosen = operations_of(*rooms)
-    except KeyError as error:
-        raise ConfigError(f"A store has no room {error.args[0]!r}.") from None
+    if unknown := [one for one in rooms if find_room(one) is None]:
+        raise ConfigError(f"A store has no room {unknown[0]!r}.")
+    chosen = operations_of(*rooms)
     place = NamespaceTemplate(namespace)
     return [_tool(one, place, agent, viewer, store) for one in chosen if one.declared.for_models]
 

@@ -13,7 +13,7 @@ from langgraph.store.base import PutOp
 
 from langmemory.context.marking import is_injected
 from langmemory.errors import ConfigError
-from langmemory.nodes import DecisionsNode, SessionEndNode, SessionStartNode
+from langmemory.parts.team import DecisionsNode, SessionEndNode, SessionStartNode
 from langmemory.stores import MemoryStore
 from langmemory.swarm import task_value
 from tests.scripted import ScriptedModel

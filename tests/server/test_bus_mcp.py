@@ -12,7 +12,7 @@ from tests.server.mcp_client import Client, in_process, over_stdio, plain
 
 from langmemory.context.notes import note_id  # isort: skip
 from langmemory.stores import MemoryStore  # isort: skip
-from langmemory.tools import SWARM_TOOLS  # isort: skip
+from langmemory.parts.team import SWARM_TOOLS  # isort: skip
 
 TEAM = ("team", "shop")
 ALONE = ["recall", "remember", "get_memory", "timeline", "forget", "review", "search", "fetch"]

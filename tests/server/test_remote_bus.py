@@ -20,7 +20,7 @@ from langmemory.errors import (  # isort: skip
 from langmemory.server.app import create_app  # isort: skip
 from langmemory.server.serving import serving as served  # isort: skip
 from langmemory.stores import MemoryStore  # isort: skip
-from langmemory.tools import create_swarm_tools  # isort: skip
+from langmemory.parts.team import create_swarm_tools  # isort: skip
 
 TEAM = ("team", "shop")
 

@@ -18,8 +18,8 @@ from langmemory.errors import (
     MessageNotFoundError,
     OwnershipError,
 )
+from langmemory.parts.team.bus import Bus
 from langmemory.stores import MemoryStore
-from langmemory.stores.rooms import Bus
 from langmemory.types import BusMessage
 from tests.children import process_context
 from tests.places import address

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from langmemory.engines.sql.rooms import swarm as rooms_swarm
 from langmemory.errors import EntityNameError, InvalidValueError, OwnershipError
 from langmemory.graphs.maintenance import build_maintenance_graph
+from langmemory.parts.team import swarm as team_swarm
 from langmemory.ports.journal import StateRow
 from langmemory.projections.journal import state_page
 from langmemory.projections.journal.journal import Journal
@@ -166,7 +166,7 @@ def test_a_board_counts_all_tasks_and_shows_the_latest(
 ) -> None:
     """However many tasks are open, those that are done have a place on it, and an agent has all that it
     works on."""
-    monkeypatch.setattr(rooms_swarm, "ON_BOARD", 2)
+    monkeypatch.setattr(team_swarm, "ON_BOARD", 2)
     team = store.swarm(TEAM)
     for number in range(5):
         team.add_task(f"Task {number}", agent="writer")

@@ -17,9 +17,14 @@ from langgraph.store.memory import InMemoryStore
 from langmemory.context.marking import is_injected
 from langmemory.context.notes import note_id
 from langmemory.errors import ConfigError
-from langmemory.nodes import AcknowledgeNode, InboxNode, SessionStartNode
+from langmemory.parts.team import (
+    SWARM_TOOLS,
+    AcknowledgeNode,
+    InboxNode,
+    SessionStartNode,
+    create_swarm_tools,
+)
 from langmemory.stores import MemoryStore
-from langmemory.tools import SWARM_TOOLS, create_swarm_tools
 from tests.scripted import ScriptedModel, tool_call
 
 TEAM = ("team", "shop")
@@ -159,7 +164,7 @@ async def test_async_calls_do_not_block_the_loop(
 ) -> None:
     """As `langgraph dev` asks: every read and write of the file is done in another thread."""
     threads: set[int] = set()
-    original = MemoryStore.bus(store, TEAM, agent="x")._core.engine.__class__.read
+    original = store._core.engine.__class__.read
     monkeypatch.setattr(
         store._core.engine.__class__,
         "read",

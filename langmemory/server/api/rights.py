@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from langmemory.hooks import parts
 from langmemory.server.access import Access
 from langmemory.server.routes import Routes
 from langmemory.types import Namespace, TokenScope
@@ -24,6 +25,8 @@ class Rights(Deferred):
     """As which agent it sends and receives on the bus; null is none."""
     unlocks: bool
     """Whether it may unlock secrets of the vault."""
+    parts: list[str]
+    """The parts that the server has, such as `team`."""
 
 
 @routes("GET", "/rights", scope="read")
@@ -37,4 +40,5 @@ def get_rights(access: Access) -> Rights:
         scope=grant.scope,
         agent=grant.agent,
         unlocks=grant.unlocks,
+        parts=[one.name for one in parts()],
     )

@@ -29,7 +29,7 @@ const GROUPS = [
   ["Change", ["core", "reviews", "runs", "nights"]],
   ["Care", ["swarm", "bus", "vault", "health", "jobs", "import/export"]],
 ];
-const NEEDS = { projects: may.seeAll, runs: may.seeAll, nights: may.seeAll, health: may.seeAll, jobs: may.whole, "import/export": may.export };
+const NEEDS = { projects: may.seeAll, runs: may.seeAll, nights: may.seeAll, health: may.seeAll, jobs: may.whole, "import/export": may.export, swarm: may.have("team"), bus: may.have("team") };
 const UNDER = { memory: "memories", run: "runs" };
 
 const main = document.getElementById("main");

@@ -2,7 +2,7 @@
 
 import { get } from "./api.js";
 
-const NONE = { token: "", viewer: null, namespaces: [], scope: "read", agent: null, unlocks: false };
+const NONE = { token: "", viewer: null, namespaces: [], scope: "read", agent: null, unlocks: false, parts: [] };
 const RANK = { read: 0, write: 1, admin: 2 };
 let known = NONE;
 
@@ -28,6 +28,8 @@ export const may = {
   speakFor: (agent) => atLeast("write") && (known.agent === null ? known.viewer === null : known.agent === agent),
   /** Unlock secrets of the vault. */
   unlock: () => known.unlocks,
+  /** Use what a part of the server has. */
+  have: (part) => () => known.parts.includes(part),
   /** Act on the whole file: import, jobs. */
   whole: () => atLeast("admin") && known.viewer === null && known.namespaces.length === 0,
 };

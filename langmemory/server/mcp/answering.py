@@ -14,7 +14,6 @@ from langmemory.documents.project import namespace_of
 from langmemory.nodes.core_memory import CoreMemory, labels_in, render_core
 from langmemory.server.access import Access
 from langmemory.server.api.context import InjectRequest, inject_context
-from langmemory.server.mcp import bus_tools as bus_tools  # declares its tools
 from langmemory.server.mcp import project_tools as project_tools  # likewise
 from langmemory.server.mcp.sdk import INTERNAL_ERROR, INVALID_PARAMS, Answer, Call, Json, Refusal
 from langmemory.server.mcp.tools import Turn, all_tools, document_of, reachable

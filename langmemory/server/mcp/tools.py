@@ -1,5 +1,5 @@
 """Tools: six with which a model uses memory, and the two that ChatGPT's deep research asks for. Those for
-agents are in `bus_tools`, those for projects in `project_tools`.
+agents are in the part `team`, those for projects in `project_tools`.
 
 A model chooses what to look for and what to say, never whose memory it is: namespace and viewer are those
 of the token, or of the command that serves stdio.
@@ -14,6 +14,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cache
+from importlib import import_module
 from time import time
 from typing import Annotated, Any, Final, Literal, TypeAlias, get_type_hints
 
@@ -27,6 +28,7 @@ from langmemory.context.render import full
 from langmemory.context.render import timeline as timeline_of
 from langmemory.documents.project import namespace_of
 from langmemory.documents.projects import ProjectName
+from langmemory.hooks import parts
 from langmemory.operations.fields import Fields, Id
 from langmemory.pluralize import memories as counted_memories
 from langmemory.server.access import RANK, Access
@@ -176,6 +178,9 @@ def all_tools() -> dict[str, Tool]:
     """Return the tools there are, by name: those made by hand, and those that derive from operations."""
     from langmemory.server.mcp.derived import derived_tools
 
+    for part in parts():
+        for module in part.mcp_tools:
+            import_module(module)  # declares its tools
     return TOOLS | derived_tools()
 
 

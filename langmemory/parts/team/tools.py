@@ -15,12 +15,12 @@ from langchain_core.tools import BaseTool
 from langgraph.store.base import BaseStore
 from pydantic import BaseModel, BeforeValidator, Field
 
-from langmemory.context.mail import mail
 from langmemory.errors import ConfigError, InvalidValueError
-from langmemory.nodes.inbox import bus_of
 from langmemory.nodes.namespaces import NamespaceTemplate, RunScope, fill, viewer_of
 from langmemory.nodes.node import run_of
-from langmemory.nodes.session import swarm_of
+from langmemory.parts.team.inbox_nodes import bus_of
+from langmemory.parts.team.mail import mail
+from langmemory.parts.team.session_nodes import swarm_of
 from langmemory.pluralize import counted
 from langmemory.swarm import CLOSED, RecordedDecision, Task, TaskStatus
 from langmemory.tools.answering import memory_tool, refuse

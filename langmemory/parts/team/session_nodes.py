@@ -15,7 +15,6 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from langmemory.context.dependencies import BUDGET_TOKENS
 from langmemory.context.escape import one_line, quoted_lines
-from langmemory.context.mail import mail
 from langmemory.context.marking import (
     CLOSE_SESSION,
     OPEN_SESSION,
@@ -26,9 +25,10 @@ from langmemory.context.marking import (
 from langmemory.errors import ConfigError, EntityNameError
 from langmemory.formation.asking.asker import Asker, Question
 from langmemory.formation.asking.json_answers import BadAnswerError, json_object
-from langmemory.nodes.inbox import MOST, SESSION, AgentNode, fresh_mail, taken_up
 from langmemory.nodes.namespaces import NamespaceTemplate, RunScope, fill
 from langmemory.nodes.state import value_of
+from langmemory.parts.team.inbox_nodes import MOST, SESSION, AgentNode, fresh_mail, taken_up
+from langmemory.parts.team.mail import mail
 from langmemory.swarm import CLOSED, SESSION_PARTS, RecordedDecision, Session, Task
 from langmemory.twins import Steps, call
 from langmemory.types import Namespace, Privacy

@@ -8,12 +8,12 @@ from typing import Any, Final
 from langchain_core.messages import BaseMessage, HumanMessage
 from langgraph.store.base import BaseStore
 
-from langmemory.context.mail import mail
 from langmemory.context.marking import injected_details, mark_injected
 from langmemory.errors import ConfigError
 from langmemory.nodes.namespaces import NamespaceTemplate, RunScope, fill
 from langmemory.nodes.node import MemoryNode
 from langmemory.nodes.state import value_of
+from langmemory.parts.team.mail import mail
 from langmemory.twins import Steps, call
 from langmemory.types import BusMessage, MessageType, Namespace, Page
 

@@ -14,17 +14,6 @@ from langmemory.engines.sql.records import items, messages
 from langmemory.engines.sql.rooms.changes import Changes
 from langmemory.engines.sql.rooms.core import Core
 from langmemory.engines.sql.rooms.cursors import Cursors, Sealer
-from langmemory.engines.sql.rooms.drafts import (
-    SUMMARY_CHARACTERS,
-    TOPIC_CHARACTERS,
-    MessageOptions,
-    drafted,
-    new_id,
-    recipient,
-    text,
-    texts,
-)
-from langmemory.engines.sql.rooms.fits import fitting
 from langmemory.engines.sql.scope.filters import Condition
 from langmemory.engines.sql.tables import namespaces
 from langmemory.engines.sql.tables.connection import Connection
@@ -45,6 +34,17 @@ from langmemory.operations.fields import (
     Summary,
     Topic,
 )
+from langmemory.parts.team.drafts import (
+    SUMMARY_CHARACTERS,
+    TOPIC_CHARACTERS,
+    MessageOptions,
+    drafted,
+    new_id,
+    recipient,
+    text,
+    texts,
+)
+from langmemory.parts.team.fits import fitting
 from langmemory.twins import twin
 from langmemory.types import (
     BusMessage,

@@ -9,14 +9,16 @@ from __future__ import annotations
 from starlette.concurrency import run_in_threadpool
 
 from langmemory.context.escape import one_line, quoted_lines
-from langmemory.context.mail import mail
 from langmemory.context.notes import note_id
-from langmemory.server.access import Access
+from langmemory.parts.team import tools as swarm
+from langmemory.parts.team.bus import Bus
+from langmemory.parts.team.mail import mail
+from langmemory.parts.team.swarm import Swarm
+from langmemory.server.access import AGENT_NEEDED, Access
 from langmemory.server.mcp.answers import Answer
 from langmemory.server.mcp.tools import Arguments, Reply, Turn, found, tool
-from langmemory.stores.rooms import Swarm
+from langmemory.server.problems import Problem
 from langmemory.swarm import Task, TaskStatus
-from langmemory.tools import swarm
 from langmemory.twins import aled
 from langmemory.types import BusMessage, MessagePriority, MessageType, Page
 
@@ -139,6 +141,18 @@ class InboxArguments(swarm.ContextInbox, Arguments):
     pass
 
 
+def bus_of(access: Access) -> Bus:
+    """Return the bus, as the agent of the request.
+
+    Raises:
+        Problem: The namespace has to be named, or the agent has to be.
+    """
+    if access.grant.agent is None:
+        raise Problem(422, "agent-needed", AGENT_NEEDED)
+    bus: Bus = access.store.bus(access.place(exact=True), agent=access.grant.agent)
+    return bus
+
+
 def _escaped(text: str) -> str:
     return (
         "\n".join(line.removeprefix("|").removeprefix(" ") for line in quoted_lines(text))
@@ -160,7 +174,7 @@ def _sent(message: BusMessage) -> Reply:
 async def context_share(turn: Turn, given: ShareArguments) -> Reply:
     """Tell another agent, or all, what you found, decided or noticed; or answer a message."""
     bus, options = (
-        turn.access.bus(),
+        bus_of(turn.access),
         given.model_dump(exclude={"summary", "to", "type", "reply_to"}),
     )
     options["memories"] = await _keys(turn.access, given.memories)
@@ -173,14 +187,14 @@ async def context_share(turn: Turn, given: ShareArguments) -> Reply:
 async def context_request(turn: Turn, given: RequestArguments) -> Reply:
     """Ask another agent, or all, something you need to know. Answers come to context_inbox."""
     options = given.model_dump(exclude={"question", "to"})
-    return _sent(await turn.access.bus().arequest(given.question, to=given.to, **options))
+    return _sent(await bus_of(turn.access).arequest(given.question, to=given.to, **options))
 
 
 @tool("Subscribe to context", Subscribed, scope="write", for_agents=True, destructiveHint=False,
       idempotentHint=True)  # fmt: skip
 async def context_subscribe(turn: Turn, given: SubscribeArguments) -> Reply:
     """Of what other agents tell all, get only some: by exactly one of topic, sender and query."""
-    bus = turn.access.bus()
+    bus = bus_of(turn.access)
     await bus.asubscribe(**given.model_dump())
     count = len(await bus.asubscriptions())
     return swarm.SUBSCRIBED, Subscribed(subscriptions=count)
@@ -192,7 +206,7 @@ async def context_invalidate(turn: Turn, given: InvalidateArguments) -> Reply:
     """Take back a message you sent that turned out wrong. Who saw it is told; memories that you name are put
     to review."""
     keys = await _keys(turn.access, given.memories)
-    done = await turn.access.bus().ainvalidate(given.id, reason=given.reason, memories=keys)
+    done = await bus_of(turn.access).ainvalidate(given.id, reason=given.reason, memories=keys)
     told = [one_line(one.agent) for one in done.receipts]
     return swarm.taken_back(done, len(keys)), TakenBack(id=done.id, told=told)
 
@@ -204,7 +218,7 @@ async def handoff(turn: Turn, given: HandoffArguments) -> Reply:
     options["memories"] = await _keys(turn.access, given.memories)
     if given.task is not None:  # first, so that what is sent is true
         options["topic"] = (await _team(turn).aupdate_task(given.task, agent=given.to)).title
-    return _sent(await turn.access.bus().ahandoff(given.to, given.done, **options))
+    return _sent(await bus_of(turn.access).ahandoff(given.to, given.done, **options))
 
 
 @tool("Set or update a task", TaskStands, scope="write", for_agents=True, destructiveHint=False)
@@ -223,8 +237,9 @@ async def record_decision(turn: Turn, given: DecisionArguments) -> Reply:
 
 def _team(turn: Turn) -> Swarm:
     access = turn.access
-    access.bus()  # refuses who is no agent
-    return access.store.swarm(access.place(None, exact=True), agent=access.grant.agent)
+    bus_of(access)  # refuses who is no agent
+    swarm: Swarm = access.store.swarm(access.place(exact=True), agent=access.grant.agent)
+    return swarm
 
 
 def _stands(task: Task) -> Reply:
@@ -242,7 +257,7 @@ def _stands(task: Task) -> Reply:
 async def context_inbox(turn: Turn, given: InboxArguments) -> Reply:
     """Read what other agents sent you, and acknowledge what you are done with. What is not acknowledged comes
     again."""
-    bus = turn.access.bus()
+    bus = bus_of(turn.access)
     done = await bus.aacknowledge(given.acknowledge) if given.acknowledge else ()
     said = swarm.acknowledged(given.acknowledge, done)
     if given.read is None:

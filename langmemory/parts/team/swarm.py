@@ -25,7 +25,6 @@ from langmemory.engines.sql.reading.graph_view import GraphView
 from langmemory.engines.sql.records import history, items, messages
 from langmemory.engines.sql.rooms.changes import Changes
 from langmemory.engines.sql.rooms.core import Core
-from langmemory.engines.sql.rooms.drafts import DETAILS_CHARACTERS, text, texts
 from langmemory.engines.sql.rooms.graph import Graph
 from langmemory.engines.sql.rooms.linking import End, Ends, link_changes, new_memory, whose
 from langmemory.engines.sql.scope.filters import Condition
@@ -38,6 +37,7 @@ from langmemory.links import NAME_CHARACTERS, anchor_of
 from langmemory.namespaces import check_namespace
 from langmemory.operations import operation, room
 from langmemory.operations.fields import Agent, Details, Most, Summaries, Summary, Title
+from langmemory.parts.team.drafts import DETAILS_CHARACTERS, text, texts
 from langmemory.redaction import kept
 from langmemory.swarm import (
     CLOSED,

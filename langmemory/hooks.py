@@ -1,0 +1,75 @@
+"""Parts: what is not memory itself. Each is registered by names, and imported when it is used.
+
+A part has its operations, tools, nodes, commands and pages in a package of its own. The rest of langmemory
+imports none of it: a part registers where the names below say. A package of somebody else is a part, too:
+its entry point in the group ``langmemory.parts`` is a `Part`.
+
+``LANGMEMORY_PARTS_OFF`` switches parts off, such as ``team,evals``: what they register is gone then.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cache
+from importlib import import_module
+from typing import Any, Final
+
+GROUP: Final = "langmemory.parts"
+"""Of the entry points of other packages."""
+OFF: Final = "LANGMEMORY_PARTS_OFF"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Part:
+    """What one part registers. Places are written ``module:name``."""
+
+    name: str
+    rooms: Mapping[str, str] = field(default_factory=dict)
+    """By the attribute of a store: the place of a class that `langmemory.operations.room` decorates."""
+    commands: Mapping[str, tuple[str, str]] = field(default_factory=dict)
+    """By the word of the command line: the heading that lists it, and the place of its function."""
+    mcp_tools: Sequence[str] = ()
+    """Modules that declare tools of the MCP server."""
+    exports: Mapping[str, str] = field(default_factory=dict)
+    """Names of ``langmemory`` itself, and the module that has each."""
+
+
+BUILT_IN: Final = (
+    Part(
+        name="team",
+        rooms={
+            "bus": "langmemory.parts.team.bus:Bus", "swarm": "langmemory.parts.team.swarm:Swarm",
+        },
+        mcp_tools=("langmemory.parts.team.mcp_tools",),
+    ),
+)  # fmt: skip
+
+
+@cache
+def parts() -> tuple[Part, ...]:
+    """Return the parts that are there and are not switched off.
+
+    Raises:
+        ValueError: A part that is not there is to be switched off.
+    """
+    from importlib.metadata import entry_points
+
+    every = (*BUILT_IN, *(one.load() for one in entry_points(group=GROUP)))
+    off = {one.strip() for one in os.environ.get(OFF, "").split(",") if one.strip()}
+    if unknown := off - {one.name for one in every}:
+        known = ", ".join(one.name for one in every)
+        raise ValueError(f"{OFF} names {min(unknown)!r}, which is no part; there are {known}.")
+    return tuple(one for one in every if one.name not in off)
+
+
+def loaded(place: str) -> Any:
+    """Return what stands at a place, written ``module:name``."""
+    module, _, name = place.partition(":")
+    return getattr(import_module(module), name)
+
+
+def room_place(name: str) -> str | None:
+    """Return the place of the room that a store has under this name, if a part has it."""
+    return next((one.rooms[name] for one in parts() if name in one.rooms), None)

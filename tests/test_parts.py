@@ -1,0 +1,98 @@
+"""Parts: nothing outside a part imports it, and what is switched off is gone while the rest works."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.source import GROUP, PACKAGE, modules, source
+
+from langmemory.hooks import BUILT_IN, OFF  # isort: skip
+
+pytestmark = pytest.mark.xdist_group(GROUP)
+
+PARTS = PACKAGE / "parts"
+NAMES = [one.name for one in BUILT_IN]
+
+ASKED = """
+import json, sys
+from langmemory.hooks import BUILT_IN
+[part] = [one for one in BUILT_IN if one.name == sys.argv[1]]
+from langmemory import MemoryStore
+with MemoryStore(":memory:") as store:
+    store.put(("a",), "k", {"text": "Tofu is a cat"})
+    found = len(store.recall("Which cat?", ("a",)).results)
+    rooms = [name for name in part.rooms if hasattr(store, name)]
+loaded = [one for one in sys.modules if one.startswith(f"langmemory.parts.{part.name}")]
+from langmemory.cli.app import COMMANDS
+from langmemory.server.api import all_routes
+from langmemory.server.mcp.tools import all_tools
+commands = [one for each in COMMANDS.values() for one in each]
+print(json.dumps({
+    "found": found, "rooms": rooms, "loaded": loaded,
+    "commands": [one for one in part.commands if one in commands],
+    "routes": [r.path for each in all_routes() for r in each.declared if r.path.split("/")[1] in part.rooms],
+    "tools": [name for name, one in all_tools().items() if one.work.__module__ in part.mcp_tools],
+}))
+"""
+"""Prints what of a part is there."""
+
+
+def asked(part: str, *, off: bool) -> dict[str, object]:
+    """Return what of a part is there, in a process of its own."""
+    done = subprocess.run(
+        [sys.executable, "-c", ASKED, part], capture_output=True, text=True, check=True,
+        env={**os.environ, OFF: part if off else ""},
+    )  # fmt: skip
+    found: dict[str, object] = json.loads(done.stdout)
+    return found
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_part_that_is_switched_off_is_gone(name: str) -> None:
+    """Its rooms, routes, tools and commands are there with it and gone without it; memory works without."""
+    with_it, without = asked(name, off=False), asked(name, off=True)
+    [part] = [one for one in BUILT_IN if one.name == name]
+    assert with_it["rooms"] == list(part.rooms)
+    assert with_it["commands"] == list(part.commands)
+    assert bool(with_it["routes"]) == bool(part.rooms)
+    assert bool(with_it["tools"]) == bool(part.mcp_tools)
+    assert without == {
+        "found": 1,
+        "rooms": [],
+        "loaded": [],
+        "commands": [],
+        "routes": [],
+        "tools": [],
+    }
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_nothing_outside_a_part_imports_it(name: str) -> None:
+    """What a part registers is found by its name alone."""
+    prefix = f"langmemory.parts.{name}"
+    wrong = [
+        f"{module.relative_to(PACKAGE)} imports {node.module}"
+        for module in modules()
+        if PARTS / name not in module.parents
+        for node in source(module).imports
+        if f"{getattr(node, 'module', '')}.".startswith(f"{prefix}.")
+        or any(f"{alias.name}.".startswith(f"{prefix}.") for alias in node.names)
+    ]
+    assert wrong == []
+
+
+def test_an_unknown_part_cannot_be_switched_off(tmp_path: Path) -> None:
+    """A name that is no part is refused with those there are."""
+    code = "from langmemory.hooks import parts; parts()"
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, cwd=tmp_path,
+        env={**os.environ, OFF: "teams"},
+    )  # fmt: skip
+    assert done.returncode == 1
+    assert "'teams', which is no part; there are team" in done.stderr
