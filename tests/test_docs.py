@@ -324,8 +324,9 @@ def check_langmemory(arguments: list[str]) -> None:
     for name in arguments:
         if name == "--help" or not hasattr(command, "commands"):
             break
-        assert name in command.commands, f"no command {name!r}"
-        command = command.commands[name]
+        context = command.make_context(name, [], resilient_parsing=True)
+        command = command.get_command(context, name)  # some are made when they are asked for
+        assert command is not None, f"no command {name!r}"
     options = {name for parameter in command.params for name in parameter.opts}
     used = {word.partition("=")[0] for word in arguments if word.startswith("-")}
     assert used <= {*options, "--help"}

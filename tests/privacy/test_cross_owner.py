@@ -143,7 +143,7 @@ class Reader:
         graph = self.eyes().graph(space, **times)
         yield "", graph.entities(past=True)
         yield "", graph.edges(past=self.random.random() < 0.5)
-        yield "", graph.to_json()
+        yield "", graph.subgraph(past=True).to_json()
         known = self.home.entities[space] or ["nothing"]
         hidden = self.query()
         for one, other in (

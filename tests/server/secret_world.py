@@ -25,8 +25,7 @@ from langmemory.changes import (  # isort: skip
 )
 from langmemory.context import note_id  # isort: skip
 from langmemory.messages import turn_key  # isort: skip
-from langmemory.server.mcp import bus_tools as bus_tools  # isort: skip
-from langmemory.server.mcp.tools import TOOLS  # isort: skip
+from langmemory.server.mcp.tools import all_tools  # isort: skip
 from langmemory.server.routes import PREFIX, Route  # isort: skip
 from langmemory.stores import MemoryStore  # isort: skip
 from langmemory.timestamps import EPOCH  # isort: skip
@@ -409,7 +408,7 @@ def of_mcp(choice: random.Random) -> Asked:
     kind = choice.random()
     method, params = "tools/call", dict[str, Any]()
     if kind < 0.7:
-        tool = choice.choice(list(TOOLS.values()))
+        tool = choice.choice(list(all_tools().values()))
         given = {
             name: choice.choice(MCP_POOL[name])
             for name, one in tool.arguments.model_fields.items()

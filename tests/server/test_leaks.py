@@ -33,7 +33,7 @@ from tests.server.streams import following
 
 from langmemory.server.api import all_routes  # isort: skip
 from langmemory.server.app import create_app  # isort: skip
-from langmemory.server.mcp.tools import TOOLS  # isort: skip
+from langmemory.server.mcp.tools import all_tools  # isort: skip
 from langmemory.server.settings import ServerSettings  # isort: skip
 from langmemory.stores import MemoryStore  # isort: skip
 
@@ -86,7 +86,7 @@ async def test_nothing_private_is_shown_to_another(tmp_path: Path) -> None:
             )
         print(f"{first + IN_ONE_FILE:,} requests, {time.monotonic() - started:.0f} s", flush=True)
     if REQUESTS >= 10_000:
-        tools = {f"mcp {name}" for name, one in TOOLS.items() if not one.for_projects}
+        tools = {f"mcp {name}" for name, one in all_tools().items() if not one.for_projects}
         allowed = {one.name for one in DECLARED if one.name not in OF_THE_APPLICATION}
         never = (tools | allowed) - set(answered)
         assert not never, sorted(never)

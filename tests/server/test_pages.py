@@ -10,6 +10,7 @@ import pytest
 from tests.server.client import API, problem, serving, token_of
 
 from langmemory.changes import AddMemory, ChangeSet, Facets  # isort: skip
+from langmemory.hooks import parts  # isort: skip
 from langmemory.stores import MemoryStore  # isort: skip
 
 PLACE = ("home", "ana")
@@ -187,6 +188,7 @@ async def test_rights_are_told(known: MemoryStore) -> None:
         assert local == {
             "token": "local", "viewer": None, "namespaces": [], "scope": "admin", "agent": None,
             "unlocks": False,
+            "parts": [one.name for one in parts()],
         }  # fmt: skip
     token = token_of(known, "ana", PLACE, scope="read")
     async with serving(known, token=token) as client:

@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 from heapq import heappop, heappush
 from itertools import count, islice, pairwise
 from os import PathLike
-from typing import Annotated, Any
+from typing import Annotated
 
 from pydantic import Field
 
@@ -280,17 +280,13 @@ class Graph:
                 complete=complete,
             )
 
-    def to_json(self) -> dict[str, Any]:
-        """Return everything, past edges included, as `Subgraph.to_json` gives it."""
-        return self._subgraph(None, 0, past=True, limit=None).to_json()
-
     def to_graphml(self) -> str:
         """Return everything, past edges included, as `Subgraph.to_graphml` gives it."""
         return self._subgraph(None, 0, past=True, limit=None).to_graphml()
 
     def to_mermaid(self) -> str:
         """Return everything, past edges included, as `Subgraph.to_mermaid` gives it."""
-        return self.subgraph(past=True).to_mermaid()
+        return self._subgraph(None, 0, past=True, limit=None).to_mermaid()
 
     def draw(self, path: str | PathLike[str], name: str | None = None, depth: int = 2) -> None:
         """Draw everything, or what is around an entity, to a file; past edges are dashed.
