@@ -466,11 +466,11 @@ def find_room(name: str) -> Room | None:
 
 
 def rooms() -> tuple[Room, ...]:
-    """Return the rooms there are, those of parts too, in the order of their declaration."""
+    """Return the rooms there are, those of parts too, by name."""
     for part in parts():
         for name in part.rooms:
             find_room(name)
-    return tuple(_ROOMS.values())
+    return tuple(_ROOMS[name] for name in sorted(_ROOMS))
 
 
 def operations_of(*names: str) -> tuple[Operation, ...]:
