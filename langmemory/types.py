@@ -162,8 +162,6 @@ class ResultExplanation:
 
     ranks: Mapping[str, int] = field(default_factory=dict)
     """1-based rank in each channel that found it."""
-    raw_scores: Mapping[str, float] = field(default_factory=dict)
-    """Score of each channel before normalisation."""
     contributions: Mapping[str, float] = field(default_factory=dict)
     """The share that each signal added to ``parts["relevance"]``, most first; they sum to it."""
     multipliers: Mapping[str, float] = field(default_factory=dict)

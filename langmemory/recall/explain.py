@@ -53,7 +53,6 @@ def explained(
         factors = {name: float(values[place]) for name, values in ranking.multipliers.items()}
         why = ResultExplanation(
             ranks={name: of[id_] for name, of in ranks.items() if id_ in of},
-            raw_scores=raw,
             contributions=dict(sorted(added.items(), key=lambda one: -one[1])),
             multipliers=factors,
             moves=_moves(id_, ranks_after),

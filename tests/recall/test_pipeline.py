@@ -182,14 +182,14 @@ def test_superseded_memories_rank_below_their_successors() -> None:
 
 
 def test_explanations_are_complete(source: MemorySource) -> None:
-    """With explain every result has ranks, raw scores, what each signal added to its relevance,
+    """With explain every result has ranks, what each signal added to its relevance,
     multipliers and words, and the trace its intent, counts and times; JSON and the terminal show
     them."""
     recall = ask(source, "What is the name of Ben's tortoise?", explain=True)
     first = recall.results[0]
     assert first.explanation is not None
     assert first.explanation.ranks["keyword"] == 1
-    assert first.explanation.raw_scores["keyword"] > 0
+    assert first.parts["keyword"] > 0
     assert first.explanation.multipliers.keys() == {"importance", "confidence"}
     for one in recall.results:
         assert one.explanation is not None
