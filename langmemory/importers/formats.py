@@ -17,16 +17,13 @@ from langmemory.importers.mbox import FROM, read_mbox
 from langmemory.importers.message import ImportedMessage, MessageReader, fields_of
 from langmemory.importers.slack import is_slack, read_slack
 from langmemory.importers.whatsapp import is_whatsapp, read_whatsapp
-from langmemory.ports.rows import ITEM_TYPES, RECORD_TYPES
+from langmemory.stores.rooms import row_types
 
 Format = Literal[
     "messages", "langgraph", "chatgpt", "claude", "slack", "whatsapp", "mbox", "export"
 ]
 """JSONL of messages, LangChain or LangGraph JSON, ChatGPT's and Claude's conversations.json, a day of a Slack
 export, a chat of WhatsApp, mail, our own export."""
-
-ROW_TYPES = ITEM_TYPES | RECORD_TYPES
-"""The rows of our own export: a `meta` row, items, their history and what stands beside them."""
 
 
 def read_jsonl(file: BinaryIO) -> Iterator[ImportedMessage]:
@@ -47,11 +44,12 @@ def read_rows(file: BinaryIO) -> Iterator[dict[str, Any]]:
 
     No row is too long: whatever was exported can be imported.
     """
+    known = row_types()
     for number, row in iterate_lines(file, limited=False):
-        if row.get("type") not in ROW_TYPES:
+        if row.get("type") not in known:
             raise ImportFormatError(
                 f"{file.name}, line {number}: type is {row.get('type')!r}; "
-                f"expected one of {', '.join(sorted(ROW_TYPES))}"
+                f"expected one of {', '.join(sorted(known))}"
             )
         yield row
 
@@ -145,7 +143,7 @@ def _of_object(file: BinaryIO, head: str) -> Format:
             return "langgraph"
         problem = f"line {number}: not a JSON object; {EXPECTED}"
         raise ImportFormatError(f"{file.name}, {problem}") from None
-    if first.get("type") in ROW_TYPES:
+    if first.get("type") in row_types():
         return "export"
     if "content" in fields_of(first):
         return "messages"

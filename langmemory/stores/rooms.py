@@ -45,6 +45,7 @@ from langmemory.engines.sql.rooms.tokens import Tokens
 from langmemory.engines.sql.rooms.vault import Vault, ViewerVault
 from langmemory.engines.sql.tables.foreign import Contents, ForeignItem
 from langmemory.engines.sql.tables.settings import ModelSetting
+from langmemory.engines.sql.transfer.transfer import row_types
 from langmemory.engines.sql.writing.encoding import encode_items
 from langmemory.engines.sql.writing.indexing import IndexConfig, Indexing, resolve_indexing
 from langmemory.engines.sql.writing.reembedding import Progress, reembed_items
@@ -112,6 +113,7 @@ __all__ = [
     "refuse_unfinished",
     "remembering",
     "resolve_indexing",
+    "row_types",
     "seeding",
     "take_apart",
     "this_process",

@@ -31,7 +31,6 @@ from langmemory.engines.sql.records import items
 from langmemory.engines.sql.rooms import core
 from langmemory.engines.sql.transfer import transfer
 from langmemory.errors import ImportFormatError, UndoRefusedError
-from langmemory.ports.rows import ITEM_TYPES, RECORD_TYPES
 from langmemory.stores import MemoryStore
 from tests.indexed import holding
 from tests.places import locked
@@ -283,9 +282,8 @@ def test_a_newer_version_is_refused_before_anything_is_stored() -> None:
         with pytest.raises(ImportFormatError, match=f"up to version {transfer.VERSION}. Upgrade"):
             store.admin.import_rows(rows)
         assert store.stats().items == 0
-    types = ITEM_TYPES | RECORD_TYPES
     assert transfer.VERSION == 6
-    assert types == {
+    assert transfer.row_types() == {
         "meta", "item", "history", "run", "entity", "link", "alias", "evidence", "mention", "edge",
         "reflected", "usage", "citation", "review", "removed", "secret",
     }  # fmt: skip

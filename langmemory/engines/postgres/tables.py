@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import cache
 from importlib.resources import files
 from typing import Final
 
@@ -43,14 +42,14 @@ DIALECT: Final = Dialect(
 )  # fmt: skip
 
 
-@cache
+@schema.derived
 def statements() -> str:
     """Return what creates the tables, functions and triggers of an empty schema, but for vectors."""
     tables = (table for table in schema.tables() if table.index != "vectors")
     return "\n".join([_own("functions.sql"), *create(tables, DIALECT), _own("keywords.sql")])
 
 
-@cache
+@schema.derived
 def vector_statements() -> str:
     """Return what creates the tables of the vectors."""
     tables = (table for table in schema.tables() if table.index == "vectors")

@@ -10,11 +10,12 @@ from typing import Final, NamedTuple
 from langmemory.context.citations import Usage, added
 from langmemory.engines.sql.records.items import MEMORY_COLUMNS, NAMED, memory
 from langmemory.engines.sql.scope.ownership import visible_to
+from langmemory.engines.sql.tables import schema
 from langmemory.engines.sql.tables.connection import Connection
 from langmemory.engines.sql.tables.namespaces import inside, to_path
 from langmemory.types import MemoryUsage, Namespace
 
-COUNTS: Final = ("loaded", "referenced", "succeeded", "read_tokens", "discovery_tokens")
+COUNTS: Final = tuple(name for name in schema.USAGE.names if name not in schema.USAGE.id)
 """Columns of the counts of an item. Discovery happened once: its count is replaced."""
 
 
@@ -57,11 +58,6 @@ def add(connection: Connection, sums: Mapping[str | None, Collection[Usage]]) ->
 def restore(connection: Connection, item: int, count: Iterable[int]) -> None:
     """Take back exported counts, for an item that has none here."""
     connection.execute("INSERT OR IGNORE INTO usage VALUES (?, ?, ?, ?, ?, ?)", (item, *count))
-
-
-def restore_citations(connection: Connection, item: int, found: Iterable[float]) -> None:
-    """Take back exported citations, for an item that has none here."""
-    connection.execute("INSERT OR IGNORE INTO citation VALUES (?, ?, ?, ?)", (item, *found))
 
 
 class Rank(NamedTuple):

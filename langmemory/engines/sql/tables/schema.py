@@ -286,6 +286,7 @@ REFLECTED = Table(
     key=("item",),
     indexes=(Index("reflected_run", "run"),),
     beside="turn",
+    record=True,
     readers=through("item"),
 )
 FINGERPRINT = Table(
@@ -464,6 +465,7 @@ USAGE = Table(
     key=("item",),
     indexes=(Index("usage_rank", "succeeded, referenced, loaded"),),
     beside="item",
+    record=True,
     readers=through("item"),
 )
 LABEL = Table(
@@ -514,6 +516,7 @@ CITATION = Table(
     ),
     key=("item",),
     beside="item",
+    record=True,
     readers=through("item"),
 )
 LEASE = Table(
@@ -762,10 +765,10 @@ SPARSE = Table(
 _TABLES: Final = {
     table.name: table
     for table in (
-        SETTING, NAMESPACE, THREAD, PATH, ITEM, LEAF, HISTORY, RUN, EVIDENCE, REFLECTED, FINGERPRINT, ENTITY,
-        ALIAS, MENTION, EDGE, REVIEW, JOB, USAGE, LABEL, FOLLOW_UP, STALE_PAGE, CITATION, LEASE, PROGRESS,
-        ARCHIVED_ITEM, TOKEN, MESSAGE, RECEIPT, SUBSCRIPTION, FIT, SECRET, VAULT_KEY, VAULT_EVENT, SPARSE,
-        ACTIVITY, WORD_CHANGE, CODE, CODE_SEGMENT,
+        SETTING, NAMESPACE, THREAD, PATH, ITEM, LEAF, HISTORY, RUN, EVIDENCE, FINGERPRINT, ENTITY,
+        ALIAS, MENTION, EDGE, REFLECTED, REVIEW, JOB, USAGE, LABEL, FOLLOW_UP, STALE_PAGE, CITATION, LEASE,
+        PROGRESS, ARCHIVED_ITEM, TOKEN, MESSAGE, RECEIPT, SUBSCRIPTION, FIT, SECRET, VAULT_KEY, VAULT_EVENT,
+        SPARSE, ACTIVITY, WORD_CHANGE, CODE, CODE_SEGMENT,
     )
 }  # fmt: skip
 """In an order in which a row comes after those that it names, and after those whose triggers change it."""
@@ -784,6 +787,17 @@ def derived(function: Callable[[], T]) -> Callable[[], T]:
 def register(*added: Table) -> None:
     """Add the tables of a part to the list, before a store is opened."""
     _TABLES.update({table.name: table for table in added})
+    _forget_derived()
+
+
+def unregister(*names: str) -> None:
+    """Take the tables of a part from the list."""
+    for name in names:
+        del _TABLES[name]
+    _forget_derived()
+
+
+def _forget_derived() -> None:
     for function in _derived:
         function.cache_clear()
 

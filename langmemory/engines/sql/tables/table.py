@@ -143,6 +143,8 @@ class Table:
     """Whether rows stay when the item goes beside which they stand."""
     undone: bool = False
     """Whether rows go when the run is undone that added them."""
+    record: bool = False
+    """Whether it tells what happened, not what is known: an export without history leaves it out."""
     derived: bool = False
     """Whether it is made anew from other tables."""
     exported: bool = True

@@ -24,13 +24,18 @@ from langmemory.engines.sql.writing.indexing import COLUMNS, TABLES, Indexing, r
 from langmemory.errors import ConfigError, DatabaseError, InvalidValueError
 from langmemory.pluralize import counted
 
-COPIED: Final = {
-    table.name: next((name for name in reversed(table.id) if table.column(name).of), table.id[0])
-    for table in schema.tables()
-    if table.index is None and table is not schema.LEASE
-}
-"""Tables in the order in which they are copied, and the column whose ranges are the pieces. Leases stay:
-they are those of the processes of the source."""
+
+@schema.derived
+def copied() -> dict[str, str]:
+    """Return the tables in the order in which they are copied, and the column whose ranges are the pieces.
+    Leases stay: they are those of the processes of the source."""
+    return {
+        table.name: next((one for one in reversed(table.id) if table.column(one).of), table.id[0])
+        for table in schema.tables()
+        if table.index is None and table is not schema.LEASE
+    }
+
+
 PIECE: Final = 500
 """Rows of a piece, or more where several have the same value of the column."""
 
@@ -66,7 +71,7 @@ class _Piece:
     last: Any
 
     def where(self) -> tuple[str, tuple[Any, ...]]:
-        column = COPIED[self.table]
+        column = copied()[self.table]
         bounds = [(f"{column} > ?", self.after), (f"{column} <= ?", self.last)]
         given = [(text, value) for text, value in bounds if value is not None]
         if self.table == "setting":
@@ -90,9 +95,9 @@ def copy(
     """
     connection = source.connection
     state, resumed = _begun(name, source, target, indexing)
-    total = sum(_count(connection, table) for table in COPIED)
+    total = sum(_count(connection, table) for table in copied())
     run = _Run(connection, target, indexing, progress, state, resumed, total)
-    for table in COPIED:
+    for table in copied():
         run.copy_table(table)
     with target.write() as there:
         there.raise_last_ids(connection.last_ids())
@@ -156,7 +161,7 @@ def begin(target: Connection, path: str, source: str, generation: int) -> bool:
             f"{path} is an unfinished copy of {found.source}. Finish that, or name another target."
         )
     if found is None:
-        full = [table for table in COPIED if table != "setting" and _any(target, table)]
+        full = [table for table in copied() if table != "setting" and _any(target, table)]
         if full:
             raise DatabaseError(
                 f"{path} is not empty: it has rows in {', '.join(full[:3])}. Name a new file or schema."
@@ -215,8 +220,9 @@ class _Run:
                     "the last" if piece.last is None else repr(piece.last),
                 )
                 raise DatabaseError(
-                    f"{error} It is a row of the table {table} of {self.state.source}, with {COPIED[table]} "
-                    f"from {after} to {last}. What is before it is copied; repeat the command to go on."
+                    f"{error} It is a row of the table {table} of {self.state.source}, with "
+                    f"{copied()[table]} from {after} to {last}. What is before it is copied; repeat the "
+                    "command to go on."
                 ) from error
             self._advance(len(rows))
         if table == "item" and self.state.replaced:
@@ -314,7 +320,7 @@ def _common(one: Connection, other: Connection, table: str) -> list[str]:
 
 def _pieces(connection: Connection, table: str) -> Iterator[_Piece]:
     """Yield the pieces of a table, which together leave no value of the column out."""
-    column, after = COPIED[table], None
+    column, after = copied()[table], None
     while True:
         above, bindings = ("TRUE", ()) if after is None else (f"{column} > ?", (after,))
         row = connection.execute(
@@ -380,7 +386,7 @@ def _bytes(one: bytes | None) -> bytes | None:
 def differing(source: Connection, target: Connection) -> list[str]:
     """Return the tables of which two databases do not say the same, and how many rows each has."""
     found = []
-    for table in COPIED:
+    for table in copied():
         columns = _common(source, target, table)
         one, other = (_checksum(each, table, columns) for each in (source, target))
         if one != other:

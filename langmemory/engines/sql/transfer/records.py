@@ -9,15 +9,24 @@ here because it was in the file that the rows come from: what it did is still he
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from datetime import datetime
 from typing import Any, Final
 
 from langmemory.engines.sql.graph import graph_rows
 from langmemory.engines.sql.records import evidence, items, removal, runs, usage
 from langmemory.engines.sql.scope.ownership import visible_to
+from langmemory.engines.sql.tables import schema
 from langmemory.engines.sql.tables.connection import Connection
-from langmemory.engines.sql.tables.namespaces import below, find, from_path, intern, to_path
+from langmemory.engines.sql.tables.namespaces import (
+    Bindings,
+    below,
+    find,
+    from_path,
+    intern,
+    to_path,
+)
+from langmemory.engines.sql.tables.table import Table
 from langmemory.engines.sql.tables.times import from_us, to_us
 from langmemory.engines.sql.transfer import secret_rows
 from langmemory.errors import ImportFormatError
@@ -44,36 +53,6 @@ QUERIES: Final[Mapping[str, str]] = {
         "CROSS JOIN entity e ON e.namespace = n.id CROSS JOIN alias a ON a.entity = e.id "
         "WHERE {here} ORDER BY a.entity, a.norm"
     ),
-    "evidence": (
-        "SELECT n.path, i.key, s.key AS source, v.run FROM evidence v JOIN item i ON i.id = v.item "
-        "JOIN item s ON s.id = v.source JOIN namespace n ON n.id = i.namespace "
-        "WHERE {here} AND {i} AND {s} ORDER BY v.item, v.source"
-    ),
-    "mention": (
-        "SELECT n.path, i.key, e.key AS entity, m.run FROM mention m JOIN item i ON i.id = m.item "
-        "JOIN entity e ON e.id = m.entity JOIN namespace n ON n.id = i.namespace "
-        "WHERE {here} ORDER BY m.item, m.entity"
-    ),
-    "edge": (
-        "SELECT n.path, i.key, s.key AS subject, g.relation, o.key AS object, g.literal, g.run "
-        "FROM edge g JOIN item i ON i.id = g.fact JOIN entity s ON s.id = g.subject "
-        "LEFT JOIN entity o ON o.id = g.object JOIN namespace n ON n.id = i.namespace "
-        "WHERE {here} ORDER BY g.id"
-    ),
-    "reflected": (
-        "SELECT n.path, i.key, f.run FROM reflected f JOIN item i ON i.id = f.item "
-        "JOIN namespace n ON n.id = i.namespace WHERE {here} ORDER BY f.item"
-    ),
-    "usage": (
-        "SELECT n.path, i.key, u.loaded, u.referenced, u.succeeded, u.read_tokens, "
-        "u.discovery_tokens FROM usage u JOIN item i ON i.id = u.item "
-        "JOIN namespace n ON n.id = i.namespace WHERE {here} AND {i} ORDER BY u.item"
-    ),
-    "citation": (
-        "SELECT n.path, i.key, c.matched, c.relevance, c.used_at FROM citation c "
-        "JOIN item i ON i.id = c.item JOIN namespace n ON n.id = i.namespace "
-        "WHERE {here} AND {i} ORDER BY c.item"
-    ),
     "removed": (
         "SELECT n.path, h.key, h.at, h.item FROM history h JOIN namespace n ON n.id = h.namespace "
         f"WHERE {{here}} AND {removal.RESTORABLE} ORDER BY h.seq"
@@ -84,16 +63,72 @@ QUERIES: Final[Mapping[str, str]] = {
         "WHERE {here} ORDER BY v.opened_at, v.id"
     ),
 }
-"""Rows of each type, in an order in which an import finds what they name."""
-
-RECORD: Final = frozenset({"run", "reflected", "usage", "citation", "removed"})
+"""Rows of each type that are not the rows of one table beside items."""
+_RECORD: Final = ("run", "removed")
 """Types that tell what happened, not what is known."""
-FOR_VIEWERS: Final = frozenset({"evidence", "usage", "citation"})
-"""Types that lead to nothing but items. Names, claims, notes and questions may stem from memories
-a viewer cannot read."""
 
-_TELLING: Final = frozenset({"entity", "alias", "review"})
-"""Types that tell something in words of their own."""
+
+class _Beside:
+    """A table of rows beside items, as rows of an export that name items and entities by their keys."""
+
+    def __init__(self, table: Table) -> None:
+        self.table = table
+        counted = table.of_type("counter", "serial")
+        self.columns = [one for one in table.columns if one.name not in (table.item, *counted)]
+        self.keyed = [one for one in self.columns if one.of in ("item", "entity")]
+        """Those that name another item, or an entity."""
+        self.for_viewers = table.beside == "item" and all(one.of == "item" for one in self.keyed)
+        """Whether it leads to nothing but items. Names and claims may stem from memories that a viewer
+        cannot read."""
+        names = ", ".join((table.item, *(one.name for one in self.columns)))
+        marks = [f"?{n + 1}" for n in range(1 + len(self.columns))]
+        new = "TRUE"
+        if counted:  # nothing else keeps a row from being there twice
+            same = [
+                f"{one.name} IS {mark}"
+                for one, mark in zip(self.columns, marks[1:], strict=True)
+                if one.of != "run"
+            ]
+            there = " AND ".join((f"{table.item} = ?1", *same))
+            new = f"NOT EXISTS (SELECT 1 FROM {table.name} WHERE {there})"
+        self.insert = (
+            f"INSERT OR IGNORE INTO {table.name} ({names}) SELECT {', '.join(marks)} WHERE {new}"
+        )
+
+    def query(self, here: str, viewer: str | None) -> tuple[str, Bindings]:
+        """Return the query for the rows of items that a viewer may know of, in namespaces ``n``."""
+        seen = visible_to(viewer, "i")
+        conditions, bindings = [seen.sql], [*seen.bindings]
+        shown, joins = ["n.path", "i.key"], [f"JOIN item i ON i.id = r.{self.table.item}"]
+        for n, one in enumerate(self.columns):
+            if one not in self.keyed:
+                shown.append(f"r.{one.name}")
+                continue
+            shown.append(f"k{n}.key AS {one.name}")
+            joins.append(f"{'LEFT ' * one.null}JOIN {one.of} k{n} ON k{n}.id = r.{one.name}")
+            if one.of == "item":
+                seen = visible_to(viewer, f"k{n}")
+                conditions.append(seen.sql)
+                bindings += seen.bindings
+        order = ", ".join(f"r.{name}" for name in self.table.id)
+        return (
+            f"SELECT {', '.join(shown)} FROM {self.table.name} r {' '.join(joins)} "
+            f"JOIN namespace n ON n.id = i.namespace WHERE {here} AND {' AND '.join(conditions)} "
+            f"ORDER BY {order}",
+            tuple(bindings),
+        )
+
+
+@schema.derived
+def _beside_items() -> dict[str, _Beside]:
+    found = (table for table in schema.beside_items() if table.exported and not table.outlives)
+    return {table.name: _Beside(table) for table in found}
+
+
+def row_types() -> frozenset[str]:
+    """Return the types of rows that `import_row` takes."""
+    return frozenset((*QUERIES, *_beside_items(), "secret"))
+
 
 _TIMES: Final = ("at", "opened_at")
 _JSON: Final[Mapping[str, type]] = {"note": dict, "links": dict, "items": list, "options": dict}
@@ -110,17 +145,19 @@ def export_rows(
         history: With the `RECORD`.
     """
     namespaces, bindings = below(prefix)
-    item, source = visible_to(viewer, "i"), visible_to(viewer, "s")
-    for kind, query in QUERIES.items():
-        if (viewer is not None and kind not in FOR_VIEWERS) or (kind in RECORD and not history):
-            continue
-        sql = query.format(here=f"n.id IN {namespaces}", i=item.sql, s=source.sql)
-        seen = {
-            "evidence": (*item.bindings, *source.bindings),
-            "usage": item.bindings,
-            "citation": item.bindings,
+    here = f"n.id IN {namespaces}"
+    queries: dict[str, tuple[str, Bindings]] = {}
+    if viewer is None:
+        queries |= {
+            kind: (query.format(here=here), ())
+            for kind, query in QUERIES.items()
+            if history or kind not in _RECORD
         }
-        cursor = connection.execute(sql, (*bindings, *seen.get(kind, ())))
+    for kind, beside in _beside_items().items():
+        if (history or not beside.table.record) and (viewer is None or beside.for_viewers):
+            queries[kind] = beside.query(here, viewer)
+    for kind, (sql, seen) in queries.items():
+        cursor = connection.execute(sql, (*bindings, *seen))
         names: list[str] = []
         for found in cursor:
             names = names or [column[0] for column in cursor.description]
@@ -212,7 +249,11 @@ class _Import:
 
     def row(self, row: Row, since: set[str]) -> None:
         kind = row["type"]
-        if since and kind in _TELLING and runs.is_blank(self.connection, row["run"]):
+        if (
+            since
+            and kind in ("entity", "alias", "review")
+            and runs.is_blank(self.connection, row["run"])
+        ):
             return
         if kind == "review":
             self._whole(kind, row)
@@ -243,8 +284,8 @@ class _Import:
         elif kind == "removed":
             if (removed := self._removed(row["key"], row["at"])) is not None:
                 self._beside(removed, row)
-        elif (item := items.find(self.connection, self.namespace, row["key"])) is not None:
-            self._of_item(kind, item, row)
+        elif (item := self._item(row["key"])) is not None:
+            self._of_item(_beside_items()[kind], item, row)
 
     def _whole(self, table: str, row: Row) -> None:
         columns = {name: found for name, found in row.items() if name != "type"}
@@ -255,7 +296,7 @@ class _Import:
             if not isinstance(row[name], _JSON[name]):
                 raise TypeError(f"{name} is {row[name]!r:.40}")
             columns[name] = json.dumps(row[name], ensure_ascii=False, separators=(",", ":"))
-        names = _COLUMNS[table]
+        names = schema.table(table).names
         columns["namespace"] = intern(self.connection, self.namespace)
         self.connection.execute(
             f"INSERT INTO {table} ({', '.join(names)}) VALUES ({', '.join('?' * len(names))}) "
@@ -271,24 +312,22 @@ class _Import:
         if target is None or not graph_rows.leads_to(self.connection, target, entity):
             graph_rows.link(self.connection, entity, target, row["run"])
 
-    def _of_item(self, kind: str, item: int, row: Row) -> None:
-        if kind == "usage":
-            usage.restore(self.connection, item, [row[name] for name in usage.COUNTS])
-            return
-        if kind == "citation":
-            found = (row["matched"], row["relevance"], row["used_at"])
-            usage.restore_citations(self.connection, item, found)
-            return
-        run = row["run"]
-        if kind == "evidence":
-            source = items.find(self.connection, self.namespace, row["source"])
-            evidence.add(self.connection, item, _some(source), run)
-        elif kind == "reflected":
-            evidence.mark_reflected(self.connection, [item], run)
-        elif kind == "mention":
-            graph_rows.mention(self.connection, item, _some(self._entity(row["entity"])), run)
-        elif kind == "edge":
-            self._edge(item, row["subject"], row["relation"], row["object"], row["literal"], run)
+    def _of_item(self, beside: _Beside, item: int, row: Row) -> None:
+        columns = {one.name: row[one.name] for one in beside.columns}
+        named = {item}
+        for one in beside.keyed:
+            key = columns[one.name]
+            if key is None and one.null:
+                continue
+            found = self._entity(key) if one.of == "entity" else self._item(key)
+            if found is None or (one.of == "item" and found in named):
+                return
+            columns[one.name] = found
+            named |= {found} if one.of == "item" else set()
+        self.connection.execute(beside.insert, (item, *columns.values()))
+
+    def _item(self, key: str) -> int | None:
+        return items.find(self.connection, self.namespace, key)
 
     def _removed(self, key: str, at: str) -> int | None:
         """Return the id of an item that a run removed at this time, and that is not back."""
@@ -339,15 +378,6 @@ class _Import:
         if namespace is None:
             return None
         return graph_rows.find_entity(self.connection, namespace, key)
-
-
-_COLUMNS: Final[Mapping[str, Sequence[str]]] = {
-    "run": ("id", "kind", "namespace", "at", "reason", "note", "links", "undone_by"),
-    "review": (
-        "id", "namespace", "about", "question", "items", "options", "run", "opened_at", "decision",
-        "decided_run",
-    ),
-}  # fmt: skip
 
 
 def _some(found: int | None) -> list[int]:

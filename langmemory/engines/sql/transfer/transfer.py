@@ -47,7 +47,6 @@ from langmemory.engines.sql.transfer import records
 from langmemory.engines.sql.writing import verbatim
 from langmemory.engines.sql.writing.indexing import Indexing
 from langmemory.errors import ImportFormatError, LangMemoryError
-from langmemory.ports.rows import ITEM_TYPES, RECORD_TYPES
 from langmemory.types import HistoryAction, Namespace
 from langmemory.values import from_json, to_json
 
@@ -233,16 +232,22 @@ def _history(
         }
 
 
+def row_types() -> frozenset[str]:
+    """Return the types of the rows of an export."""
+    return records.row_types() | {"meta", "item", "history"}
+
+
 def in_batches(rows: Iterable[Mapping[str, Any]]) -> Iterator[list[Mapping[str, Any]]]:
     """Yield the rows `BATCH` at a time, or of about `BATCH_CHARACTERS`, an item never apart from its
     history."""
     batch: list[Mapping[str, Any]] = []
     count = characters = 0
+    known = row_types()
     for row in rows:
-        if not isinstance(row, Mapping) or str(row.get("type")) not in ITEM_TYPES | RECORD_TYPES:
+        if not isinstance(row, Mapping) or str(row.get("type")) not in known:
             raise ImportFormatError(
                 f"{row!r:.80} is not a row of `langmemory export`: a JSON object whose type is one "
-                f"of {', '.join(sorted(ITEM_TYPES | RECORD_TYPES))}."
+                f"of {', '.join(sorted(known))}."
             )
         if row["type"] not in ("meta", "history"):
             if count == BATCH or characters >= BATCH_CHARACTERS:
@@ -386,8 +391,9 @@ def _write_rows(
         last = max((seq for seq, *_ in recorded[place]), default=0)
         connection.execute("DELETE FROM history WHERE item = ? AND seq > ?", (items[place], last))
     _write_history(connection, changes, items, known, lives_here, since)
+    beside = records.row_types()
     for row in rows:
-        if row["type"] in RECORD_TYPES:
+        if row["type"] in beside:
             records.import_row(connection, row, since)
     verbatim.refresh_around(connection, list(items.values()))
     return len(items)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import cache
 from typing import Final
 
 from langmemory.engines.sql.tables import schema
@@ -61,7 +60,7 @@ DIALECT: Final = Dialect(
 )  # fmt: skip
 
 
-@cache
+@schema.derived
 def statements() -> str:
     """Return what creates the tables of an empty file."""
     return "\n".join([KEYWORD, _VECTOR, *create(schema.tables(), DIALECT)])
