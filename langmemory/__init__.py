@@ -1,4 +1,4 @@
-"""Long-term memory for LangGraph agents in one SQLite file."""
+"""Long-term memory for LangGraph agents, in one SQLite file or on PostgreSQL."""
 
 from __future__ import annotations
 

@@ -61,17 +61,18 @@ except ImportError as error:
 
 
 NAME: Final = "LangMemory"
-"""In an agent's list of middleware, and in the names of its nodes."""
+"""The default name in an agent's list of middleware and in the names of its nodes."""
 
 SHOWN: Final = "shown"
 """Where `RecallNode` is told what of the messages the model sees."""
 
 SHOWN_FROM: Final = "shown_from"
-"""In an answer's mark: id of the first message that the model was shown for it."""
+"""Key in the mark of an answer: the id of the first message that the model saw for it."""
 
 
 class AgentMemoryState(AgentState[Any]):
-    """The keys that memory adds to an agent's state; shown in Studio, neither asked for nor returned."""
+    """The keys that memory adds to an agent's state. Studio shows them; input and output do not have
+    them."""
 
     # LangGraph takes a reducer for one only where it stands last.
     memory_block: NotRequired[Annotated[BlockState, PrivateStateAttr]]
@@ -84,32 +85,34 @@ class AgentMemoryState(AgentState[Any]):
 
 
 class MemoryMiddleware(AgentMiddleware[AgentMemoryState, Any, Any]):
-    """Recall before the agent starts, memory in its prompt, tools, remember at the end.
+    """Recall before the agent starts, put memories into its prompt, add memory tools, and remember at
+    the end.
 
         agent = create_agent(model, middleware=[MemoryMiddleware(store)])
 
-    Middleware that writes the system prompt anew, as ``@dynamic_prompt`` does, must stand before it
-    in the list: behind it, it overwrites the memories there.
+    Middleware that replaces the system prompt, as ``@dynamic_prompt`` does, must come before it in the
+    list; otherwise it overwrites the memories.
 
     Args:
-        store: where memory is; None takes the store `create_agent` or the server has.
+        store: the store; None takes that of `create_agent` or of the server.
         namespace: template of this person's memories, see `langmemory.nodes.NamespaceTemplate`.
         viewer: whose private memories may be shown, see `langmemory.nodes.RecallNode`.
-        privacy: who may recall what is said, where several people share a namespace: with
-            ``private`` the person alone whom `viewer` names.
+        privacy: who may recall the messages if several people share a namespace: with ``private`` only
+            the person whom `viewer` names.
         budget: tokens of the memory block, in all or by tier; None is 400 in all.
         core: labels of the core blocks and what belongs in each; empty for none.
-        limits: characters by label of a core block, where the default is not right.
-        summary_model: rewrites core blocks that are nearly full; None leaves them as they are.
+        limits: characters by label of a core block, if not the default.
+        summary_model: a model that shortens core blocks that are nearly full; None leaves them as they
+            are.
         tools: names of the memory tools the agent gets, see `langmemory.tools.TOOLS`; True is those of
             `langmemory.tools.DEFAULT_TOOLS`, False is none.
-        citations: whether the ids of memories are taken out of answers, stay in them, or are not in
-            the prompt at all, see `langmemory.context.Citations`.
-        placement: where the memory block stands: at the end of the ``system`` prompt, or in a
+        citations: whether the ids of memories are removed from answers, stay in them, or are left out
+            of the prompt, see `langmemory.context.Citations`.
+        placement: the position of the memory block: at the end of the ``system`` prompt, or in a
             ``message`` of its own before the person's last one, outside of privileged instructions.
-        reflection: gets new turns, to be reflected later: a `ReflectionExecutor` or `TurnQueue`.
-        redact: what replaces credentials before a turn is stored, see `langmemory.nodes.RememberNode`.
-        name: tells it apart from other middleware of the agent; None is ``LangMemory``, or the name of
+        reflection: the queue for new turns: a `ReflectionExecutor` or `TurnQueue`.
+        redact: replaces credentials before a turn is stored, see `langmemory.nodes.RememberNode`.
+        name: distinguishes it from other middleware of the agent; None is ``LangMemory``, or the name of
             a class made of this one.
         options: ``documents`` and the others of `langmemory.nodes.RecallNode`, see `BlockOptions`.
     """
@@ -379,10 +382,10 @@ def _still_said(state: Mapping[str, Any], remembered: Mapping[str, Any]) -> dict
 
 
 def with_memory(request: ModelRequest[Any], memory: str) -> ModelRequest[Any]:
-    """The request with what memory has to say at the end of its system message.
+    """Return the request with the memories at the end of its system message.
 
-    Content blocks before it, with a provider's cache marks, stay as they are. A system message that
-    stands among the messages is the one: many models accept none beside it.
+    Content blocks before it, with a provider's cache marks, stay as they are. If the messages contain a
+    system message, it is used: many models accept only one.
     """
     if not memory:
         return request

@@ -1,4 +1,4 @@
-"""The chat graph: recall, keep the window small, answer (with tools), remember."""
+"""The chat graph: recall, summarize, answer (with tools), remember."""
 
 from __future__ import annotations
 
@@ -68,39 +68,40 @@ def build_chat_graph(
     name: str = "chat",
     **options: Unpack[ChatOptions],
 ) -> CompiledStateGraph[Any, Any, Any, Any]:
-    """A chat that remembers across threads and keeps its window small however long the talk.
+    """Return a chat graph that remembers across threads and keeps its window small.
 
-    Compiled without a store or checkpointer of its own, so that LangGraph's server accepts it;
-    elsewhere pass ``store=…`` and ``checkpointer=…``, they go to ``compile``.
+    It is compiled without a store or checkpointer, so that LangGraph's server accepts it. Elsewhere
+    pass ``store=…`` and ``checkpointer=…`` for ``compile``.
 
     Args:
         model: any LangChain chat model, or its name ("ollama:qwen3:8b").
-        tools: what the model may call; a name, of `langmemory.tools.TOOLS`, is a tool for its own memory
-            (``tools=["search_memory", my_tool]``). The result of one with ``return_direct`` is the answer.
-        namespace: where this person's memories are; variables come from the run, see
+        tools: tools of the model; a name of `langmemory.tools.TOOLS` is a memory tool
+            (``tools=["search_memory", my_tool]``). The result of a tool with ``return_direct`` is the
+            answer.
+        namespace: template of the person's memories; variables come from the run, see
             `langmemory.nodes.NamespaceTemplate`.
         viewer: whose private memories may be shown, see `langmemory.nodes.RecallNode`.
-        privacy: who may recall what is said, where several people share a namespace: with
-            ``private`` the person alone whom `viewer` names.
-        prompt: the system prompt; what memory knows follows it.
-        budget: division of the model's window; None is 128k, or what is known of a smaller one.
+        privacy: who may recall the messages if several people share a namespace: with ``private`` only
+            the person whom `viewer` names.
+        prompt: the system prompt; the memories follow it.
+        budget: division of the model's window; None is 128k, or a smaller known window.
         memory_budget: tokens of the memory block, in all or by tier; None is 400 in all.
         core: labels of the core blocks and what belongs in each; empty for none.
-        summary_model: writes the summary of what leaves the window, and core blocks anew that are
-            nearly full; None: `model` does.
-        citations: whether the ids of memories are taken out of answers, stay in them, or are not in
-            the prompt at all, see `langmemory.context.Citations`.
-        placement: where the memory block stands: at the end of the ``system`` prompt, or in a
+        summary_model: summarizes old messages and shortens core blocks that are nearly full; None is
+            `model`.
+        citations: whether the ids of memories are removed from answers, stay in them, or are left out
+            of the prompt, see `langmemory.context.Citations`.
+        placement: the position of the memory block: at the end of the ``system`` prompt, or in a
             ``message`` of its own before the person's last one, outside of privileged instructions.
-        reflection: gets new turns, to be reflected later: a `ReflectionExecutor` or `TurnQueue`.
+        reflection: the queue for new turns: a `ReflectionExecutor` or `TurnQueue`.
         token_counter: counts prompts; the default is an approximation.
-        context_schema: what a run may say about itself; must have what `namespace` asks for.
+        context_schema: schema of a run's context; it must have the variables of `namespace`.
         name: the graph's name in traces.
         options: ``documents`` and the others of `langmemory.nodes.RecallNode`, see `BlockOptions`; the rest
             is passed to ``StateGraph.compile``.
 
     Raises:
-        ConfigError: there is no model of that name, or an argument is not what it should be.
+        ConfigError: there is no model of that name, or an argument is invalid.
     """
     compiled: dict[str, Any] = {**options}
     recalled = {one: compiled.pop(one) for one in NodeOptions.__annotations__ if one in compiled}

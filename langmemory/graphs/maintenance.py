@@ -1,4 +1,4 @@
-"""The maintenance graph: a night over a store, one node for each task."""
+"""The maintenance graph: a night of a store, with a node for each task."""
 
 from __future__ import annotations
 
@@ -35,30 +35,30 @@ logger = logging.getLogger("langmemory.maintenance")
 
 MAINTENANCE: Final = "maintenance"
 RESUME_HOURS: Final = 12
-"""Hours after which an interrupted night is not resumed: the next one is a new one."""
+"""Hours after which an interrupted night is not resumed, but a new one begins."""
 PAGES: Final = "pages"
-"""Task of the report on pages that a night wrote at its end."""
+"""Name of the report on the pages that a night writes at its end."""
 DONE_EARLIER: Final = "done before the night was interrupted"
 LAST: Final = "graduate"
-"""The task that is left out where another failed."""
+"""The task that is skipped if another failed."""
 
 
 class MaintenanceInput(TypedDict, total=False):
-    """The input of a night; everything may be left out. It holds for one night: the next one of the same
-    thread begins without it."""
+    """The input of a night; every key is optional. It applies to one night, and not to the next one of
+    the same thread."""
 
     namespace: Annotated[list[str], EphemeralValue]
-    """Only namespaces in this one, by whole labels."""
+    """Limit the night to namespaces with this prefix of whole labels."""
     dry_run: Annotated[bool, EphemeralValue]
-    """Tell what would change, and change nothing."""
+    """Report what would change, and change nothing."""
 
 
 class MaintenanceOutput(TypedDict):
     """The result of a night."""
 
     night: str
-    """Its id: a new one, or that of the night of the same namespaces that was interrupted less than
-    `RESUME_HOURS` ago. Tasks that it had done are not done again."""
+    """The id: a new one, or that of a night of the same namespaces that was interrupted less than
+    `RESUME_HOURS` ago. Its finished tasks are not repeated."""
     reports: list[dict[str, Any]]
     """A `TaskReport` for each task, as plain JSON."""
 
@@ -94,14 +94,14 @@ def build_maintenance_graph(
 ) -> CompiledStateGraph[Any, Any, Any, Any]:
     """Return a graph that maintains a store: one node a task, each with budgets and runs of its own.
 
-    A task that fails is reported; the others go on, and nothing graduates that night. The runs of a night
+    A task that fails is reported; the others run, and no fact becomes active that night. The runs of a night
     are undone together by ``store.lifecycle.undo(night)``.
 
     Args:
         store: A `MemoryStore`; None takes the one the graph runs with.
         tasks: Names of `langmemory.maintenance.tasks.TASKS`; None is all. Their order is that of `TASKS`.
-        model: Asked by tasks that consolidate and summarise; None is what the configuration names as
-            ``models.deep``, and rules without it.
+        model: The model of tasks that consolidate and summarise; None is ``models.deep`` of the
+            configuration, else rules.
         now: The time by which memories age; None is the clock.
         policies: The numbers of the rules; None takes those of the store's configuration.
         config: None is the store's, else what `load_config` finds.

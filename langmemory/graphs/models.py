@@ -1,4 +1,4 @@
-"""The chat model the configuration names, or its stand-in, and the window of a model."""
+"""The configured chat model or its stand-in, and the window of a model."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ CONVERSATION_TOKENS = 8_000
 
 
 def chat_model(models: ModelsConfig) -> BaseChatModel:
-    """The model for conversation: ``models.fast``, else ``models.deep``, else `NoModel`.
+    """Return the model for conversation: ``models.fast``, else ``models.deep``, else `NoModel`.
 
     Raises:
         ConfigError: the provider needs a package that is not installed.
@@ -26,7 +26,7 @@ def chat_model(models: ModelsConfig) -> BaseChatModel:
 
 
 def budget_for(model: BaseChatModel) -> ContextBudget:
-    """The budget of a model's window where that is known to be smaller than the usual 128k.
+    """Return the budget of a model's window if it is known to be smaller than the usual 128k.
 
     Known are ``num_ctx`` of `ChatOllama`, and ``max_input_tokens`` of LangChain's model profiles.
 

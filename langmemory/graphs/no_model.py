@@ -17,7 +17,7 @@ from langmemory.context.marking import CLOSE_TAG, NO_MODEL, OPEN_TAG, is_ours, m
 class NoModel(BaseChatModel):
     """A chat model without a model: it answers with the recalled memory block, or says it is empty.
 
-    With it the graph runs, and remembers, on a machine that has nothing installed.
+    The graph runs and remembers with it on a machine without a model.
     """
 
     @property

@@ -1,4 +1,4 @@
-"""The reflection graph: what was said becomes knowledge, one batch of turns after the other."""
+"""The reflection graph: derive facts from stored turns, batch by batch."""
 
 from __future__ import annotations
 
@@ -31,7 +31,8 @@ from langmemory.twins import Steps, awaiting, blocking
 from langmemory.types import Namespace, Privacy
 
 MOST_STEPS = 10_000_000
-"""LangGraph's recursion limit for one run, about ten steps a batch: no conversation is to reach it."""
+"""LangGraph's recursion limit for one run, with about ten steps a batch; no conversation should reach
+it."""
 
 
 def build_reflection_graph(
@@ -53,35 +54,33 @@ def build_reflection_graph(
     dry_run: bool = False,
     **compile_options: Any,
 ) -> CompiledStateGraph[Any, Any, Any, Any]:
-    """A graph that reads what nobody has read yet, and writes what follows from it.
+    """Return a graph that reads unread turns and writes the facts that follow from them.
 
-    Its input says what: ``{"namespace": […], "thread_id": …}``, as the queue submits it; without a
-    thread all of a namespace; ``{"messages": […]}`` remembers a conversation first. It returns
-    `ReflectionOutput`. Without a model, rules read and structure judges.
+    The input is ``{"namespace": […], "thread_id": …}``, as the queue submits it, or without a thread
+    for all of a namespace; ``{"messages": […]}`` stores a conversation first. The output is
+    `ReflectionOutput`. Without a model, rules extract and compare facts.
 
-    A step that fails ends the run, nothing of its batch is written, and the error goes to the
-    caller: an executor tries again. A model whose answers cannot be used (twice) leaves the batch
-    verbatim, and the run's note says ``extraction failed``.
+    If a step fails, the run ends, nothing of its batch is written, and the caller gets the error; an
+    executor tries again. If a model's answer is unusable twice, the batch stays verbatim, and the run's
+    note says ``extraction failed``.
 
     Args:
         store: a `MemoryStore`; None takes the one the graph runs with.
-        model: reads conversations; None is what the configuration names as ``models.deep``, and
-            rules without it.
-        judge_model: decides what cannot be true together; None: `model` does.
-        name_model: decides whether a name that looks like a known one means it; a small model will
-            do. None: `judge_model` or `model`, else what the configuration names as
-            ``models.fast`` or ``models.deep``. Without one, and where `judge` is given alone, a
-            person is asked.
-        extractor: reads instead of `model`.
+        model: extracts facts; None is ``models.deep`` of the configuration, else rules.
+        judge_model: decides which facts contradict each other; None is `model`.
+        name_model: decides whether a name means a similar known one; a small model suffices. None is
+            `judge_model` or `model`, else ``models.fast`` or ``models.deep`` of the configuration.
+            Without any, or with `judge` alone, a review asks a person.
+        extractor: extracts instead of `model`.
         judge: decides instead of `judge_model`.
-        namespace: of runs whose input has none, see `langmemory.nodes.NamespaceTemplate`.
-        owner: template of whose a conversation is that comes as ``messages``.
+        namespace: template for runs whose input has no namespace, see `langmemory.nodes.NamespaceTemplate`.
+        owner: template of the owner of a conversation that comes as ``messages``.
         privacy: who may recall such a conversation.
-        batch_tokens: of what was said, read at a time; None is the configured number.
+        batch_tokens: tokens of conversation in a batch; None is the configured number.
         journal: folder of the daily pages; None is the configured one, False writes none.
         now: the time, for the record.
         config: None is the store's, else what `load_config` finds.
-        context_schema: what a run may say about itself; must have what `namespace` asks for.
+        context_schema: schema of a run's context; it must have the variables of `namespace`.
         dry_run: plan one batch, write nothing of it, and end. (``messages`` are remembered.)
         compile_options: passed to ``StateGraph.compile``.
     """
@@ -160,8 +159,8 @@ def batches(
     *,
     graph: CompiledStateGraph[Any, Any, Any, Any] | None = None,
 ) -> Iterator[tuple[dict[str, Any], dict[str, Any]]]:
-    """Reflect a namespace, one conversation in it, or some turns of one: each batch, and what came of
-    it. Who reflects many conversations builds the ``graph`` of the store once."""
+    """Reflect a namespace, one conversation in it, or some turns of one; yield each batch with its
+    outcome. To reflect many conversations, build the ``graph`` of the store once."""
     graph = graph or build_reflection_graph(store)
     batch: dict[str, Any] = {}
     plan: dict[str, Any] = {}

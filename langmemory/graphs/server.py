@@ -26,9 +26,9 @@ async def open_store() -> AsyncIterator[MemoryStore]:
     """Open the configured memory file (``MEMORY_DB_PATH``, else ``config/memory.json``).
 
     The server calls this once per thread, all on one file, passes no configuration and never
-    expires anything. So ``index`` and ``ttl`` of the ``store`` entry in langgraph.json are read
-    from where the server puts them, ``LANGGRAPH_STORE``, and the store expires its items itself.
-    As LangGraph has it, ``embed`` may be a file and what is in it, ``"./embeddings.py:embed"``, and
+    expires anything. So ``index`` and ``ttl`` of the ``store`` entry in langgraph.json are read from
+    ``LANGGRAPH_STORE``, where the server puts them, and the store expires its items itself. As
+    LangGraph documents, ``embed`` may name a file and an object in it, ``"./embeddings.py:embed"``, and
     reading an item prolongs its life unless ``refresh_on_read`` of ``ttl`` is false.
 
     Raises:

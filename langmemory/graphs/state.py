@@ -16,7 +16,7 @@ from langmemory.nodes.state import MemoryState
 
 @dataclass(kw_only=True)
 class ChatContext:
-    """Who the run is for. (Studio shows this as a form.)"""
+    """The user of a run. (Studio shows this as a form.)"""
 
     user_id: Annotated[
         str | None,
@@ -38,14 +38,14 @@ class SummaryContext(TypedDict, total=False):
 
     running_summary: RunningSummary
     summarization_error: str
-    """While the last attempt failed: why."""
+    """The reason why the last attempt failed."""
 
 
 class ChatState(MemoryState, total=False):
-    """The state of the chat graph, per thread. Every key is meant to be read in Studio."""
+    """The state of the chat graph, per thread, as Studio shows it."""
 
     summarized_messages: list[AnyMessage]
-    """The conversation as the model is shown it: a summary of what is old, the rest verbatim."""
+    """The conversation as the model sees it: a summary of old messages, the rest verbatim."""
     context: SummaryContext
     budget: BudgetReport
-    """How full the model's window was, part by part."""
+    """The share of the model's window that each part used."""

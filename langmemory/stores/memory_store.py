@@ -1,4 +1,4 @@
-"""MemoryStore: LangGraph's store, with memory and the rooms for everything else."""
+"""MemoryStore: LangGraph's store with long-term memory."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ if TYPE_CHECKING:
 logger = logging.getLogger("langmemory.store")
 
 DEFAULT_SWEEP_MINUTES: Final = 5.0
-"""How often the sweeper runs when the TTL config does not say."""
+"""Default time between two sweeps."""
 
 
 StoreT = TypeVar("StoreT", bound="MemoryStore")
@@ -71,8 +71,8 @@ class MemoryStore(StoreFace):
     and by words.
 
     One class for sync and async, for any thread and any event loop. Several stores, in several
-    processes, may work on one memory and see each other's writes. It needs no closing, but
-    ``close`` (or ``with``) frees its threads and connections at once.
+    processes, may work on one memory and see each other's writes. Closing is optional: ``close`` (or
+    ``with``) frees threads and connections at once.
 
     Example:
         ```python
@@ -111,25 +111,24 @@ class MemoryStore(StoreFace):
             ttl: LangGraph's TTL config, in minutes. None: the configured one. As in SqliteStore,
                 reads prolong an item's life only with ``refresh_on_read=True`` (or ``refresh_ttl``).
             config: Settings; None reads ``config/memory.json`` and the environment.
-            expander: A LangChain chat model that says a query in other words, asked only when a
-                recall found little; None takes the configured one. When it fails, the trace says
+            expander: A LangChain chat model that rewords a query with few results; None takes the
+                configured one. If it fails, the trace says so.
+            reranker: A LangChain document compressor or chat model that decides the final order of a
+                recall, or a name such as ``"bge"`` (`langmemory.recall.rerankers`, extra ``rerank``);
+                None takes the configured one. If it fails, the earlier order stays and the trace says
                 so.
-            reranker: A LangChain document compressor or chat model that has the last word on the
-                order of a recall, or a name as ``"bge"`` (`langmemory.recall.rerankers`, extra
-                ``rerank``); None takes the configured one. When it fails, the order before
-                it stands and the trace says so.
-            planner: A LangChain chat model, or a function, that takes a query apart into its questions
-                where documents are asked as well; None does it by rules. When it fails, the rules do
-                it and the trace says so.
-            sparse: An encoder that gives texts sparse vectors, which recall then searches as well: a
+            planner: A LangChain chat model, or a function, that splits a query into questions for
+                recalls with documents; None uses rules. If it fails, the rules are used and the trace
+                says so.
+            sparse: An encoder of sparse vectors, which recall then searches too: a
                 `langmemory.ports.sparse.SparseEncoder`, LangChain's ``SparseEmbeddings``, one of
                 sentence-transformers, or ``"splade:MODEL"`` (extra ``rerank``). None takes the
-                configured one; by default there is no such channel. When it fails, nothing is
-                stored, or recall goes without it and the trace says so. Memories from before are
-                encoded by `langmemory.reencode`.
-            redact: What replaces credentials in what is remembered: a function that takes the text of
-                a turn and returns it as it may be stored; True is `langmemory.redaction`'s own, False
-                none. None: as configured, which is True.
+                configured one; by default there is no such channel. If it fails, a write stores
+                nothing, and a recall continues without it. `langmemory.reencode` encodes existing
+                memories.
+            redact: Replaces credentials in turns before they are stored: a function from a text to the
+                text to store; True is `langmemory.redaction`'s own, False none. None takes the
+                configured value, by default True.
             vault_key: The key of the vault, or several, the newest first. None: those that the environment
                 variables ``LANGMEMORY_VAULT_KEY``, ``…_KEY_FILE`` or ``LANGMEMORY_VAULT_KEYRING`` give, read
                 when one is needed.
@@ -137,7 +136,8 @@ class MemoryStore(StoreFace):
                 ``langmemory``.
 
         Raises:
-            DatabaseError: The file cannot be opened, or is something else; the server refuses.
+            DatabaseError: The file cannot be opened or is no memory file; the server refuses the
+                connection.
             EmbeddingModelMismatchError: The file's vectors come from another model, or the sparse ones from
                 another encoder.
             ConfigError: A setting is wrong.
@@ -192,19 +192,19 @@ class MemoryStore(StoreFace):
 
     @property
     def conn(self) -> Any:
-        """A connection of your own to the file, with sqlite-vec loaded, for SQL by hand. Read only
-        through it: what is written past the store is not indexed."""
+        """A connection of your own to the file, with sqlite-vec loaded, for SQL by hand. Only read
+        through it: the store does not index rows that others write."""
         return self._core.engine.public_connection()
 
     def setup(self) -> Done:
-        """Do nothing: opening the file has set it up. May be called or awaited."""
+        """Do nothing, because opening the file sets it up. May be called or awaited."""
         return Done()
 
     def close(self) -> None:
-        """Write what is pending, stop the threads and close the file. A second call does nothing.
+        """Write pending changes, stop the threads and close the file. A second call does nothing.
 
-        Of what is pending, counts of what was recalled and used are lost where the file cannot be
-        written, for example while another process holds it. A thread that is inside a query of
+        Pending counts of recalls and uses are lost if the file cannot be written, for example while
+        another process locks it. A thread that is inside a query of
         `conn` finishes it.
         """
         try:
@@ -234,8 +234,8 @@ class MemoryStore(StoreFace):
         await self.aclose()
 
     def for_viewer(self, viewer: str) -> ViewerStore:
-        """Return the same memory as this person may see it: a `BaseStore` of its own for nodes, tools
-        and applications that act on somebody's behalf. It costs nothing; the store stays usable.
+        """Return a `BaseStore` over the same memory that shows only what this person may see, for
+        nodes, tools and applications that act on their behalf. The original store stays usable.
 
         Raises:
             ConfigError: ``viewer`` is empty or no string.
@@ -267,7 +267,7 @@ class MemoryStore(StoreFace):
 
     @property
     def lifecycle(self) -> Lifecycle:
-        """How memories fade, what nights of maintenance did, and taking a night back."""
+        """Retention of memories, nights of maintenance, and their undo."""
         return Lifecycle(self._core)
 
     @property
@@ -277,19 +277,19 @@ class MemoryStore(StoreFace):
 
     @property
     def pages(self) -> FilePages:
-        """The lists of the file, one page after the other."""
+        """Lists of the file, page by page."""
         return FilePages(self._core, None)
 
     @property
     def projects(self) -> Projects:
-        """Folders that belong together, their documents, and what of these may be out of date."""
+        """Projects: folders with their documents, and documents that may be outdated."""
         from langmemory.documents.projects import Projects  # few need it, and all would wait for it
 
         return Projects(self)
 
     @property
     def tokens(self) -> Tokens:
-        """The tokens of those who reach the file through the server."""
+        """The tokens of clients of the server."""
         return Tokens(self._core.engine)
 
     @property
@@ -300,7 +300,7 @@ class MemoryStore(StoreFace):
 
     @property
     def journal(self) -> Journal:
-        """The journal: what was learned, day by day."""
+        """The journal: pages of Markdown with the changes of each day."""
         return journal_of(self._core.engine)
 
     # The file as a whole.
@@ -387,8 +387,8 @@ class MemoryStore(StoreFace):
     # TTL.
 
     def sweep_ttl(self) -> Count:
-        """Delete expired items; how many. What was deleted before its TTL ended leaves the history
-        with it. May be called or awaited."""
+        """Delete expired items and return their number. The history of items that were deleted earlier
+        is erased when their TTL ends. May be called or awaited."""
         return Count(self._core.sweep_ttl())
 
     def start_ttl_sweeper(self, sweep_interval_minutes: float | None = None) -> SweeperHandle:
@@ -397,7 +397,7 @@ class MemoryStore(StoreFace):
         A store with a running sweeper is not freed before it is closed or the sweeper stopped.
 
         Args:
-            sweep_interval_minutes: Time between sweeps; None takes the TTL config's, else 5.
+            sweep_interval_minutes: Time between sweeps; None takes that of the TTL config, else 5.
 
         Returns:
             A future that completes when the sweeper has stopped.
@@ -414,7 +414,7 @@ class MemoryStore(StoreFace):
         return self._sweeper.handle
 
     def stop_ttl_sweeper(self, timeout: float | None = None) -> Count:
-        """Stop the sweeper; truthy when it has stopped within ``timeout`` seconds. May be awaited."""
+        """Stop the sweeper; truthy if it stops within ``timeout`` seconds. May be awaited."""
         if self._sweeper is None:
             return Count(True)
         stopped = self._sweeper.stop(timeout)
@@ -424,7 +424,7 @@ class MemoryStore(StoreFace):
 
 
 class Opening(Generic[StoreT]):
-    """A store about to be opened, by ``with`` or ``async with``: it closes when that is left."""
+    """A store that ``with`` or ``async with`` opens and closes."""
 
     def __init__(self, cls: type[StoreT], path: str, **options: Any) -> None:
         self._cls, self._path, self._options = cls, path, options
