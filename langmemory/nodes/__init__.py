@@ -1,4 +1,4 @@
-"""Nodes for anyone's LangGraph graph: recall before the model, remember after it."""
+"""Nodes for LangGraph graphs: recall before the model, remember after it."""
 
 from langmemory.nodes.condense import CondenseNode
 from langmemory.nodes.core_memory import CoreMemory

@@ -46,7 +46,7 @@ RECALLED_KINDS: tuple[Kind, ...] = ("episodic", "semantic", "procedural", "archi
 """The kinds of memory that recall searches. Core blocks are always in context, working memory never is."""
 
 UNINDEXED_SCAN = 1000
-"""Items of a namespace looked at when the store cannot rank by meaning."""
+"""Most items of a namespace that are ranked if the store cannot rank by meaning."""
 
 GROWTH = 4
 """Times as many items are asked for where what is not shown, others' private ones say, took the places."""
@@ -71,7 +71,7 @@ _WORD = re.compile(r"\w{2,}")
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class RecallRequest:
-    """A query of a node or a tool."""
+    """The query of a node or a tool."""
 
     query: str
     namespace: Namespace

@@ -1,4 +1,4 @@
-"""CondenseNode: core blocks that are nearly full are made shorter by a model, after the answer."""
+"""CondenseNode: a model shortens core blocks that are nearly full, after the answer."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from langmemory.twins import Steps, call, threaded
 log = logging.getLogger(__name__)
 
 CONDENSED_SHARE = 0.6
-"""Of a block's limit: what the model is asked to keep to."""
+"""The target size as a share of a block's limit."""
 
 CHARACTERS_A_WORD = 6
 """Models count words better than characters."""
@@ -36,11 +36,12 @@ text alone."""
 
 
 class CondenseNode(MemoryNode):
-    """Have core blocks that are 90 % full rewritten to 60 % of their limit; put it behind the answer.
+    """Let a model rewrite core blocks that are 90 % full to 60 % of their limit. Place it after the
+    answer.
 
-    A block costs at most one call of the model, and none while there is room. If the model fails,
-    or does not make the block shorter, the block stays as it is. What it said before is in its
-    history (`CoreMemory.versions`) and can be brought back (`CoreMemory.undo`).
+    A block costs at most one call of the model, and none while it has room. If the model fails, or does
+    not shorten the block, the block stays as it is. Earlier versions are in its history
+    (`CoreMemory.versions`); `CoreMemory.undo` restores them.
 
     Args:
         model: rewrites the blocks.

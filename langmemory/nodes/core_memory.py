@@ -1,8 +1,8 @@
-"""Core memory: the few short texts that are always in context, edited by the model and the person.
+"""Core memory: a few short texts that are always in context. The model and the person edit them.
 
 A block is an item of kind ``core`` under the memories' namespace plus ``"core"``. It is not
-indexed, so it is never recalled a second time. The version number counts in any store; a store
-that keeps history (MemoryStore) has what every version said.
+indexed, so it is never recalled a second time. Any store keeps the version number; a store with a
+history (MemoryStore) keeps the text of every version.
 """
 
 from __future__ import annotations
@@ -25,17 +25,17 @@ from langmemory.stores.rooms import MODELS, CoreFiles
 from langmemory.types import Namespace
 
 Editor = Literal["application", "assistant", "person", "summarizer"]
-"""Who wrote a version: the program, the model with its tools, the person, or the model that makes
-nearly full blocks shorter."""
+"""The editor of a version: the program, the model with its tools, the person, or the model that
+shortens nearly full blocks."""
 
 LIMIT_CHARACTERS = 2000
 """Largest block, in characters (about 500 tokens)."""
 
 BLOCKS_LIMIT = 1000
-"""At most so many items are read where the blocks are."""
+"""Most items that are read from the namespace of the blocks."""
 
 NEARLY_FULL = 0.9
-"""Share of the limit from which a block wants to be rewritten shorter."""
+"""Share of the limit from which a block is to be shortened."""
 
 BLOCKS: Mapping[str, str] = MappingProxyType(
     {
@@ -44,25 +44,25 @@ BLOCKS: Mapping[str, str] = MappingProxyType(
         "task": "What is being worked on over several conversations, and where it stands.",
     }
 )
-"""The blocks everybody has: label → what belongs in it."""
+"""The default blocks: label → purpose."""
 
 _editing = threading.Lock()
-"""A model may edit one block twice in parallel; each edit reads and then writes."""
+"""Guards edits: a model may edit one block twice in parallel, and each edit reads and then writes."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class CoreBlock:
-    """One block as it stands."""
+    """The current state of a block."""
 
     label: str
     content: str = ""
     version: int = 0
-    """Grows by one with every edit; 0 is a block nobody wrote yet."""
+    """Grows by one with every edit; 0 for a block that was never written."""
     limit: int = LIMIT_CHARACTERS
     """Characters."""
     proposed: str | None = None
-    """Id of the review that asks whether an edit is to be made: the block is bound to a file, and a model
-    wants to change it. The content is as it was."""
+    """Id of the review of a proposed edit: a model wants to change a block that is bound to a file. The
+    content is unchanged."""
 
     @property
     def fill(self) -> float:
@@ -75,7 +75,7 @@ class CoreBlock:
 
 
 class CoreMemoryError(LangMemoryError, ValueError):
-    """An edit was refused; `block` is what it was meant for, if there is one."""
+    """An edit was refused; `block` is its target, if it exists."""
 
     def __init__(self, message: str, block: CoreBlock | None = None) -> None:
         super().__init__(message)
@@ -90,7 +90,7 @@ class CoreVersion:
     content: str
     at: datetime
     editor: Editor | None = None
-    """None: nobody said."""
+    """None if unknown."""
 
 
 class CoreMemory:
@@ -99,13 +99,13 @@ class CoreMemory:
     Args:
         store: any store.
         namespace: the memories' namespace, without variables.
-        labels: which blocks there are and what belongs in each.
-        limits: characters by label; else what a block was last written with, else
+        labels: the blocks by label, with their purposes.
+        limits: characters by label; else the limit of the block's last version, else
             `LIMIT_CHARACTERS`.
-        editor: who edits; kept with each version.
+        editor: the editor that is recorded with each version.
 
     Raises:
-        ConfigError: The labels say not what belongs in each.
+        ConfigError: A label has no purpose.
     """
 
     def __init__(
@@ -124,7 +124,7 @@ class CoreMemory:
         self.editor = editor
 
     def blocks(self) -> list[CoreBlock]:
-        """Every block in the order of the labels, empty ones included."""
+        """Return every block in the order of the labels, empty ones included."""
         if not self.labels:
             return []
         return self._blocks(self.store.search(self.namespace, limit=BLOCKS_LIMIT))
@@ -135,14 +135,14 @@ class CoreMemory:
         return self._blocks(await self.store.asearch(self.namespace, limit=BLOCKS_LIMIT))
 
     def blocks_as_stored(self) -> list[tuple[CoreBlock, datetime | None]]:
-        """Every block, each with when it was stored last; None where nobody wrote it yet."""
+        """Return every block with the time of its last write; None if it was never written."""
         stored = self.store.search(self.namespace, limit=BLOCKS_LIMIT)
         times = {one.key: one.updated_at for one in stored if one.namespace == self.namespace}
         return [(one, times.get(one.label)) for one in self._blocks(stored)]
 
     def with_files(self) -> CoreMemory:
-        """Return the core memory with the blocks that are bound to files as well, and these as their files
-        say by now. Without any this is one look into the store."""
+        """Return the core memory with the blocks that are bound to files, in the current state of their
+        files. Without bound blocks this is one read of the store."""
         files = core_files_of(self.store)
         place = self.namespace[:-1]
         if files is None or not (bound := files.bindings(place)):
@@ -161,7 +161,7 @@ class CoreMemory:
         )
 
     def block(self, label: str) -> CoreBlock:
-        """One block as it stands.
+        """Return the current state of a block.
 
         Raises:
             CoreMemoryError: no such block.
@@ -199,10 +199,10 @@ class CoreMemory:
         return self._edit(label, edit)
 
     def rethink(self, label: str, content: str, *, version: int | None = None) -> CoreBlock:
-        """Write a block anew; only if it still has this `version`, when one is given.
+        """Replace the content of a block, if it still has the given `version`.
 
         Raises:
-            CoreMemoryError: no such block, no room, or it was edited meanwhile.
+            CoreMemoryError: no such block, no room, or another edit came first.
         """
 
         def edit(block: CoreBlock) -> str:
@@ -216,7 +216,7 @@ class CoreMemory:
         return self._edit(label, edit)
 
     def undo(self, label: str) -> CoreBlock:
-        """Write again what the block said before its last edit, as a version of its own.
+        """Restore the content before the last edit, as a new version.
 
         Raises:
             CoreMemoryError: no such block, no edit, or the store keeps no history.
@@ -227,7 +227,7 @@ class CoreMemory:
         return self.rethink(label, versions[-2].content if len(versions) > 1 else "")
 
     def versions(self, label: str) -> list[CoreVersion]:
-        """Everything a block ever said, oldest first.
+        """Return all versions of a block, oldest first.
 
         Raises:
             CoreMemoryError: no such block, or the store keeps no history.
@@ -329,8 +329,8 @@ def check_labels(labels: Mapping[str, str]) -> Mapping[str, str]:
 
 
 def labels_in(store: BaseStore, namespace: Namespace) -> Mapping[str, str]:
-    """`BLOCKS`, and every other block that was ever written there (whose purpose only the
-    application knows)."""
+    """Return `BLOCKS` and every other block that was written there (whose purpose only the application
+    knows)."""
     place = (*namespace, "core")
     written = (
         item.key for item in store.search(place, limit=BLOCKS_LIMIT) if item.namespace == place
@@ -341,7 +341,7 @@ def labels_in(store: BaseStore, namespace: Namespace) -> Mapping[str, str]:
 
 
 def render_core(blocks: list[CoreBlock], labels: Mapping[str, str] = BLOCKS) -> str:
-    """The blocks that say something, as the model sees them; empty when none does."""
+    """Return the blocks with content as text for the model; empty if there are none."""
     lines = []
     for block in blocks:
         if block.content:

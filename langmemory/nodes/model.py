@@ -1,4 +1,4 @@
-"""ModelNode: the model answers, with what memory knows in front of it and the window in budget."""
+"""ModelNode: the model answers, with memories in its prompt and the window in budget."""
 
 from __future__ import annotations
 
@@ -30,10 +30,10 @@ to, if anything, stands below. Use it when it helps, and never claim to remember
 class ModelNode(Runnable[Any, dict[str, Any]]):
     """Ask the model: system prompt, core memory, memory block, summary, conversation.
 
-    A tool call that was left without a result, by a failure or by a person who went on, gets one that
-    says so. Old tool outputs are trimmed and then cleared when the conversation exceeds its share of the
-    budget. A prompt that would reach into the reserve loses its oldest turns; the report says so,
-    and recall still finds them.
+    A tool call without a result, after a failure or because the person continued, gets a result that
+    says so. If the conversation exceeds its share of the budget, old tool outputs are trimmed and then
+    cleared. If a prompt would use the reserve, it loses its oldest turns; the report says so, and
+    recall still finds them.
 
     Args:
         model: any LangChain chat model.
@@ -42,16 +42,16 @@ class ModelNode(Runnable[Any, dict[str, Any]]):
         budget: division of the model's window.
         input_key: state key of the messages to send, when it is set there.
         messages_key: state key of the conversation, to which the answer is added.
-        citations: whether the ids of memories are taken out of the answer (``strip``, and ``off``
-            where one comes up all the same) or stay in it (``keep``). What is streamed has none, either.
-        placement: where the memory block stands: at the end of the ``system`` prompt, or in a
+        citations: whether the ids of memories are removed from the answer and its stream (``strip``,
+            ``off``) or stay in it (``keep``).
+        placement: the position of the memory block: at the end of the ``system`` prompt, or in a
             ``message`` of its own before the person's last one, outside of privileged instructions.
         token_counter: counts the prompt.
 
     State it writes: the answer, and ``budget``: how full the window was.
 
     Raises:
-        ConfigError: the model is none.
+        ConfigError: `model` is not a chat model.
     """
 
     def __init__(
@@ -135,7 +135,7 @@ def _one_system_message(system: SystemMessage, messages: list[AnyMessage]) -> li
 def newest_turns(
     messages: list[AnyMessage], max_tokens: int, token_counter: TokenCounter
 ) -> list[AnyMessage]:
-    """As many whole turns from the end as fit; the last one always, and a summary before them."""
+    """Return as many whole turns from the end as fit; always the last one, and a summary before them."""
     if token_counter(messages) <= max_tokens:
         return messages
     starts = turn_starts(messages) or [0]

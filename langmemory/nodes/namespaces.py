@@ -1,10 +1,10 @@
-"""Namespace templates: ``("memories", "{user_id}")`` filled in from the run that is under way.
+"""Namespace templates: ``("memories", "{user_id}")``, filled in from the current run.
 
 A variable is looked up in ``runtime.context`` first (attribute or key), then in
-``config["configurable"]``; ``{user_id|local}`` falls back to ``local`` instead of failing. The
-model never takes part in this: whoever starts the run decides whose memories it may touch. Where
-that must be the authenticated user of a LangGraph server, use ``{langgraph_auth_user_id}``, which
-the server itself sets. An id that holds a period, as an e-mail address does, becomes a label by
+``config["configurable"]``; ``{user_id|local}`` falls back to ``local`` instead of failing. The caller
+of the run decides whose memories it may read and write, never the model. For the authenticated user of
+a LangGraph server use ``{langgraph_auth_user_id}``, which the server sets. An id with a period, such as
+an e-mail address, becomes a label by
 `langmemory.labels.label_of`.
 """
 

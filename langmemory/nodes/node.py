@@ -1,4 +1,4 @@
-"""The base of the memory nodes: they run in any LangGraph graph and know its run.
+"""The base of the memory nodes, which run in any LangGraph graph and know its run.
 
 A node is a `Runnable`; `invoke` and `ainvoke` do the same steps, see `langmemory.twins`.
 """
@@ -27,14 +27,14 @@ class MemoryNode(Runnable[Any, dict[str, Any]]):
 
     Args:
         namespace: template of the namespace to read and write, ``("memories", "{user_id}")``.
-        store: the store to use; None takes the one the graph runs with.
+        store: the store; None takes the graph's.
         name: node name in traces.
     """
 
     asks_model = False
     """Whether it waits for more than the store."""
     viewer: str | None = None
-    """Template of the person whom the store is bound to; None is the application."""
+    """Template of the person to whom the store is bound; None is the application."""
 
     def __init__(
         self,

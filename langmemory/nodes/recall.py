@@ -1,4 +1,4 @@
-"""RecallNode: what memory has to say about the conversation's last messages, put into state."""
+"""RecallNode: recall memories for the conversation's last messages and put them into state."""
 
 from __future__ import annotations
 
@@ -154,42 +154,40 @@ class _Answer:
 
 
 class RecallNode(MemoryNode):
-    """Recall what fits the last messages and write it into state, ready for the prompt.
+    """Recall memories for the last messages and write them into state, ready for the prompt.
 
-    The memory block holds mandates, how the viewer asked to be answered ("in German"), then this
-    turn's memories, then those recalled earlier on the same topic, each once, as long as they stand
-    unchanged in the store and whoever asks now may read them; turns of this thread that are still
-    in the window are left out, and so is an answer that is being made anew, and what was said in a
-    branch that was left by editing a message. When the topic shifts, the block starts anew. Core
-    blocks are written beside it, always. Where nobody said anything in words, nothing is searched:
-    the block has the mandates, the requests, and what was recalled before. Where nothing fits, there
-    is no block.
+    The memory block has mandates, the viewer's requests for answers ("in German"), this turn's
+    memories, and memories recalled earlier on the same topic, if they are unchanged and the viewer may
+    read them. It leaves out turns of this thread that are still in the window, an answer that is being
+    replaced, and turns of an abandoned branch. When the topic shifts, the block starts anew. Core
+    blocks are always written beside it. A run without words searches for nothing: its block has
+    mandates, requests and earlier memories. If nothing fits, there is no block.
 
     Args:
         namespace: template of the namespace to read (a prefix: sub-namespaces are included).
         store: the store; None takes the graph's.
-        viewer: template of the person whose private memories may be shown, besides what is public
-            or shared; None is the application itself, which sees everything in the namespace.
-        documents: namespace of documents that are asked as well, exactly this one, or several; labels may
-            have variables. "auto" is ``("documents",)`` and where those of the project at hand are, unless
-            the store is a plain one or on another machine; None asks none. See `RecallOptions`.
+        viewer: template of the person whose private memories may be shown, besides public and shared
+            ones; None is the application, which sees everything in the namespace.
+        documents: namespace of documents to search as well, exactly this one, or several; labels may
+            have variables. "auto" is ``("documents",)`` and the namespace of the current project,
+            unless the store is a plain or a remote one; None searches none. See `RecallOptions`.
         budget: tokens of the memory block, in all or by tier; None is 400 in all.
         core: labels of the core blocks and what belongs in each; empty for none.
-        project: template of the project at hand (`MemoryStore.projects`), whose core block stands with the
-            others; None for none.
+        project: template of the current project (`MemoryStore.projects`), whose core block is added to
+            the others; None for none.
         topic_shift: cosine distance, 0..2, see `TOPIC_SHIFT_DISTANCE`.
         messages_key: state key of the messages.
-        visible_key: state key of what the model saw of them last time, where that is not the same.
-        citations: ``off`` leaves the ids of memories out of the block; else they are in it.
+        visible_key: state key of the messages that the model saw last time, if not the same.
+        citations: ``off`` leaves the ids of memories out of the block.
         token_counter: counts the memory block.
-        options: what is recalled, and how much of it is shown, see `BlockOptions`.
+        options: options of recall and of the block, see `BlockOptions`.
 
     State it writes:
-        ``memory_block``: text, tokens, entries and what was omitted (`MemoryBlock.as_state`).
+        ``memory_block``: text, tokens, entries and omitted memories (`MemoryBlock.as_state`).
         ``core_memory``: the core blocks as text.
-        ``recalled``: the memories the block is made from, best first, with their scores.
-        ``recall_trace``: query, topic, counts, milliseconds, what did not work.
-        ``memory_internal``: what the nodes keep for themselves.
+        ``recalled``: the memories of the block, best first, with their scores.
+        ``recall_trace``: query, topic, counts, milliseconds, failures.
+        ``memory_internal``: the nodes' own state.
     """
 
     def __init__(

@@ -1,4 +1,4 @@
-"""RememberNode: what was said goes into memory word for word, before anything is made of it."""
+"""RememberNode: store messages word for word, before facts are derived from them."""
 
 from __future__ import annotations
 
@@ -53,8 +53,8 @@ wrote down what it says."""
 
 
 class ReflectionQueue(Protocol):
-    """Where new turns are handed to for reflection; it returns at once. A run that is tried again hands
-    its conversation over once more, without keys where its turns were stored the first time."""
+    """A queue of new turns for reflection; it returns at once. A repeated run submits its conversation
+    again, without keys for turns that the first run stored."""
 
     def submit(self, namespace: Namespace, /, *, thread_id: str, keys: Sequence[str]) -> object: ...
 
@@ -85,31 +85,29 @@ class _Said:
 class RememberNode(MemoryNode):
     """Store the thread's new turns verbatim and synchronously, then enqueue their reflection.
 
-    Remembered are the messages people and the assistant said, not tool output and not text that
-    was injected from memory, or by middleware of LangChain. Where results of tools end the messages,
-    they are the answer: of a tool that returns directly, or in a structure. So it stands where the
-    run ends, not between tools and model. Repeating a turn adds nothing, also
-    where a client without a checkpointer sends the conversation anew with every call. A message
-    that was edited in the thread, and has its old id and other words, is corrected; without a
-    checkpointer the person's last one.
+    It stores messages of people and of the assistant, and leaves out tool output and text that memory
+    or LangChain's middleware injected. Tool results at the end of the messages are the answer: of a
+    tool that returns directly, or a structured answer. So place the node at the end of the run, not
+    between tools and model. Repeating a turn adds nothing, even if a client without a checkpointer
+    sends the whole conversation with every call. A message with its old id and new words is corrected;
+    without a checkpointer only the person's last one.
 
     Args:
         namespace: template of the namespace to write to.
         store: the store; None takes the graph's.
-        owner: template of the person whose conversation it is; None is nobody's.
-        privacy: who may recall it, where several people share a namespace: with ``private`` its
-            owner alone.
-        reflection: gets new turns, to be reflected later: a `ReflectionExecutor` or `TurnQueue`.
+        owner: template of the owner of the conversation; None for no owner.
+        privacy: who may recall it if several people share a namespace: with ``private`` only its owner.
+        reflection: the queue for new turns: a `ReflectionExecutor` or `TurnQueue`.
         messages_key: state key of the messages.
-        redact: what replaces credentials before a turn is stored, for a store that does not do so by
-            itself: a function of the text, True for `langmemory.redaction`'s, False for none. A
+        redact: replaces credentials before a turn is stored, for a store that does not do so itself: a
+            function of the text, True for `langmemory.redaction`'s, False for none. A
             `MemoryStore` has its own ``redact``.
 
     State it writes:
         ``memory_usage``: which memories of the block the answers cited (`citations.usage`), and
             which of those were not corrected afterwards. A `MemoryStore` keeps the totals over all
             threads (`Admin.usage`).
-        ``redacted``: how many passages of the turns stored last were replaced, by kind.
+        ``redacted``: counts of replaced passages in the last stored turns, by kind.
         ``memory_internal``: what of the thread is safely stored, what the last answer cited, and which
             procedures the run followed (`langmemory.nodes.outcomes`). A node
             for another namespace, as a graph within the graph may have, asks the store for it.
@@ -418,7 +416,7 @@ def _storable(turn: BaseMessage) -> BaseMessage:
 
 
 def is_said(message: BaseMessage) -> bool:
-    """Whether a person or the assistant said it: text, and not injected from memory."""
+    """Return whether it is a message of a person or the assistant: text, and not injected from memory."""
     return _has_a_say(message) and bool(text_of(message).strip())
 
 

@@ -1,4 +1,4 @@
-"""MemoryState: what the memory nodes keep in a graph's state. Inherit it in your own graph's."""
+"""MemoryState: the state keys of the memory nodes. Inherit it in the state of your graph."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from langmemory.nodes.speakers import Voice
 from langmemory.types import Kind, Priority
 
 USAGE_LIMIT = 200
-"""So many memories are counted per thread; those shown longest ago drop out."""
+"""Most memories that are counted per thread; those shown longest ago are dropped."""
 
 
 class RecalledMemory(TypedDict):
-    """A memory the block is made from."""
+    """A memory of the block."""
 
     namespace: list[str]
     key: str
@@ -52,7 +52,7 @@ class RecalledMemory(TypedDict):
 
 
 class RecallTrace(TypedDict):
-    """How a recall went."""
+    """The record of a recall."""
 
     query: str
     topic: str
@@ -67,9 +67,9 @@ class RecallTrace(TypedDict):
     candidates: dict[str, int]
     milliseconds: dict[str, float]
     degraded: list[str]
-    """The failures, and what was done instead."""
+    """The failures and their consequences."""
     questions: NotRequired[dict[str, float]]
-    """Where documents were asked too: each question looked up, and how likely documents answer it, 0..1."""
+    """With documents: each question, and the probability that documents answer it, 0..1."""
 
 
 class Condensing(TypedDict, total=False):
@@ -127,27 +127,27 @@ class InternalState(TypedDict, total=False):
 
 
 class MemoryState(MessagesState, total=False):
-    """Messages, and what memory says about them. All but `INTERNAL` is meant to be read in Studio."""
+    """Messages and the keys of memory. All keys but `INTERNAL` are for readers in Studio."""
 
     memory_block: BlockState
-    """The memory block of this turn: text, tokens, entries, what was omitted."""
+    """The memory block of this turn: text, tokens, entries, omitted memories."""
     core_memory: str
-    """The core blocks as the model is shown them."""
+    """The core blocks as the model sees them."""
     recalled: list[RecalledMemory]
-    """The memories the block is made from, best first, with scores and their parts."""
+    """The memories of the block, best first, with scores and their parts."""
     recall_trace: RecallTrace
-    """How the last recall went: query, topic, counts, milliseconds."""
+    """The last recall: query, topic, counts, milliseconds, failures."""
     memory_usage: Annotated[list[Usage], latest_usage]
     """How often memories were shown in this thread, cited by an answer, and cited by one that was
     not corrected."""
     redacted: dict[str, int]
-    """How many credentials were replaced in what was remembered last, by kind: {"password": 1}."""
+    """Counts of replaced credentials in the last stored messages, by kind: {"password": 1}."""
     memory_internal: InternalState
     """The nodes' own state."""
 
 
 INTERNAL: Final = "memory_internal"
-"""The one state key that is nobody's business but the nodes'."""
+"""The state key that only the nodes use."""
 
 
 def internal_of(state: Any) -> InternalState:

@@ -17,16 +17,18 @@ from langmemory.context.turns import is_human
 
 
 class StripCitations(Runnable[Any, BaseMessage]):
-    """Ask a chat model, and hide the ids it cites from everybody but `RememberNode`, which counts them.
+    """Call a chat model, and hide the ids that it cites from everything but `RememberNode`, which
+    counts them.
 
-    Ids are taken out of the answer, of what is streamed of it, and of what a graph streams of it
-    (``stream_mode="messages"``, events). A tracer such as LangSmith's still shows what the model said.
+    Ids are removed from the answer, from its stream, and from the stream of a graph
+    (``stream_mode="messages"``, events). A tracer such as LangSmith's still shows the model's own
+    words.
 
         model = StripCitations(init_chat_model("openai:gpt-5-mini").bind_tools(tools))
 
     Args:
-        model: any chat model, also with tools bound to it. What is bound to its own ``callbacks`` hears
-            the ids: give callbacks to the run instead.
+        model: any chat model, also with tools bound to it. Callbacks of the model itself see the ids:
+            pass callbacks to the run instead.
     """
 
     def __init__(self, model: Runnable[Any, BaseMessage], *, name: str | None = None) -> None:

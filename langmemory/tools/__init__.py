@@ -46,7 +46,7 @@ DEFAULT_TOOLS: Final = (
     "core_memory_append",
     "core_memory_rethink",
 )
-"""Those a model needs to look after its memory; their schemas take less than 600 tokens of its prompt."""
+"""The tools that an agent gets by default; their schemas take less than 600 tokens of a prompt."""
 
 TOOLS: Final = (
     *DEFAULT_TOOLS,
@@ -68,15 +68,14 @@ def create_memory_tools(
     limits: Mapping[str, int] = MappingProxyType({}),
     store: BaseStore | None = None,
 ) -> list[BaseTool]:
-    """Return memory tools over one namespace, for a model that looks after its memory itself.
+    """Return memory tools over one namespace, for a model that manages its memory itself.
 
     Args:
         namespace: template of the memories' namespace, see `langmemory.nodes.NamespaceTemplate`.
-        tools: names of the tools, of `TOOLS`, in the order they are wanted; None is `DEFAULT_TOOLS`.
+        tools: names of the tools, of `TOOLS`, in the wanted order; None is `DEFAULT_TOOLS`.
         viewer: template of the person whose private memories may be shown; None shows all.
-        core: labels of the core blocks and what belongs in each; empty for none, and then no tools
-            for them.
-        limits: characters by label of a core block, where the default is not right.
+        core: the core blocks by label, with their purposes; if empty, there are no tools for them.
+        limits: characters by label of a core block, if not the default.
         store: used instead of the graph's store, or outside a graph.
 
     Raises:

@@ -1,4 +1,4 @@
-"""conversation_search: what was said, about something, between two dates."""
+"""conversation_search: find messages about a subject, between two dates."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from langmemory.twins import Steps
 from langmemory.types import Recall
 
 LINE_TOKENS = 200
-"""Of a longer message the part is shown that meets the query; get_memory shows it whole."""
+"""A longer message is cut to the part that fits the query; get_memory shows all of it."""
 
 
 class ConversationSearch(BaseModel):
@@ -38,7 +38,7 @@ def create_conversation_search_tool(
     store: BaseStore | None = None,
     name: str = "conversation_search",
 ) -> StructuredTool:
-    """A tool that finds messages of this and earlier conversations, oldest first.
+    """Return a tool that finds messages of this and earlier conversations, oldest first.
 
     Args:
         namespace: template of the prefix to search, see `langmemory.nodes.NamespaceTemplate`.

@@ -32,17 +32,17 @@ def create_core_memory_tools(
     viewer: str | None = "{user_id|}",
     store: BaseStore | None = None,
 ) -> list[StructuredTool]:
-    """The three tools that edit core blocks.
+    """Return the three tools that edit core blocks.
 
     Args:
         namespace: template of the memories' namespace, see `langmemory.nodes.NamespaceTemplate`.
-        labels: which blocks there are, and what belongs in each.
-        limits: characters by label; a block keeps the limit it was written with.
+        labels: the blocks by label, with their purposes.
+        limits: characters by label; a block keeps the limit of its last version.
         viewer: template of the person on whose behalf the model edits; None is the application.
         store: used instead of the graph's store, or outside a graph.
 
     Raises:
-        ConfigError: the labels say not what belongs in each.
+        ConfigError: a label has no purpose.
     """
     template = NamespaceTemplate(namespace)
     what = " ".join(f"{label}: {purpose}" for label, purpose in check_labels(labels).items())

@@ -40,24 +40,24 @@ def create_manage_memory_tool(
     store: BaseStore | None = None,
     name: str = "manage_memory",
 ) -> StructuredTool:
-    """A tool with which the model writes memories; LangMem's signature and answers.
+    """Return a tool that lets the model write memories, with LangMem's signature and answers.
 
-    Memories are items ``{"content": …}`` under a UUID. What it deletes from a `MemoryStore` comes back
-    when the run is undone.
+    Memories are items ``{"content": …}`` under a UUID. In a `MemoryStore` an undo of the run restores
+    deleted ones.
 
     Args:
-        namespace: template of where they go; its variables come from the run, see
+        namespace: template of their namespace; its variables come from the run, see
             `langmemory.nodes.NamespaceTemplate`.
         instructions: tells the model when to use it.
         schema: type of a memory's content: ``str``, a pydantic model, a TypedDict, a JSON schema with
             a title, or any JSON type.
-        actions_permitted: what the model may do.
-        viewer: template of the person on whose behalf it acts, whose the memories become; None is
-            the application. Where the store knows viewers, others' private memories are out of reach.
+        actions_permitted: the permitted actions.
+        viewer: template of the person on whose behalf it acts, and who owns the memories; None is the
+            application. If the store supports viewers, others' private memories are hidden.
         store: used instead of the graph's store, or outside a graph.
 
     Raises:
-        ValueError: no action is permitted, or one that there is not.
+        ValueError: no action is permitted, or an unknown one.
         ConfigError: the JSON schema has no title or no fields.
     """
     if not actions_permitted:

@@ -1,4 +1,5 @@
-"""get_memory, memory_timeline, memory_archive: one memory in full, what was around it, its end.
+"""get_memory, memory_timeline, memory_archive: read one memory in full, the messages around it, archive
+it.
 
 The model names a memory by the id it was shown, ``R:1a2b3c4d``, or by its whole key. A `MemoryStore`
 has an index of these ids; in other stores what the memory block shows is found through the graph's
@@ -73,7 +74,7 @@ def create_get_memory_tool(
     store: BaseStore | None = None,
     name: str = "get_memory",
 ) -> StructuredTool:
-    """A tool that shows one memory in full, with the evidence it rests on.
+    """Return a tool that shows one memory in full, with its evidence.
 
     Args:
         namespace: template of the prefix it may be in, see `langmemory.nodes.NamespaceTemplate`.
@@ -104,8 +105,8 @@ def create_memory_timeline_tool(
     store: BaseStore | None = None,
     name: str = "memory_timeline",
 ) -> StructuredTool:
-    """A tool that shows what was said before and after a memory, in the same thread. Of a memory
-    that was made from messages, it shows what was said around the first of them.
+    """Return a tool that shows the messages before and after a memory, in the same thread; for a memory
+    derived from messages, those around the first of them.
 
     Args: see `create_get_memory_tool`.
     """
@@ -135,7 +136,7 @@ def create_memory_archive_tool(
     store: BaseStore | None = None,
     name: str = "memory_archive",
 ) -> StructuredTool:
-    """A tool that puts a memory away: it is kept and can be read by id, but not recalled any more.
+    """Return a tool that archives a memory: it can be read by id, but is not recalled any more.
 
     Args: see `create_get_memory_tool`.
     """

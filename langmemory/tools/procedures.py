@@ -1,4 +1,4 @@
-"""find_procedures, save_procedure, record_outcome: a model looks up how something is done, and notes it."""
+"""find_procedures, save_procedure, record_outcome: a model reads and writes procedures."""
 
 from __future__ import annotations
 
@@ -44,9 +44,9 @@ def create_procedure_tools(
     viewer: str | None = "{user_id|}",
     store: BaseStore | None = None,
 ) -> list[BaseTool]:
-    """The three tools for procedures.
+    """Return the three tools for procedures.
 
-    What a model saves is background until it has worked once; it never replaces what a person said.
+    A procedure that a model saves is background until it has worked once; it never replaces a person's.
 
     Args:
         namespace: template of the memories' namespace, see `langmemory.nodes.NamespaceTemplate`.

@@ -1,4 +1,4 @@
-"""search_memory: the model looks things up in memory. As in LangMem, call for call."""
+"""search_memory: the model searches memories. Calls are as in LangMem."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def create_search_memory_tool(
     response_format: Literal["content", "content_and_artifact"] = "content",
     name: str = "search_memory",
 ) -> StructuredTool:
-    """A tool with which the model searches memories; LangMem's signature and answers.
+    """Return a tool that lets the model search memories, with LangMem's signature and answers.
 
     It answers with the found items as JSON.
 

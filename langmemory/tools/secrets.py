@@ -1,4 +1,4 @@
-"""fill_secrets: a tool uses secrets of the vault that the model which calls it never sees."""
+"""fill_secrets: let a tool use secrets of the vault that the calling model never sees."""
 
 from __future__ import annotations
 
@@ -33,18 +33,19 @@ def fill_secrets(
     viewer: str | None = None,
     store: BaseStore | None = None,
 ) -> StructuredTool:
-    """Return a tool that fills ``{{vault:LABEL}}`` in its arguments, and takes the secrets out of its answer.
+    """Return a tool that fills in ``{{vault:LABEL}}`` in its arguments, and removes the secrets from
+    its answer.
 
-    The model writes the placeholder. It is filled within the run of the tool, so that messages, checkpoints,
-    callbacks and traces have the placeholder alone. What the tool answers or raises has the placeholder in
-    place of the secret again. Each use is in the audit log of the vault.
+    The model writes the placeholder. It is filled in within the run of the tool, so messages,
+    checkpoints, callbacks and traces have only the placeholder. In answers and errors of the tool the
+    placeholder replaces the secret. The vault's audit log has each use.
 
-    A model that was talked into it can pass a placeholder to any argument of the tool: name only the labels
-    that the tool needs, and wrap no tool that sends texts wherever the model says.
+    A manipulated model can pass a placeholder to any argument of the tool: name only the labels that
+    the tool needs, and wrap no tool that sends texts to addresses of the model's choice.
 
     Args:
         tool: Made by ``@tool`` or `StructuredTool`.
-        labels: Of the secrets that it may use.
+        labels: Labels of the secrets that it may use.
         namespace: Template of the namespace that they are in, see `langmemory.nodes.NamespaceTemplate`.
         viewer: Template of the person whose secrets they are, such as ``"{user_id}"``; None: the application.
         store: Used instead of the graph's store, or outside a graph.

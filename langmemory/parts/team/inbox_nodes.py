@@ -1,4 +1,5 @@
-"""InboxNode and AcknowledgeNode: what other agents told this one, taken up at its start, done at its end."""
+"""InboxNode and AcknowledgeNode: read the messages of other agents at the start, acknowledge them at
+the end."""
 
 from __future__ import annotations
 
@@ -22,7 +23,7 @@ INBOX: Final = "inbox"
 SESSION: Final = "session"
 """Source of the message that a `SessionStartNode` puts there; it has what waits in the inbox, too."""
 MOST: Final = 100
-"""Of a long thread those taken up last are acknowledged; the others were before."""
+"""Most messages that are acknowledged: of a long thread, the last ones."""
 
 
 def bus_of(store: BaseStore, namespace: Namespace, agent: str) -> Any:
@@ -61,17 +62,18 @@ class AgentNode(MemoryNode):
 
 
 class InboxNode(AgentNode):
-    """Take up what other agents told this one: handoffs, requests, findings. Call it when a graph starts.
+    """Read the messages of other agents: handoffs, requests, findings. Place it at the start of a
+    graph.
 
-    What waits comes as one message among the others, marked so that it is never remembered as said.
-    Nothing is acknowledged by it, so that a run that fails takes it up again: that is for an
-    `AcknowledgeNode` at the end, or for the model (`create_swarm_tools`).
+    It adds one message with the inbox, marked so that it is never stored as a turn. It acknowledges
+    nothing, so a run after a failure reads the inbox again. An `AcknowledgeNode` at the end
+    acknowledges it, or the model does (`create_swarm_tools`).
 
     Args:
         namespace: template of the namespace whose agents share a bus.
         agent: name of this agent, or a template of it, as the namespace's labels.
         store: the store; None takes the graph's.
-        viewer: template of the person on whose behalf it acts; None is the application.
+        viewer: template of the person on whose behalf the agent acts; None is the application.
         types: only messages of these types, ``["handoff"]``; None is all.
         limit: most messages at a time.
         messages_key: state key of the messages.
@@ -105,7 +107,8 @@ class InboxNode(AgentNode):
 
 
 class AcknowledgeNode(AgentNode):
-    """Acknowledge what an `InboxNode` took up. Call it when the work is done, at the end of a graph.
+    """Acknowledge the messages that an `InboxNode` read. Place it at the end of a graph, after the
+    work.
 
     Args: see `InboxNode`.
     """

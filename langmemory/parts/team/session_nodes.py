@@ -1,4 +1,4 @@
-"""Nodes for the session of an agent: what it begins with, the decisions on its way, and what it came to."""
+"""Nodes for the session of an agent: its start, its decisions, and its end."""
 
 from __future__ import annotations
 
@@ -82,18 +82,19 @@ def _begun(messages: Sequence[BaseMessage]) -> _Begun | None:
 
 
 class SessionStartNode(AgentNode):
-    """Begin a session: who the agent is, what waits in its inbox, its tasks with what they depend on, the
-    decisions that hold, and how its last session ended, as one message that is never remembered as said.
+    """Begin a session with one message: the agent's identity, its inbox, its tasks with their
+    dependencies, current decisions, and the end of its last session. The message is never stored as a
+    turn.
 
-    Nothing is acknowledged by it: a run that fails begins again with the same.
+    It acknowledges nothing: the run after a failure begins with the same message.
 
     Args:
         namespace: template of the namespace whose agents work together.
         agent: name of this agent, or a template of it.
-        identity: what the agent is for, in the application's words.
+        identity: the purpose of the agent, in the application's words.
         store: the store; None takes the graph's.
         viewer: template of the person on whose behalf it acts; None is the application.
-        budget_tokens: of what its tasks depend on, for each.
+        budget_tokens: tokens of the dependencies of each task.
         limit: most messages of the inbox, and most tasks.
         messages_key: state key of the messages.
     """
@@ -303,9 +304,8 @@ class _AskingNode(AgentNode):
 
 
 class DecisionsNode(_AskingNode):
-    """Record the decisions of a session while it is under way, as a model finds them in the conversation.
-    What was recorded in the same words is not recorded again. Models with the tool ``record_decision``
-    need none.
+    """Record the decisions of a running session that a model finds in the conversation. A decision in
+    the same words is recorded once. Models with the tool ``record_decision`` do not need this node.
 
     Args:
         model: reads the conversation since the session began.
@@ -339,10 +339,10 @@ class DecisionsNode(_AskingNode):
 
 class SessionEndNode(_AskingNode):
     """End a session: record its decisions, keep a summary with work done, decisions, blockers and next steps,
-    and acknowledge what the inbox had at its start. Done twice it is done once.
+    and acknowledge the inbox of its start. A repetition has no effect.
 
-    Without a model the summary is what the agent's tasks and decisions say. With one, what it finds in the
-    conversation is added.
+    Without a model the summary consists of the agent's tasks and decisions. With one, its findings in
+    the conversation are added.
 
     Args:
         model: reads the conversation since the session began; None is none.
