@@ -14,7 +14,7 @@ from pathlib import Path
 
 from langmemory.embeddings.static import StaticEmbedder
 from langmemory.evals import Conversation, Question, Session, Turn, load, named_systems
-from langmemory.evals.systems import Found, System, SystemFactory, in_memory_store
+from langmemory.evals.systems import SearchHit, System, SystemFactory, in_memory_store
 
 TALK = tuple(Path(__file__).parent.glob("conversations/changes*.jsonl"))
 SYSTEMS = ("langmemory", "facts", "inmemory")
@@ -38,9 +38,10 @@ class NotesInStore:
         noted = Session(id="notes", turns=tuple(turns))
         self._store.ingest(Conversation(id=conversation.id, sessions=(noted,)))
 
-    def search(self, question: Question, k: int) -> list[Found]:
+    def search(self, question: Question, k: int) -> list[SearchHit]:
         return [
-            Found(self._evidence[one.turns[0]], one.text) for one in self._store.search(question, k)
+            SearchHit(self._evidence[one.turns[0]], one.text)
+            for one in self._store.search(question, k)
         ]
 
     def close(self) -> None:

@@ -27,7 +27,7 @@ from langmemory import MemoryStore
 from langmemory.config import Config, SearchConfig
 from langmemory.evals.corpus import Corpus
 from langmemory.evals.loaders import load
-from langmemory.evals.ours import said
+from langmemory.evals.ours import remembered_turns
 from langmemory.types import Namespace, SearchMode
 
 PLACE: Namespace = ("team",)
@@ -113,7 +113,7 @@ def remember(store: MemoryStore, corpus: Corpus) -> dict[str, str]:
     keys: dict[str, str] = {}
     for conversation in corpus.conversations:
         for session in conversation.sessions:
-            turns = said(session)
+            turns = remembered_turns(session)
             messages = [
                 {"role": "assistant" if one.speaker == "assistant" else "user", "name": one.speaker or "",
                  "content": one.text}

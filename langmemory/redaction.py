@@ -41,7 +41,7 @@ def redact_credentials(text: str) -> Redacted:
     recovery phrases where the text says that it is one (in a language of `langmemory.languages`),
     passwords in addresses, card numbers by the Luhn checksum and IBANs by theirs.
     """
-    spans = _apart(_found(text))
+    spans = _disjoint(_found(text))
     if not spans:
         return Redacted(text=text)
     parts: list[str] = []
@@ -86,7 +86,7 @@ def redacted(text: str, redactor: Redactor | None) -> Redacted:
     return Redacted(text=found, counts={} if found == text else {"text": 1})
 
 
-def kept(text: str, redactor: Redactor | None) -> str:
+def redact_and_log(text: str, redactor: Redactor | None) -> str:
     """Return the text as a redactor leaves it, and log how much it replaced."""
     found = redacted(text, redactor)
     log_redacted(found.counts)
@@ -123,7 +123,7 @@ def _has(text: str, signs: tuple[str, ...]) -> bool:
     return False
 
 
-def _apart(found: Iterable[_Span]) -> list[_Span]:
+def _disjoint(found: Iterable[_Span]) -> list[_Span]:
     """Spans that do not overlap: of two, the one that begins first, then the longer one."""
     spans: list[_Span] = []
     for span in sorted(found, key=lambda one: (one.start, -one.stop)):

@@ -21,7 +21,7 @@ from langmemory.evals.corpus import APART, Conversation, Corpus, Question
 from langmemory.evals.evaluation import Progress, within
 from langmemory.evals.metrics import BUDGET_TOKENS, WITHIN_BUDGET, leads
 from langmemory.evals.replay import FactsSystem
-from langmemory.evals.systems import Found, spoken
+from langmemory.evals.systems import SearchHit, with_speaker
 from langmemory.lifecycle.retention import classes
 from langmemory.ports.lifecycle import Aged
 from langmemory.stores.rooms import Maintaining
@@ -110,13 +110,13 @@ class AgeingSystem(FactsSystem):
         at: datetime,
         facts: Mapping[str, tuple[str, ...]],
         kinds: tuple[Kind, ...] | None = None,
-    ) -> list[Found]:
+    ) -> list[SearchHit]:
         """Return `recalled` by the turns that the results rest on; ``facts``: those of facts, by key."""
         namespace = self._keys.namespace(question.conversation)
         return [
-            Found(facts[one.memory.key], one.text, one.score)
+            SearchHit(facts[one.memory.key], one.text, one.score)
             if one.memory.key in facts
-            else self._keys.found(namespace, (one.memory.key,), spoken(one.speaker, one.text))
+            else self._keys.found(namespace, (one.memory.key,), with_speaker(one.speaker, one.text))
             for one in self.recalled(question, at, kinds)
         ]
 

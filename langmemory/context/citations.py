@@ -146,11 +146,11 @@ def tally(before: Iterable[Usage], new: Iterable[Usage]) -> list[Usage]:
     for one in (*before, *new):
         memory = (*one["namespace"], one["key"])
         known = sums.get(memory)
-        sums[memory] = one if known is None else added(known, one)
+        sums[memory] = one if known is None else add_usage(known, one)
     return list(sums.values())
 
 
-def added(known: Usage, one: Usage) -> Usage:
+def add_usage(known: Usage, one: Usage) -> Usage:
     """The counts of one memory, added up as in `tally`."""
     total = Usage(
         namespace=one["namespace"],

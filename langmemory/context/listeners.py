@@ -24,8 +24,8 @@ from langchain_core.tracers.base import BaseTracer
 
 from langmemory.context.stripping import (
     CitationFilter,
+    block_text,
     cleaned,
-    said_in,
     with_text,
     without_citations,
 )
@@ -85,7 +85,7 @@ class MessageFilter:
             content = self.text(None, content)
         else:
             content = [
-                with_text(one, self.text(_place(one, at), said_in(one)))
+                with_text(one, self.text(_place(one, at), block_text(one)))
                 for at, one in enumerate(content)
             ]
         if getattr(chunk, "chunk_position", None) == "last":
@@ -177,12 +177,12 @@ class _Hiding:
         if kind == "content-block-delta" and event["delta"].get("type") == "text-delta":
             text = self._run(run_id).text(place, event["delta"]["text"])
             return [{**event, "delta": {**event["delta"], "text": text}}] if text else []
-        if kind != "content-block-finish" or not said_in(event["content"]):
+        if kind != "content-block-finish" or not block_text(event["content"]):
             return [event]
         block = event["content"]
         finish = {
             **event,
-            "content": with_text(block, without_citations(said_in(block), self._ids)),
+            "content": with_text(block, without_citations(block_text(block), self._ids)),
         }
         text = self._run(run_id).rest_of(place)
         delta = {"type": "text-delta", "text": text}

@@ -168,11 +168,11 @@ def cleaned(message: BaseMessage, ids: AbstractSet[str]) -> BaseMessage:
     if isinstance(content, str):
         shown: Any = without_citations(content, ids)
     else:
-        shown = [with_text(one, without_citations(said_in(one), ids)) for one in content]
+        shown = [with_text(one, without_citations(block_text(one), ids)) for one in content]
     return message if shown == content else message.model_copy(update={"content": shown})
 
 
-def said_in(block: Any) -> str:
+def block_text(block: Any) -> str:
     """Return the text of a content block; empty for one of another type."""
     if isinstance(block, str):
         return block
@@ -184,7 +184,7 @@ def with_text(block: Any, text: str) -> Any:
     """Return a content block with another text; one of another type as it is."""
     if isinstance(block, str):
         return text
-    return {**block, "text": text} if said_in(block) else block
+    return {**block, "text": text} if block_text(block) else block
 
 
 def ids_in(text: str) -> frozenset[str]:

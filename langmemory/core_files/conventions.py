@@ -99,12 +99,12 @@ def files_for(
     for path in paths:
         if path.is_file() and (real := path.resolve()) not in seen:
             seen.add(real)
-            found.files.append(_named(path, place, house))
+            found.files.append(_labelled(path, place, house))
             if convention == "claude":
                 root = _project(place) or place
                 _imports(path, root, house, 1, seen, found)
     _check_sizes(found, convention)
-    found.files = _apart(found.files)
+    found.files = _with_unique_labels(found.files)
     return found
 
 
@@ -123,7 +123,7 @@ def label_for(path: Path) -> str:
     return _NO_LABEL.sub("-", path.stem.casefold()).strip("-") or "file"
 
 
-def _named(path: Path, place: Path, house: Path) -> FoundFile:
+def _labelled(path: Path, place: Path, house: Path) -> FoundFile:
     stem = path.name.replace(".override.", ".").replace(".local.", ".")
     label = label_for(Path(stem))
     if ".local." in path.name:
@@ -143,7 +143,7 @@ def _named(path: Path, place: Path, house: Path) -> FoundFile:
     return FoundFile(path=path, label=label, purpose=purpose_of(label, str(path)))
 
 
-def _apart(files: Sequence[FoundFile]) -> list[FoundFile]:
+def _with_unique_labels(files: Sequence[FoundFile]) -> list[FoundFile]:
     """Return files with a label for each."""
     taken: set[str] = set()
     told = []

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from langmemory.documents.files import MADE, why
+from langmemory.documents.files import MADE, reason
 from langmemory.documents.project import DESCRIPTION_CHARACTERS, NAME_CHARACTERS
 from langmemory.errors import ConfigError
 
@@ -32,7 +32,7 @@ _SYNTAX: Final = re.compile(r"!\[[^\]]*\]\([^)]*\)|\[([^\]]*)\]\([^)]*\)|[*`]+")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Found:
+class DiscoveredProject:
     """A folder that is a project, by its files."""
 
     root: str
@@ -44,7 +44,7 @@ class Found:
     """Files of it that could not be read, and why."""
 
 
-def discover(folder: Path, depth: int = DEPTH) -> Iterator[Found]:
+def discover(folder: Path, depth: int = DEPTH) -> Iterator[DiscoveredProject]:
     """Yield the projects in a folder, or the folder itself; what is within a project is part of it.
 
     Raises:
@@ -55,7 +55,7 @@ def discover(folder: Path, depth: int = DEPTH) -> Iterator[Found]:
     yield from _below(folder, depth)
 
 
-def _below(folder: Path, depth: int) -> Iterator[Found]:
+def _below(folder: Path, depth: int) -> Iterator[DiscoveredProject]:
     try:
         entries = sorted(os.scandir(folder), key=lambda one: one.name)
     except OSError:  # a folder of somebody else's has no project of ours
@@ -69,20 +69,22 @@ def _below(folder: Path, depth: int) -> Iterator[Found]:
             yield from _below(Path(one.path), depth - 1)
 
 
-def described(root: Path) -> Found:
+def described(root: Path) -> DiscoveredProject:
     """Return the name and description that the files of a folder give; else its own name."""
     problems: list[str] = []
     there = tuple(mark for mark in MARKS if (root / mark).exists())
     told = [
-        _told(_toml(root / "pyproject.toml", problems), ("project",), ("tool", "poetry")),
-        _told(_json(root / "package.json", problems), ()),
-        _told(_toml(root / "Cargo.toml", problems), ("package",)),
-        _told(_json(root / "composer.json", problems), ()),
+        _name_and_description(
+            _toml(root / "pyproject.toml", problems), ("project",), ("tool", "poetry")
+        ),
+        _name_and_description(_json(root / "package.json", problems), ()),
+        _name_and_description(_toml(root / "Cargo.toml", problems), ("package",)),
+        _name_and_description(_json(root / "composer.json", problems), ()),
         (_go_name(root, problems), ""),
     ]
     name = next((name for name, _ in told if name), "") or root.resolve().name
     description = next((said for _, said in told if said), "") or _first_paragraph(root, problems)
-    return Found(
+    return DiscoveredProject(
         root=str(root.resolve()),
         name=_line(name, NAME_CHARACTERS),
         description=_line(description, DESCRIPTION_CHARACTERS),
@@ -108,7 +110,7 @@ def _read(path: Path, problems: list[str]) -> str:
     except FileNotFoundError:
         return ""
     except OSError as error:
-        problems.append(f"{path.name}: {why(error)}")
+        problems.append(f"{path.name}: {reason(error)}")
         return ""
 
 
@@ -128,7 +130,7 @@ def _json(path: Path, problems: list[str]) -> Any:
         return {}
 
 
-def _told(file: Any, *tables: tuple[str, ...]) -> tuple[str, str]:
+def _name_and_description(file: Any, *tables: tuple[str, ...]) -> tuple[str, str]:
     """Return the name and the description in the first of some tables that has a name."""
     for table in tables:
         found = file

@@ -18,20 +18,20 @@ from langgraph.store.base import GetOp, Item
 
 from langmemory.documents import files, places
 from langmemory.documents.files import Content
-from langmemory.documents.held import Held
+from langmemory.documents.index import DocumentIndex
 from langmemory.documents.places import Roots
 from langmemory.documents.project import REGISTRY, checked_name, is_project, namespace_of
 from langmemory.documents.reading import Progress, Reading
 from langmemory.documents.records import (
     Chunk,
     Document,
-    Known,
     Source,
+    StoredDocument,
     Synced,
     folder,
-    known_of,
+    stored_document,
 )
-from langmemory.documents.storing import Looking, Storing, Taking
+from langmemory.documents.storing import ConditionalStore, DocumentSink, ItemStore
 from langmemory.documents.writing import Writer
 from langmemory.errors import ConfigError, with_extra
 from langmemory.namespaces import check_namespace
@@ -48,14 +48,14 @@ DEFAULT_NAMESPACE: Final[Namespace] = (NAMESPACE,)
 class Documents:
     """Files and texts in a store. Reading them asks no model; what changed is embedded, and nothing else."""
 
-    __slots__ = ("_held", "_roots", "_store", "_writing")
+    __slots__ = ("_index", "_roots", "_store", "_writing")
 
-    def __init__(self, store: Storing) -> None:
+    def __init__(self, store: ConditionalStore) -> None:
         self._begin(store, partial(Writer, store), Roots(sends=False))
 
-    def _begin(self, store: Looking, writing: Callable[..., Taking], roots: Roots) -> None:
+    def _begin(self, store: ItemStore, writing: Callable[..., DocumentSink], roots: Roots) -> None:
         self._store, self._writing, self._roots = store, writing, roots
-        self._held = Held(store)
+        self._index = DocumentIndex(store)
 
     def add(
         self,
@@ -112,7 +112,7 @@ class Documents:
             if path.exists() and not path.is_dir():
                 single.append(path)
                 continue
-            root, pattern = places.divided(path)
+            root, pattern = places.split_glob(path)
             found = Source(
                 namespace=namespace,
                 root=self._roots.of(root),
@@ -169,16 +169,16 @@ class Documents:
         sources = [
             one for one in self._roots.readable(self.sources(namespace)) if only in (None, one.root)
         ]
-        every, written = self._held.documents(namespace), writer.done.documents
+        every, written = self._index.documents(namespace), writer.done.documents
         for source in sources:
-            held = any(root == source.root for root, _ in every)
-            missing = files.missing(folder(source.root), held=held)
+            had_files = any(root == source.root for root, _ in every)
+            missing = files.missing(folder(source.root), had_files=had_files)
             if missing:
                 writer.done.failed[source.root] = missing
             else:
                 reading.read_folder(source, every)
             if writer.done.documents > written and not dry_run:
-                every, written = self._held.documents(namespace), writer.done.documents
+                every, written = self._index.documents(namespace), writer.done.documents
         roots = {one.root for one in sources}
         for (where, name), known in every.items():
             if (
@@ -194,7 +194,7 @@ class Documents:
 
     def sources(self, namespace: Namespace = DEFAULT_NAMESPACE) -> Sequence[Source]:
         """Return the folders that `refresh` reads again, and what of them could not be read."""
-        return self._held.sources(check_namespace(namespace))
+        return self._index.sources(check_namespace(namespace))
 
     def list(
         self,
@@ -204,14 +204,14 @@ class Documents:
         prefix: str = "",
     ) -> Sequence[Document]:
         """Return the documents of a namespace or project whose path begins so, by path."""
-        known = sorted(self._held.documents(self._place(namespace, project)).items(), key=_by_path)
+        known = sorted(self._index.documents(self._place(namespace, project)).items(), key=_by_path)
         return [one.document for (_, path), one in known if path.startswith(prefix)]
 
     def get(self, key: str, namespace: Namespace = DEFAULT_NAMESPACE) -> Document | None:
         """Return one document by its `Document.key`; None where there is none."""
         item = self._store.get(check_namespace(namespace), key)
         is_document = item is not None and item.value.get("record") == "document"
-        return known_of(item).document if item is not None and is_document else None
+        return stored_document(item).document if item is not None and is_document else None
 
     def chunks(self, key: str, namespace: Namespace = DEFAULT_NAMESPACE) -> Sequence[Chunk]:
         """Return the parts of a document in order, by its `Document.key` or the key of one of them.
@@ -242,15 +242,17 @@ class Documents:
         namespace = self._place(namespace, project)
         writer = self._writing(namespace, dry_run=dry_run)
         given = os.fspath(path)
-        known, sources = self._held.documents(namespace), self.sources(namespace)
-        meant, over, left_out = places.meant(given, self._roots.meant_by(given), known, sources)
+        known, sources = self._index.documents(namespace), self.sources(namespace)
+        meant, over, left_out = places.resolve_name(
+            given, self._roots.meant_by(given), known, sources
+        )
         for one in sorted(meant, key=lambda one: one[::-1]):
             writer.remove(known[one])
         if not dry_run:
             for source in over:
                 self._store.delete(namespace, source.key)
             for source, name in left_out:
-                self._held.leave_out(source, name)
+                self._index.leave_out(source, name)
         return writer.done
 
     aremove = twin(remove)
@@ -259,7 +261,7 @@ class Documents:
         """Read a file of a folder no longer, or none of the files below it."""
         for source in self.sources(check_namespace(namespace)):
             if source.root == root:
-                self._held.leave_out(source, path)
+                self._index.leave_out(source, path)
 
     def follow(
         self,
@@ -279,7 +281,7 @@ class Documents:
         if item is not None:
             source = replace(source, left_out=Source.of(item).left_out)
         if not dry_run:
-            self._held.remember(source)
+            self._index.remember(source)
         self._reading(writer, namespace, MOST_BYTES, progress).read_folder(source)
         return self._linked(writer, namespace)
 
@@ -287,9 +289,9 @@ class Documents:
         """Read a folder no longer, and take out the documents that no other one of them holds."""
         writer = self._writing(source.namespace, dry_run=dry_run)
         others = [one for one in self.sources(source.namespace) if one.key != source.key]
-        for (root, path), known in self._held.documents(source.namespace).items():
-            held = any(one.root == root and one.holds(path) for one in others)
-            if root == source.root and source.holds(path) and not held:
+        for (root, path), known in self._index.documents(source.namespace).items():
+            is_shared = any(one.root == root and one.holds(path) for one in others)
+            if root == source.root and source.holds(path) and not is_shared:
                 writer.remove(known)
         if not dry_run:
             self._store.delete(source.namespace, source.key)
@@ -298,7 +300,7 @@ class Documents:
     def take_out(self, namespace: Namespace, *, dry_run: bool = False) -> Synced:
         """Take out all documents of a namespace."""
         writer = self._writing(check_namespace(namespace), dry_run=dry_run)
-        for _, known in sorted(self._held.documents(namespace).items(), key=_by_path):
+        for _, known in sorted(self._index.documents(namespace).items(), key=_by_path):
             writer.remove(known)
         return writer.done
 
@@ -378,10 +380,10 @@ class Documents:
         return namespace_of(checked_name(project))
 
     def _reading(
-        self, writer: Taking, namespace: Namespace, most_bytes: int, progress: Progress | None
+        self, writer: DocumentSink, namespace: Namespace, most_bytes: int, progress: Progress | None
     ) -> Reading:
         return Reading(
-            held=self._held, roots=self._roots, namespace=namespace, writer=writer, most_bytes=most_bytes,
+            index=self._index, roots=self._roots, namespace=namespace, writer=writer, most_bytes=most_bytes,
             progress=progress,
         )  # fmt: skip
 
@@ -391,29 +393,29 @@ class Documents:
         item = self._store.get(namespace, f"{KEYS}{document}")
         if item is None or not key.startswith(KEYS) or item.value.get("record") != "document":
             return None
-        return [f"{item.key}/{part}" for part in known_of(item).keys]
+        return [f"{item.key}/{part}" for part in stored_document(item).keys]
 
-    def known(self, namespace: Namespace, root: str, path: str) -> Known | None:
+    def known(self, namespace: Namespace, root: str, path: str) -> StoredDocument | None:
         """Return what is known of one document, without looking at the others."""
-        return self._held.document(namespace, root, path)
+        return self._index.document(namespace, root, path)
 
-    def _linked(self, writer: Taking, namespace: Namespace) -> Synced:
+    def _linked(self, writer: DocumentSink, namespace: Namespace) -> Synced:
         """Make the links of documents those that their front matter names, now that all are there."""
         if not writer.dry_run:
-            writer.link(lambda: self._held.documents(namespace))
+            writer.link(lambda: self._index.documents(namespace))
         return writer.done
 
     def link(self, namespace: Namespace = DEFAULT_NAMESPACE) -> Synced:
         """Make the links of all documents those that their front matter names."""
         namespace = check_namespace(namespace)
         writer = self._writing(namespace, dry_run=False)
-        writer.link(lambda: self._held.documents(namespace), every=True)
+        writer.link(lambda: self._index.documents(namespace), every=True)
         return writer.done
 
     alink = twin(link)
 
 
-def _by_path(known: tuple[tuple[str, str], Known]) -> tuple[str, str]:
+def _by_path(known: tuple[tuple[str, str], StoredDocument]) -> tuple[str, str]:
     (root, path), _ = known
     return path, root
 

@@ -119,7 +119,7 @@ def _below(
         if any(one.name == ".gitignore" and one.is_file(follow_symlinks=False) for one in entries):
             specs = [*specs, (prefix, _spec(own.read_text("utf-8", "replace").splitlines()))]
     except OSError as error:
-        unreadable[prefix] = why(error)
+        unreadable[prefix] = reason(error)
         return
     for entry in entries:
         relative = f"{prefix}{entry.name}"
@@ -142,24 +142,24 @@ def _below(
                 if entry.is_file():
                     yield relative, path
             except (OSError, RuntimeError) as error:  # a link that leads nowhere, or to itself
-                unreadable[relative] = why(error)
+                unreadable[relative] = reason(error)
 
 
-def missing(folder: Path, *, held: bool) -> str:
+def missing(folder: Path, *, had_files: bool) -> str:
     """Return why a folder cannot be read now, as where its disk is not mounted; empty where it can.
 
     Args:
         folder: A folder that was read before.
-        held: Whether anything was in it.
+        had_files: Whether anything was in it.
     """
     if not folder.is_dir():
         return "the folder is not there"
     try:
         with os.scandir(folder) as entries:
-            if held and next(entries, None) is None:
+            if had_files and next(entries, None) is None:
                 return "the folder is empty; `documents remove` takes out what was in it"
     except OSError as error:
-        return why(error)
+        return reason(error)
     return ""
 
 
@@ -172,7 +172,7 @@ def _escaped(name: str) -> str:
     return name.encode("utf-8", "backslashreplace").decode()
 
 
-def why(error: Exception) -> str:
+def reason(error: Exception) -> str:
     """Return why something cannot be read, without a period."""
     return str(getattr(error, "strerror", None) or error).rstrip(".")
 

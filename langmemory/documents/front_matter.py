@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import PurePosixPath
 from typing import Any, Final, get_args
 
-from langmemory.documents.records import Known
+from langmemory.documents.records import StoredDocument
 from langmemory.documents.splitting import FRONT_MATTER
 from langmemory.links import NAMED, LinkRelation, anchor_of
 from langmemory.resources import KEYS
@@ -80,7 +80,7 @@ def names_any(links: Links, files: Collection[str]) -> bool:
 
 
 def ends_of(
-    known: Known, documents: Mapping[tuple[str, str], Known]
+    known: StoredDocument, documents: Mapping[tuple[str, str], StoredDocument]
 ) -> list[tuple[str, tuple[str, ...]]]:
     """Return the links of a document as (relation, ends to look for, the first that is there).
 
@@ -104,7 +104,9 @@ def ends_of(
     return found
 
 
-def _document(known: Known, name: str, documents: Mapping[tuple[str, str], Known]) -> str | None:
+def _document(
+    known: StoredDocument, name: str, documents: Mapping[tuple[str, str], StoredDocument]
+) -> str | None:
     """Return the key of a document that is named by a path from the folder of another, or from one above it,
     the nearest first: a root may hold several projects, and each names its files from its own folder."""
     bare = name.partition("#")[0]

@@ -10,7 +10,7 @@ from functools import cached_property
 from pathlib import Path
 
 from langmemory.documents.files import NO_TEXT, Content, is_text
-from langmemory.documents.records import Known, Source, folder
+from langmemory.documents.records import Source, StoredDocument, folder
 from langmemory.errors import ConfigError
 from langmemory.resources import CLIENT
 
@@ -18,7 +18,7 @@ Place = tuple[str, str]
 """The root and the path of a document."""
 
 
-def divided(path: Path) -> tuple[Path, str]:
+def split_glob(path: Path) -> tuple[Path, str]:
     """Return a folder and no pattern; or the folder that a glob begins with, and the pattern within it.
 
     Raises:
@@ -33,7 +33,7 @@ def divided(path: Path) -> tuple[Path, str]:
     return Path(*parts[:first]).resolve(), "/".join(parts[first:])
 
 
-def meant(
+def resolve_name(
     given: str, paths: Iterable[str], known: Iterable[Place], sources: Sequence[Source]
 ) -> tuple[list[Place], list[Source], list[tuple[Source, str]]]:
     """Return the documents and the sources that somebody names; and the sources that hold these documents
@@ -109,18 +109,22 @@ class Roots:
         return [one for one in sources if self.are_here(one.root)]
 
 
-class Others:
+class Candidates:
     """Documents that the files of a folder may be already: of other folders, or gone from this one."""
 
     def __init__(
-        self, root: str, gone: Iterable[Known], every: Iterable[Known], reads: Callable[[str], bool]
+        self,
+        root: str,
+        gone: Iterable[StoredDocument],
+        every: Iterable[StoredDocument],
+        reads: Callable[[str], bool],
     ) -> None:
         """``gone`` are those of the folder whose files are not there, ``every`` are all; ``reads`` tells
         which folders are of this machine."""
         self._root, self._gone, self._every, self._reads = root, gone, every, reads
 
     @cached_property
-    def _elsewhere(self) -> Sequence[Known]:
+    def _elsewhere(self) -> Sequence[StoredDocument]:
         others = (one for one in self._every if one.document.root not in ("", self._root))
         return [one for one in others if self._reads(one.document.root)]
 
@@ -129,8 +133,8 @@ class Others:
         return {str(_file(one)) for one in self._elsewhere}
 
     @cached_property
-    def _contents(self) -> Mapping[str, list[Known]]:
-        found = defaultdict[str, list[Known]](list)
+    def _contents(self) -> Mapping[str, list[StoredDocument]]:
+        found = defaultdict[str, list[StoredDocument]](list)
         for documents in (self._gone, self._elsewhere):
             for one in sorted(documents, key=lambda one: one.document.path):
                 found[one.document.sha256].append(one)
@@ -140,7 +144,7 @@ class Others:
         """Return whether a file is a document of another folder."""
         return str(path) in self._paths
 
-    def moved(self, content: Content) -> Known | None:
+    def moved(self, content: Content) -> StoredDocument | None:
         """Return a document that has this content, and whose file is gone; each one once."""
         waiting = self._contents.get(content.sha256, [])
         while waiting:
@@ -150,5 +154,5 @@ class Others:
         return None
 
 
-def _file(one: Known) -> Path:
+def _file(one: StoredDocument) -> Path:
     return folder(one.document.root) / one.document.path

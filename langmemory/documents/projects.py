@@ -19,7 +19,7 @@ from pydantic import Field
 
 from langmemory.changes import ChangeSet
 from langmemory.documents import discovery, staleness
-from langmemory.documents.discovery import DEPTH, Found
+from langmemory.documents.discovery import DEPTH, DiscoveredProject
 from langmemory.documents.documents import Documents
 from langmemory.documents.project import (
     BLOCK,
@@ -36,7 +36,7 @@ from langmemory.documents.project import (
 from langmemory.documents.reading import Progress
 from langmemory.documents.records import Synced
 from langmemory.documents.staleness import Stale
-from langmemory.documents.storing import Storing
+from langmemory.documents.storing import ConditionalStore
 from langmemory.errors import ChangedMeanwhileError, ConfigError
 from langmemory.operations import LOCAL, operation, room
 from langmemory.ports.jobs import Enqueued, NewJob, lock_of
@@ -65,7 +65,7 @@ Description = Annotated[str, Field(max_length=DESCRIPTION_CHARACTERS)]
 Owner = Annotated[str, Field(max_length=200)]
 
 
-class Keeping(Storing, Protocol):
+class ProjectStore(ConditionalStore, Protocol):
     """A store with a history, reviews and a queue."""
 
     @property
@@ -81,7 +81,7 @@ class Projects:
 
     __slots__ = ("_store",)
 
-    def __init__(self, store: Keeping) -> None:
+    def __init__(self, store: ProjectStore) -> None:
         self._store = store
 
     # The registry.
@@ -219,7 +219,7 @@ class Projects:
     @operation("admin", "POST /projects/discover", whole="file")
     def discover(
         self, folder: Folder = ".", *, depth: Annotated[int, Field(ge=0, le=10)] = DEPTH
-    ) -> Sequence[Found]:
+    ) -> Sequence[DiscoveredProject]:
         """Return the projects in a folder that are not registered, by what is in them: a repository, a
         ``pyproject.toml``, a ``package.json``, an ``AGENTS.md`` and the like. Nothing is written.
 

@@ -9,10 +9,10 @@ from typing import Final
 
 from langmemory.documents import files, places
 from langmemory.documents.files import Content, Stamp
-from langmemory.documents.held import Held
+from langmemory.documents.index import DocumentIndex
 from langmemory.documents.places import Roots
-from langmemory.documents.records import Known, Source, folder
-from langmemory.documents.storing import Documents, Taking
+from langmemory.documents.records import Source, StoredDocument, folder
+from langmemory.documents.storing import Documents, DocumentSink
 from langmemory.errors import ImportFormatError
 from langmemory.types import Namespace
 
@@ -27,10 +27,10 @@ Progress = Callable[[int, int, str], None]
 class Reading:
     """Reads files into documents of one namespace."""
 
-    held: Held
+    index: DocumentIndex
     roots: Roots
     namespace: Namespace
-    writer: Taking
+    writer: DocumentSink
     most_bytes: int
     """Of one file; a larger one is refused."""
     progress: Progress | None
@@ -41,7 +41,7 @@ class Reading:
         writer = self.writer
         failed = dict[str, str]()
         found = files.walk(folder(source.root), source.ignore, unreadable=failed)
-        every = self.held.documents(source.namespace) if every is None else every
+        every = self.index.documents(source.namespace) if every is None else every
         known = {
             name: one
             for (root, name), one in every.items()
@@ -60,9 +60,9 @@ class Reading:
         }
         if "" in failed:
             failed[source.root] = failed.pop("")
-        others = places.Others(source.root, gone.values(), every.values(), self.roots.are_here)
+        others = places.Candidates(source.root, gone.values(), every.values(), self.roots.are_here)
         if there and not writer.dry_run:  # what is stopped from here on is finished by `refresh`
-            self.held.remember(source)
+            self.index.remember(source)
         with writer.together(failed):
             for number, (name, path) in enumerate(there):
                 if self.progress is not None:
@@ -83,19 +83,19 @@ class Reading:
                     else:
                         writer.take(source.root, name, content, before)
                 except (ImportFormatError, OSError) as error:
-                    failed[name] = files.why(error)
+                    failed[name] = files.reason(error)
         for one in gone.values():
             writer.remove(one)
         writer.done.failed.update(failed)
         if not writer.dry_run and (there or known or source.failed):
             kept = dict(sorted(failed.items())[:MOST_FAILED])
-            self.held.remember(replace(source, failed=kept))
+            self.index.remember(replace(source, failed=kept))
         return len(there)
 
     def read_files(self, paths: Sequence[Path]) -> None:
         """Read several files as `read_file` does each."""
         failed = dict[str, str]()
-        known = self.held.documents(self.namespace)
+        known = self.index.documents(self.namespace)
         roots = self._known_roots()
         with self.writer.together(failed):
             found = dict.fromkeys(self._found_in(roots, path) for path in paths)
@@ -107,7 +107,7 @@ class Reading:
                     content = self._content(path)
                     self.writer.take(root, name, content, known.get((root, name)))
                 except (ImportFormatError, OSError) as error:
-                    failed[name] = files.why(error)
+                    failed[name] = files.reason(error)
         self.writer.done.failed.update(failed)
 
     def read_file(self, path: Path) -> None:
@@ -116,10 +116,10 @@ class Reading:
         try:
             content = self._content(path)
         except OSError as error:
-            raise ImportFormatError(f"{path} cannot be read: {files.why(error)}.") from error
-        self.writer.take(root, name, content, self.held.document(self.namespace, root, name))
+            raise ImportFormatError(f"{path} cannot be read: {files.reason(error)}.") from error
+        self.writer.take(root, name, content, self.index.document(self.namespace, root, name))
 
-    def read_again(self, root: str, name: str, known: Known) -> None:
+    def read_again(self, root: str, name: str, known: StoredDocument) -> None:
         """Read a file again that was added by itself."""
         path = folder(root) / name
         try:
@@ -133,7 +133,7 @@ class Reading:
             else:
                 self.writer.done.failed[name] = "its folder is not there"
         except (ImportFormatError, OSError) as error:
-            self.writer.done.failed[name] = files.why(error)
+            self.writer.done.failed[name] = files.reason(error)
 
     def _content(self, path: Path) -> Content:
         if not files.is_text(path.name):
@@ -141,7 +141,7 @@ class Reading:
         return files.read(path, most_bytes=self.most_bytes)
 
     def _known_roots(self) -> Sequence[str]:
-        return [one.root for one in self.roots.readable(self.held.sources(self.namespace))]
+        return [one.root for one in self.roots.readable(self.index.sources(self.namespace))]
 
     def _found_in(self, roots: Sequence[str], path: Path) -> tuple[str, str]:
         """Return the folder that a file is known by, and its path there."""

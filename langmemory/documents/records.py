@@ -156,7 +156,7 @@ class Synced:
 
 
 @dataclass(frozen=True, slots=True)
-class Known:
+class StoredDocument:
     """A document as its item says."""
 
     document: Document
@@ -173,7 +173,7 @@ def record(
     content: Content,
     keys: Sequence[str],
     converted: Converted | None,
-    known: Known | None,
+    known: StoredDocument | None,
     links: Mapping[str, Sequence[str]],
 ) -> dict[str, Any]:
     """Return the value of the item that says what was read."""
@@ -199,11 +199,11 @@ def _title(converted: Converted) -> str:
     return next((one for line in lines if (one := line.strip('#" \t')).strip("=-")), "")
 
 
-def known_of(item: Item) -> Known:
+def stored_document(item: Item) -> StoredDocument:
     """Return what such an item says."""
     value: Mapping[str, Any] = item.value
     keys = tuple(str(value["chunks"]).split())
-    return Known(
+    return StoredDocument(
         document=Document(
             id=str(value["document"]), namespace=tuple(item.namespace), path=str(value["path"]),
             root=str(value["root"]), title=str(value["title"]), sha256=str(value["sha256"]),

@@ -10,15 +10,15 @@ from typing import Any, Protocol, TypeAlias
 from langgraph.store.base import Item, Op, PutOp, Result, SearchItem
 
 from langmemory.documents.files import Content
-from langmemory.documents.records import Known, Synced
+from langmemory.documents.records import StoredDocument, Synced
 from langmemory.redaction import Redactor
 from langmemory.types import Namespace
 
-Documents: TypeAlias = Mapping[tuple[str, str], Known]
+Documents: TypeAlias = Mapping[tuple[str, str], StoredDocument]
 """What is known of the documents of a namespace, by root and path."""
 
 
-class Looking(Protocol):
+class ItemStore(Protocol):
     """A `BaseStore`."""
 
     def batch(self, ops: Iterable[Op]) -> list[Result]: ...
@@ -43,7 +43,7 @@ class Looking(Protocol):
     ) -> list[SearchItem]: ...
 
 
-class Storing(Looking, Protocol):
+class ConditionalStore(ItemStore, Protocol):
     """A `BaseStore` that writes several items together, if others still are as they were read."""
 
     @property
@@ -59,18 +59,20 @@ class Storing(Looking, Protocol):
     ) -> None: ...
 
 
-class Taking(Protocol):
+class DocumentSink(Protocol):
     """Takes documents, and keeps account of what was done with them: into a store, or to a server."""
 
     done: Synced
     dry_run: bool
 
-    def take(self, root: str, path: str, content: Content, known: Known | None) -> None: ...
+    def take(
+        self, root: str, path: str, content: Content, known: StoredDocument | None
+    ) -> None: ...
 
     def together(self, failed: dict[str, str]) -> AbstractContextManager[None]: ...
 
-    def move(self, known: Known, root: str, path: str, content: Content) -> None: ...
+    def move(self, known: StoredDocument, root: str, path: str, content: Content) -> None: ...
 
-    def remove(self, known: Known) -> None: ...
+    def remove(self, known: StoredDocument) -> None: ...
 
     def link(self, documents: Callable[[], Documents], *, every: bool = False) -> None: ...

@@ -14,11 +14,19 @@ from typing import Any, Final
 from langgraph.store.base import GetOp, Item, PutOp
 
 from langmemory.documents.converting import Converted, convert
-from langmemory.documents.files import Content, why
+from langmemory.documents.files import Content, reason
 from langmemory.documents.front_matter import FrontMatterError, Links, ends_of, links_in, names_any
-from langmemory.documents.records import DIGITS, Document, Known, Synced, digest, known_of, record
+from langmemory.documents.records import (
+    DIGITS,
+    Document,
+    StoredDocument,
+    Synced,
+    digest,
+    record,
+    stored_document,
+)
 from langmemory.documents.splitting import CHUNK_CHARACTERS, split
-from langmemory.documents.storing import Documents, Storing
+from langmemory.documents.storing import ConditionalStore, Documents
 from langmemory.errors import ChangedMeanwhileError
 from langmemory.redaction import redacted
 from langmemory.types import Namespace
@@ -30,12 +38,12 @@ CHUNKS_TOGETHER: Final = 256
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Taken:
+class PendingDocument:
     """A document that is to be written."""
 
     document: Document
     content: Content
-    known: Known | None
+    known: StoredDocument | None
     converted: Converted | None
     """None: its chunks stay as they are."""
     chunks: dict[str, dict[str, Any]]
@@ -44,11 +52,11 @@ class Taken:
     """Is called when it is written."""
 
 
-def _place(one: Taken | Known) -> tuple[str, str]:
+def _place(one: PendingDocument | StoredDocument) -> tuple[str, str]:
     return one.document.root, one.document.path
 
 
-def _renamed(one: Taken) -> Taken:
+def _renamed(one: PendingDocument) -> PendingDocument:
     """Return a new document under another id, because one that moved away from its path keeps the first."""
     id = digest(one.document.id, one.document.root, one.document.path)
     chunks = {part: {**value, "document": id} for part, value in one.chunks.items()}
@@ -58,14 +66,14 @@ def _renamed(one: Taken) -> Taken:
 class Writer:
     """Takes documents, and keeps account of what was done with them."""
 
-    def __init__(self, store: Storing, namespace: Namespace, *, dry_run: bool) -> None:
+    def __init__(self, store: ConditionalStore, namespace: Namespace, *, dry_run: bool) -> None:
         self._store = store
         self._namespace = namespace
         self.dry_run = dry_run
         self.done = Synced()
         self.linked: set[str] = set()
         """Keys of the documents that name links, or did before."""
-        self._waiting: list[Taken] = []
+        self._waiting: list[PendingDocument] = []
         self._failed: dict[str, str] | None = None
         """Of `together`; None: a document is written when it is taken."""
 
@@ -84,7 +92,7 @@ class Writer:
             self._failed = None
             self._waiting.clear()
 
-    def take(self, root: str, path: str, content: Content, known: Known | None) -> None:
+    def take(self, root: str, path: str, content: Content, known: StoredDocument | None) -> None:
         """Write a document that is new, or may be otherwise than before.
 
         Raises:
@@ -104,14 +112,14 @@ class Writer:
         told = self.done.added if known is None else self.done.changed
         self._write(document, content, known, converted, note=partial(told.append, path))
 
-    def move(self, known: Known, root: str, path: str, content: Content) -> None:
+    def move(self, known: StoredDocument, root: str, path: str, content: Content) -> None:
         """Write a document that is elsewhere: what is known of its chunks stays."""
         document, before = replace(known.document, root=root, path=path), known.document
         old = before.path if before.root == root else f"{before.root}/{before.path}"
         told = partial(self.done.moved.__setitem__, path, old)
         self._write(document, content, known, convert(content.data, path), note=told)
 
-    def remove(self, known: Known) -> None:
+    def remove(self, known: StoredDocument) -> None:
         """Take a document out."""
         document = known.document
         for _ in self._attempts():
@@ -121,9 +129,11 @@ class Writer:
             ):
                 break
             found = self._store.get(self._namespace, document.key)
-            if found is None or _place(known_of(found)) != _place(known):  # somebody else did it
+            if found is None or _place(stored_document(found)) != _place(
+                known
+            ):  # somebody else did it
                 return
-            known = known_of(found)
+            known = stored_document(found)
         self.done.removed.append(document.path)
 
     def link(self, documents: Callable[[], Documents], *, every: bool = False) -> None:
@@ -159,7 +169,7 @@ class Writer:
         self,
         document: Document,
         content: Content,
-        known: Known | None,
+        known: StoredDocument | None,
         converted: Converted | None,
         *,
         note: Callable[[], object],
@@ -170,7 +180,7 @@ class Writer:
         if links or (known is not None and known.links):
             self.linked.add(document.key)
         self._waiting.append(
-            Taken(
+            PendingDocument(
                 document=document, content=content, known=known, converted=converted, chunks=chunks,
                 links=links, note=note,
             )
@@ -201,9 +211,9 @@ class Writer:
             except OSError as error:  # an `OwnershipError` is one
                 if self._failed is None:
                     raise
-                self._failed[one.document.path] = why(error)
+                self._failed[one.document.path] = reason(error)
 
-    def _write_alone(self, one: Taken) -> None:
+    def _write_alone(self, one: PendingDocument) -> None:
         known = one.known
         for _ in self._attempts():
             puts = self._planned(one, known)
@@ -211,19 +221,19 @@ class Writer:
                 self._note(one, puts)
                 return
             found = self._store.get(self._namespace, one.document.key)
-            known = None if found is None else known_of(found)
+            known = None if found is None else stored_document(found)
             if one.known is None and known is not None and _place(known) != _place(one):
                 self.linked.discard(one.document.key)
                 one, known = _renamed(one), None
                 if one.links:
                     self.linked.add(one.document.key)
 
-    def _note(self, one: Taken, puts: Sequence[PutOp]) -> None:
+    def _note(self, one: PendingDocument, puts: Sequence[PutOp]) -> None:
         """Keep account of a document that was written: of its chunks, those that are new or otherwise."""
         self.done.chunks += sum(put.value is not None for put in puts) - 1
         one.note()
 
-    def _planned(self, one: Taken, known: Known | None) -> list[PutOp]:
+    def _planned(self, one: PendingDocument, known: StoredDocument | None) -> list[PutOp]:
         """Return what is to be written of a document, where this is known of it."""
         document, new = one.document, one.chunks
         stays = one.converted is None
@@ -238,7 +248,9 @@ class Writer:
         value = record(document, one.content, keys, one.converted, known, one.links)
         return [*puts, PutOp(self._namespace, document.key, value, index=False)]
 
-    def _links(self, document: Document, converted: Converted | None, known: Known | None) -> Links:
+    def _links(
+        self, document: Document, converted: Converted | None, known: StoredDocument | None
+    ) -> Links:
         """Return what the front matter of a document names."""
         if converted is None:
             return {} if known is None else known.links
@@ -250,7 +262,7 @@ class Writer:
             self.done.unlinked[document.path] = f"its front matter: {error}"
             return {}
 
-    def _put(self, puts: list[PutOp], documents: Mapping[str, Known | None]) -> bool:
+    def _put(self, puts: list[PutOp], documents: Mapping[str, StoredDocument | None]) -> bool:
         """Write documents in one transaction; false where somebody else wrote one of them meanwhile."""
         if self.dry_run:
             return True
@@ -271,7 +283,7 @@ class Writer:
             "Somebody else writes the same document all the time. Read it again when they are done."
         )
 
-    def _stored(self, known: Known) -> dict[str, Any]:
+    def _stored(self, known: StoredDocument) -> dict[str, Any]:
         """Return the values of a document's chunks, all of one moment."""
         asked = [GetOp(self._namespace, f"{known.document.key}/{part}") for part in known.keys]
         found = zip(known.keys, self._store.batch(asked), strict=True)

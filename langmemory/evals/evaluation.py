@@ -9,11 +9,11 @@ from time import perf_counter
 from langmemory.context.tokens import count_text
 from langmemory.evals.corpus import Conversation, Corpus, Question
 from langmemory.evals.metrics import BUDGET_TOKENS, DEPTHS, leads, score
-from langmemory.evals.prompts import PromptOutcome, prompt_figures, prompted
+from langmemory.evals.prompts import PromptOutcome, prompt_figures, prompt_outcomes
 from langmemory.evals.report import Outcome, Report, Split, SystemReport, summarise
 from langmemory.evals.systems import (
     BlockSystem,
-    Found,
+    SearchHit,
     System,
     SystemFactory,
     SystemUnavailableError,
@@ -112,7 +112,7 @@ def _run(
                 if progress:
                     progress(name, len(outcomes), total)
             if blocks and isinstance(system, BlockSystem) and system.makes_blocks:
-                prompts.extend(prompted(questions, system))
+                prompts.extend(prompt_outcomes(questions, system))
         finally:
             system.close()
     return SystemReport(
@@ -168,7 +168,7 @@ def _ask(
         )
 
 
-def within(found: Sequence[Found], budget_tokens: int) -> Iterator[Found]:
+def within(found: Sequence[SearchHit], budget_tokens: int) -> Iterator[SearchHit]:
     """The best results, up to the first that is too long for what is left."""
     left = budget_tokens
     for one in found:

@@ -16,7 +16,7 @@ from typing_extensions import Unpack
 from langmemory.config import Config, EngineConfig, RecallConfig, SearchConfig
 from langmemory.context import is_injected
 from langmemory.evals.corpus import Conversation, CorpusKind, Question, Session, Turn
-from langmemory.evals.systems import Block, Found, TurnKeys, spoken
+from langmemory.evals.systems import Block, SearchHit, TurnKeys, with_speaker
 from langmemory.nodes import RecallNode
 from langmemory.recall_options import RecallOptions
 from langmemory.stores import MemoryStore
@@ -90,14 +90,14 @@ class MemorySystem:
 
     def _remember(self, conversation: Conversation, session: Session, thread_id: str) -> None:
         namespace = self._keys.namespace(conversation.id)
-        turns = said(session)
+        turns = remembered_turns(session)
         keys = self._store.remember(
             namespace, map(_message, turns), thread_id=thread_id, at=session.at
         )
         for key, turn in zip(keys, turns, strict=True):
             self._keys.bind(namespace, key, turn)
 
-    def search(self, question: Question, k: int) -> list[Found]:
+    def search(self, question: Question, k: int) -> list[SearchHit]:
         namespace = self._keys.namespace(question.conversation)
         if self._door == "search":
             items = self._store.search(namespace, query=question.text, limit=k)
@@ -105,7 +105,9 @@ class MemorySystem:
                 self._keys.found(namespace, [item.key], self._text(item.value)) for item in items
             ]
         return [
-            self._keys.found(namespace, [one.memory.key], spoken(one.speaker, one.text), one.score)
+            self._keys.found(
+                namespace, [one.memory.key], with_speaker(one.speaker, one.text), one.score
+            )
             for one in self._recalled(question, k)
         ]
 
@@ -131,7 +133,7 @@ class MemorySystem:
     def _text(self, value: Mapping[str, Any]) -> str:
         if self._kind == "documents":
             return str(value["text"])
-        return spoken(value["speaker"], value["content"])
+        return with_speaker(value["speaker"], value["content"])
 
     def _recalled(self, question: Question, k: int) -> Sequence[RecallResult]:
         return self._store.recall(
@@ -164,7 +166,7 @@ class _StoreWithDefaults(MemoryStore):
         return super().recall(query, namespace, **merged)
 
 
-def said(session: Session) -> list[Turn]:
+def remembered_turns(session: Session) -> list[Turn]:
     """The turns that are remembered: what says nothing, or looks injected, is not."""
     return [one for one in session.turns if one.text.strip() and not is_injected(_message(one))]
 

@@ -55,7 +55,7 @@ class PromptFigures:
     reliability: tuple[Bin, ...]
 
 
-def prompted(questions: Sequence[Question], system: BlockSystem) -> Iterator[PromptOutcome]:
+def prompt_outcomes(questions: Sequence[Question], system: BlockSystem) -> Iterator[PromptOutcome]:
     """Give a system the prompts among these questions, in a thread of its own each."""
     for question in questions:
         if (label := question.prompt) is None:

@@ -17,8 +17,8 @@ from langchain_core.outputs import ChatGeneration, ChatResult
 
 from langmemory.errors import LangMemoryError
 from langmemory.evals.corpus import Conversation, Question, Session
-from langmemory.evals.ours import MemorySystem, said
-from langmemory.evals.systems import Found, spoken
+from langmemory.evals.ours import MemorySystem, remembered_turns
+from langmemory.evals.systems import SearchHit, with_speaker
 from langmemory.formation.judging import StructuralJudge
 from langmemory.graphs.reflection import build_reflection_graph
 from langmemory.stores.rooms import Gathering
@@ -40,7 +40,9 @@ class ReplayModel(BaseChatModel):
 
     def turn_to(self, session: Session) -> None:
         """From now on it reads this session."""
-        number = {turn.id: f"t{place}" for place, turn in enumerate(said(session), start=1)}
+        number = {
+            turn.id: f"t{place}" for place, turn in enumerate(remembered_turns(session), start=1)
+        }
         facts = [
             {
                 "kind": "fact",
@@ -110,17 +112,17 @@ class FactsSystem(MemorySystem):
 
         return read
 
-    def search(self, question: Question, k: int) -> list[Found]:
+    def search(self, question: Question, k: int) -> list[SearchHit]:
         namespace = self._keys.namespace(question.conversation)
         return self._found(namespace, self._recalled(question, k))
 
-    def _found(self, namespace: Namespace, results: Sequence[RecallResult]) -> list[Found]:
+    def _found(self, namespace: Namespace, results: Sequence[RecallResult]) -> list[SearchHit]:
         found = []
         with Gathering(self._store).knowledge(namespace) as known:
             for one in results:
                 fact = known.by_key(one.memory.key)
                 keys = (one.memory.key,) if fact is None else fact.evidence
-                text = spoken(one.speaker, one.text) if fact is None else one.text
+                text = with_speaker(one.speaker, one.text) if fact is None else one.text
                 found.append(self._keys.found(namespace, keys, text, one.score))
         return found
 

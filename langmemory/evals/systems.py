@@ -27,7 +27,7 @@ class SystemUnavailableError(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class SearchHit:
     """One result of a search."""
 
     turns: tuple[str, ...]
@@ -53,7 +53,7 @@ class System(Protocol):
     def ingest(self, conversation: Conversation) -> None:
         """Store a conversation, in order."""
 
-    def search(self, question: Question, k: int) -> list[Found]:
+    def search(self, question: Question, k: int) -> list[SearchHit]:
         """At most `k` results of the question's conversation, best first."""
 
     def close(self) -> None:
@@ -68,7 +68,7 @@ class BlockSystem(Protocol):
     def makes_blocks(self) -> bool:
         """Whether it does in this configuration."""
 
-    def search(self, question: Question, k: int) -> list[Found]: ...
+    def search(self, question: Question, k: int) -> list[SearchHit]: ...
 
     def block(self, question: Question) -> Block:
         """The block of the question's conversation for a prompt with this text."""
@@ -105,9 +105,9 @@ class TurnKeys:
 
     def found(
         self, namespace: Namespace, keys: Sequence[str], text: str, score: float | None = None
-    ) -> Found:
+    ) -> SearchHit:
         """A result that says what the turns under these keys say."""
-        return Found(self.turns(namespace, keys), text, score)
+        return SearchHit(self.turns(namespace, keys), text, score)
 
     def turns(self, namespace: Namespace, keys: Sequence[str]) -> tuple[str, ...]:
         """Ids of the turns that are stored under these keys."""
@@ -126,7 +126,7 @@ class StoreSystem:
         namespace = self._keys.namespace(conversation.id)
         puts: dict[str, PutOp] = {}
         for turn in conversation.turns:
-            text = spoken(turn.speaker, turn.text)
+            text = with_speaker(turn.speaker, turn.text)
             # LangGraph's InMemoryStore refuses a batch that says the same twice.
             if text in puts or len(puts) == BATCH:
                 self._store.batch(puts.values())
@@ -134,7 +134,7 @@ class StoreSystem:
             puts[text] = PutOp(namespace, self._keys.new(namespace, turn), {"text": text})
         self._store.batch(puts.values())
 
-    def search(self, question: Question, k: int) -> list[Found]:
+    def search(self, question: Question, k: int) -> list[SearchHit]:
         namespace = self._keys.namespace(question.conversation)
         items = self._store.search(namespace, query=question.text, limit=k)
         return [self._keys.found(namespace, [item.key], item.value["text"]) for item in items]
@@ -143,7 +143,7 @@ class StoreSystem:
         self._resources.close()
 
 
-def spoken(speaker: str | None, text: str) -> str:
+def with_speaker(speaker: str | None, text: str) -> str:
     """ "Speaker: text"."""
     return f"{speaker}: {text}" if speaker else text
 

@@ -17,7 +17,7 @@ BATCH_CHARACTERS = 4_000_000
 """Fewer messages, if they are this long together: embedding takes some forty bytes a character."""
 
 
-class Remembering(Protocol):
+class MessageStore(Protocol):
     """A store that remembers messages."""
 
     def remember(
@@ -43,7 +43,7 @@ class ImportReport:
 
 
 def import_conversations(
-    store: Remembering,
+    store: MessageStore,
     namespace: Namespace,
     stream: BinaryIO,
     format: Format,

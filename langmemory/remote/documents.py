@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from langmemory.documents import Documents, Synced
 from langmemory.documents.files import Content
 from langmemory.documents.places import Roots
-from langmemory.documents.records import Known
+from langmemory.documents.records import StoredDocument
 from langmemory.remote.connection import Connection, Request, place
 from langmemory.twins import led
 from langmemory.types import Namespace
@@ -43,7 +43,7 @@ class Sender:
         self.dry_run = dry_run
         self.done = Synced()
 
-    def take(self, root: str, path: str, content: Content, known: Known | None) -> None:
+    def take(self, root: str, path: str, content: Content, known: StoredDocument | None) -> None:
         """Send a document that is new, or may be otherwise than before.
 
         Raises:
@@ -62,16 +62,19 @@ class Sender:
         """Send documents one by one all the same: each is answered for itself."""
         return nullcontext()
 
-    def move(self, known: Known, root: str, path: str, content: Content) -> None:
+    def move(self, known: StoredDocument, root: str, path: str, content: Content) -> None:
         """Send a document that is elsewhere: what is known of its parts stays."""
         self._put(root, path, content, {"moved_from": known.document.id})
 
-    def remove(self, known: Known) -> None:
+    def remove(self, known: StoredDocument) -> None:
         """Take a document out."""
         self._ask("DELETE", f"/documents/{known.document.id}", {}, None)
 
     def link(
-        self, documents: Callable[[], Mapping[tuple[str, str], Known]], *, every: bool = False
+        self,
+        documents: Callable[[], Mapping[tuple[str, str], StoredDocument]],
+        *,
+        every: bool = False,
     ) -> None:
         """Have the server make the links that front matter names, after documents were sent."""
         done = self.done

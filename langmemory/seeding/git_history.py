@@ -242,14 +242,14 @@ def _work_facts(history: GitHistory) -> Iterator[tuple[str, str, _Work]]:
         places = Counter({area: by[who].commits for area, by in history.areas.items() if who in by})
         named = [
             f"the {history.called[area]}"
-            for area in _apart(area for area, _ in places.most_common())
+            for area in _disjoint(area for area, _ in places.most_common())
         ]
         where = f", mostly on {', '.join(named)}" if named else ""
-        text = f"{who} works on {history.name}{where}: {_told(work).rstrip(',')}."
+        text = f"{who} works on {history.name}{where}: {_summary(work).rstrip(',')}."
         yield f"{history.thread}/person/{digest(who)}", text, work
 
 
-def _apart(areas: Iterable[str], most: int = 5) -> list[str]:
+def _disjoint(areas: Iterable[str], most: int = 5) -> list[str]:
     """Return the first areas of which none is within another."""
     told: list[str] = []
     for area in areas:
@@ -260,7 +260,7 @@ def _apart(areas: Iterable[str], most: int = 5) -> list[str]:
     return told
 
 
-def _told(work: _Work) -> str:
+def _summary(work: _Work) -> str:
     assert work.last is not None
     return f"{counted(work.commits, 'commit')}, the last on {work.last:%Y-%m-%d},"
 

@@ -84,7 +84,7 @@ def seed(
             try:
                 run.read(one)
             except (ImportFormatError, OSError) as error:
-                report.failed[one.path] = files.why(error)
+                report.failed[one.path] = files.reason(error)
         run.reflect(progress)
     return report
 
@@ -143,7 +143,7 @@ class _Run:
                         self.store, self.namespace, file, source.format, named=self._named(above)
                     )
             except (ImportFormatError, OSError) as error:
-                self.report.failed[name] = files.why(error)
+                self.report.failed[name] = files.reason(error)
                 continue
             self.report.messages += done.added
             self.report.known += done.known

@@ -73,12 +73,12 @@ def names(areas: Mapping[str, int]) -> dict[str, str]:
     """
     found: dict[str, str] = {}
     for area in sorted(areas, key=lambda one: (-areas[one], one)):
-        short = _spoken(area.rsplit("/", 1)[-1])
-        found[area] = short if short not in found.values() else _spoken(area)
+        short = _readable_name(area.rsplit("/", 1)[-1])
+        found[area] = short if short not in found.values() else _readable_name(area)
     return found
 
 
-def _spoken(path: str) -> str:
+def _readable_name(path: str) -> str:
     return re.sub(r"[_/-]", " ", path).strip(". ")
 
 

@@ -181,7 +181,7 @@ def _add_conversation(plan: SeedPlan, name: str, format: Format, paths: tuple[st
         except (ImportFormatError, OSError) as error:
             # Many a program's file has messages, and is no conversation.
             told = plan.left_out if format in ("langgraph", "messages") else plan.failed
-            told[path] = files.why(error)
+            told[path] = files.reason(error)
             continue
         count += said
         good.append(path)
@@ -202,7 +202,7 @@ def _add_notes(plan: SeedPlan, name: str) -> None:
     try:
         count = len(notes_of(plan.root / name))
     except (ImportFormatError, OSError) as error:
-        plan.failed[name] = files.why(error)
+        plan.failed[name] = files.reason(error)
         return
     if count:
         plan.sources.append(
@@ -215,7 +215,7 @@ def _add_repository(plan: SeedPlan, name: str, known: set[bytes]) -> None:
     try:
         history = read_history(plan.root / name, title, known)
     except ImportFormatError as error:
-        plan.failed[name] = files.why(error)
+        plan.failed[name] = files.reason(error)
         return
     if history.copies and not history.commits:
         plan.left_out[name] = "another folder has all of its commits"

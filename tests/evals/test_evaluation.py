@@ -11,7 +11,7 @@ from rich.console import Console
 from langmemory.evals import SAMPLE, Corpus, Question, System, evaluate, load, render
 from langmemory.evals.corpus import Conversation
 from langmemory.evals.metrics import WITHIN_BUDGET
-from langmemory.evals.systems import Found, SystemUnavailableError
+from langmemory.evals.systems import SearchHit, SystemUnavailableError
 
 
 class WordOverlap:
@@ -25,7 +25,7 @@ class WordOverlap:
     def ingest(self, conversation: Conversation) -> None:
         self.conversations[conversation.id] = conversation
 
-    def search(self, question: Question, k: int) -> list[Found]:
+    def search(self, question: Question, k: int) -> list[SearchHit]:
         asked = set(question.text.lower().split())
         shared = Counter(
             {
@@ -34,7 +34,7 @@ class WordOverlap:
             }
         )
         ranked = [turn for turn, _ in shared.most_common()]
-        return [Found((turn,), "") for turn in (ranked[::-1] if self.reverse else ranked)[:k]]
+        return [SearchHit((turn,), "") for turn in (ranked[::-1] if self.reverse else ranked)[:k]]
 
     def close(self) -> None:
         self.closed = True
@@ -47,9 +47,9 @@ class Fixed(WordOverlap):
         super().__init__()
         self.turns = turns
 
-    def search(self, question: Question, k: int) -> list[Found]:
+    def search(self, question: Question, k: int) -> list[SearchHit]:
         session_of = self.conversations[question.conversation].session_of
-        return [Found((turn,), "") for turn in self.turns if turn in session_of]
+        return [SearchHit((turn,), "") for turn in self.turns if turn in session_of]
 
 
 def missing_system() -> System:
@@ -91,9 +91,9 @@ def test_a_turn_returned_twice_counts_once(corpus: Corpus) -> None:
 class Long(WordOverlap):
     """Answers with three results of 240 tokens; the second speaks of two turns."""
 
-    def search(self, question: Question, k: int) -> list[Found]:
+    def search(self, question: Question, k: int) -> list[SearchHit]:
         text = "x" * 4 * (240 - 3)
-        return [Found(turns, text) for turns in (("b1",), ("b2", "c1"), ("a1",))]
+        return [SearchHit(turns, text) for turns in (("b1",), ("b2", "c1"), ("a1",))]
 
 
 def test_what_is_read_in_a_budget_is_counted_by_what_it_costs(corpus: Corpus) -> None:
@@ -160,7 +160,7 @@ def test_every_system_is_closed_even_when_it_fails(corpus: Corpus) -> None:
     """A search that raises ends the evaluation, but not before the system is closed."""
 
     class Broken(WordOverlap):
-        def search(self, question: Question, k: int) -> list[Found]:
+        def search(self, question: Question, k: int) -> list[SearchHit]:
             raise RuntimeError("broken")
 
     broken = Broken()

@@ -18,8 +18,8 @@ from langmemory.evals import (
 )
 from langmemory.evals.corpus import NO_ANSWER
 from langmemory.evals.metrics import leads
-from langmemory.evals.prompts import prompt_figures, prompted
-from langmemory.evals.systems import Block, Found
+from langmemory.evals.prompts import prompt_figures, prompt_outcomes
+from langmemory.evals.systems import Block, SearchHit
 
 TURNS = [
     {"id": "t1", "speaker": "user", "text": "The vet of my dog Oskar is Dr Brandt."},
@@ -46,8 +46,8 @@ class Scripted:
 
     makes_blocks = True
 
-    def search(self, question: Question, k: int) -> list[Found]:
-        return [Found(("t3",), "", 0.8), Found(("t1",), "", 0.2)]
+    def search(self, question: Question, k: int) -> list[SearchHit]:
+        return [SearchHit(("t3",), "", 0.8), SearchHit(("t1",), "", 0.2)]
 
     def block(self, question: Question) -> Block:
         if question.label == "idle":
@@ -69,7 +69,7 @@ def _corpus(folder: Path, lines: list[dict[str, object]]) -> Corpus:
 def test_precision_counts_entries_and_shares_count_prompts(corpus: Corpus) -> None:
     """One of two entries is evidence where there is an answer, none where there is none; the filler
     gets no block, and so no entry of it counts."""
-    figures = prompt_figures(list(prompted(corpus.questions, Scripted())))
+    figures = prompt_figures(list(prompt_outcomes(corpus.questions, Scripted())))
     assert figures.prompts == {"answerable": 1, "idle": 1, "general": 1, "foreign": 1}
     assert figures.with_block == {"answerable": 1.0, "idle": 0.0, "general": 1.0, "foreign": 1.0}
     assert figures.precision_answerable == 1 / 2

@@ -15,7 +15,7 @@ from langgraph.store.memory import InMemoryStore
 from langmemory.evals import SAMPLE, Question, SystemUnavailableError, evaluate, load
 from langmemory.evals.corpus import Conversation, CorpusKind, Session, Turn
 from langmemory.evals.ours import MemorySystem
-from langmemory.evals.systems import Found, StoreSystem, in_memory_store, sqlite_store
+from langmemory.evals.systems import SearchHit, StoreSystem, in_memory_store, sqlite_store
 
 
 class Letters(Embeddings):
@@ -32,7 +32,7 @@ class Letters(Embeddings):
         return self.embed_documents([text])[0]
 
 
-def _turns(found: list[Found]) -> list[str]:
+def _turns(found: list[SearchHit]) -> list[str]:
     return [turn for one in found for turn in one.turns]
 
 

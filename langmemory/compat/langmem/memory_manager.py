@@ -18,9 +18,9 @@ from pydantic import BaseModel
 from langmemory.chat_models import as_chat_model
 from langmemory.compat.langmem.proposals import Permits, Proposals
 from langmemory.compat.langmem.schemas import (
+    ExistingMemory,
     ExtractedMemory,
     Given,
-    Known,
     Memory,
     RemoveDoc,
     checked_schemas,
@@ -93,7 +93,7 @@ class MemoryManager(Runnable[Any, list[ExtractedMemory]]):
         self, input: Mapping[str, Any], config: RunnableConfig | None
     ) -> Steps[list[ExtractedMemory]]:
         check_input(input)
-        known: dict[str, Known] = {}
+        known: dict[str, ExistingMemory] = {}
         for one in self._known(input.get("existing") or ()):
             known.setdefault(one.id, one)  # two searches may have found it
         given = list(known.values())
@@ -108,7 +108,7 @@ class MemoryManager(Runnable[Any, list[ExtractedMemory]]):
             asker = Asker(self.model, self._proposals.schema(now))
             changes = (yield from asker.asked(question, config)).value
             for id, content in changes.written.items():
-                known[id] = Known(id=id, kind=type(content).__name__, content=content)
+                known[id] = ExistingMemory(id=id, kind=type(content).__name__, content=content)
                 written.pop(id, None)
                 written[id] = content
             for id in changes.removed:
@@ -125,7 +125,7 @@ class MemoryManager(Runnable[Any, list[ExtractedMemory]]):
             *(ExtractedMemory(one.id, one.content) for one in kept),
         ]
 
-    def _known(self, existing: Sequence[Any]) -> list[Known]:
+    def _known(self, existing: Sequence[Any]) -> list[ExistingMemory]:
         if isinstance(existing, str):
             raise ConfigError("existing is a string; pass a list of memories.")
         schema = self.schemas[0]
@@ -133,14 +133,18 @@ class MemoryManager(Runnable[Any, list[ExtractedMemory]]):
         found = []
         for one in existing:
             if isinstance(one, str):
-                found.append(Known(id=str(uuid.uuid4()), kind=first, content=schema(content=one)))
+                found.append(
+                    ExistingMemory(id=str(uuid.uuid4()), kind=first, content=schema(content=one))
+                )
             elif isinstance(one, Sequence) and len(one) in (2, 3):
                 content = one[-1]
                 if isinstance(content, RemoveDoc):  # handed back by the run that removed it
                     continue
                 kind = type(content).__name__ if isinstance(content, BaseModel) else first
                 found.append(
-                    Known(id=str(one[0]), kind=one[1] if len(one) == 3 else kind, content=content)
+                    ExistingMemory(
+                        id=str(one[0]), kind=one[1] if len(one) == 3 else kind, content=content
+                    )
                 )
             else:
                 raise ConfigError(

@@ -13,7 +13,7 @@ from typing import Any, Literal
 from langchain_core.messages import HumanMessage, SystemMessage
 from pydantic import BaseModel, ValidationError, create_model
 
-from langmemory.compat.langmem.schemas import Known, Schema
+from langmemory.compat.langmem.schemas import ExistingMemory, Schema
 from langmemory.context.escape import quoted_lines
 from langmemory.formation.asking.asker import Question
 from langmemory.formation.asking.json_answers import BadAnswerError, decoded, json_object
@@ -50,7 +50,7 @@ class Permits:
     update: bool = True
     delete: bool = False
 
-    def actions(self, known: Sequence[Known]) -> tuple[Action, ...]:
+    def actions(self, known: Sequence[ExistingMemory]) -> tuple[Action, ...]:
         """The actions that make sense. The first memory may always be made: a profile that is only
         ever updated has to begin."""
         if not known:
@@ -84,7 +84,7 @@ class Proposals:
         fields = (one for each in schemas.values() for one in each.model_fields.values())
         self._clears = not all(one.is_required() for one in fields)
 
-    def question(self, talk: str, known: Sequence[Known]) -> Question[Changes] | None:
+    def question(self, talk: str, known: Sequence[ExistingMemory]) -> Question[Changes] | None:
         """Return the question about a conversation; None where nothing may be changed."""
         actions = self._permits.actions(known)
         if not actions:
@@ -106,7 +106,7 @@ class Proposals:
             read=lambda raw: self._read(raw, ids, actions),
         )
 
-    def schema(self, known: Sequence[Known]) -> dict[str, Any]:
+    def schema(self, known: Sequence[ExistingMemory]) -> dict[str, Any]:
         """JSON schema of the answer."""
         actions = self._permits.actions(known)
         forms: list[Any] = []
@@ -129,7 +129,9 @@ class Proposals:
         schema_of_all: dict[str, Any] = changes.model_json_schema()
         return schema_of_all
 
-    def _read(self, raw: str, ids: Mapping[str, Known], actions: Sequence[Action]) -> Changes:
+    def _read(
+        self, raw: str, ids: Mapping[str, ExistingMemory], actions: Sequence[Action]
+    ) -> Changes:
         """Raises `BadAnswerError` if a change cannot be made: half a plan is not carried out."""
         written: dict[str, BaseModel] = {}
         removed: dict[str, None] = {}
@@ -151,7 +153,7 @@ class Proposals:
                 continue
             if old is not None and action == "update" and old.id in written:  # twice in one answer
                 so_far = written[old.id]
-                old = Known(id=old.id, kind=type(so_far).__name__, content=so_far)
+                old = ExistingMemory(id=old.id, kind=type(so_far).__name__, content=so_far)
             content = self._content(entry, old if action == "update" else None)
             if action == "insert" or old is None:
                 if content in written.values():
@@ -166,7 +168,7 @@ class Proposals:
             raise BadAnswerError("one memory is both updated and deleted")
         return Changes(written=written, removed=tuple(removed))
 
-    def _content(self, entry: Mapping[str, Any], old: Known | None) -> BaseModel:
+    def _content(self, entry: Mapping[str, Any], old: ExistingMemory | None) -> BaseModel:
         """The memory of an entry, over what was there before."""
         default = old.kind if old is not None else next(iter(self._schemas))
         kind = str(entry.get("kind") or default)
@@ -216,7 +218,7 @@ def _completed(before: Mapping[str, Any] | None, content: Mapping[str, Any]) -> 
     return {**before, **{name: value for name, value in content.items() if value is not None}}
 
 
-def _shown(id: str, one: Known) -> str:
+def _shown(id: str, one: ExistingMemory) -> str:
     content = json.dumps(one.plain, ensure_ascii=False)
     # A word in front: a line that begins with a name and a colon would be escaped as a role.
     return "\n".join([f"[{id}] {one.kind}", *quoted_lines(f"content {content}")])

@@ -23,10 +23,12 @@ SCHEMA = {
     "properties": {"queries": {"type": "array", "items": {"type": "string"}}},
     "required": ["queries"],
 }
-"""Of the answer that `asked` reads."""
+"""Of the answer that `query_question` reads."""
 
 
-def asked(input: Mapping[str, Any], *, limit: int, instructions: str = "") -> Question[list[str]]:
+def query_question(
+    input: Mapping[str, Any], *, limit: int, instructions: str = ""
+) -> Question[list[str]]:
     """Return the question to a model for up to ``limit`` queries; it may write none."""
     form = Template(prompt("queries")).substitute(limit=limit)
     return Question(
@@ -42,7 +44,7 @@ def asked(input: Mapping[str, Any], *, limit: int, instructions: str = "") -> Qu
     )
 
 
-def said(input: Mapping[str, Any]) -> list[str]:
+def message_texts(input: Mapping[str, Any]) -> list[str]:
     """The conversation's own words: the last message, and the end of all of it."""
     messages = as_list(input.get("messages") or ())
     last, whole = conversation(messages[-1:]), conversation(messages)

@@ -39,7 +39,7 @@ class ExtractedMemory(NamedTuple):
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Known:
+class ExistingMemory:
     """A memory there is already."""
 
     id: str

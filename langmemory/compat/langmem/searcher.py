@@ -62,7 +62,7 @@ class MemorySearcher(Runnable[Any, list[SearchItem]]):
     def _steps(self, input: Any, config: RunnableConfig) -> Steps[list[SearchItem]]:
         check_input(input)
         try:
-            question = queries.asked(input, limit=QUERIES, instructions=self._prompt)
+            question = queries.query_question(input, limit=QUERIES, instructions=self._prompt)
             asked = (yield call(self._asker, "ask", question, config)).value
         except ExtractionError as error:
             logger.warning("queries_failed error=%s", type(error).__name__)
@@ -71,7 +71,7 @@ class MemorySearcher(Runnable[Any, list[SearchItem]]):
         in_force, viewer = StoreAccess(store).in_force, viewer_of(VIEWER, scope)
         where = self.namespace.resolve(scope)
         found: dict[tuple[Namespace, str], SearchItem] = {}
-        for query in asked or queries.said(input):
+        for query in asked or queries.message_texts(input):
             items = yield call(store, "search", where, query=query, limit=FOUND)
             shown = yield threaded(in_force, items, viewer)
             found |= {(item.namespace, item.key): item for item in shown}

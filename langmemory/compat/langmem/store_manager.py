@@ -172,10 +172,10 @@ class MemoryStoreManager(StoredMemories, Runnable[Any, list[dict[str, Any]]]):
         run = Pass(store=store, namespace=namespace, schemas=self.schemas)
         yield threaded(run.look)
         # The conversation's own words, and anything at all to fill up with.
-        asked: Sequence[str | None] = [*queries.said(input), None]
+        asked: Sequence[str | None] = [*queries.message_texts(input), None]
         if self._asker is not None:
             try:
-                question = queries.asked(input, limit=self.query_limit)
+                question = queries.query_question(input, limit=self.query_limit)
                 asked = (yield call(self._asker, "ask", question, config)).value or asked
             except ExtractionError as error:
                 logger.warning("queries_failed error=%s", type(error).__name__)

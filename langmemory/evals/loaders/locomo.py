@@ -42,7 +42,7 @@ def load_locomo(path: Path) -> Corpus:
     questions: list[Question] = []
     for number, sample in enumerate(samples(path), start=1):
         try:
-            kept = _kept(sample) if "qa" in sample else sample
+            kept = _from_published(sample) if "qa" in sample else sample
             conversations.append(_conversation(kept))
             questions.extend(_questions(kept["questions"], conversations[-1]))
         except (KeyError, TypeError, ValueError, AttributeError) as error:
@@ -59,7 +59,7 @@ def load_locomo(path: Path) -> Corpus:
     )
 
 
-def _kept(sample: Mapping[str, Any]) -> Mapping[str, Any]:
+def _from_published(sample: Mapping[str, Any]) -> Mapping[str, Any]:
     """A published sample in the shape that is kept here."""
     said, notes = sample["conversation"], sample.get("observation") or {}
     numbers = sorted(int(name[1]) for key in said if (name := re.fullmatch(r"session_(\d+)", key)))
@@ -69,7 +69,7 @@ def _kept(sample: Mapping[str, Any]) -> Mapping[str, Any]:
             {
                 "session": number,
                 "date_time": said.get(f"session_{number}_date_time"),
-                "turns": [_kept_turn(turn) for turn in said[f"session_{number}"] or ()],
+                "turns": [_published_turn(turn) for turn in said[f"session_{number}"] or ()],
                 "observations": notes.get(f"session_{number}_observation"),
             }
             for number in numbers
@@ -78,7 +78,7 @@ def _kept(sample: Mapping[str, Any]) -> Mapping[str, Any]:
     }
 
 
-def _kept_turn(turn: Mapping[str, Any]) -> Mapping[str, Any]:
+def _published_turn(turn: Mapping[str, Any]) -> Mapping[str, Any]:
     return {
         "id": turn["dia_id"],
         "speaker": turn["speaker"],

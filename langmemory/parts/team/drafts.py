@@ -13,7 +13,7 @@ from langmemory.errors import ConfigError, InvalidValueError
 from langmemory.namespaces import check_namespace
 from langmemory.operations import LOCAL, ONCE
 from langmemory.operations.fields import Details, Keys, Minutes, Share, Summaries, Topic
-from langmemory.redaction import Redactor, kept
+from langmemory.redaction import Redactor, redact_and_log
 from langmemory.types import BusMessage, MessagePriority, MessageType, Namespace, Privacy
 
 SUMMARY_CHARACTERS: Final = 2_000
@@ -83,10 +83,10 @@ def drafted(
         sender=sender,
         recipient=None if to is None else recipient(to),
         type=type,
-        summary=kept(text("summary", summary, SUMMARY_CHARACTERS), redactor),
+        summary=redact_and_log(text("summary", summary, SUMMARY_CHARACTERS), redactor),
         priority=one_of("priority", options.get("priority", "normal"), MessagePriority),
         topic=text("topic", topic, TOPIC_CHARACTERS).strip() if topic else None,
-        details=kept(details, redactor),
+        details=redact_and_log(details, redactor),
         artifacts=texts("artifacts", options.get("artifacts", ())),
         confidence=None if confidence is None else float(confidence),
         memories=texts("memories", options.get("memories", ())),

@@ -38,7 +38,7 @@ from langmemory.namespaces import check_namespace
 from langmemory.operations import operation, room
 from langmemory.operations.fields import Agent, Details, Most, Summaries, Summary, Title
 from langmemory.parts.team.drafts import DETAILS_CHARACTERS, text, texts
-from langmemory.redaction import kept
+from langmemory.redaction import redact_and_log
 from langmemory.swarm import (
     CLOSED,
     DECISION,
@@ -579,4 +579,4 @@ class Swarm:
 
     def _kept(self, said: str) -> str:
         """Return what is said without credentials."""
-        return kept(said, self._core.redactor)
+        return redact_and_log(said, self._core.redactor)

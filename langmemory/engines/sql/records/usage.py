@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import Final, NamedTuple
 
-from langmemory.context.citations import Usage, added
+from langmemory.context.citations import Usage, add_usage
 from langmemory.engines.sql.records.items import MEMORY_COLUMNS, NAMED, memory
 from langmemory.engines.sql.scope.ownership import visible_to
 from langmemory.engines.sql.tables import schema
@@ -133,7 +133,7 @@ class UsageCounts:
                     one = {**one, "cited_at_us": time.time_ns() // 1000}
                 memory = (viewer, *one["namespace"], one["key"])
                 known = self._sums.get(memory)
-                self._sums[memory] = one if known is None else added(known, one)
+                self._sums[memory] = one if known is None else add_usage(known, one)
             due = len(self._sums) >= BATCH or self._clock() >= self._due_at
             return due and bool(self._sums)
 

@@ -39,7 +39,7 @@ from langmemory.procedures import (
     is_procedure,
 )
 from langmemory.recall_options import RecallOptions
-from langmemory.redaction import kept
+from langmemory.redaction import redact_and_log
 from langmemory.twins import led, twin
 from langmemory.types import Memory, Namespace, Privacy, RunKind
 
@@ -172,7 +172,7 @@ class Procedures:
                 known = [made.procedure, *(one for one in known if one.key not in gone)]
             return holds, changes
 
-        reason = kept(reason, self._core.redactor)
+        reason = redact_and_log(reason, self._core.redactor)
         while waiting:
             holds, refused = self._written(namespace, planned, reason, kind, note)
             keys += [key for _, key in holds if key not in refused]
@@ -285,7 +285,7 @@ class Procedures:
         came = one_of("outcome", outcome, Outcome)
         before = None if revises is None else one_of("revises", revises, Outcome)
 
-        why = kept(why, self._core.redactor)
+        why = redact_and_log(why, self._core.redactor)
 
         def planned(connection: Connection) -> _Plan[Procedure]:
             memory = self._memory(connection, namespace, key)
@@ -362,12 +362,13 @@ class Procedures:
         redactor = self._core.redactor
         return replace(
             draft,
-            task=kept(draft.task, redactor)[:MOST_CHARACTERS],
+            task=redact_and_log(draft.task, redactor)[:MOST_CHARACTERS],
             steps=tuple(
-                replace(one, text=kept(one.text, redactor)[:MOST_CHARACTERS]) for one in draft.steps
+                replace(one, text=redact_and_log(one.text, redactor)[:MOST_CHARACTERS])
+                for one in draft.steps
             ),
             preconditions=tuple(
-                kept(one, redactor)[:MOST_CHARACTERS] for one in draft.preconditions
+                redact_and_log(one, redactor)[:MOST_CHARACTERS] for one in draft.preconditions
             ),
         )
 

@@ -30,7 +30,7 @@ from langmemory.namespaces import check_namespace
 from langmemory.operations import operation, room
 from langmemory.operations.fields import Most
 from langmemory.pluralize import counted
-from langmemory.redaction import kept
+from langmemory.redaction import redact_and_log
 from langmemory.twins import twin
 from langmemory.types import Namespace, SecretInfo, VaultEvent, VaultRotation, VaultStatus
 from langmemory.vault.keys import Passphrase, VaultKey, ids_of, new_kdf
@@ -337,7 +337,7 @@ class ViewerVault:
         text = secret.reveal()
         if len(text) >= SHORTEST_HELD:
             reason = reason.replace(text, MASK)
-        return kept(reason, self._core.redactor)
+        return redact_and_log(reason, self._core.redactor)
 
     def _note(self, row: Row, action: str, by: str, reason: str) -> None:
         written(
@@ -378,7 +378,7 @@ class ViewerVault:
         fault = _label_fault(label)
         if fault is None and isinstance(given, Secret):
             held = len(given.reveal()) >= SHORTEST_HELD and given.reveal() in label
-            if held or kept(label, self._core.redactor) != label:
+            if held or redact_and_log(label, self._core.redactor) != label:
                 fault = "The label holds a credential, and labels are stored in clear. Nothing was stored."
         if fault is not None:
             return VaultError(fault), MASK

@@ -8,29 +8,29 @@ from typing import Final
 
 from langgraph.store.base import SearchItem
 
-from langmemory.documents.records import Known, Source, known_of
-from langmemory.documents.storing import Looking
+from langmemory.documents.records import Source, StoredDocument, stored_document
+from langmemory.documents.storing import ItemStore
 from langmemory.types import Namespace
 
 PAGE: Final = 10_000
 """Items that are read at a time."""
 
 
-class Held:
+class DocumentIndex:
     """Documents and their sources in a store."""
 
-    def __init__(self, store: Looking) -> None:
+    def __init__(self, store: ItemStore) -> None:
         self._store = store
 
-    def documents(self, namespace: Namespace) -> dict[tuple[str, str], Known]:
+    def documents(self, namespace: Namespace) -> dict[tuple[str, str], StoredDocument]:
         """Return the documents of a namespace by root and path."""
-        found = (known_of(item) for item in self._items(namespace, "document"))
+        found = (stored_document(item) for item in self._items(namespace, "document"))
         return {(one.document.root, one.document.path): one for one in found}
 
-    def document(self, namespace: Namespace, root: str, path: str) -> Known | None:
+    def document(self, namespace: Namespace, root: str, path: str) -> StoredDocument | None:
         """Return what is known of one document, without looking at the others."""
         found = self._items(namespace, "document", root=root, path=path)
-        return known_of(found[0]) if found else None
+        return stored_document(found[0]) if found else None
 
     def sources(self, namespace: Namespace) -> Sequence[Source]:
         """Return the folders that are read again."""
