@@ -11,15 +11,13 @@ from collections.abc import Sequence
 from typing import Any, Final
 
 from langmemory.engines.sql.tables.connection import Connection
+from langmemory.engines.sql.tables.schema import JOB
 from langmemory.engines.sql.tables.times import maybe_datetime
 from langmemory.ports.jobs import Enqueued, NewJob
 from langmemory.types import Job, JobState
 from langmemory.values import from_json, to_json
 
-COLUMNS: Final = (
-    "id, kind, lane, thread, payload, config, state, created_at, due_at, attempts, worker, "
-    "lease_until, finished_at, error, result"
-)
+_COLUMNS: Final = ", ".join(JOB.names)
 
 _NEXT: Final = """
     SELECT id, state, attempts, due_at FROM job AS one
@@ -105,7 +103,7 @@ def claim(
             continue
         taken = connection.execute(
             "UPDATE job SET state = 'running', worker = ?, lease_until = ?, "
-            f"attempts = attempts + 1 WHERE id = ? RETURNING {COLUMNS}",
+            f"attempts = attempts + 1 WHERE id = ? RETURNING {_COLUMNS}",
             (worker, now_us + lease_us, found),
         ).fetchone()
         try:
@@ -276,7 +274,7 @@ _NEVER_US: Final = 2**63 - 1
 def find(connection: Connection, ids: Sequence[int]) -> list[Job]:
     """Return those of the jobs that are there."""
     rows = connection.execute(
-        f"SELECT {COLUMNS} FROM job WHERE id IN (SELECT CAST(value AS INTEGER) FROM json_each(?))",
+        f"SELECT {_COLUMNS} FROM job WHERE id IN (SELECT CAST(value AS INTEGER) FROM json_each(?))",
         (_listed(ids),),
     )
     return [_job(row) for row in rows]
@@ -287,7 +285,7 @@ def list_jobs(connection: Connection, states: Sequence[JobState], limit: int) ->
     jobs: list[Job] = []
     for state in states:
         rows = connection.execute(
-            f"SELECT {COLUMNS} FROM job WHERE state = ? ORDER BY due_at, id LIMIT ?",
+            f"SELECT {_COLUMNS} FROM job WHERE state = ? ORDER BY due_at, id LIMIT ?",
             (state, limit - len(jobs)),
         )
         jobs.extend(_job(row) for row in rows)
@@ -299,7 +297,7 @@ def by_number(
 ) -> list[Job]:
     """Return the first jobs in these states behind a number, by number."""
     rows = connection.execute(
-        f"SELECT {COLUMNS} FROM job WHERE id > ? AND state IN (SELECT value FROM json_each(?)) "
+        f"SELECT {_COLUMNS} FROM job WHERE id > ? AND state IN (SELECT value FROM json_each(?)) "
         "ORDER BY id LIMIT ?",
         (after, json.dumps(list(states)), limit),
     )
@@ -329,10 +327,13 @@ def _listed(ids: Sequence[int] | None) -> str | None:
     return None if ids is None else json.dumps(list(ids))
 
 
+_JSON, _TIMES = JOB.of_type("json"), JOB.of_type("time")
+
+
 def _job(row: Sequence[Any]) -> Job:
-    found: dict[str, Any] = dict(zip(COLUMNS.split(", "), row, strict=True))
-    for name in ("payload", "config", "result"):
+    found: dict[str, Any] = dict(zip(JOB.names, row, strict=True))
+    for name in _JSON:
         found[name] = None if found[name] is None else from_json(found[name])
-    for name in ("created_at", "due_at", "lease_until", "finished_at"):
+    for name in _TIMES:
         found[name] = maybe_datetime(found[name])
     return Job(lock=found.pop("lane"), **found)  # the name that files have for it

@@ -11,8 +11,10 @@ from typing import Any, Final
 from langmemory.engines.sql.background.jobs import BROUGHT
 from langmemory.engines.sql.graph import anchors
 from langmemory.engines.sql.records.secrets import Row, of_namespace
+from langmemory.engines.sql.tables import schema
 from langmemory.engines.sql.tables.connection import Connection
 from langmemory.engines.sql.tables.namespaces import Bindings, below, from_path, ids_below
+from langmemory.engines.sql.tables.table import PERSON
 from langmemory.types import Namespace
 
 Asides = set[tuple[str, str | int]]
@@ -115,12 +117,9 @@ class ErasureScope:
     def add_keys(self, connection: Connection, namespace: int, keys: Iterable[str]) -> None:
         """Add everything that is, or was, under some keys of one namespace and is not forgotten yet."""
         for key in keys:
-            for found, column, table in (
-                (self.alive, "id", "item"),
-                (self.gone, "item", "history"),
-            ):
-                query = f"SELECT {column} FROM {table} WHERE namespace = ? AND key = ?"
-                found |= id_set(connection, query, (namespace, key))
+            place = "WHERE namespace = ? AND key = ?"
+            self.alive |= id_set(connection, f"SELECT id FROM item {place}", (namespace, key))
+            self.gone |= id_set(connection, f"SELECT item FROM history {place}", (namespace, key))
 
     def add_entity(
         self,
@@ -306,10 +305,7 @@ class ErasureScope:
                 "OR state IN ('done', 'replaced') AND lane = kind || '.' || ?1"
             )
             found |= {("job", job) for job, *_ in _jobs(connection, prefix, theirs, (person,))}
-            for table, key, whose in (
-                ("message", "seq", "owner"),
-                ("subscription", "id", "viewer"),
-            ):
+            for table, key, whose in _said_by_people():
                 query = f"SELECT {key} FROM {table} WHERE namespace IN {where} AND {whose} = ?"
                 found |= {(table, one) for one in id_set(connection, query, (*bindings, person))}
         with_one = id_set(
@@ -322,6 +318,17 @@ class ErasureScope:
             (connection.array(self.every),),
         )
         return found | {("message", one) for one in with_one}
+
+
+@schema.derived
+def _said_by_people() -> list[tuple[str, str, str]]:
+    """(table, its key, the column that says whose a row is) of tables that speak of memories in passing."""
+    return [
+        (table.name, table.id[0], whose)
+        for table in schema.tables()
+        if table.saying("aside")
+        for whose in table.ids_of(PERSON)
+    ]
 
 
 def _jobs(

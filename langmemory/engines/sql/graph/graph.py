@@ -13,6 +13,7 @@ from langmemory.engines.sql.graph import anchors
 from langmemory.engines.sql.scope import past
 from langmemory.engines.sql.scope.scopes import CompiledScope
 from langmemory.engines.sql.tables.connection import Connection
+from langmemory.engines.sql.tables.facets import REVISABLE, UPKEEP
 from langmemory.engines.sql.tables.times import to_us
 from langmemory.types import Status
 
@@ -49,7 +50,7 @@ class EdgeRow(NamedTuple):
 
 
 EDGE_COLUMNS: Final = "e.id, e.subject, e.relation, e.object, e.literal, i.key, i.id"
-FACT_COLUMNS: Final = ("valid_at", "invalid_at", "created_at", "expired_at", "status")
+FACT_COLUMNS: Final = tuple(name for name in EdgeRow._fields if name in (*REVISABLE, *UPKEEP))
 """Those of an edge that are of its fact: as they were at the time whose beliefs are asked for."""
 
 

@@ -11,6 +11,7 @@ from langmemory.engines.sql.scope import past
 from langmemory.engines.sql.scope.filters import Condition, Start, compile_filter, matches
 from langmemory.engines.sql.scope.ownership import READER, visible_to
 from langmemory.engines.sql.tables.namespaces import below, to_path
+from langmemory.engines.sql.tables.schema import ITEM
 from langmemory.engines.sql.tables.times import to_us
 from langmemory.types import Kind, Scope
 from langmemory.values import from_json
@@ -231,7 +232,7 @@ def _believed(scope: Scope, known_at_us: int, as_then: bool) -> list[Condition]:
     bindings = tuple(binding for one in parts for binding in one.bindings)
     if as_then:
         return [Condition(told.format("i"), bindings)]
-    then = past.columns(_THEN)
+    then = past.columns(name for name in ITEM.names if f"{{0}}.{name}" in told)
     likely: list[Condition] = []
     if scope.kinds is not None:
         likely.append(_of_kind(scope.kinds))
@@ -269,12 +270,6 @@ def _or_revised(one: Condition, known_at_us: int) -> Condition:
         starts=(*one.starts, revised),
         told_by="sql",
     )
-
-
-_THEN: Final = (
-    "created_at", "status", "kind", "owner", "privacy", "valid_at", "invalid_at", "expired_at",
-)  # fmt: skip
-"""Columns that decide whether something was in a scope."""
 
 
 def saying_the_same(scope: CompiledScope) -> CompiledScope:

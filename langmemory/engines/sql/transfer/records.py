@@ -68,6 +68,18 @@ _RECORD: Final = ("run", "removed")
 """Types that tell what happened, not what is known."""
 
 
+_KEYED: Final = (schema.ITEM.name, schema.ENTITY.name)
+"""Tables whose rows have a key, by which an export names them."""
+_TELLING: Final = tuple(
+    table.name
+    for table in schema.tables()
+    if "run" in table.ids_of("run")
+    and (table.saying("name") or table.saying("aside"))
+    and not table.beside
+)
+"""Types that tell something in words of their own."""
+
+
 class _Beside:
     """A table of rows beside items, as rows of an export that name items and entities by their keys."""
 
@@ -75,7 +87,7 @@ class _Beside:
         self.table = table
         counted = table.of_type("counter", "serial")
         self.columns = [one for one in table.columns if one.name not in (table.item, *counted)]
-        self.keyed = [one for one in self.columns if one.of in ("item", "entity")]
+        self.keyed = [one for one in self.columns if one.of in _KEYED]
         """Those that name another item, or an entity."""
         self.for_viewers = table.beside == "item" and all(one.of == "item" for one in self.keyed)
         """Whether it leads to nothing but items. Names and claims may stem from memories that a viewer
@@ -249,11 +261,7 @@ class _Import:
 
     def row(self, row: Row, since: set[str]) -> None:
         kind = row["type"]
-        if (
-            since
-            and kind in ("entity", "alias", "review")
-            and runs.is_blank(self.connection, row["run"])
-        ):
+        if since and kind in _TELLING and runs.is_blank(self.connection, row["run"]):
             return
         if kind == "review":
             self._whole(kind, row)
