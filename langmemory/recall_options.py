@@ -1,4 +1,4 @@
-"""The options of a recall. Each stands here once; signatures, requests and commands derive from it."""
+"""The options of a recall. Each is declared once; signatures, requests and commands derive from it."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from langmemory.types import Granularity, Kind, MinScore, Namespace
 
 
 class BlockOptions(TypedDict, total=False):
-    """Options of a recall that may also be set wherever it makes the block of a prompt."""
+    """Options of a recall that also apply to the block of a prompt."""
 
     limit: int
-    """Results at most: 10 (default), or with ``budget_tokens`` as many as the preset has ``depth`` (40), so
+    """Most results: 10 (default), or with ``budget_tokens`` as many as the preset has ``depth`` (40), so
     that the budget decides. Of a block it is 16, mandates and the viewer's requests aside."""
     # A tuple by itself: mypy takes ("core",) for no Collection of Kind.
     kinds: tuple[Kind, ...] | Collection[Kind] | None
@@ -25,54 +25,54 @@ class BlockOptions(TypedDict, total=False):
     """LangGraph filter over the values."""
     min_score: MinScore
     """Leave out results with a lower score, 0..1: the probability that they are evidence. ``"auto"`` is
-    `recall.min_score` of the configuration, which is the gate unless it is set: an idle message ("Thanks!")
-    finds nothing, nor does a prompt that no memory is likely to answer. It is the default of a block; None,
-    the default of a recall, leaves out nothing."""
+    `recall.min_score` of the configuration, which is the gate unless it is set: an idle message
+    ("Thanks!") finds nothing, nor does a prompt that no memory is likely to answer. ``"auto"`` is the
+    default of a block; None, the default of a recall, leaves out nothing."""
     preset: str | None
     """``fast``, ``balanced``, ``thorough`` or one of the configuration; None is the configured one."""
     counted: bool
-    """Count it as an access of what it finds (default). False is for a person who looks into memory."""
+    """Count the recall as an access of its results (default). False is for a person who inspects
+    memory."""
 
 
 class RecallOptions(BlockOptions, total=False):
     """Options of `MemoryStore.recall` and `arecall`."""
 
     as_of: datetime | None
-    """Only what was true in the world at this time; superseded facts included."""
+    """Only memories that were true in the world at this time; superseded facts included."""
     known_at: datetime | None
-    """Only what the system believed at this time, with the texts and facets of then: superseded,
-    changed and deleted memories included, unless they were forgotten."""
+    """Only memories that the system believed at this time, with their texts and facets of that time:
+    superseded, changed and deleted memories included, forgotten ones not."""
     since: datetime | None
-    """Only what was said, or became true, at or after this time."""
+    """Only memories that were said, or became true, at or after this time."""
     until: datetime | None
-    """Only what was said, or became true, before this time."""
+    """Only memories that were said, or became true, before this time."""
     thread_id: str | None
-    """The thread the results are for: what this store gave it before is not given to it again. Kept
-    by this object alone, not in the file: another store, worker or process on the same file gives it
-    again, as does this one after a restart. For these, pass ``exclude``."""
+    """The thread that gets the results: this store object does not return a memory to it twice. Other
+    stores, workers and processes, and this one after a restart, do not know of it: pass ``exclude``
+    there."""
     exclude: Collection[str]
-    """Keys not to be returned, as many as you like."""
+    """Keys to leave out, in any number."""
     budget_tokens: int | None
     """Return the best results whose texts fit into so many tokens (LangChain's approximate count)."""
     include_archive: bool
-    """Also what is archived, be it in the memory file or moved to the archive file; ranked with the rest,
-    by score. With ``known_at`` also what was believed then and has moved since."""
+    """Include archived memories, in the memory file and in the archive file, ranked with the others.
+    With ``known_at`` also memories that have moved there since."""
     include_demoted: bool
-    """Also what was demoted: what has the priority ``archive`` (default). False is for prompts. What a
-    demoted fact was derived from is found by itself then."""
+    """Include memories with the priority ``archive`` (default). False is for prompts; recall then finds
+    the evidence of a demoted fact instead."""
     granularity: Granularity
-    """``"turn"`` (default), or ``"session"``: the best turn of each session, which is what was said
-    in one thread on one day."""
+    """``"turn"`` (default), or ``"session"``: the best turn of each session (one thread on one day)."""
     explain: bool
     """Fill the explanation of every result and the whole trace."""
     documents: Namespace | Sequence[Namespace] | None
-    """Also the documents of exactly this namespace, such as ``("documents",)``, or of several, where there
-    are any. The query is taken apart into its questions. Each is looked up in what was said and in
-    documents; the more likely one of these answers it, the more results come from there. The other options
-    hold for both. None (default) asks no documents."""
+    """Also search the documents of exactly this namespace, such as ``("documents",)``, or of several.
+    The query is split into questions. Each is looked up in messages and in documents; the layer that is
+    more likely to answer it gets more of the results. The other options apply to both. None (default)
+    searches no documents."""
     now: datetime | None
-    """The moment that "last week" counts from, in the timezone in which a day begins; default is
-    the clock, in UTC. Here and in the other times, what has no timezone is UTC."""
+    """The time to which "last week" refers, in the timezone in which days begin; by default the clock,
+    in UTC. Times without a timezone are UTC."""
 
 
 DEFAULTS: Final[Mapping[str, Any]] = {

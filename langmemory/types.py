@@ -1,9 +1,9 @@
-"""The values langmemory speaks in: memories, scopes, recall results, history, statistics.
+"""The public values: memories, scopes, recall results, history, statistics.
 
 Plain frozen data, no behaviour beyond derived properties, no SQL, no LangGraph. Times are
-timezone-aware ``datetime`` with microseconds: what holds in the world (``valid_at``, ``invalid_at``) in
-the timezone of who said so, where that is known, everything else in UTC. Scores and weights are floats;
-everything that has a unit says so in its name or docstring.
+timezone-aware ``datetime`` with microseconds: times in the world (``valid_at``, ``invalid_at``) in the
+timezone of the speaker, if known, all others in UTC. Scores and weights are floats; names or docstrings
+give units.
 """
 
 from __future__ import annotations
@@ -19,49 +19,49 @@ Namespace = tuple[str, ...]
 ItemT = TypeVar("ItemT")
 
 Kind = Literal["core", "working", "episodic", "semantic", "procedural", "archival", "resource"]
-"""The kind of a memory (see DESIGN: concepts)."""
+"""The kind of a memory."""
 
 Priority = Literal["mandate", "guardrail", "reference", "archive"]
 """How a memory is disclosed: always, when relevant, top-k by score, search only."""
 
 Status = Literal["pending", "approved", "active", "superseded", "archived"]
-"""Where a memory stands in its life. Deletion is an event in the history, not a status."""
+"""The status of a memory. Deletion is an event in the history, not a status."""
 
 Privacy = Literal["public", "shared", "private"]
 """Who may read it: anyone, everyone in the tenant (default), the owner only."""
 
 SearchMode = Literal["hybrid", "semantic", "keyword"]
-"""Which arms rank a search: vectors and words, vectors only, words only."""
+"""The arms of a search: vectors and words, vectors only, words only."""
 
 MinScore: TypeAlias = float | Literal["auto"] | None
 """The lowest score with which a memory is returned: a probability, 0..1; "auto" for the default gate,
 which depends on whether the query refers to the person; None for every score."""
 
 Granularity = Literal["turn", "session"]
-"""The units that recall ranks: single memories, or what was said in one thread on one day as a whole."""
+"""The units that recall ranks: single memories, or all turns of one thread on one day."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Memory:
     """One stored item together with its facets.
 
-    Any item put through `BaseStore` is a memory; what nobody set has its default.
+    Any item put through `BaseStore` is a memory; facets that nobody set have their defaults.
     """
 
     id: int
     """Row id in this file: stable until the item is deleted, meaningless in another file. 0 for a
-    viewer, to whom gaps would tell how much others keep private."""
+    viewer, because gaps would reveal the number of others' private memories."""
     namespace: Namespace
     key: str
     value: dict[str, Any]
     text: str
     """The text that is indexed and shown: the message, the fact, or the value's readable leaves."""
     created_at: datetime
-    """When the system first stored it."""
+    """When the system stored it first."""
     updated_at: datetime
     kind: Kind = "semantic"
     speaker: str | None = None
-    """Who said it, as displayed ("Maria", "assistant")."""
+    """The name of the speaker, as displayed ("Maria", "assistant")."""
     owner: str | None = None
     privacy: Privacy = "shared"
     status: Status = "active"
@@ -73,7 +73,7 @@ class Memory:
     pinned: bool = False
     verified: bool = False
     valid_at: datetime | None = None
-    """When it became true in the world; for a message, when it was said."""
+    """When it became true in the world; for a message, its time."""
     invalid_at: datetime | None = None
     """When it stopped being true in the world."""
     expired_at: datetime | None = None
@@ -88,14 +88,15 @@ class Memory:
 
     @property
     def at(self) -> datetime:
-        """When it became true or was said; when it was stored, if that is unknown."""
+        """When it became true or was said, else when it was stored."""
         said_at = self.value.get("said_at")  # as facts have it
         return self.valid_at or moment(said_at) or self.created_at
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Scope:
-    """Which memories a read may touch. It becomes predicates of the SQL query, never a filter after it."""
+    """The memories that a read may return. It becomes predicates of the SQL query, never a filter after
+    it."""
 
     namespace: Namespace
     """Prefix by whole labels; ``()`` is the whole store."""
@@ -107,12 +108,12 @@ class Scope:
     statuses: tuple[Status, ...] | None = None
     """None: every status."""
     demoted: bool = True
-    """Whether also what has the priority ``archive``."""
+    """Whether memories with the priority ``archive`` are included."""
     priority: Priority | None = None
     """Only memories of this priority; None is every one."""
     viewer: str | None = None
-    """None: the application itself, which sees everything in the namespace. Otherwise private
-    memories of other owners are out of reach."""
+    """None: the application itself, which sees everything in the namespace. Otherwise private memories
+    of other owners are excluded."""
     as_of: datetime | None = None
     """Only what was true in the world at this time."""
     known_at: datetime | None = None
@@ -129,12 +130,12 @@ class Scope:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class RecallResult:
-    """A recalled memory, its score and where the score came from."""
+    """A recalled memory with its score and the parts of the score."""
 
     memory: Memory
     score: float
-    """Estimated probability, 0..1, that the memory is evidence for what is asked; comparable across
-    queries and stores. Of a store that is no `MemoryStore` its own score."""
+    """Estimated probability, 0..1, that the memory is evidence for the query; comparable across queries
+    and stores. Stores other than `MemoryStore` give their own scores."""
     parts: Mapping[str, float]
     """The parts of the score, by name: ``dense`` (cosine, -1..1), ``keyword`` (BM25, >= 0),
     ``relevance`` and ``rank`` (0..1, by which the results of one recall are ordered), and whatever
@@ -158,12 +159,12 @@ class RecallResult:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ResultExplanation:
-    """Why one memory was recalled, and why at this place."""
+    """The reasons why a memory was recalled, and for its place."""
 
     ranks: Mapping[str, int] = field(default_factory=dict)
     """1-based rank in each channel that found it."""
     contributions: Mapping[str, float] = field(default_factory=dict)
-    """The share that each signal added to ``parts["relevance"]``, most first; they sum to it."""
+    """The share of each signal in ``parts["relevance"]``, largest first; they sum to it."""
     multipliers: Mapping[str, float] = field(default_factory=dict)
     """Bounded multipliers by name; 1.0 is neutral."""
     moves: tuple[str, ...] = ()
@@ -173,12 +174,12 @@ class ResultExplanation:
     """Keys of the memories it was derived from."""
 
     ageing: Ageing | None = None
-    """None where it does not age: verbatim turns do not. It has no part in the ranking."""
+    """None for a memory that does not age, such as a turn. It does not affect the ranking."""
 
 
 TemporalClass = Literal["timeless", "habitual", "episodic"]
-"""How a fact ages: never (birthdays, kin, allergies), slowly (homes, work, tastes), or fast once it is over
-(plans, visits)."""
+"""The temporal class of a fact: it ages never (birthdays, kin, allergies), slowly (homes, work,
+tastes), or fast after its end (plans, visits)."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -187,15 +188,15 @@ class Ageing:
 
     temporal_class: TemporalClass
     retention: float
-    """0..1: what is left of it; 1 for what is pinned or timeless."""
+    """0..1: the share that has not faded; 1 for a pinned or timeless memory."""
     salience: float
-    """0..1: how much it counts, of which retention is a part."""
+    """0..1: its weight, of which retention is a part."""
     parts: Mapping[str, float]
     """The parts of salience by name, 0..1 each."""
     age_days: float
-    """Since it was last said, confirmed or cited."""
+    """Days since it was last stated, confirmed or cited."""
     half_life_days: float | None
-    """Infinite for what does not fade, which in JSON is null."""
+    """Infinite for a memory that does not fade; null in JSON."""
     uses: int
     """Citations; one that proved right counts twice."""
     used_at: datetime | None
@@ -204,22 +205,21 @@ class Ageing:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Trace:
-    """How a recall went: always filled as far as it costs nothing, whole with ``explain=True``."""
+    """The record of a recall. Parts that cost time are filled with ``explain=True`` only."""
 
     degraded: tuple[str, ...] = ()
-    """Parts that did not work and what was done instead: ``"embedder failed: keywords only"``."""
+    """Failures and their consequences: ``"embedder failed: keywords only"``."""
     intent: Mapping[str, Any] = field(default_factory=dict)
     expansions: tuple[str, ...] = ()
     candidates: Mapping[str, int] = field(default_factory=dict)
-    """How many candidates each channel and stage handed on."""
+    """Number of candidates of each channel and stage."""
     milliseconds: Mapping[str, float] = field(default_factory=dict)
     """Wall time by stage, and ``total``."""
     preset: str = "balanced"
     removed: Mapping[str, str] = field(default_factory=dict)
-    """Key of a candidate a stage removed, and which stage and why."""
+    """Removed candidates by key, with stage and reason."""
     questions: Mapping[str, float] = field(default_factory=dict)
-    """Where documents were asked too, or lie beside what was said: each question that was looked up, and the
-    probability, 0..1, that documents answer it."""
+    """With documents: each question, and the probability, 0..1, that documents answer it."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -245,7 +245,7 @@ HistoryAction = Literal[
     "add", "update", "delete", "expire", "supersede", "invalidate", "archive", "status", "merge",
     "restore", "forget",
 ]  # fmt: skip
-"""``restore``: an undo brought back what was before; ``forget``: it is gone for good, and its key is
+"""``restore``: an undo restored the earlier state; ``forget``: the memory was erased, and its key is
 sealed."""
 
 
@@ -266,16 +266,16 @@ class HistoryEntry:
     run_id: str | None = None
     reason: str | None = None
     facets: Mapping[str, Any] = field(default_factory=dict)
-    """Facets the change replaced, as they were before it."""
+    """Facets that the change replaced, with their values before."""
 
 
 FeedType = Literal["memory", "run", "review", "job", "message"]
-"""What an event of the feed is about."""
+"""The subject of an event of the feed."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class FeedEvent:
-    """One thing that happened. It names what it is about and holds none of its text."""
+    """One event. It has the id of its subject, and none of its text."""
 
     type: FeedType
     action: str
@@ -292,27 +292,27 @@ class FeedEvent:
     run_id: str | None
     """The run that changed the memory, opened the review, or is the event's own."""
     cursor: str = ""
-    """The place behind the event, to read on from. Only this file understands it."""
+    """The position after the event, from which to continue. It is valid for this file only."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class FeedPage:
-    """Some events of the feed."""
+    """A page of events of the feed."""
 
     events: tuple[FeedEvent, ...]
     next: str
-    """The cursor to read on from."""
+    """The cursor from which to continue."""
     more: bool
     """Whether there are more by now."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Page(Generic[ItemT]):
-    """Some of a list, in order."""
+    """A page of a list, in order."""
 
     items: tuple[ItemT, ...]
     next: str | None
-    """The cursor of the page after this one; None on the last."""
+    """The cursor of the next page; None on the last one."""
 
 
 RunKind = Literal["reflection", "maintenance", "correction", "review", "forget", "undo"]
@@ -329,23 +329,23 @@ class Run:
     at: datetime
     reason: str
     note: Mapping[str, Any]
-    """Counts, model calls, what the journal tells."""
+    """Counts, model calls, and the entries of the journal."""
     undone_by: str | None = None
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Applied:
-    """The result of `Changes.apply`: what it did, or would do."""
+    """The result of `Changes.apply`: the changes, done or planned."""
 
     run_id: str
     lines: tuple[str, ...]
-    """One a change; those that changed nothing say so."""
+    """One for each change; a change without effect says so."""
     added: tuple[str, ...] = ()
-    """Keys of the memories that are new."""
+    """Keys of added memories."""
     changed: tuple[str, ...] = ()
-    """Keys of the memories that are otherwise than before."""
+    """Keys of changed memories."""
     removed: tuple[str, ...] = ()
-    """Keys of the memories that are gone."""
+    """Keys of removed memories."""
     dry_run: bool = False
     repeated: bool = False
     """The run had been applied before: nothing was done."""
@@ -355,7 +355,7 @@ class Remembered(list[str]):
     """Keys of the memories that `MemoryStore.remember` added, in order."""
 
     redacted: Mapping[str, int]
-    """How many passages were replaced before they were stored, by kind: ``{"password": 1}``."""
+    """Counts of replaced credentials by kind: ``{"password": 1}``."""
 
     def __init__(self, keys: Iterable[str] = (), redacted: Mapping[str, int] | None = None) -> None:
         super().__init__(keys)
@@ -364,25 +364,25 @@ class Remembered(list[str]):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Forgotten:
-    """The result of `MemoryStore.forget`: what it took out of the file, or would."""
+    """The result of `MemoryStore.forget`: what it erased, or would erase."""
 
     run_id: str
     kinds: Mapping[str, int]
     """How many memories, by kind."""
     history: int
-    """Records of changes whose text is gone."""
+    """Records of changes whose text was erased."""
     facts_kept: int
-    """Facts that lost evidence and stay, because something else speaks for them."""
+    """Facts that lost evidence and stay, because they have other evidence."""
     edges: int
     entities: int
-    """Those that nobody else speaks of."""
+    """Entities that no other memory mentions."""
     reviews: int
     notes: int
-    """Records of runs, jobs and other names that told of it."""
+    """Records of runs, jobs and other rows that mentioned it."""
     secrets: int = 0
     """Versions of secrets of the vault."""
     samples: tuple[str, ...] = ()
-    """With ``dry_run``: how some of the memories begin."""
+    """With ``dry_run``: the beginnings of some memories."""
     words: int = 0
     """Words, in no remaining memory, that were looked for in the bytes of the file and its WAL
     afterwards; none was found."""
@@ -390,8 +390,8 @@ class Forgotten:
     """Whether the file was written anew, or the tables of a server vacuumed. False with
     ``purge="later"``, and where damage prevents it."""
     kept: tuple[str, ...] = ()
-    """Where bytes of it may be left that langmemory cannot reach: of a server, such as its log and its
-    backups; of a file nowhere, though copies of it are."""
+    """Places where bytes may remain that langmemory cannot reach: on a server, its log and backups;
+    none for a file, apart from its copies."""
     dry_run: bool = False
 
     @property
@@ -408,7 +408,7 @@ class Review:
     about: str
     """contradiction, duplicate, dependant, approval, core, entity …"""
     question: str
-    """The first line asks. Further lines show what differs, as a unified diff."""
+    """The first line is the question. Further lines are a unified diff."""
     memories: tuple[str, ...]
     """Keys of the memories it is about."""
     options: tuple[str, ...]
@@ -419,19 +419,19 @@ class Review:
 
 
 JobState = Literal["pending", "running", "done", "dead", "replaced"]
-"""Waiting or to be tried again; under way; finished; given up; gave way to a later one."""
+"""Waiting or to be tried again; running; finished; given up; replaced by a later one."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Job:
-    """Work for later, as it stands in the queue."""
+    """A job of the queue."""
 
     id: int
     kind: str
     """Which workers take it: the name of the reflector."""
     lock: str
-    """Jobs of one lock run one after the other: the labels of the namespace, joined by periods; where
-    a job does not say which, its kind and who it is for."""
+    """Jobs of one lock run one after the other: the labels of the namespace, joined by periods; without
+    a namespace, the kind and the user of the job."""
     thread: str | None
     """A later job of the same kind, lock and thread replaces it while it is pending."""
     payload: Mapping[str, Any]
@@ -440,26 +440,26 @@ class Job:
     """LangGraph's config, and the run's context under ``context``."""
     state: JobState
     created_at: datetime
-    """Since when it waits, those it replaced included."""
+    """The start of its waiting time, including that of the jobs it replaced."""
     due_at: datetime
     attempts: int
-    """How often it was begun."""
+    """Number of attempts."""
     worker: str | None
     lease_until: datetime | None
-    """Until then it is its worker's; afterwards anybody's."""
+    """Until then it belongs to its worker; afterwards another worker may take it."""
     finished_at: datetime | None
     error: str | None
-    """Why the last attempt failed; never memory text."""
+    """The reason of the last failure; never memory text."""
     result: Any
-    """The answer of the reflector, as far as it has a JSON form."""
+    """The result of the reflector, if it has a JSON form."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Entity:
-    """A person or thing memories speak of."""
+    """A person or thing that memories mention."""
 
     key: str
-    """Names it within its namespace."""
+    """Its key within the namespace."""
     namespace: Namespace
     name: str
     kind: str
@@ -467,7 +467,7 @@ class Entity:
     aliases: tuple[str, ...] = ()
     """Other names, those of linked entities included."""
     edges: tuple[Edge, ...] = ()
-    """Claims about it, where it was asked for by name (`Graph.entity`)."""
+    """Claims about it, if it was read by name (`Graph.entity`)."""
 
 
 NO_LONGER: Final = "no_longer_"
@@ -479,17 +479,17 @@ class Edge:
     """A claim of one memory about two entities, or about one and a literal.
 
     Bi-temporal through its memory: true in the world from ``valid_at`` to ``invalid_at`` (in the
-    timezone of who said so), believed by the system from ``created_at`` to ``expired_at`` (UTC).
+    timezone of the speaker), believed by the system from ``created_at`` to ``expired_at`` (UTC).
     """
 
     subject: str
     """Entity key, links followed."""
     relation: str
     object: str | None
-    """Entity key, links followed; None where ``literal`` stands."""
+    """Entity key, links followed; None for a ``literal``."""
     literal: str | None
     fact: str
-    """Key of the memory that says so, in ``namespace``."""
+    """Key of the memory that states it, in ``namespace``."""
     namespace: Namespace
     valid_at: datetime | None
     invalid_at: datetime | None
@@ -500,7 +500,7 @@ class Edge:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Stats:
-    """The content of the file."""
+    """Counts and sizes of the file."""
 
     items: int
     namespaces: int
@@ -510,10 +510,10 @@ class Stats:
     by_kind: Mapping[str, int]
     file_bytes: int
     archived: int = 0
-    """Memories that moved to the archive file; not among the others."""
+    """Memories in the archive file; not included in the other counts."""
     archive_bytes: int = 0
     model: str | None
-    """Id of the embedding model the vectors come from; None when nothing is embedded."""
+    """Id of the embedding model of the vectors; None if nothing is embedded."""
     dims: int | None
 
 
@@ -525,50 +525,50 @@ class MemoryUsage:
     key: str
     text: str
     loaded: int
-    """Times it stood in a prompt."""
+    """Number of prompts that showed it."""
     referenced: int
-    """Times an answer cited it."""
+    """Number of answers that cited it."""
     succeeded: int
-    """Times such an answer was not corrected by the person's next message."""
+    """Number of such answers that the person's next message did not correct."""
     read_tokens: int
-    """Tokens that showing it cost in all."""
+    """Total tokens of showing it."""
     discovery_tokens: int
-    """The tokens it stands for: those that finding it out took, if its value says, else those of its text."""
+    """The tokens of its discovery, if its value has them, else of its text."""
 
 
 TokenScope = Literal["read", "write", "admin"]
-"""What a token allows: to read; to write, too; to do everything, such as forgetting and undoing."""
+"""The rights of a token: to read; also to write; everything, such as forgetting and undoing."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class AccessToken:
-    """A token for the server, as far as it is stored. Its secret is not."""
+    """A token of the server, without its secret, which is not stored."""
 
     id: str
-    """The part of the token that is no secret; names it in lists and logs."""
+    """The public part of the token, which lists and logs show."""
     viewer: str | None
-    """On whose behalf it reads and writes; None is the application, which sees everything."""
+    """The person on whose behalf it reads and writes; None is the application, which sees everything."""
     namespaces: tuple[Namespace, ...]
-    """What it reaches, each a prefix by whole labels; none is the whole file."""
+    """Its namespaces, each a prefix by whole labels; none is the whole file."""
     scope: TokenScope
     created_at: datetime
     expires_at: datetime | None
     agent: str | None = None
-    """As which agent it sends and receives on the bus; None is none."""
+    """The agent for which it sends and receives on the bus, if any."""
     unlocks: bool = False
     """Whether it may unlock secrets of the vault."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class SecretInfo:
-    """One version of a secret, as far as anybody may see it: its text is not here."""
+    """One version of a secret, without its text."""
 
     namespace: Namespace
     label: str
     owner: str | None
-    """Whose it is; None is the application's."""
+    """Its owner; None is the application."""
     version: int
-    """From 1; the highest one counts."""
+    """From 1; the highest one is current."""
     key: str
     """The id of the key that it is encrypted with."""
     stored_at: datetime
@@ -576,7 +576,7 @@ class SecretInfo:
 
 
 VaultAction = Literal["put", "unlock", "refuse", "delete", "restore", "forget", "rotate"]
-"""What was done with a secret. ``refuse`` is an unlock that failed: by a wrong key, or a damaged row."""
+"""An action on a secret. ``refuse`` is an unlock that failed: by a wrong key, or a damaged row."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -587,14 +587,14 @@ class VaultEvent:
     at: datetime
     action: VaultAction
     namespace: Namespace | None
-    """None is the whole vault, or what was forgotten."""
+    """None for the whole vault, or a forgotten secret."""
     owner: str | None
     label: str | None
     version: int | None
     viewer: str | None
-    """On whose behalf; None is the application."""
+    """The person on whose behalf it was done; None is the application."""
     by: str
-    """Through what it was done: the library, the command line, a token of the server, a tool."""
+    """The door: the library, the command line, a token of the server, a tool."""
     reason: str
 
 
@@ -603,16 +603,16 @@ class VaultStatus:
     """The keys of a vault, by their ids."""
 
     current: str | None
-    """With which secrets are encrypted; None before the first one."""
+    """The id of the key that encrypts secrets; None before the first secret."""
     versions: Mapping[str, int]
-    """How many versions of secrets are encrypted with each key, deleted ones included; 0 for a key that a
-    rotation has still to retire."""
+    """Number of versions encrypted with each key, deleted ones included; 0 for a key that a rotation
+    has yet to retire."""
     given: tuple[str, ...]
-    """Those of the vault's keys that this process has."""
+    """The ids of the vault's keys that this process has."""
     source: str
-    """Where this process has its keys from; empty where it has none."""
+    """The source of this process's keys; empty without keys."""
     problem: str | None = None
-    """Why it has none."""
+    """The reason why it has no keys."""
 
     @property
     def is_rotating(self) -> bool:
@@ -625,43 +625,43 @@ class VaultRotation:
     """The result of a rotation."""
 
     key: str
-    """With which all secrets are encrypted now."""
+    """The id of the key that encrypts all secrets now."""
     versions: int
-    """How many versions were encrypted anew; none, if they were before."""
+    """Number of versions that were encrypted anew."""
     retired: tuple[str, ...]
-    """Keys that nothing is encrypted with any more."""
+    """Ids of keys that are no longer used."""
 
 
 MessageType = Literal[
     "finding", "decision", "progress", "warning", "request", "reply", "handoff", "invalidation"
 ]
-"""What one agent tells others on the bus. The first four are what it shares; the others ask, answer, hand
-work on, and take something back."""
+"""The type of a message on the bus. The first four share; the others ask, answer, hand over work, and
+withdraw."""
 
 SharedType = Literal["finding", "decision", "progress", "warning"]
 """The types of messages that an agent chooses from when it shares something."""
 
 MessagePriority = Literal["low", "normal", "high"]
-"""How pressing a message is. It changes no order."""
+"""The urgency of a message. It does not change the order."""
 
 MessageState = Literal["open", "acknowledged", "invalidated"]
-"""A message waits for its recipient, or for its time to end where it went to all; its recipient is done with
-it; it was taken back."""
+"""A message waits for its recipient, or to all until it expires; its recipient acknowledged it; it was
+withdrawn."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Receipt:
-    """The word that an agent has a message."""
+    """The receipt of a message by an agent."""
 
     agent: str
     seen_at: datetime
     acknowledged_at: datetime | None
-    """When it was done with it: it is not given the message again."""
+    """When the agent acknowledged it."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class BusMessage:
-    """What one agent told another, or all agents of a namespace."""
+    """A message of one agent to another, or to all agents of a namespace."""
 
     id: str
     namespace: Namespace
@@ -671,20 +671,20 @@ class BusMessage:
     """Name of an agent; None: all of the namespace."""
     type: MessageType
     summary: str
-    """What it says, in a sentence or two; of a request the question, of a handoff the work done."""
+    """The content in a sentence or two; of a request the question, of a handoff the work done."""
     priority: MessagePriority = "normal"
     topic: str | None = None
     details: str = ""
     artifacts: tuple[str, ...] = ()
-    """Where what it speaks of is: paths, addresses, names."""
+    """Paths, addresses or names of its subject."""
     confidence: float | None = None
-    """0 (guess) to 1 (certain), as the sender says."""
+    """0 (guess) to 1 (certain), by the sender."""
     memories: tuple[str, ...] = ()
     """Keys of memories in ``namespace`` that belong to it, as far as the viewer may read them."""
     next_steps: tuple[str, ...] = ()
-    """Of a handoff: what is left to do, in order."""
+    """Of a handoff: the next steps, in order."""
     reply_to: str | None = None
-    """Id of the message that it answers, or takes back."""
+    """Id of the message that it answers or withdraws."""
     owner: str | None = None
     privacy: Privacy = "shared"
     created_at: datetime
@@ -695,7 +695,7 @@ class BusMessage:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Subscription:
-    """What an agent wants of the messages that go to all, by one of topic, sender and query."""
+    """An agent's filter of messages to all, by one of topic, sender and query."""
 
     id: int
     agent: str
@@ -703,5 +703,5 @@ class Subscription:
     sender: str | None
     query: str | None
     min_similarity: float
-    """Of a query: the cosine, -1..1, from which on a message fits."""
+    """Of a query: the lowest cosine, -1..1, of a matching message."""
     created_at: datetime

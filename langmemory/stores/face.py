@@ -54,7 +54,7 @@ if TYPE_CHECKING:
 
 
 class StoreFace(BaseStore):
-    """A `BaseStore` over an open file, bound to whoever asks."""
+    """A `BaseStore` over an open file, bound to a viewer."""
 
     supports_ttl = True
     __slots__ = ("_core", "_viewer", "ttl_config")
@@ -95,7 +95,7 @@ class StoreFace(BaseStore):
 
     @property
     def redactor(self) -> Redactor | None:
-        """The function that replaces credentials in what is remembered; None replaces nothing."""
+        """The function that replaces credentials in messages; None replaces nothing."""
         return self._core.redactor
 
     @property
@@ -120,22 +120,22 @@ class StoreFace(BaseStore):
 
     @property
     def changes(self) -> ViewerChanges:
-        """History, evidence and reviews of what the viewer may read, and what they may take out."""
+        """History, evidence and reviews of memories that the viewer may read, and removal of them."""
         return ViewerChanges(self._core, self._viewer)
 
     @property
     def admin(self) -> ViewerAdmin:
-        """Listing, export, usage and deleting namespaces, as far as the viewer may."""
+        """Lists, exports, usage and deletion of namespaces, within the viewer's rights."""
         return ViewerAdmin(self._core, self._viewer)
 
     @property
     def pages(self) -> Pages:
-        """Lists of what the viewer may read, one page after the other."""
+        """Lists of the memories that the viewer may read, page by page."""
         return Pages(self._core, self._viewer)
 
     @property
     def feed(self) -> Feed:
-        """What happened, in order, as far as the viewer may know of it."""
+        """The feed of events that the viewer may see, in order."""
         return Feed(self._core.engine, self._viewer)
 
     @property
@@ -146,7 +146,7 @@ class StoreFace(BaseStore):
 
     @property
     def documents(self) -> Documents:
-        """Files and texts that are searched beside what was said, and cited by path and line."""
+        """Documents: files and texts that recall finds and cites by path and line."""
         from langmemory.documents import Documents  # few need it, and all would wait for it
 
         return Documents(self)
@@ -159,7 +159,7 @@ class StoreFace(BaseStore):
 
     @property
     def procedures(self) -> Procedures:
-        """How things are done, step by step, and how it went."""
+        """Procedures: the steps of tasks, and their outcomes."""
         return Procedures(self._core, self._viewer)
 
     def __getattr__(self, name: str) -> Any:
@@ -230,8 +230,8 @@ class StoreFace(BaseStore):
     ) -> Remembered:
         """Store messages word for word as episodic memories, in one transaction. No model is asked.
 
-        Repeating it adds nothing: a message is known by its id, or without one by its thread, role,
-        text and time, and by its owner where somebody else said the same in private. System
+        Repeating it adds nothing: a message is identified by its id, or without one by its thread,
+        role, text and time, and by its owner if somebody else said the same in private. System
         prompts, injected memories and empty messages are left out.
 
         Args:
@@ -239,15 +239,14 @@ class StoreFace(BaseStore):
             messages: LangChain messages, or dicts with ``role`` and ``content`` and, if known,
                 ``id``, ``name`` and ``at`` (ISO 8601 or datetime).
             thread_id: LangGraph's thread; messages are neighbours within it.
-            at: When they were said, for messages that do not tell; now if nobody does.
-            owner: Whose words they are, where several people share a namespace.
-            privacy: Who may recall them; ``private`` is for their owner alone. What is shared becomes
-                private by rule where the owner says it in confidence (``privacy.confidences`` of the
-                configuration), in a run that can be undone.
+            at: The time of messages without one; by default now.
+            owner: The owner of the messages, if several people share a namespace.
+            privacy: Who may recall them; ``private`` is for their owner alone. A confidential message
+                becomes private by rule (``privacy.confidences`` of the configuration), in a run that
+                can be undone.
 
         Returns:
-            Keys of the memories that were added, in order. Its ``redacted`` counts the credentials
-            that were replaced in them.
+            Keys of the added memories, in order. Its ``redacted`` counts replaced credentials.
 
         Raises:
             InvalidValueError: A message is not one; nothing was stored.
@@ -310,9 +309,9 @@ class StoreFace(BaseStore):
         """Return the people and things of a namespace, and what its memories claim about them.
 
         Args:
-            namespace: Exactly this one: who is called Lena in another is another Lena.
-            as_of: What was true in the world at this time; None: what is now.
-            known_at: What the system believed at this time; None: what it believes now.
+            namespace: Exactly this one: a Lena in another namespace is another person.
+            as_of: The graph as it was true in the world at this time; None is now.
+            known_at: The graph as the system believed it at this time; None is now.
         """
         check_time("as_of", as_of)
         check_time("known_at", known_at)
@@ -324,8 +323,8 @@ class StoreFace(BaseStore):
 class ViewerStore(StoreFace):
     """A `BaseStore` over the same file, bound to one viewer; made by `MemoryStore.for_viewer`.
 
-    Another person's private memory does not exist in it: it is not found, not listed, not counted
-    and not deleted. Only its key is taken. What is put or remembered becomes the viewer's.
+    Private memories of other people do not exist in it: it does not find, list, count or delete them.
+    Only their keys are taken. The viewer owns what they store.
 
     Raises:
         OwnershipError: A key is not free, or a memory would become private to somebody else.
@@ -339,7 +338,7 @@ class ViewerStore(StoreFace):
 
     @property
     def viewer(self) -> str:
-        """Who is asking; ``""`` is somebody unknown, who owns nothing."""
+        """The viewer; ``""`` is somebody unknown, who owns nothing."""
         return self._viewer
 
     def for_viewer(self, viewer: str) -> ViewerStore:

@@ -34,9 +34,9 @@ def reembed(
     """Move a memory, and its archive file, to another embedding model, while the old index keeps serving.
 
     New vectors are written beside the old ones in batches and take their place in one transaction
-    at the end. A killed run goes on where it was; items changed meanwhile are embedded again. Stores
-    that have the memory open with the old model search by keywords after that, and say so. A sparse
-    encoder that the configuration names comes next, see `reencode`.
+    at the end. A killed run continues at the next call; items that changed in between are embedded
+    again. Stores that have the memory open with the old model then search by keywords, and say so. A
+    sparse encoder of the configuration runs next, see `reencode`.
 
     Args:
         path: The file, or the address of a schema on a PostgreSQL server.
@@ -73,9 +73,8 @@ def reencode(
 ) -> int:
     """Give every memory of a file, and of its archive file, a sparse vector by an encoder.
 
-    To be run when a memory that holds something gets its first encoder, or another one. Until it is done
-    recall does not ask the sparse channel, and says so. A killed run goes on where it was; what is there
-    already is not encoded again.
+    Run it when an existing memory gets its first encoder, or another one. Until it ends, recall does
+    not use the sparse channel, and says so. A killed run continues at the next call.
 
     Args:
         path: The file, or the address of a schema on a PostgreSQL server.

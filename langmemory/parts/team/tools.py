@@ -1,8 +1,8 @@
 """Swarm tools: agents tell each other what they know, ask, take back, hand work on, and keep tasks and
 decisions.
 
-The model chooses to whom it speaks and what it says. Who it is, the namespace and the viewer come from the
-application and the run.
+The model chooses recipient and text. Its name, the namespace and the viewer come from the application
+and the run.
 """
 
 from __future__ import annotations
@@ -150,8 +150,8 @@ def create_swarm_tools(
         namespace: template of the namespace whose agents share a bus, see
             `langmemory.nodes.NamespaceTemplate`.
         agent: name of the agent that gets the tools, or a template of it; the model cannot choose it.
-        agents: the other agents by name, and what each is for. Then the model is told of them, and a message
-            to any other name is refused; None allows every name.
+        agents: the other agents by name, with their purposes. The model sees them, and a message to any
+            other name is refused; None allows every name.
         tools: names of the tools, of `SWARM_TOOLS`.
         viewer: template of the person on whose behalf the agent acts; None is the application.
         privacy: of what it sends; ``private`` is for the agents of this person.
