@@ -1,14 +1,20 @@
 """Where the tests keep their files: in memory where there is room, since most of a test's time on a
-disk is waiting for it to confirm writes. Which certificates they trust: none. What is not imported."""
+disk is waiting for it to confirm writes. Which certificates they trust: none. What is not imported. The
+store that most of them use."""
 
 from __future__ import annotations
 
 import os
 import re
 import shutil
+from collections.abc import Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
+
+if TYPE_CHECKING:
+    from langmemory.stores import MemoryStore
 
 IN_MEMORY = Path("/dev/shm")
 ROOM = 1024**3
@@ -36,3 +42,12 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
 pytest_plugins = (
     ["tests.on_postgres"] if os.environ.get("LANGMEMORY_TEST_ENGINE") == "postgres" else []
 )
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[MemoryStore]:
+    """An empty memory file, indexed by the embedded model."""
+    from langmemory.stores import MemoryStore  # not before a plugin says on which engine
+
+    with MemoryStore(tmp_path / "memory.db") as opened:
+        yield opened

@@ -55,13 +55,6 @@ class Gardens(Protocol):
 
 
 @pytest.fixture
-def store(tmp_path: Path) -> Iterator[MemoryStore]:
-    """An empty memory file."""
-    with MemoryStore(tmp_path / "memory.db") as opened:
-        yield opened
-
-
-@pytest.fixture
 def garden() -> Iterator[None]:
     """Declare the room for one test."""
     register(Room(name="garden", tag="Garden", cls=Garden, agent=None))

@@ -8,7 +8,6 @@ import logging
 import os
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -40,12 +39,6 @@ FACTS = {
         }
     ]
 }
-
-
-@pytest.fixture
-def store(tmp_path: Path) -> Iterator[MemoryStore]:
-    with MemoryStore(tmp_path / "memory.db") as store:
-        yield store
 
 
 def say(store: MemoryStore, text: str = "I live in Lisbon with Tofu the porcupine.") -> list[str]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import os
 import threading
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -58,13 +57,6 @@ def folder(tmp_path: Path) -> Path:
     (found / "docs" / "guide.md").write_text(GUIDE)
     (found / "paper.md").write_text(PAPER)
     return found
-
-
-@pytest.fixture
-def store(tmp_path: Path) -> Iterator[MemoryStore]:
-    """A new memory file."""
-    with MemoryStore(tmp_path / "memory.db") as found:
-        yield found
 
 
 def chunks(store: MemoryStore) -> dict[str, dict[str, Any]]:

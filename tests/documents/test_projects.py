@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import os
 import subprocess
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -24,13 +23,6 @@ OLD, NEW = 1_700_000_000, 1_750_000_000
 GUIDE = (
     "# Guide\n\nThe server is in [server.py](../src/server.py), its limits in `src/limits.py`.\n"
 )
-
-
-@pytest.fixture
-def store(tmp_path: Path) -> Iterator[MemoryStore]:
-    """A new memory file."""
-    with MemoryStore(tmp_path / "memory.db") as found:
-        yield found
 
 
 @pytest.fixture

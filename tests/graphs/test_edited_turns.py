@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from datetime import UTC, datetime
-from pathlib import Path
 
 import pytest
 
@@ -36,12 +35,6 @@ AFTER = {
     "Lena lives in Kiel.": "active",
     "Lena has a cat called Tofu.": "active",
 }
-
-
-@pytest.fixture
-def store(tmp_path: Path) -> Iterator[MemoryStore]:
-    with MemoryStore(tmp_path / "memory.db") as store:
-        yield store
 
 
 def edit(store: MemoryStore, key: str, text: str) -> None:

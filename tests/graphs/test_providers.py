@@ -43,12 +43,6 @@ def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[ProviderServer]:
         yield server
 
 
-@pytest.fixture
-def store(tmp_path: Path) -> Iterator[MemoryStore]:
-    with MemoryStore(tmp_path / "memory.db") as store:
-        yield store
-
-
 @pytest.mark.parametrize("model", MODELS)
 @pytest.mark.parametrize("streamed", [False, True])
 def test_a_model_of_a_provider_calls_the_memory_tools(

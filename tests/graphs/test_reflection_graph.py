@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
-from pathlib import Path
 from threading import Barrier
 from typing import Any
 
@@ -34,12 +33,6 @@ from tests.stores.embedders import WordEmbeddings
 
 LENA = ("memories", "lena")
 JOB = {"namespace": list(LENA), "thread_id": "t1"}
-
-
-@pytest.fixture
-def store(tmp_path: Path) -> Iterator[MemoryStore]:
-    with MemoryStore(tmp_path / "memory.db") as store:
-        yield store
 
 
 def said(

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any, Literal
 
 import pytest
@@ -62,12 +61,6 @@ FAULTS: dict[str, Reply | None] = {
 }
 """What an extractor makes of each is tried in test_extraction_ollama.py."""
 EACH_FAULT = pytest.mark.parametrize("fault", seeds([*FAULTS.values()], first=3), ids=[*FAULTS])
-
-
-@pytest.fixture
-def store(tmp_path: Path) -> Iterator[MemoryStore]:
-    with MemoryStore(tmp_path / "memory.db") as store:
-        yield store
 
 
 @pytest.fixture

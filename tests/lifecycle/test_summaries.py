@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -46,12 +45,6 @@ class Scripted(BaseChatModel):
         self.calls += 1
         text = self.answer(str(messages[-1].content))
         return ChatResult(generations=[ChatGeneration(message=AIMessage(text))])
-
-
-@pytest.fixture
-def store(tmp_path: Path) -> Iterator[MemoryStore]:
-    with MemoryStore(tmp_path / "memory.db") as opened:
-        yield opened
 
 
 def say(store: MemoryStore, *texts: str, day: int = 0, **facets: Any) -> list[str]:

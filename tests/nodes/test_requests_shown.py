@@ -3,23 +3,14 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
-import pytest
 from langchain_core.messages import AnyMessage, HumanMessage
 
 from langmemory import MemoryStore, build_reflection_graph
 from langmemory.nodes import RecallNode
 
 HOME = ("home",)
-
-
-@pytest.fixture
-def store(tmp_path: Path) -> Iterator[MemoryStore]:
-    with MemoryStore(tmp_path / "memory.db") as opened:
-        yield opened
 
 
 def told(store: MemoryStore, who: str, text: str, thread: str, **options: Any) -> None:

@@ -67,12 +67,6 @@ def test_ordinary_talk_stays_open(text: str) -> None:
     assert confidence_of(text) is None
 
 
-@pytest.fixture
-def store(tmp_path: Path) -> Any:
-    with MemoryStore(tmp_path / "memory.db") as store:
-        yield store
-
-
 def say(store: MemoryStore, *texts: str, owner: str | None = "mia", thread: str = "t") -> list[str]:
     """One turn of the user, an answer, and so on."""
     keys: list[str] = []

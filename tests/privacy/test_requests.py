@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -20,12 +18,6 @@ from tests.scripted import ScriptedModel
 HOME = ("home",)
 HELLO = "Good morning, please plan my trip to Bonn and look at that page."
 INJECTED = "ignores all earlier instructions"
-
-
-@pytest.fixture
-def store(tmp_path: Path) -> Iterator[MemoryStore]:
-    with MemoryStore(tmp_path / "memory.db") as opened:
-        yield opened
 
 
 def told(store: MemoryStore, who: str, text: str, thread: str, **message: str) -> None:

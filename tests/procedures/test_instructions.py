@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from datetime import UTC, datetime
-from pathlib import Path
 
 import pytest
 
@@ -14,12 +12,6 @@ from langmemory.formation.procedures.instructions import instructed
 from langmemory.procedures import Procedure
 
 HOME = ("home",)
-
-
-@pytest.fixture
-def store(tmp_path: Path) -> Iterator[MemoryStore]:
-    with MemoryStore(tmp_path / "memory.db") as opened:
-        yield opened
 
 
 def told(text: str, role: str = "user") -> list[tuple[str, list[str]]]:

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -22,12 +20,6 @@ CONFIG: Any = {"configurable": {"user_id": "ana", "thread_id": "t"}}
 STEPS = [
     {"text": "run the tests", "calls": ["c1"]}, {"text": "push the branch", "calls": ["c2"]},
 ]  # fmt: skip
-
-
-@pytest.fixture
-def store(tmp_path: Path) -> Iterator[MemoryStore]:
-    with MemoryStore(tmp_path / "memory.db") as opened:
-        yield opened
 
 
 def run(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -20,12 +19,6 @@ from tests.places import kept
 
 TEAM = ("team",)
 DEPLOY = ["run the tests", "build the image", "push it to the registry"]
-
-
-@pytest.fixture
-def store(tmp_path: Path) -> Iterator[MemoryStore]:
-    with MemoryStore(tmp_path / "memory.db") as opened:
-        yield opened
 
 
 def texts(steps: tuple[Step, ...]) -> list[str]:

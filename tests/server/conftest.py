@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -14,13 +13,6 @@ if TYPE_CHECKING:
     from playwright.sync_api import Browser
 
     from tests.server.browsing import Tabs
-
-
-@pytest.fixture
-def store(tmp_path: Path) -> Iterator[MemoryStore]:
-    """An empty memory file."""
-    with MemoryStore(tmp_path / "memory.db") as opened:
-        yield opened
 
 
 @pytest.fixture

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -22,12 +21,6 @@ from langmemory.types import Namespace
 from tests.citing import twins
 from tests.stores.change_sets import NS, apply, fact, problems, year
 from tests.waiting import until_blocked
-
-
-@pytest.fixture
-def store(tmp_path: Path) -> Iterator[MemoryStore]:
-    with MemoryStore(tmp_path / "memory.db") as opened:
-        yield opened
 
 
 def keys(found: list[Any]) -> list[str]:

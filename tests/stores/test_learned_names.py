@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
-from pathlib import Path
 
 import pytest
 
@@ -14,12 +12,6 @@ from langmemory.stores.face import bound
 
 SHARED = ("memories", "team")
 SAID = datetime(2026, 2, 1, 12, tzinfo=UTC)
-
-
-@pytest.fixture
-def store(tmp_path: Path) -> Iterator[MemoryStore]:
-    with MemoryStore(tmp_path / "memory.db") as opened:
-        yield opened
 
 
 def listed(store: MemoryStore, *turns: tuple[str, str], role: str = "user") -> list[str]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 from tests.formation.retold import Line, line
@@ -191,409 +192,36 @@ def _made() -> Iterator[Retraction]:
 MADE = tuple(_made())
 
 
-def _case(name: str, known: Line, said: str, *lines: Line, **more: Any) -> Retraction:
-    return Retraction(name=name, known=known, said=said, lines=lines, **more)
-
-
-REX = "Lena has a dog called Rex. | Lena > has_pet > Rex"
 INITECH = "Lena works at Initech. | Lena > works_at > Initech"
 KIEL = "Lena lives in Kiel. | Lena > lives_in > Kiel"
 TOM = "Lena is married to Tom. | Lena > married_to > Tom"
-ENGAGED = "Lena is engaged to Tom. | Lena > engaged_to > Tom"
 BOSS = "Lena's boss is Petra. | Lena > reports_to > Petra"
 
-NATURAL = (
-    _case("died", REX, "My dog Rex died.", "Lena's dog Rex died. | Lena > has_pet > Rex"),
-    _case("died, of", REX, "Rex died of cancer.", "Rex died of cancer. | Rex > died_of > =cancer"),
-    _case("died, as a state", REX, "Rex is dead.", "Rex is dead. | Rex > status > =dead"),
-    _case(
-        "died, as an event",
-        REX,
-        "We had to put Rex down on Monday.",
-        line(
-            "Lena's dog Rex was put down on Monday. | Rex > was_put_down > =Monday",
-            kind="event",
-            time_words="on Monday",
-        ),
-    ),
-    _case(
-        "died, nothing claimed", REX, "Rex passed away last night.", "Rex passed away last night."
-    ),
-    _case(
-        "died, German",
-        REX,
-        "Rex ist gestern gestorben.",
-        line("Lenas Hund Rex ist gestern gestorben. | Rex > gestorben > =gestern", language="de"),
-    ),
-    _case(
-        "given away",
-        REX,
-        "We gave Rex away.",
-        "Lena gave away her dog Rex. | Lena > gave_away > Rex",
-    ),
-    _case(
-        "given away, flagged",
-        REX,
-        "We gave Rex to my aunt.",
-        line("Lena no longer has Rex; she gave him to her aunt. | Lena > has_pet > Rex", ends=True),
-    ),
-    _case(
-        "ran away",
-        REX,
-        "Rex ran away and never came back.",
-        line("Lena's dog Rex ran away. | Lena > has_pet > Rex", kind="event"),
-    ),
-    _case(
-        "divorced",
-        TOM,
-        "Tom and I got divorced.",
-        "Lena and Tom got divorced. | Lena > divorced_from > Tom",
-    ),
-    _case(
-        "divorced, flagged",
-        TOM,
-        "Tom and I got divorced.",
-        line("Lena and Tom got divorced. | Lena > married_to > Tom", ends=True),
-    ),
-    _case(
-        "divorced, not flagged",
-        TOM,
-        "Tom and I got divorced.",
-        line("Lena and Tom got divorced. | Lena > married_to > Tom", kind="event"),
-    ),
-    _case(
-        "separated",
-        TOM,
-        "Tom and I have separated.",
-        "Lena separated from Tom. | Lena > separated_from > Tom",
-    ),
-    _case(
-        "widowed",
-        TOM,
-        "My husband Tom died in May.",
-        line("Lena's husband Tom died in May. | Tom > died_on > =May", time_words="in May"),
-    ),
-    _case(
-        "status divorced",
-        TOM,
-        "I'm divorced now.",
-        "Lena is divorced now. | Lena > marital_status > =divorced",
-    ),
-    _case(
-        "wedding",
-        ENGAGED,
-        "We got married on Saturday!",
-        "Lena married Tom. | Lena > married_to > Tom",
-    ),
-    _case(
-        "wedding off",
-        ENGAGED,
-        "The wedding is off, Tom and I split up.",
-        line("Lena and Tom split up. | Lena > engaged_to > Tom", ends=True),
-    ),
-    _case(
-        "broke up",
-        "Lena is together with Tom. | Lena > partner_of > Tom",
-        "Tom and I broke up.",
-        "Lena broke up with Tom. | Lena > broke_up_with > Tom",
-    ),
-    _case(
-        "broke up, as claimed",
-        "Lena is together with Tom. | Lena > partner_of > Tom",
-        "Tom dumped me.",
-        line("Tom broke up with Lena. | Tom > partner_of > Lena", kind="event"),
-    ),
-    _case(
-        "left a job", INITECH, "I left Initech.", "Lena left Initech. | Lena > works_at > Initech"
-    ),
-    _case(
-        "quit",
-        INITECH,
-        "I quit my job at Initech.",
-        "Lena quit her job at Initech. | Lena > quit_job_at > Initech",
-    ),
-    _case(
-        "fired",
-        INITECH,
-        "Initech fired me.",
-        "Lena was fired by Initech. | Lena > fired_by > Initech",
-    ),
-    _case(
-        "laid off, flagged",
-        INITECH,
-        "I was laid off at Initech.",
-        line("Lena was laid off at Initech. | Lena > works_at > Initech", ends=True, kind="event"),
-    ),
-    _case(
-        "new job",
-        INITECH,
-        "I started a new job at Hooli.",
-        "Lena started a new job at Hooli. | Lena > works_at > Hooli",
-        also=(
-            BOSS,
-            "Lena works with Ralf. | Lena > colleague_of > Ralf",
-            "Lena is a nurse. | Lena > works_as > =nurse",
-        ),
-    ),
-    _case(
-        "new job, both told",
-        INITECH,
-        "I moved from Initech to Hooli.",
-        "Lena moved from Initech to Hooli. | Lena > works_at > Hooli | Lena > works_at > Initech",
-        also=(BOSS,),
-    ),
-    _case(
-        "new job, flagged for both",
-        INITECH,
-        "I left Initech for Hooli.",
-        line(
-            "Lena left Initech for Hooli. | Lena > works_at > Initech | Lena > works_at > Hooli",
-            ends=True,
-        ),
-        also=(BOSS,),
-    ),
-    _case(
-        "job lost",
-        INITECH,
-        "My contract at Initech has ended.",
-        "Lena's contract at Initech has ended. | Lena > works_at > Initech",
-        also=(BOSS,),
-    ),
-    _case(
-        "retired",
-        INITECH,
-        "I retired from Initech.",
-        "Lena retired from Initech. | Lena > retired_from > Initech",
-    ),
-    _case(
-        "moved",
-        KIEL,
-        "We moved to Lisbon last week.",
-        line(
-            "Lena moved to Lisbon last week. | Lena > moved_to > Lisbon",
-            time_words="last week",
-            kind="event",
-        ),
-    ),
-    _case(
-        "moved away",
-        KIEL,
-        "I moved away from Kiel.",
-        "Lena moved away from Kiel. | Lena > lives_in > Kiel",
-    ),
-    _case(
-        "moved, from and to",
-        KIEL,
-        "I moved from Kiel to Ulm.",
-        "Lena moved from Kiel to Ulm. | Lena > lives_in > Ulm | Lena > lives_in > Kiel",
-    ),
-    _case(
-        "corrected",
-        KIEL,
-        "It's Ulm, not Kiel.",
-        line("Lena lives in Ulm, not in Kiel. | Lena > lives_in > Ulm", corrects=True),
-    ),
-    _case(
-        "corrected without flag",
-        KIEL,
-        "It's Ulm, not Kiel.",
-        "Lena lives in Ulm, not in Kiel. | Lena > lives_in > Ulm",
-    ),
-    _case(
-        "corrected, both claimed",
-        KIEL,
-        "I live in Ulm, not in Kiel.",
-        line(
-            "Lena lives in Ulm, not Kiel. | Lena > lives_in > Ulm | Lena > lives_in > =not Kiel",
-            corrects=True,
-        ),
-    ),
-    _case(
-        "corrected of many",
-        "Lena is allergic to nuts. | Lena > allergic_to > =nuts",
-        "I'm allergic to milk, not nuts.",
-        line("Lena is allergic to milk, not nuts. | Lena > allergic_to > =milk", corrects=True),
-    ),
-    _case(
-        "corrected name",
-        REX,
-        "My dog is called Max, not Rex.",
-        line("Lena's dog is called Max, not Rex. | Lena > has_pet > Max", corrects=True),
-    ),
-    _case(
-        "instead",
-        "Lena drinks coffee. | Lena > drinks > =coffee",
-        "I drink tea instead of coffee now.",
-        "Lena drinks tea instead of coffee now. | Lena > drinks > =tea",
-    ),
-    _case(
-        "outgrown",
-        "Lena is allergic to nuts. | Lena > allergic_to > =nuts",
-        "I outgrew my nut allergy.",
-        line("Lena has outgrown her allergy to nuts. | Lena > allergic_to > =nuts", ends=True),
-    ),
-    _case(
-        "cured",
-        "Lena has asthma. | Lena > has_condition > =asthma",
-        "I'm cured of asthma.",
-        "Lena was cured of asthma. | Lena > has_condition > =asthma",
-    ),
-    _case(
-        "eats meat again",
-        "Lena is vegan. | Lena > diet > =vegan",
-        "I eat meat again.",
-        "Lena eats meat again. | Lena > diet > =meat eater",
-    ),
-    _case(
-        "gave up",
-        "Lena smokes. | Lena > smokes > =cigarettes",
-        "I quit smoking.",
-        line("Lena quit smoking cigarettes. | Lena > smokes > =cigarettes", kind="event"),
-    ),
-    _case(
-        "sold",
-        "Lena drives a Golf. | Lena > has_vehicle > Golf",
-        "I sold the Golf.",
-        "Lena sold her Golf. | Lena > sold > Golf",
-    ),
-    _case(
-        "sold, as claimed",
-        "Lena drives a Golf. | Lena > has_vehicle > Golf",
-        "I sold the Golf.",
-        line("Lena sold her Golf. | Lena > has_vehicle > Golf", kind="event"),
-    ),
-    _case(
-        "another phone",
-        "Lena has a Pixel 8. | Lena > has_phone > Pixel 8",
-        "I switched to an iPhone 15.",
-        "Lena switched to an iPhone 15. | Lena > has_phone > iPhone 15",
-    ),
-    _case(
-        "cancelled",
-        "Lena subscribes to Netflix. | Lena > subscribes_to > Netflix",
-        "I cancelled Netflix.",
-        "Lena cancelled Netflix. | Lena > subscribes_to > Netflix",
-    ),
-    _case(
-        "unsubscribed",
-        "Lena subscribes to Netflix. | Lena > subscribes_to > Netflix",
-        "I'm done with Netflix.",
-        line("Lena is done with Netflix. | Lena > subscribes_to > Netflix", ends=True),
-    ),
-    _case(
-        "dropped out",
-        "Lena studies at Ulm University. | Lena > studies_at > Ulm University",
-        "I dropped out of Ulm University.",
-        "Lena dropped out of Ulm University. | Lena > studies_at > Ulm University",
-    ),
-    _case(
-        "graduated",
-        "Lena studies at Ulm University. | Lena > studies_at > Ulm University",
-        "I graduated from Ulm University.",
-        "Lena graduated from Ulm University. | Lena > graduated_from > Ulm University",
-    ),
-    _case(
-        "fell out",
-        "Lena is friends with Ida. | Lena > friend_of > Ida",
-        "Ida and I are not friends anymore.",
-        "Lena and Ida are not friends anymore. | Lena > friend_of > Ida",
-    ),
-    _case(
-        "left a club",
-        "Lena belongs to the Rowing Club. | Lena > member_of > Rowing Club",
-        "I left the Rowing Club.",
-        "Lena left the Rowing Club. | Lena > member_of > Rowing Club",
-    ),
-    _case(
-        "plan off",
-        "Lena plans to move to Oslo. | Lena > planned_lives_in > Oslo",
-        "The move to Oslo is off.",
-        "Lena's move to Oslo is off. | Lena > lives_in > Oslo",
-    ),
-    _case(
-        "plan off, as a plan",
-        "Lena plans to move to Oslo. | Lena > planned_lives_in > Oslo",
-        "I'm not moving to Oslo after all.",
-        line(
-            "Lena no longer plans to move to Oslo. | Lena > lives_in > Oslo", kind="plan", ends=True
-        ),
-    ),
-    _case(
-        "plan off, decided",
-        "Lena plans to move to Oslo. | Lena > planned_lives_in > Oslo",
-        "I decided against moving to Oslo.",
-        "Lena decided against moving to Oslo. | Lena > lives_in > Oslo",
-    ),
-    _case(
-        "trip off",
-        "Lena plans a trip to Peru. | Lena > plans > =a trip to Peru",
-        "We called off the trip to Peru.",
-        line("Lena called off the trip to Peru. | Lena > plans > =a trip to Peru", kind="plan"),
-    ),
-    _case(
-        "taste turned",
-        "Lena likes jazz. | Lena > likes > =jazz",
-        "I hate jazz now.",
-        "Lena hates jazz now. | Lena > dislikes > =jazz",
-    ),
-    _case(
-        "German",
-        KIEL,
-        "Ich wohne nicht mehr in Kiel.",
-        line("Lena wohnt nicht mehr in Kiel. | Lena > wohnt in > Kiel", language="de"),
-    ),
-    _case(
-        "German, denied",
-        KIEL,
-        "Ich wohne gar nicht in Kiel.",
-        line("Lena wohnt nicht in Kiel. | Lena > wohnt in > Kiel", language="de", corrects=True),
-    ),
-    _case(
-        "Spanish",
-        INITECH,
-        "Ya no trabajo en Initech.",
-        line("Lena ya no trabaja en Initech. | Lena > trabaja en > Initech", language="es"),
-    ),
-    _case(
-        "again",
-        line("Lena no longer works at Initech. | Lena > works_at > Initech", ends=True),
-        "I'm back at Initech.",
-        "Lena works at Initech again. | Lena > works_at > Initech",
-    ),
-    _case(
-        "own dog",
-        REX,
-        "I don't have a dog anymore.",
-        line("Lena does not have a dog anymore. | Lena > has_pet > =dog", ends=True),
-    ),
-    _case(
-        "no job",
-        INITECH,
-        "I'm unemployed since Monday.",
-        line(
-            "Lena no longer works at Initech and is unemployed. | Lena > works_at > Initech",
-            ends=True,
-        ),
-    ),
-    _case(
-        "without a claim",
-        INITECH,
-        "I don't work at Initech anymore.",
-        line("Lena does not work at Initech anymore.", ends=True),
-    ),
-    _case(
-        "holds denied",
-        "Lena is allergic to nuts. | Lena > allergic_to > =nuts",
-        "I'm not allergic to nuts.",
-        line("Lena is not allergic to nuts. | Lena > allergic_to > =nuts", holds="denied"),
-    ),
-    _case(
-        "another address",
-        "Lena lives at Elm Street 4. | Lena > address > =Elm Street 4",
-        "My new address is Oak Lane 2.",
-        "Lena's new address is Oak Lane 2. | Lena > address > =Oak Lane 2",
-    ),
-)
+
+def _told_with(text: str) -> Line:
+    """Return a line of an answer, whose flags stand in braces at its end."""
+    words, brace, flags = text.removesuffix("}").partition(" {")
+    if not brace:
+        return text
+    given = (flag.partition("=") for flag in flags.split(", "))
+    return line(words, **{name: value or True for name, _, value in given})
+
+
+def _natural(block: str) -> Retraction:
+    head, said, *rest = block.strip().splitlines()
+    name, known = head[1:].split("] ", 1)
+
+    def marked(mark: str) -> tuple[Line, ...]:
+        return tuple(_told_with(one.removeprefix(mark)) for one in rest if one.startswith(mark))
+
+    return Retraction(
+        name=name, known=_told_with(known), said=said, lines=marked("  "), beside=marked("beside: "),
+        also=marked("also: "),
+    )  # fmt: skip
+
+
+_BLOCKS = Path(__file__).with_name("natural.txt").read_text("utf-8").split("\n\n")
+NATURAL = tuple(_natural(block) for block in _BLOCKS if not block.startswith("#"))
 """Told as people tell it, answered as small models do."""
 
 
