@@ -56,10 +56,10 @@ class Binding:
 
     @classmethod
     def of_json(cls, text: str) -> Self:
-        told = json.loads(text)
-        stamp = told.pop("stamp")
+        value = json.loads(text)
+        stamp = value.pop("stamp")
         return cls(
-            **{**told, "namespace": tuple(told["namespace"])},
+            **{**value, "namespace": tuple(value["namespace"])},
             stamp=None if stamp is None else (stamp[0], stamp[1], stamp[2]),
         )
 

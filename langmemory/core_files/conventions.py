@@ -146,14 +146,14 @@ def _labelled(path: Path, place: Path, house: Path) -> FoundFile:
 def _with_unique_labels(files: Sequence[FoundFile]) -> list[FoundFile]:
     """Return files with a label for each."""
     taken: set[str] = set()
-    told = []
+    labelled = []
     for one in files:
         label, number = one.label, 2
         while label in taken:
             label, number = f"{one.label}-{number}", number + 1
         taken.add(label)
-        told.append(replace(one, label=label))
-    return told
+        labelled.append(replace(one, label=label))
+    return labelled
 
 
 def _claude(place: Path) -> Iterator[Path]:

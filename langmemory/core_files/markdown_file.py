@@ -201,13 +201,13 @@ def _rendered(raw: str, text: str) -> str:
     old = [one for one in _LINE.findall(inner) if one]
     bare = [_END.sub("", one) for one in old]
     new = text.split("\n")
-    told: list[str] = []
+    lines: list[str] = []
     for kind, start, end, first, last in SequenceMatcher(None, bare, new, False).get_opcodes():
         if kind == "equal":
-            told += [one if _END.search(one) else one + usual for one in old[start:end]]
+            lines += [one if _END.search(one) else one + usual for one in old[start:end]]
         else:
-            told += [one + usual for one in new[first:last]]
-    joined = "".join(told)
+            lines += [one + usual for one in new[first:last]]
+    joined = "".join(lines)
     ended = next((one for one in ("\r\n", "\r", "\n") if joined.endswith(one)), "")
     return mark + lead + joined[: len(joined) - len(ended)] + tail
 

@@ -73,7 +73,7 @@ def described(root: Path) -> DiscoveredProject:
     """Return the name and description that the files of a folder give; else its own name."""
     problems: list[str] = []
     there = tuple(mark for mark in MARKS if (root / mark).exists())
-    told = [
+    candidates = [
         _name_and_description(
             _toml(root / "pyproject.toml", problems), ("project",), ("tool", "poetry")
         ),
@@ -82,8 +82,10 @@ def described(root: Path) -> DiscoveredProject:
         _name_and_description(_json(root / "composer.json", problems), ()),
         (_go_name(root, problems), ""),
     ]
-    name = next((name for name, _ in told if name), "") or root.resolve().name
-    description = next((said for _, said in told if said), "") or _first_paragraph(root, problems)
+    name = next((name for name, _ in candidates if name), "") or root.resolve().name
+    description = next((text for _, text in candidates if text), "") or _first_paragraph(
+        root, problems
+    )
     return DiscoveredProject(
         root=str(root.resolve()),
         name=_line(name, NAME_CHARACTERS),

@@ -34,18 +34,18 @@ def links_in(text: str) -> dict[str, list[str]]:
     found = FRONT_MATTER.match(text)
     if found is None:
         return {}
-    said = found[1] or ""
-    relations = [one for one in get_args(LinkRelation) if one in said]
+    front_matter = found[1] or ""
+    relations = [one for one in get_args(LinkRelation) if one in front_matter]
     if not relations:
         return {}
-    if len(said) > MOST_CHARACTERS:
+    if len(front_matter) > MOST_CHARACTERS:
         raise FrontMatterError(
-            f"it has {len(said):,} characters; {MOST_CHARACTERS:,} at most are read"
+            f"it has {len(front_matter):,} characters; {MOST_CHARACTERS:,} at most are read"
         )
     import yaml  # few documents have links
 
     try:
-        loaded = yaml.safe_load(said)
+        loaded = yaml.safe_load(front_matter)
     except yaml.YAMLError as error:
         where = getattr(error, "problem_mark", None)
         line = f" in line {where.line + 2}" if where is not None else ""

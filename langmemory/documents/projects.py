@@ -269,13 +269,15 @@ class Projects:
         wanted = {(project.root, one) for one in project.patterns or ("",)}
         followed = documents.sources(project.namespace)
         before = [one for one in followed if not one.root.startswith(CLIENT)]
-        kept = {(one.root, one.pattern) for one in before if one.ignore == project.ignore} & wanted
-        for root, pattern in sorted(wanted - kept):
+        unchanged = {
+            (one.root, one.pattern) for one in before if one.ignore == project.ignore
+        } & wanted
+        for root, pattern in sorted(wanted - unchanged):
             done += documents.follow(
                 root, pattern, project.namespace, ignore=project.ignore, progress=progress,
                 dry_run=dry_run,
             )  # fmt: skip
-        if kept:
+        if unchanged:
             done += documents.refresh(project.namespace, progress=progress, dry_run=dry_run)
         for source in before:
             if (source.root, source.pattern) not in wanted:

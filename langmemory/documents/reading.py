@@ -88,8 +88,8 @@ class Reading:
             writer.remove(one)
         writer.done.failed.update(failed)
         if not writer.dry_run and (there or known or source.failed):
-            kept = dict(sorted(failed.items())[:MOST_FAILED])
-            self.index.remember(replace(source, failed=kept))
+            listed = dict(sorted(failed.items())[:MOST_FAILED])
+            self.index.remember(replace(source, failed=listed))
         return len(there)
 
     def read_files(self, paths: Sequence[Path]) -> None:

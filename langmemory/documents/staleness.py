@@ -220,5 +220,5 @@ def _committed(root: Path, wanted: set[str]) -> dict[str, datetime]:
 
 def _git(root: Path, *arguments: str) -> str | None:
     """Return what git says; None where there is none, or the folder is not in a repository."""
-    said = git.answer(root, *arguments)
-    return None if said is None else said.decode("utf-8", "replace")
+    output = git.answer(root, *arguments)
+    return None if output is None else output.decode("utf-8", "replace")

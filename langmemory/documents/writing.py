@@ -109,15 +109,15 @@ class Writer:
             path=path, root=root, title="", sha256=content.sha256, bytes=len(content.data), chunks=0,
             read_at=datetime.min,
         )  # fmt: skip
-        told = self.done.added if known is None else self.done.changed
-        self._write(document, content, known, converted, note=partial(told.append, path))
+        paths = self.done.added if known is None else self.done.changed
+        self._write(document, content, known, converted, note=partial(paths.append, path))
 
     def move(self, known: StoredDocument, root: str, path: str, content: Content) -> None:
         """Write a document that is elsewhere: what is known of its chunks stays."""
         document, before = replace(known.document, root=root, path=path), known.document
         old = before.path if before.root == root else f"{before.root}/{before.path}"
-        told = partial(self.done.moved.__setitem__, path, old)
-        self._write(document, content, known, convert(content.data, path), note=told)
+        note = partial(self.done.moved.__setitem__, path, old)
+        self._write(document, content, known, convert(content.data, path), note=note)
 
     def remove(self, known: StoredDocument) -> None:
         """Take a document out."""

@@ -59,9 +59,9 @@ def _read_states(
         configurable = (config or {}).get("configurable")
         reader.check(where, "configurable", configurable, dict, "an object with thread_id")
         thread = _thread_id(state) or default_thread
-        said: Counter[str] = Counter()
+        occurrences: Counter[str] = Counter()
         for position, message in enumerate(messages):
-            identity = (thread, _identity(message, said))
+            identity = (thread, _identity(message, occurrences))
             if identity not in seen:
                 seen.add(identity)
                 place = f"{where}, message {position + 1}"
@@ -78,15 +78,15 @@ def _message(
         yield reader.dumped(where, message, thread=thread, at=at)
 
 
-def _identity(message: Any, said: Counter[str]) -> object:
+def _identity(message: Any, occurrences: Counter[str]) -> object:
     """Return the identity of a message from state to state: its id, else who says what, and how often
     that was ``said`` before it in its state, which is counted."""
     fields: Mapping[str, Any] = fields_of(message) if isinstance(message, dict) else {}
     if fields.get("id"):
         return fields["id"]
     words = repr([fields.get(name) for name in ("role", "type", "content")])
-    said[words] += 1
-    return words, said[words]
+    occurrences[words] += 1
+    return words, occurrences[words]
 
 
 def _checkpoint(state: dict[str, Any]) -> dict[str, Any]:

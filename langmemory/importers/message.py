@@ -52,8 +52,8 @@ class ImportedMessage:
     def spoken(self) -> bool:
         """Whether somebody said something: not a system prompt, a tool result, an empty text or
         what a program put among the messages."""
-        said = self.role in ("user", "assistant") and bool(self.content.strip())
-        return said and not self.injected
+        is_speech = self.role in ("user", "assistant") and bool(self.content.strip())
+        return is_speech and not self.injected
 
 
 @dataclass(kw_only=True, slots=True)
@@ -154,10 +154,10 @@ def fields_of(message: Mapping[str, Any]) -> Mapping[str, Any]:
 def _kept_time(fields: Mapping[str, Any]) -> datetime | None:
     """The time an application keeps where `MemoryStore.remember` reads it. What cannot be read as one
     there is something else's."""
-    kept = fields.get("additional_kwargs")
-    if not isinstance(kept, dict):
+    kwargs = fields.get("additional_kwargs")
+    if not isinstance(kwargs, dict):
         return None
-    return moment(kept.get("at") or kept.get("timestamp"), or_seconds=True)
+    return moment(kwargs.get("at") or kwargs.get("timestamp"), or_seconds=True)
 
 
 def _role(message_type: object) -> object:

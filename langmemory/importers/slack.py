@@ -94,10 +94,10 @@ def _plain(text: object, people: Mapping[str, str]) -> object:
     if not isinstance(text, str):
         return text
 
-    def told(match: re.Match[str]) -> str:
+    def replacement(match: re.Match[str]) -> str:
         kind, target, label = match.groups()
         if kind == "@":
             return f"@{people.get(target) or label or target}"
         return f"{kind.replace('!', '@')}{label or target}" if kind else label or target
 
-    return html.unescape(_LINK.sub(told, text))
+    return html.unescape(_LINK.sub(replacement, text))

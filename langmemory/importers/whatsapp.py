@@ -76,8 +76,8 @@ def read_whatsapp(file: BinaryIO) -> Iterator[ImportedMessage]:
             continue
         if begun is not None:
             yield _message(reader, known, *begun, more, order, thread)
-        _, _, said = line.partition(": ")
-        begun, more = (number, match, _SPACES.sub(" ", said).startswith(_SYSTEM)), []
+        _, _, content = line.partition(": ")
+        begun, more = (number, match, _SPACES.sub(" ", content).startswith(_SYSTEM)), []
     if begun is not None:
         yield _message(reader, known, *begun, more, order, thread)
 
@@ -96,18 +96,18 @@ def _message(
     if not colon:
         name, colon, text = head["rest"].partition("：")
     spoken = bool(colon) and not _NO_NAME.search(name) and not by_system
-    said = _without_marks("\n".join([text, *more]).strip()) if spoken else ""
+    content = _without_marks("\n".join([text, *more]).strip()) if spoken else ""
     where, at = f"line {number}", _time(reader, f"line {number}", head, order)
     # An export has the newest messages alone, so that the next one begins elsewhere: a message is known by
     # its words, not by its place.
-    told = f"{at.isoformat()} {name} {said}"
-    known[told] += 1
+    identity = f"{at.isoformat()} {name} {content}"
+    known[identity] += 1
     return reader.message(
         where=where,
         role="user" if spoken else "system",
-        content=said,
+        content=content,
         thread=thread,
-        id=stable_id(thread, known[told], "user", told),
+        id=stable_id(thread, known[identity], "user", identity),
         at=at,
         name=name.strip() if spoken else None,
     )

@@ -98,22 +98,22 @@ def read_history(root: Path, name: str, known: set[bytes] | None = None) -> GitH
     Raises:
         ImportFormatError: git is not there, or cannot read it.
     """
-    told = GitHistory(name=name)
+    history = GitHistory(name=name)
     cut = cut_off(root)
-    told.shallow = bool(cut)
+    history.shallow = bool(cut)
     work: dict[str, dict[str, _Work]] = defaultdict(lambda: defaultdict(_Work))
     people: dict[str, _Work] = defaultdict(_Work)
-    found, subjects = list[Commit](), Subjects()
+    decisions, subjects = list[Commit](), Subjects()
     known = set() if known is None else known
     own = set[bytes]()
     for commit in commits(root):
         if (id := bytes.fromhex(commit.id)) in known:
-            told.copies += 1
+            history.copies += 1
             continue
         own.add(id)
-        told.commits += 1
-        if commit.id not in told.reverted:  # newest first, so that what is reverted again counts
-            told.reverted |= dict.fromkeys(_REVERTS.findall(commit.message), commit.at)
+        history.commits += 1
+        if commit.id not in history.reverted:  # newest first, so that what is reverted again counts
+            history.reverted |= dict.fromkeys(_REVERTS.findall(commit.message), commit.at)
         if commit.author.endswith("[bot]"):
             continue
         people[commit.author].add(commit)
@@ -124,22 +124,24 @@ def read_history(root: Path, name: str, known: set[bytes] | None = None) -> GitH
             subjects.add(commit.subject, areas)
         for area in areas:
             work[area][commit.author].add(commit)
-        if len(found) < MOST_DECISIONS and says_why(message := _without_trailers(commit.message)):
-            found.append(replace(commit, message=message))
+        if len(decisions) < MOST_DECISIONS and says_why(
+            message := _without_trailers(commit.message)
+        ):
+            decisions.append(replace(commit, message=message))
     known |= own  # all of it was read
-    told.decisions = found[::-1]
-    told.people = dict(people)
+    history.decisions = decisions[::-1]
+    history.people = dict(people)
     busy = Counter({area: sum(one.commits for one in by.values()) for area, by in work.items()})
     alike = {area.partition("/")[0] for area, number in busy.items() if "/" in area
              and number == busy[area.partition("/")[0]]}  # fmt: skip
-    told.areas = {
+    history.areas = {
         area: dict(work[area])
         for area, number in busy.most_common(MOST_AREAS)
         if number >= FEWEST_COMMITS and area not in alike
     }
-    told.called = names({area: busy[area] for area in told.areas})
-    told.about = {area: subjects.telling(area, told.called[area]) for area in told.areas}
-    return told
+    history.called = names({area: busy[area] for area in history.areas})
+    history.about = {area: subjects.telling(area, history.called[area]) for area in history.areas}
+    return history
 
 
 def _areas(path: str) -> Iterator[str]:
@@ -233,9 +235,9 @@ def _work_facts(history: GitHistory) -> Iterator[tuple[str, str, _Work]]:
         so = f" So {'does' if len(others) == 1 else 'do'} {', '.join(named)}." if named else ""
         # It begins as the question does, has the folder's name twice, and few words that all such facts
         # have: recall orders by time what it takes for versions of one. See decision 054.
-        told = [", ".join(history.about[area]), counted(most.commits, "commit")]
+        details = [", ".join(history.about[area]), counted(most.commits, "commit")]
         where = f"the {history.called[area]} ({history.name}/{area})"
-        text = f"{who} works on {where}: {'; '.join(filter(None, told))}.{so}"
+        text = f"{who} works on {where}: {'; '.join(filter(None, details))}.{so}"
         newest = max(by.values(), key=lambda one: one.last or most.last or datetime.max)
         yield f"{history.thread}/area/{area}", text, newest
     for who, work in sorted(history.people.items()):
@@ -251,13 +253,13 @@ def _work_facts(history: GitHistory) -> Iterator[tuple[str, str, _Work]]:
 
 def _disjoint(areas: Iterable[str], most: int = 5) -> list[str]:
     """Return the first areas of which none is within another."""
-    told: list[str] = []
+    chosen: list[str] = []
     for area in areas:
-        if len(told) < most and not any(
-            area.startswith(f"{one}/") or one.startswith(f"{area}/") for one in told
+        if len(chosen) < most and not any(
+            area.startswith(f"{one}/") or one.startswith(f"{area}/") for one in chosen
         ):
-            told.append(area)
-    return told
+            chosen.append(area)
+    return chosen
 
 
 def _summary(work: _Work) -> str:

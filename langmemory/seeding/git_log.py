@@ -35,8 +35,8 @@ class Commit:
 
 def tracked(root: Path) -> frozenset[str]:
     """Return the paths of the files that a repository has, relative to it; none where git is not there."""
-    said = git.answer(root, "ls-files", "-z")
-    return frozenset((said or b"").decode("utf-8", "replace").split("\0")) - {""}
+    output = git.answer(root, "ls-files", "-z")
+    return frozenset((output or b"").decode("utf-8", "replace").split("\0")) - {""}
 
 
 def cut_off(root: Path) -> frozenset[str]:
@@ -53,9 +53,9 @@ def cut_off(root: Path) -> frozenset[str]:
 def _people(root: Path) -> dict[tuple[str, str], str]:
     """Return what authors are called who use several names with one address, by name and address: where one
     of these is a full name, ``anna`` is Anna Schmidt."""
-    said = git.answer(root, "log", "--no-merges", "--format=%aN%x1f%aE") or b""
+    output = git.answer(root, "log", "--no-merges", "--format=%aN%x1f%aE") or b""
     by_address: dict[str, Counter[str]] = defaultdict(Counter)
-    for line in said.decode("utf-8", "replace").splitlines():
+    for line in output.decode("utf-8", "replace").splitlines():
         name, _, address = line.partition(_FIELD)
         by_address[address.casefold()][name] += 1
     found: dict[tuple[str, str], str] = {}
@@ -90,9 +90,9 @@ def commits(root: Path) -> Iterator[Commit]:
             assert process.stdout is not None
             yield from _read(process.stdout, people)
         errors.seek(0)
-        said = errors.read().decode("utf-8", "replace").strip()
-    if process.returncode and "does not have any commits" not in said:
-        why = " ".join(said.split()) if said else "no reason given"
+        message = errors.read().decode("utf-8", "replace").strip()
+    if process.returncode and "does not have any commits" not in message:
+        why = " ".join(message.split()) if message else "no reason given"
         raise ImportFormatError(f"{root}: git log failed: {why}")
 
 

@@ -57,11 +57,11 @@ def notes_of(path: Path) -> list[dict[str, Any]]:
     if is_memory_page(text):
         return []  # langmemory wrote it from what it knows
     at = _day_in(path.name) or datetime.fromtimestamp(content.stamp.modified_ns / 1e9, UTC)
-    notes, said = [], Counter[tuple[datetime | None, str]]()
-    for day, told in _paragraphs(_COMMENT.sub("", FRONT_MATTER.sub("", text))):
-        said[day, told] += 1
-        id = stable_id(f"{day or ''}", said[day, told], "user", told)
-        notes.append({"role": "user", "content": told, "id": id, "at": day or at})
+    notes, occurrences = [], Counter[tuple[datetime | None, str]]()
+    for day, note in _paragraphs(_COMMENT.sub("", FRONT_MATTER.sub("", text))):
+        occurrences[day, note] += 1
+        id = stable_id(f"{day or ''}", occurrences[day, note], "user", note)
+        notes.append({"role": "user", "content": note, "id": id, "at": day or at})
     return notes
 
 
@@ -79,11 +79,11 @@ def _paragraphs(text: str) -> Iterator[tuple[datetime | None, str]]:
     heading, fence = "", ""
 
     def finished() -> Iterator[tuple[datetime | None, str]]:
-        told = " ".join(" ".join(lines).split())
-        if told:
+        text = " ".join(" ".join(lines).split())
+        if text:
             # A name as a heading is who the lines below are about.
-            subject = "" if not heading or heading.casefold() in told.casefold() else f"{heading}: "
-            for part in textwrap.wrap(f"{subject}{told}", LONGEST):
+            subject = "" if not heading or heading.casefold() in text.casefold() else f"{heading}: "
+            for part in textwrap.wrap(f"{subject}{text}", LONGEST):
                 yield day, part
         lines.clear()
 

@@ -163,11 +163,11 @@ class _Run:
         history = source.history
         assert history is not None
         # As `remember` does: a fact is made of the same words.
-        told = [
+        decisions = [
             replace(one, message=redacted(one.message, self.store.redactor).text)
             for one in history.decisions
         ]
-        history = replace(history, decisions=told)
+        history = replace(history, decisions=decisions)
         self._remember(list(history.turns()), history.thread)
         known = self._values(git_history.keys(history))
         changes = [

@@ -57,11 +57,11 @@ class Subjects:
             and word not in known
             and (lift := count / self._of[area] * self._commits / self._all[word]) >= LEAST_LIFT
         }
-        told: list[str] = []
+        chosen: list[str] = []
         for word in sorted(scored, key=lambda word: (-scored[word], word)):
-            if not any(word.startswith(one) or one.startswith(word) for one in told):
-                told.append(word)
-        return told[:MOST_WORDS]
+            if not any(word.startswith(one) or one.startswith(word) for one in chosen):
+                chosen.append(word)
+        return chosen[:MOST_WORDS]
 
 
 def names(areas: Mapping[str, int]) -> dict[str, str]:
@@ -71,11 +71,11 @@ def names(areas: Mapping[str, int]) -> dict[str, str]:
     Args:
         areas: How many commits each has.
     """
-    found: dict[str, str] = {}
+    names_by_area: dict[str, str] = {}
     for area in sorted(areas, key=lambda one: (-areas[one], one)):
         short = _readable_name(area.rsplit("/", 1)[-1])
-        found[area] = short if short not in found.values() else _readable_name(area)
-    return found
+        names_by_area[area] = short if short not in names_by_area.values() else _readable_name(area)
+    return names_by_area
 
 
 def _readable_name(path: str) -> str:

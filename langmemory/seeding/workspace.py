@@ -93,7 +93,7 @@ def plan_seed(
         )
     plan = SeedPlan(root=place.resolve())
     repositories = list(_repositories(plan.root))
-    kept = {
+    tracked_files = {
         name if one == "." else f"{one}/{name}"
         for one in repositories
         for name in tracked(plan.root / one)
@@ -116,7 +116,7 @@ def plan_seed(
         progress(name)
         if format == "export":
             plan.left_out[name] = "an export of langmemory: `langmemory import` restores it"
-        elif name in kept:
+        elif name in tracked_files:
             plan.left_out[name] = "a repository keeps it, so it is no export of somebody's chats"
         elif format == "slack":
             slack[str(PurePosixPath(name).parent.parent)].append(name)
@@ -177,13 +177,13 @@ def _add_conversation(plan: SeedPlan, name: str, format: Format, paths: tuple[st
     for path in paths:
         try:
             with (plan.root / path).open("rb") as file:
-                said = sum(one.spoken for one in read_messages(file, format))
+                messages = sum(one.spoken for one in read_messages(file, format))
         except (ImportFormatError, OSError) as error:
             # Many a program's file has messages, and is no conversation.
-            told = plan.left_out if format in ("langgraph", "messages") else plan.failed
-            told[path] = files.reason(error)
+            reasons = plan.left_out if format in ("langgraph", "messages") else plan.failed
+            reasons[path] = files.reason(error)
             continue
-        count += said
+        count += messages
         good.append(path)
     if count:
         plan.sources.append(

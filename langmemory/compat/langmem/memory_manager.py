@@ -118,11 +118,11 @@ class MemoryManager(Runnable[Any, list[ExtractedMemory]]):
             if not (changes.written or changes.removed):
                 break
         outside = [one.id for one in given if one.id in removed]
-        kept = [one for one in given if one.id in known and one.id not in written]
+        untouched = [one for one in given if one.id in known and one.id not in written]
         return [
             *(ExtractedMemory(id, content) for id, content in written.items()),
             *(ExtractedMemory(id, RemoveDoc(json_doc_id=id)) for id in outside),
-            *(ExtractedMemory(one.id, one.content) for one in kept),
+            *(ExtractedMemory(one.id, one.content) for one in untouched),
         ]
 
     def _known(self, existing: Sequence[Any]) -> list[ExistingMemory]:

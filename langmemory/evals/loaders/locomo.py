@@ -42,9 +42,9 @@ def load_locomo(path: Path) -> Corpus:
     questions: list[Question] = []
     for number, sample in enumerate(samples(path), start=1):
         try:
-            kept = _from_published(sample) if "qa" in sample else sample
-            conversations.append(_conversation(kept))
-            questions.extend(_questions(kept["questions"], conversations[-1]))
+            normalised = _from_published(sample) if "qa" in sample else sample
+            conversations.append(_conversation(normalised))
+            questions.extend(_questions(normalised["questions"], conversations[-1]))
         except (KeyError, TypeError, ValueError, AttributeError) as error:
             raise ImportFormatError(
                 f"{path.name}: conversation {number} is not LoCoMo-shaped: {error!r}"
@@ -61,15 +61,19 @@ def load_locomo(path: Path) -> Corpus:
 
 def _from_published(sample: Mapping[str, Any]) -> Mapping[str, Any]:
     """A published sample in the shape that is kept here."""
-    said, notes = sample["conversation"], sample.get("observation") or {}
-    numbers = sorted(int(name[1]) for key in said if (name := re.fullmatch(r"session_(\d+)", key)))
+    conversation, notes = sample["conversation"], sample.get("observation") or {}
+    numbers = sorted(
+        int(name[1]) for key in conversation if (name := re.fullmatch(r"session_(\d+)", key))
+    )
     return {
         "conversation": sample["sample_id"],
         "sessions": [
             {
                 "session": number,
-                "date_time": said.get(f"session_{number}_date_time"),
-                "turns": [_published_turn(turn) for turn in said[f"session_{number}"] or ()],
+                "date_time": conversation.get(f"session_{number}_date_time"),
+                "turns": [
+                    _published_turn(turn) for turn in conversation[f"session_{number}"] or ()
+                ],
                 "observations": notes.get(f"session_{number}_observation"),
             }
             for number in numbers

@@ -78,10 +78,10 @@ class _History:
     def conversation(self, shared: dict[tuple[Turn, ...], tuple[Turn, ...]]) -> Conversation:
         """Its sessions in order of time, as far as that is known."""
         sessions = []
-        for name, at, said in self._sessions:
+        for name, at, session in self._sessions:
             turns = tuple(
                 Turn(id=f"{name}_{number}", speaker=turn["role"], text=turn["content"])
-                for number, turn in enumerate(said, start=1)
+                for number, turn in enumerate(session, start=1)
             )
             sessions.append(Session(id=name, at=at, turns=shared.setdefault(turns, turns)))
         if all(session.at for session in sessions):
@@ -101,8 +101,8 @@ class _History:
             evidence=MappingProxyType(
                 {
                     f"{name}_{number}": 1.0
-                    for name, _, said in self._sessions
-                    for number, turn in enumerate(said, start=1)
+                    for name, _, session in self._sessions
+                    for number, turn in enumerate(session, start=1)
                     if turn.get("has_answer")
                 }
             ),

@@ -48,13 +48,15 @@ def grant_of(claims: Mapping[str, Any], settings: OAuthSettings) -> Grant:
 
 def _scope(claims: Mapping[str, Any]) -> TokenScope | None:
     """Return the highest scope; issuers write them into ``scope`` (RFC 9068) or ``scp``."""
-    held: set[str] = set()
+    token_scopes: set[str] = set()
     for name in ("scope", "scp"):
         given = claims.get(name, ())
-        held |= {one for one in given.split() if one} if isinstance(given, str) else set()
-        held |= {one for one in given if isinstance(one, str)} if isinstance(given, list) else set()
-    found = [one for one, name in SCOPES.items() if name in held]
-    return max(found, key=lambda one: RANK[one], default=None)
+        token_scopes |= {one for one in given.split() if one} if isinstance(given, str) else set()
+        token_scopes |= (
+            {one for one in given if isinstance(one, str)} if isinstance(given, list) else set()
+        )
+    known = [one for one, name in SCOPES.items() if name in token_scopes]
+    return max(known, key=lambda one: RANK[one], default=None)
 
 
 def _namespace(template: str, claims: Mapping[str, Any]) -> Namespace:

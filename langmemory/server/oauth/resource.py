@@ -99,6 +99,6 @@ class ProtectedResource:
         )
 
     def _challenge(self, **fields: str | None) -> dict[str, str]:
-        said = {"realm": "langmemory", "resource_metadata": self.metadata_url, **fields}
-        pairs = ", ".join(f'{name}="{value}"' for name, value in said.items() if value)
+        parameters = {"realm": "langmemory", "resource_metadata": self.metadata_url, **fields}
+        pairs = ", ".join(f'{name}="{value}"' for name, value in parameters.items() if value)
         return {"WWW-Authenticate": f"Bearer {pairs}"}
