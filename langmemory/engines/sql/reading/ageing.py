@@ -31,12 +31,19 @@ _WITHIN: Final = "i.namespace = ?"
 """The condition that `AgeingView.aged` replaces where it reads only some memories."""
 _ONLY: Final = "i.id IN (SELECT value FROM carray(?))"
 
+_COLUMNS: Final = {
+    "id": "i.id", "key": "i.key", "kind": "i.kind", "status": "i.status", "priority": "i.priority",
+    "owner": "i.owner", "privacy": "i.privacy", "relation": "i.value ->> '$.relation'",
+    "fact_kind": "i.value ->> '$.fact_kind'", "temporal_class": "i.value ->> '$.temporal_class'",
+    "pinned": "i.pinned", "verified": "i.verified", "corrects": "i.value ->> '$.corrects'",
+    "importance": "i.importance", "confidence": "i.confidence", "created_at": "i.created_at",
+    "valid_at": "i.valid_at", "invalid_at": "i.invalid_at", "expired_at": "i.expired_at",
+    "when": "i.value ->> '$.when'", "kept_at": "i.value ->> '$.kept_at'", "loaded": "u.loaded",
+    "referenced": "u.referenced", "succeeded": "u.succeeded", "matched": "c.matched",
+    "relevance": "c.relevance", "used_at": "c.used_at",
+}  # fmt: skip
 _ROWS: Final = f"""
-    SELECT i.id, i.key, i.kind, i.status, i.priority, i.owner, i.privacy, i.value ->> '$.relation',
-    i.value ->> '$.fact_kind', i.value ->> '$.temporal_class', i.pinned, i.verified,
-    i.value ->> '$.corrects', i.importance, i.confidence, i.created_at, i.valid_at, i.invalid_at,
-    i.expired_at, i.value ->> '$.when', i.value ->> '$.kept_at', u.loaded, u.referenced, u.succeeded,
-    c.matched, c.relevance, c.used_at
+    SELECT {", ".join(_COLUMNS.values())}
     FROM item i LEFT JOIN usage u ON u.item = i.id LEFT JOIN citation c ON c.item = i.id
     WHERE {_WITHIN} AND i.kind IN {KINDS} ORDER BY i.id"""
 
@@ -94,49 +101,50 @@ class AgeingView(Comparing):
             return list(self._ask(query.replace(_WITHIN, _ONLY), connection.array(only)))
 
         rows = ask(_ROWS)
-        columns = list(zip(*rows, strict=True)) if rows else [()] * 27
+        columns: dict[str, tuple[Any, ...]] = dict.fromkeys(_COLUMNS, ())
+        columns |= zip(_COLUMNS, zip(*rows, strict=True), strict=False)
         n = len(rows)
-        ids = np.fromiter(columns[0], np.int64, n)
+        ids = np.fromiter(columns["id"], np.int64, n)
         counts, told = np.zeros(n, np.int64), np.full(n, UNKNOWN_TIME)
         found = ask(_EVIDENCE)
         if found:
             at = np.searchsorted(ids, [row[0] for row in found])
             counts[at] = [row[1] for row in found]
             told[at] = [row[2] for row in found]
-        created, kept = _times(columns[15]), _times(map(_moment, columns[20]))
-        valid = _times(columns[16])
+        created, kept = _times(columns["created_at"]), _times(map(_moment, columns["kept_at"]))
+        valid = _times(columns["valid_at"])
         told = np.where(told == UNKNOWN_TIME, np.where(valid == UNKNOWN_TIME, created, valid), told)
-        ends = np.maximum(_times(columns[17]), _times(map(_end, columns[19])))
-        status = _texts(columns[3])
+        ends = np.maximum(_times(columns["invalid_at"]), _times(map(_end, columns["when"])))
+        status = _texts(columns["status"])
         archived = np.fromiter((one == "archived" for one in status), np.bool_, n)
-        cited = _numbers(columns[22])
-        known = np.maximum(_numbers(columns[24]), 1)
-        relevance = np.fromiter((one or 0.0 for one in columns[25]), np.float32, n)
+        cited = _numbers(columns["referenced"])
+        known = np.maximum(_numbers(columns["matched"]), 1)
+        relevance = np.fromiter((one or 0.0 for one in columns["relevance"]), np.float32, n)
         return Aged(
             ids=ids,
-            keys=columns[1],
-            kind=_texts(columns[2]),
+            keys=columns["key"],
+            kind=_texts(columns["kind"]),
             status=status,
-            priority=_texts(columns[4]),
-            owner=columns[5],
-            privacy=_texts(columns[6]),
-            relation=_texts(columns[7]),
-            fact_kind=_texts(columns[8]),
-            temporal_class=_texts(columns[9]),
-            pinned=_flags(columns[10]),
-            verified=_flags(columns[11]),
-            corrects=_flags(columns[12]),
+            priority=_texts(columns["priority"]),
+            owner=columns["owner"],
+            privacy=_texts(columns["privacy"]),
+            relation=_texts(columns["relation"]),
+            fact_kind=_texts(columns["fact_kind"]),
+            temporal_class=_texts(columns["temporal_class"]),
+            pinned=_flags(columns["pinned"]),
+            verified=_flags(columns["verified"]),
+            corrects=_flags(columns["corrects"]),
             replaces=np.isin(ids, [row[0] for row in ask(_REPLACES)]),
-            importance=np.fromiter(columns[13], np.float32, n),
-            confidence=np.fromiter(columns[14], np.float32, n),
+            importance=np.fromiter(columns["importance"], np.float32, n),
+            confidence=np.fromiter(columns["confidence"], np.float32, n),
             created_at=created,
             told_at=np.maximum(told, kept),
             ends_at=ends,
-            archived_at=np.where(archived, _times(columns[18]), UNKNOWN_TIME),
-            used_at=_times(columns[26]),
-            loaded=_numbers(columns[21]),
+            archived_at=np.where(archived, _times(columns["expired_at"]), UNKNOWN_TIME),
+            used_at=_times(columns["used_at"]),
+            loaded=_numbers(columns["loaded"]),
             cited=cited,
-            right=_numbers(columns[23]),
+            right=_numbers(columns["succeeded"]),
             relevance=(relevance / known).astype(np.float32),
             evidence=counts,
             degree=_degrees(ids, ask(_MENTIONS if only is None else _MENTIONS_BESIDE)),
