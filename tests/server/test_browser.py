@@ -50,6 +50,7 @@ def test_why_did_it_say_that(tabs: Tabs, filled: MemoryStore) -> None:
     assert decided.status == "archived"
 
 
+@pytest.mark.thorough
 def test_the_page_of_the_api_shows_every_operation(tabs: Tabs, filled: MemoryStore) -> None:
     """Swagger UI works under the policy of the page, on a phone too, and asks nothing of anybody else."""
     api = Tabs(tabs.browser, tabs.address.replace("/memory/", f"{PREFIX}/docs"))

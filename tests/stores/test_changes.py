@@ -3,11 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-import os
 import random
-import signal
-import subprocess
-import sys
 from collections.abc import Iterator
 from contextlib import suppress
 from datetime import UTC, datetime, timedelta
@@ -40,7 +36,7 @@ from langmemory.errors import ChangeError, EmbeddingError, InvalidValueError, St
 from langmemory.stores import MemoryStore, reembed
 from langmemory.stores.face import bound
 from tests.indexed import holding
-from tests.places import POSTGRES, address
+from tests.places import POSTGRES
 from tests.seeds import examples
 from tests.stores.change_sets import (
     NS,
@@ -641,41 +637,3 @@ def keyword_rows(store: MemoryStore) -> set[str]:
         "CREATE VIRTUAL TABLE IF NOT EXISTS temp.word USING fts5vocab(main, keyword, row)"
     )
     return {row[0] for row in store.conn.execute("SELECT term FROM temp.word")}
-
-
-KILLED = """
-import os, signal, sys
-from langmemory.stores import MemoryStore
-from langmemory.engines.sql.changes import applying
-from langmemory.stores.face import bound
-from tests.stores.change_sets import apply, fact
-store = MemoryStore(sys.argv[1])
-print("ready", flush=True)
-from langmemory.changes import AddMemory
-write = applying._WRITE[AddMemory]
-written = []
-def dying(run, change):
-    write(run, change)
-    written.append(change)
-    if len(written) == 90:
-        os.kill(os.getpid(), signal.SIGKILL)
-applying._WRITE[AddMemory] = dying
-apply(store, "whole", *(fact(f"w{n}", f"whole fact {n}") for n in range(50)))
-apply(store, "killed", *(fact(f"k{n}", f"killed fact {n}") for n in range(50)))
-"""
-
-
-@pytest.mark.thorough
-def test_killed_in_the_middle(tmp_path: Path) -> None:
-    """A process killed in the middle of a run leaves nothing of it, and the run can be applied."""
-    path = tmp_path / "memory.db"
-    done = subprocess.run(
-        [sys.executable, "-c", KILLED, address(path)], check=False, cwd=os.getcwd()
-    )
-    assert done.returncode == -signal.SIGKILL
-    with MemoryStore(path) as store:
-        assert problems(store) == []
-        assert [run.id for run in store.changes.runs()] == ["whole"]
-        assert len(store.search(NS, limit=99)) == 50
-        plan = [fact(f"k{n}", f"killed fact {n}") for n in range(50)]
-        assert len(apply(store, "killed", *plan).added) == 50

@@ -152,17 +152,6 @@ async def test_a_batch_reads_before_it_writes(call: Store) -> None:
     assert await call("batch", []) == []
 
 
-@OURS
-async def test_every_op_of_a_batch_is_checked(call: Store) -> None:
-    """A label with a period in any op of a batch is refused, and nothing of the batch is written."""
-    for op in (
-        PutOp(("a.b",), "k", {}), GetOp(("a.b",), "k"), SearchOp(("a.b",)), PutOp(("",), "k", {}),
-    ):  # fmt: skip
-        with pytest.raises(InvalidNamespaceError):
-            await call("batch", [PutOp(NS, "k", {"text": "x"}), op])
-    assert await call("get", NS, "k") is None
-
-
 async def test_only_the_configured_fields_are_searched(
     call: Store, embeddings: WordEmbeddings
 ) -> None:
@@ -354,25 +343,6 @@ async def test_the_root_that_put_refuses_is_refused_everywhere(call: Store) -> N
         await call("changes.apply", change_set)
     assert await call("search", ()) == []
     await call("remember", ("x", "langgraph"), [("user", "tea")], thread_id="t")
-
-
-@OURS
-async def test_namespace_listing(call: Store) -> None:
-    """Prefix, suffix, wildcards, depth and pages of the namespace listing; empty ones are gone."""
-    for path in ("a b c", "a b d", "a e c", "f b c", "a"):
-        await call("put", tuple(path.split()), "k", {})
-    await call("put", ("gone",), "k", {})
-    await call("delete", ("gone",), "k")
-    every = [("a",), ("a", "b", "c"), ("a", "b", "d"), ("a", "e", "c"), ("f", "b", "c")]
-    assert sorted(await call("list_namespaces")) == every
-    assert await call("list_namespaces", prefix=("a", "*", "c")) == [
-        ("a", "b", "c"),
-        ("a", "e", "c"),
-    ]
-    assert await call("list_namespaces", suffix=("b", "*")) == [every[1], every[2], every[4]]
-    assert await call("list_namespaces", max_depth=2, prefix=("a", "b")) == [("a", "b")]
-    assert await call("list_namespaces", limit=2, offset=1) == every[1:3]
-    assert await call("list_namespaces", limit=0) == []
 
 
 async def test_an_empty_store_is_true(call: Store) -> None:
