@@ -13,8 +13,8 @@ from collections.abc import Set as AbstractSet
 from pathlib import Path
 
 from langmemory.embeddings.static import StaticEmbedder
-from langmemory.evals import Conversation, Question, Session, Turn, load, named_systems
-from langmemory.evals.systems import SearchHit, System, SystemFactory, in_memory_store
+from langmemory.parts.evals import Conversation, Question, Session, Turn, load, named_systems
+from langmemory.parts.evals.systems import SearchHit, System, SystemFactory, in_memory_store
 
 TALK = tuple(Path(__file__).parent.glob("conversations/changes*.jsonl"))
 SYSTEMS = ("langmemory", "facts", "inmemory")

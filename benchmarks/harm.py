@@ -24,10 +24,10 @@ from rich.progress import track
 from rich.table import Table
 
 from langmemory.embeddings.static import StaticEmbedder
-from langmemory.evals import Corpus, Question, load
-from langmemory.evals.ours import MemorySystem
-from langmemory.evals.replay import FactsSystem
-from langmemory.evals.systems import System, in_memory_store
+from langmemory.parts.evals import Corpus, Question, load
+from langmemory.parts.evals.ours import MemorySystem
+from langmemory.parts.evals.replay import FactsSystem
+from langmemory.parts.evals.systems import System, in_memory_store
 from langmemory.types import Namespace, Recall
 
 SETS: Final = Path(__file__).parent / "conversations"

@@ -25,9 +25,9 @@ from benchmarks.documents import QUESTIONS
 from benchmarks.machine import description
 from langmemory import MemoryStore
 from langmemory.config import Config, SearchConfig
-from langmemory.evals.corpus import Corpus
-from langmemory.evals.loaders import load
-from langmemory.evals.ours import remembered_turns
+from langmemory.parts.evals.corpus import Corpus
+from langmemory.parts.evals.loaders import load
+from langmemory.parts.evals.ours import remembered_turns
 from langmemory.types import Namespace, SearchMode
 
 PLACE: Namespace = ("team",)

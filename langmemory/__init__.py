@@ -5,19 +5,19 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from langmemory.compat.langmem import (
+    from langmemory.config import Config, load_config
+    from langmemory.graphs import build_chat_graph, build_reflection_graph
+    from langmemory.parts.langmem import (
         create_memory_manager,
         create_memory_searcher,
         create_memory_store_manager,
         create_thread_extractor,
     )
-    from langmemory.compat.langmem.prompts import Prompt as Prompt
-    from langmemory.compat.langmem.prompts import (
+    from langmemory.parts.langmem.prompts import Prompt as Prompt
+    from langmemory.parts.langmem.prompts import (
         create_multi_prompt_optimizer as create_multi_prompt_optimizer,
     )
-    from langmemory.compat.langmem.prompts import create_prompt_optimizer as create_prompt_optimizer
-    from langmemory.config import Config, load_config
-    from langmemory.graphs import build_chat_graph, build_reflection_graph
+    from langmemory.parts.langmem.prompts import create_prompt_optimizer as create_prompt_optimizer
     from langmemory.reflection import ReflectionExecutor, create_procedure_learner
     from langmemory.remote import RemoteMemoryStore
     from langmemory.stores import MemoryStore, reembed, reencode
@@ -52,7 +52,6 @@ _HOMES = {
     "Config": "langmemory.config",
     "Memory": "langmemory.types",
     "MemoryStore": "langmemory.stores",
-    "Prompt": "langmemory.compat.langmem.prompts",
     "Recall": "langmemory.types",
     "RecallResult": "langmemory.types",
     "ReflectionExecutor": "langmemory.reflection",
@@ -60,14 +59,8 @@ _HOMES = {
     "build_chat_graph": "langmemory.graphs",
     "build_reflection_graph": "langmemory.graphs",
     "create_manage_memory_tool": "langmemory.tools",
-    "create_memory_manager": "langmemory.compat.langmem",
-    "create_memory_searcher": "langmemory.compat.langmem",
-    "create_memory_store_manager": "langmemory.compat.langmem",
-    "create_multi_prompt_optimizer": "langmemory.compat.langmem.prompts",
     "create_procedure_learner": "langmemory.reflection",
-    "create_prompt_optimizer": "langmemory.compat.langmem.prompts",
     "create_search_memory_tool": "langmemory.tools",
-    "create_thread_extractor": "langmemory.compat.langmem",
     "load_config": "langmemory.config",
     "reembed": "langmemory.stores",
     "reencode": "langmemory.stores",
@@ -78,9 +71,10 @@ if not TYPE_CHECKING:  # else a type checker believes that there is every name
 
     def __getattr__(name: str) -> Any:
         """Public names are imported when first used, so that the command line starts fast."""
-        home = _HOMES.get(name)
-        if home is None:
-            raise AttributeError(f"module 'langmemory' has no attribute {name!r}")
         from importlib import import_module
 
-        return getattr(import_module(home), name)
+        if name not in _HOMES:
+            from langmemory.hooks import exported
+
+            return exported(name)
+        return getattr(import_module(_HOMES[name]), name)

@@ -10,7 +10,7 @@ its entry point in the group ``langmemory.parts`` is a `Part`.
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from importlib import import_module
@@ -26,6 +26,8 @@ class Part:
     """What one part registers. Places are written ``module:name``."""
 
     name: str
+    needs: Sequence[str] = ()
+    """Parts without which it is off, too."""
     rooms: Mapping[str, str] = field(default_factory=dict)
     """By the attribute of a store: the place of a class that `langmemory.operations.room` decorates."""
     commands: Mapping[str, tuple[str, str]] = field(default_factory=dict)
@@ -44,6 +46,29 @@ BUILT_IN: Final = (
         },
         mcp_tools=("langmemory.parts.team.mcp_tools",),
     ),
+    Part(
+        name="importing",
+        commands={
+            "seed": ("What was said", "langmemory.parts.importing.seed_command:seed"),
+            "import": ("What was said", "langmemory.parts.importing.import_command:import_file"),
+        },
+    ),
+    Part(
+        name="demo",
+        needs=("importing",),
+        commands={"demo": ("Try it", "langmemory.parts.demo.command:demo")},
+    ),
+    Part(
+        name="evals",
+        needs=("importing",),
+        commands={"eval": ("Check and measure", "langmemory.parts.evals.command:eval_command")},
+    ),
+    Part(
+        name="langmem",
+        exports=dict.fromkeys(("create_memory_manager", "create_memory_searcher", "create_memory_store_manager", "create_thread_extractor"), "langmemory.parts.langmem")
+        | dict.fromkeys(("Prompt", "create_multi_prompt_optimizer", "create_prompt_optimizer"), "langmemory.parts.langmem.prompts")
+        | dict.fromkeys(("RunningSummary", "SummarizationNode", "SummarizationResult", "asummarize_messages", "summarize_messages"), "langmemory.parts.langmem.short_term"),
+    ),
 )  # fmt: skip
 
 
@@ -61,7 +86,7 @@ def parts() -> tuple[Part, ...]:
     if unknown := off - {one.name for one in every}:
         known = ", ".join(one.name for one in every)
         raise ValueError(f"{OFF} names {min(unknown)!r}, which is no part; there are {known}.")
-    return tuple(one for one in every if one.name not in off)
+    return tuple(one for one in every if off.isdisjoint((one.name, *one.needs)))
 
 
 def loaded(place: str) -> Any:
@@ -73,3 +98,32 @@ def loaded(place: str) -> Any:
 def room_place(name: str) -> str | None:
     """Return the place of the room that a store has under this name, if a part has it."""
     return next((one.rooms[name] for one in parts() if name in one.rooms), None)
+
+
+def exported(name: str) -> Any:
+    """Return what a part exports under a public name of ``langmemory``.
+
+    Raises:
+        AttributeError: No part does, or it is switched off.
+    """
+    for part in parts():
+        if name in part.exports:
+            return loaded(f"{part.exports[name]}:{name}")
+    raise AttributeError(f"module 'langmemory' has no attribute {name!r}")
+
+
+def lazy(package: str, names: Mapping[str, Sequence[str]]) -> Callable[[str], Any]:
+    """Return the ``__getattr__`` of a package whose names are imported when they are first used.
+
+    Args:
+        package: Its name.
+        names: By module of the package: the names that are taken from it.
+    """
+    homes = {name: module for module, several in names.items() for name in several}
+
+    def find(name: str) -> Any:
+        if name not in homes:
+            raise AttributeError(f"module {package!r} has no attribute {name!r}")
+        return loaded(f"{package}.{homes[name]}:{name}")
+
+    return find

@@ -3,13 +3,18 @@
 >>> from langmemory.short_term import SummarizationNode  # was: langmem.short_term
 """
 
-from langmemory.compat.langmem.short_term import (
-    RunningSummary,
-    SummarizationNode,
-    SummarizationResult,
-    asummarize_messages,
-    summarize_messages,
-)
+from typing import TYPE_CHECKING
+
+from langmemory.hooks import exported as __getattr__  # noqa: F401
+
+if TYPE_CHECKING:
+    from langmemory.parts.langmem.short_term import (
+        RunningSummary,
+        SummarizationNode,
+        SummarizationResult,
+        asummarize_messages,
+        summarize_messages,
+    )
 
 __all__ = [
     "RunningSummary",

@@ -26,10 +26,10 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import roc_auc_score
 from sklearn.preprocessing import StandardScaler
 
-from langmemory.evals import Corpus, Question, load
-from langmemory.evals.ours import MemorySystem
-from langmemory.evals.replay import FactsSystem
 from langmemory.nodes.recall import query_of
+from langmemory.parts.evals import Corpus, Question, load
+from langmemory.parts.evals.ours import MemorySystem
+from langmemory.parts.evals.replay import FactsSystem
 from langmemory.recall import calibration, pipeline
 
 BENCHMARKS = Path(__file__).parent.parent / "benchmarks"

@@ -9,10 +9,10 @@ import tempfile
 from pathlib import Path
 
 from langmemory.cli.app import app
-from langmemory.cli.demo_questions import NAMESPACE, sample_folder
 from langmemory.config import Config
 from langmemory.graphs.reflection import batches
-from langmemory.importers.importing import import_conversations
+from langmemory.parts.demo.demo_questions import NAMESPACE, sample_folder
+from langmemory.parts.importing.importing import import_conversations
 from langmemory.server.settings import ServerSettings
 from langmemory.stores import MemoryStore
 

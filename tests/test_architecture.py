@@ -26,17 +26,16 @@ LAYERS: tuple[frozenset[str], ...] = (
     frozenset({"messages", "projections", "documents", "core_files"}),
     frozenset({"engines"}),
     frozenset({"stores"}),
-    frozenset({"reflection", "maintenance", "nodes", "tools", "middleware", "importers", "remote"}),
-    frozenset({"compat"}),
-    frozenset({"graphs", "short_term"}),
-    frozenset({"cli", "server", "evals", "templates", "seeding"}),
+    frozenset({"reflection", "maintenance", "nodes", "tools", "middleware", "remote"}),
+    frozenset({"graphs", "short_term", "deepagents"}),
+    frozenset({"cli", "server", "templates"}),
     frozenset({"parts"}),
     frozenset({"__main__"}),
 )
 """A part may import from parts of lower layers only, and from none beside it, but for `BESIDE`."""
 
 BESIDE = {("tools", "nodes"), ("middleware", "nodes"), ("middleware", "tools"),
-          ("cli", "evals"), ("cli", "templates"), ("cli", "server"), ("cli", "seeding"),
+          ("cli", "templates"), ("cli", "server"),
           ("reflection", "nodes"), ("maintenance", "reflection"), ("formation", "context"),
           ("context", "recall"), ("context", "formation"), ("lifecycle", "formation"),
           ("lifecycle", "context"), ("lifecycle", "recall"), ("redaction", "languages")}  # fmt: skip
@@ -52,7 +51,7 @@ PARTS = {
 """The parts of an engine, likewise: a part imports from those before it. The one without a name are the
 modules of the folder itself."""
 
-MAY_SPEAK_SQLITE = {"engines", "evals"}
+MAY_SPEAK_SQLITE = {"engines", "parts"}
 SPEAK_LANGGRAPH = {"writing", "reading", "changes", "transfer", "rooms"}
 """Parts of ``engines/sql`` that answer LangGraph's operations."""
 ROOMS = PACKAGE / "stores" / "rooms.py"

@@ -21,7 +21,7 @@ PUBLIC_MODULES = (
     "langmemory.graphs",
     "langmemory.nodes",
     "langmemory.reflection",
-    "langmemory.compat.langmem",
+    "langmemory.parts.langmem",
     "langmemory.short_term",
     "langmemory.tools",
 )

@@ -11,7 +11,7 @@ from rich.console import Console
 
 from benchmarks.forgetting.exam import BUDGETS, evaluate_lifecycle
 from benchmarks.forgetting.report import lifecycle_report, render_lifecycle
-from langmemory.evals import SAMPLE, load
+from langmemory.parts.evals import SAMPLE, load
 
 
 def main(arguments: Sequence[str] | None = None) -> None:

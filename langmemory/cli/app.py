@@ -16,16 +16,13 @@ from langmemory.cli.call import call
 from langmemory.cli.chat import chat
 from langmemory.cli.copy import copy
 from langmemory.cli.core_files import core
-from langmemory.cli.demo import demo
 from langmemory.cli.doctor import doctor
 from langmemory.cli.documents import documents
-from langmemory.cli.eval import eval_command
 from langmemory.cli.export import export
 from langmemory.cli.forget import forget
 from langmemory.cli.get import get
 from langmemory.cli.graph import graph
 from langmemory.cli.history import history
-from langmemory.cli.import_file import import_file
 from langmemory.cli.init import init
 from langmemory.cli.jobs import jobs
 from langmemory.cli.journal import journal
@@ -41,7 +38,6 @@ from langmemory.cli.restore import restore
 from langmemory.cli.reviews import reviews
 from langmemory.cli.runs import runs, undo
 from langmemory.cli.search import search
-from langmemory.cli.seed import seed
 from langmemory.cli.serve import serve
 from langmemory.cli.stats import stats
 from langmemory.cli.target import DbOption, NamespaceOption, Target, with_target
@@ -83,10 +79,8 @@ def start(
 
 
 COMMANDS: dict[str, dict[str, Callable[..., None] | typer.Typer]] = {
-    "Try it": {"demo": demo, "init": init, "chat": chat},
+    "Try it": {"init": init, "chat": chat},
     "What was said": {
-        "seed": seed,
-        "import": import_file,
         "search": search,
         "list": list_memories,
         "get": get,
@@ -121,7 +115,6 @@ COMMANDS: dict[str, dict[str, Callable[..., None] | typer.Typer]] = {
         "stats": stats,
         "usage": usage,
         "reembed": reembed,
-        "eval": eval_command,
         "call": call,
     },
 }
@@ -129,7 +122,7 @@ COMMANDS: dict[str, dict[str, Callable[..., None] | typer.Typer]] = {
 
 for _part in parts():
     for _name, (_panel, _place) in _part.commands.items():
-        COMMANDS.setdefault(_panel, {})[_name] = loaded(_place)
+        COMMANDS[_panel] = {_name: loaded(_place), **COMMANDS.get(_panel, {})}
 
 for _panel, _commands in COMMANDS.items():
     for _name, _command in _commands.items():

@@ -16,11 +16,11 @@ from pathlib import Path
 
 import pytest
 
-from langmemory.cli.demo import NAMESPACE, TOP, answer, ask, program, questions
-from langmemory.cli.demo_knowledge import show_picture
-from langmemory.cli.demo_questions import example_answer
 from langmemory.cli.screen import Screen
-from langmemory.importers.importing import import_conversations
+from langmemory.parts.demo.command import NAMESPACE, TOP, answer, ask, program, questions
+from langmemory.parts.demo.demo_knowledge import show_picture
+from langmemory.parts.demo.demo_questions import example_answer
+from langmemory.parts.importing.importing import import_conversations
 from langmemory.stores import MemoryStore
 from tests.cli.place import CLOSED_PORT, ROOT, SAMPLE
 from tests.graph_world import NAMESPACE as WORLD

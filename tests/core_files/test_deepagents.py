@@ -13,7 +13,7 @@ pytest.importorskip("deepagents", reason="deepagents is not installed")
 from deepagents import MemoryMiddleware
 from deepagents.backends import CompositeBackend, StateBackend
 
-from langmemory.compat.deepagents import CoreFilesBackend
+from langmemory.deepagents import CoreFilesBackend
 
 PLACE = ("memories", "maria")
 

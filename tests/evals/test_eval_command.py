@@ -7,8 +7,8 @@ import pytest
 import typer
 from typer.testing import CliRunner, Result
 
-from langmemory.cli.eval import eval_command
-from langmemory.evals import SAMPLE
+from langmemory.parts.evals import SAMPLE
+from langmemory.parts.evals.command import eval_command
 from tests.seeds import seeds
 
 

@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from langmemory.evals import SAMPLE, Corpus, Question, System, evaluate, load, render
-from langmemory.evals.corpus import Conversation
-from langmemory.evals.metrics import WITHIN_BUDGET
-from langmemory.evals.systems import SearchHit, SystemUnavailableError
+from langmemory.parts.evals import SAMPLE, Corpus, Question, System, evaluate, load, render
+from langmemory.parts.evals.corpus import Conversation
+from langmemory.parts.evals.metrics import WITHIN_BUDGET
+from langmemory.parts.evals.systems import SearchHit, SystemUnavailableError
 
 
 class WordOverlap:

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from langmemory.errors import ImportFormatError
-from langmemory.evals import SAMPLE, load
-from langmemory.evals.corpus import Corpus
+from langmemory.parts.evals import SAMPLE, load
+from langmemory.parts.evals.corpus import Corpus
 
 
 def _locomo(path: Path, count: int = 4) -> Corpus:

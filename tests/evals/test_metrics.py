@@ -4,8 +4,8 @@ from math import log2
 
 import pytest
 
-from langmemory.evals.bootstrap import estimate
-from langmemory.evals.metrics import METRICS, WITHIN_BUDGET, score
+from langmemory.parts.evals.bootstrap import estimate
+from langmemory.parts.evals.metrics import METRICS, WITHIN_BUDGET, score
 
 
 def test_scores_are_those_worked_out_by_hand() -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from langmemory.evals import load
+from langmemory.parts.evals import load
 
 FOLDER = Path(__file__).parents[2] / "benchmarks" / "conversations"
 

@@ -8,7 +8,7 @@ import pytest
 from rich.console import Console
 
 from langmemory.errors import ImportFormatError
-from langmemory.evals import (
+from langmemory.parts.evals import (
     Corpus,
     Question,
     evaluate,
@@ -16,10 +16,10 @@ from langmemory.evals import (
     named_systems,
     render,
 )
-from langmemory.evals.corpus import NO_ANSWER
-from langmemory.evals.metrics import leads
-from langmemory.evals.prompts import prompt_figures, prompt_outcomes
-from langmemory.evals.systems import Block, SearchHit
+from langmemory.parts.evals.corpus import NO_ANSWER
+from langmemory.parts.evals.metrics import leads
+from langmemory.parts.evals.prompts import prompt_figures, prompt_outcomes
+from langmemory.parts.evals.systems import Block, SearchHit
 
 TURNS = [
     {"id": "t1", "speaker": "user", "text": "The vet of my dog Oskar is Dr Brandt."},

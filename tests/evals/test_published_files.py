@@ -12,9 +12,9 @@ import pytest
 from rich.console import Console
 
 from langmemory.errors import ImportFormatError
-from langmemory.evals import Corpus, Report, System, evaluate, load, render
-from langmemory.evals.loaders import json_files
-from langmemory.evals.ours import MemorySystem
+from langmemory.parts.evals import Corpus, Report, System, evaluate, load, render
+from langmemory.parts.evals.loaders import json_files
+from langmemory.parts.evals.ours import MemorySystem
 
 
 def _talk(name: str) -> dict[str, Any]:

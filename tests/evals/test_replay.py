@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from langmemory.engines.sql.rooms.gathering import Gathering
-from langmemory.evals import evaluate, load
-from langmemory.evals.replay import FactsSystem
+from langmemory.parts.evals import evaluate, load
+from langmemory.parts.evals.replay import FactsSystem
 
 SESSIONS: list[dict[str, Any]] = [
     {

@@ -12,10 +12,10 @@ import pytest
 from langchain_core.embeddings import Embeddings
 from langgraph.store.memory import InMemoryStore
 
-from langmemory.evals import SAMPLE, Question, SystemUnavailableError, evaluate, load
-from langmemory.evals.corpus import Conversation, CorpusKind, Session, Turn
-from langmemory.evals.ours import MemorySystem
-from langmemory.evals.systems import SearchHit, StoreSystem, in_memory_store, sqlite_store
+from langmemory.parts.evals import SAMPLE, Question, SystemUnavailableError, evaluate, load
+from langmemory.parts.evals.corpus import Conversation, CorpusKind, Session, Turn
+from langmemory.parts.evals.ours import MemorySystem
+from langmemory.parts.evals.systems import SearchHit, StoreSystem, in_memory_store, sqlite_store
 
 
 class Letters(Embeddings):

@@ -25,17 +25,17 @@ from langgraph.store.memory import InMemoryStore
 from langgraph.store.sqlite import SqliteStore
 from langgraph.types import Command, interrupt
 
-from langmemory.compat.langmem import (
-    create_memory_manager,
-    create_memory_searcher,
-    create_memory_store_manager,
-    create_thread_extractor,
-)
 from langmemory.context import ContextBudget, note_id
 from langmemory.context.tool_outputs import NO_RESULT
 from langmemory.errors import ConfigError
 from langmemory.graphs import NoModel, build_chat_graph
 from langmemory.nodes import ModelNode, RecallNode, RememberNode, SummarizationNode
+from langmemory.parts.langmem import (
+    create_memory_manager,
+    create_memory_searcher,
+    create_memory_store_manager,
+    create_thread_extractor,
+)
 from langmemory.reflection.queue import on_loop
 from langmemory.tools import TOOLS, create_memory_tools
 from langmemory.types import Namespace

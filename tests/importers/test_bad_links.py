@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from langmemory.errors import ImportFormatError
-from langmemory.importers.chatgpt import read_chatgpt
-from langmemory.importers.langgraph import read_langgraph
+from langmemory.parts.importing.chatgpt import read_chatgpt
+from langmemory.parts.importing.langgraph import read_langgraph
 
 MESSAGE = {
     "id": "m",

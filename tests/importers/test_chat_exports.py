@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from langmemory.errors import ImportFormatError
-from langmemory.importers import ImportedMessage, detect, read_messages
+from langmemory.parts.importing import ImportedMessage, detect, read_messages
 
 
 def read(path: Path, expected: str) -> list[ImportedMessage]:

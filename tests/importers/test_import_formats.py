@@ -20,9 +20,15 @@ from langchain_core.messages import (
 )
 
 from langmemory.errors import ImportFormatError
-from langmemory.importers import ImportedMessage, detect, json_stream, read_messages, read_rows
-from langmemory.importers.importing import _batches
-from langmemory.importers.json_stream import CHUNK_BYTES, iterate_array
+from langmemory.parts.importing import (
+    ImportedMessage,
+    detect,
+    json_stream,
+    read_messages,
+    read_rows,
+)
+from langmemory.parts.importing.importing import _batches
+from langmemory.parts.importing.json_stream import CHUNK_BYTES, iterate_array
 
 TALK = [
     SystemMessage("Be kind."),
@@ -292,7 +298,7 @@ def test_long_messages_are_stored_a_few_at_a_time(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Messages of a thread are taken together as far as they are not too long together."""
-    monkeypatch.setattr("langmemory.importers.importing.BATCH_CHARACTERS", 100)
+    monkeypatch.setattr("langmemory.parts.importing.importing.BATCH_CHARACTERS", 100)
     said = ["short", "x" * 100, "y" * 100, "short", "short"]
     file = write(
         tmp_path / "long.jsonl",
@@ -479,7 +485,7 @@ def test_whatever_was_exported_can_be_imported(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """No row of an export is too long for an import, however long a memory is."""
-    monkeypatch.setattr("langmemory.importers.json_stream.MAX_BYTES", 1 << 10)
+    monkeypatch.setattr("langmemory.parts.importing.json_stream.MAX_BYTES", 1 << 10)
     export = tmp_path / "export.jsonl"
     row = {"type": "item", "value": {"text": "x" * (1 << 12)}}
     export.write_text(json.dumps(row) + "\n", encoding="utf-8")

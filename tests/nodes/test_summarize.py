@@ -19,7 +19,7 @@ from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.graph import START, MessagesState, StateGraph
 from pydantic import BaseModel
 
-import langmemory.compat.langmem.short_term as ours
+import langmemory.parts.langmem.short_term as ours
 import langmemory.short_term
 from tests.seeds import examples
 

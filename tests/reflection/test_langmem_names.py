@@ -17,16 +17,16 @@ from langmem.utils import NamespaceTemplate as LangMemTemplate
 
 import langmemory
 from langmemory import MemoryStore, short_term
-from langmemory.compat import langmem as compat
-from langmemory.compat.langmem import (
+from langmemory.errors import ConfigError, ExtractionError
+from langmemory.nodes import NamespaceTemplate
+from langmemory.parts import langmem as compat
+from langmemory.parts.langmem import (
     Memory,
     create_memory_searcher,
     create_memory_store_manager,
     create_thread_extractor,
     prompts,
 )
-from langmemory.errors import ConfigError, ExtractionError
-from langmemory.nodes import NamespaceTemplate
 from tests.reflection.test_manager import (
     CONFIG,
     PLACE,
@@ -42,7 +42,7 @@ __all__ = ["store"]  # the fixture
 
 
 def test_langmems_names_are_where_its_users_look() -> None:
-    """`langmemory.compat.langmem` has all of them; those of ``langmem`` and ``langmem.short_term`` are also
+    """`langmemory.parts.langmem` has all of them; those of ``langmem`` and ``langmem.short_term`` are also
     in `langmemory` and `langmemory.short_term`."""
     offered = set(compat.__all__)
     assert offered >= set(short_term.__all__)
@@ -193,7 +193,7 @@ def test_without_langmem_its_optimizers_say_what_to_install(
     with pytest.raises(ImportError, match=r"create_prompt_optimizer is .* pip install langmem"):
         from langmemory import create_prompt_optimizer  # noqa: F401
     exec("from langmemory import *", {})
-    exec("from langmemory.compat.langmem import *", {})
+    exec("from langmemory.parts.langmem import *", {})
     with pytest.raises(AttributeError, match="no attribute 'nothing'"):
         _ = prompts.nothing
 

@@ -20,10 +20,6 @@ from langgraph.store.memory import InMemoryStore
 from pydantic import BaseModel
 
 from langmemory import MemoryStore
-from langmemory.compat import langmem as compat
-from langmemory.compat.langmem.memory_manager import create_memory_manager
-from langmemory.compat.langmem.schemas import Memory, RemoveDoc
-from langmemory.compat.langmem.store_manager import MAX_PASSES, create_memory_store_manager
 from langmemory.context.marking import mark_injected
 from langmemory.errors import (
     ConfigError,
@@ -32,6 +28,10 @@ from langmemory.errors import (
     ModelUnavailableError,
     StalePlanError,
 )
+from langmemory.parts import langmem as compat
+from langmemory.parts.langmem.memory_manager import create_memory_manager
+from langmemory.parts.langmem.schemas import Memory, RemoveDoc
+from langmemory.parts.langmem.store_manager import MAX_PASSES, create_memory_store_manager
 from langmemory.reflection import ReflectionExecutor, Worker
 from langmemory.reflection.reflector import check_claim, performer
 from tests.reflection.clock import Clock

@@ -9,12 +9,12 @@ import pytest
 from langgraph.store.base import BaseStore
 from langgraph.store.memory import InMemoryStore
 
-from langmemory.compat.langmem import (
+from langmemory.errors import ConfigError
+from langmemory.parts.langmem import (
     create_memory_manager,
     create_memory_store_manager,
     create_thread_extractor,
 )
-from langmemory.errors import ConfigError
 from langmemory.schemas import as_pydantic
 from langmemory.tools import create_manage_memory_tool
 from tests.reflection.test_manager import CONFIG, PLACE, changes, insert, says, shown, store, update

@@ -11,10 +11,10 @@ from pathlib import Path
 import pytest
 
 from langmemory.errors import ModelUnavailableError
-from langmemory.seeding import SeedReport, plan_seed, seed
-from langmemory.seeding.git_history import says_why
-from langmemory.seeding.notes import notes_of
-from langmemory.seeding.subjects import Subjects, names
+from langmemory.parts.importing.seeding import SeedReport, plan_seed, seed
+from langmemory.parts.importing.seeding.git_history import says_why
+from langmemory.parts.importing.seeding.notes import notes_of
+from langmemory.parts.importing.seeding.subjects import Subjects, names
 from langmemory.stores import MemoryStore
 from tests.places import address
 
@@ -298,7 +298,7 @@ def test_a_model_that_is_away_is_asked_once(
         asked.append(thread)
         raise ModelUnavailableError("llama could not be asked.")
 
-    monkeypatch.setattr(sys.modules["langmemory.seeding.seed"], "batches", away)
+    monkeypatch.setattr(sys.modules["langmemory.parts.importing.seeding.seed"], "batches", away)
     with MemoryStore(tmp_path / "memory.db", index=False) as store:
         report = filled(store, work)
         assert report.messages == 7
@@ -325,7 +325,7 @@ def test_a_killed_run_goes_on(tmp_path: Path, work: Path) -> None:
     """A process that ends in the middle leaves whole transactions; the next one completes them in the same
     run, which is undone as one."""
     program = (
-        "import os, sys; from pathlib import Path; from langmemory.seeding import plan_seed, seed\n"
+        "import os, sys; from pathlib import Path; from langmemory.parts.importing.seeding import plan_seed, seed\n"
         "from langmemory.stores import MemoryStore\n"
         "def stop(name):\n    if name == sys.argv[3]: os._exit(9)\n"
         "store = MemoryStore(sys.argv[1])\n"

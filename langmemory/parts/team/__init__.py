@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from langmemory.hooks import lazy
 
 if TYPE_CHECKING:
     from langmemory.parts.team.inbox_nodes import AcknowledgeNode, InboxNode
@@ -20,13 +22,12 @@ __all__ = [
 ]
 
 
-def __getattr__(name: str) -> Any:
-    """Names are imported when first used: a store that only has the bus needs no node."""
-    from importlib import import_module
-
-    for module in ("inbox_nodes", "session_nodes", "tools"):
-        if name in __all__:
-            found = import_module(f"{__name__}.{module}")
-            if hasattr(found, name):
-                return getattr(found, name)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+__getattr__ = lazy(
+    __name__,
+    {
+        "inbox_nodes": ("AcknowledgeNode", "InboxNode"),
+        "session_nodes": ("DecisionsNode", "SessionEndNode", "SessionStartNode"),
+        "tools": ("SWARM_TOOLS", "create_swarm_tools"),
+    },
+)
+"""A store that only has the bus needs no node."""

@@ -1,0 +1,208 @@
+"""`langmemory eval`: how well memory recalls, on a data set of yours."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from langmemory.cli.values import count, one_of
+
+if TYPE_CHECKING:
+    from rich.progress import TaskID
+
+    from langmemory.parts.evals import Progress
+
+
+class SystemName(StrEnum):
+    """Values of `--system`."""
+
+    langmemory = "langmemory"
+    facts = "facts"
+    no_embedder = "no-embedder"
+    search = "search"
+    keyword = "keyword"
+    semantic = "semantic"
+    inmemory = "inmemory"
+    sqlite = "sqlite"
+
+
+class Level(StrEnum):
+    """Values of `--granularity`."""
+
+    turn = "turn"
+    session = "session"
+
+
+def eval_command(
+    data: Annotated[
+        Path | None,
+        typer.Argument(
+            metavar="DATA",
+            help="LoCoMo's or LongMemEval's file, .jsonl of sessions and questions, or a BEIR "
+            "folder, told by its shape; without it a small sample is used.",
+            exists=True,
+            show_default=False,
+        ),
+    ] = None,
+    system: Annotated[
+        list[SystemName] | None,
+        typer.Option(
+            parser=one_of(SystemName),
+            metavar="|".join(SystemName),
+            help="What to evaluate; repeatable. Default: everything.",
+        ),
+    ] = None,
+    preset: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME", help="Recall preset of langmemory; repeatable. Default: balanced."
+        ),
+    ] = None,
+    granularity: Annotated[
+        Level,
+        typer.Option(parser=one_of(Level), metavar="|".join(Level), help="Rank turns or sessions."),
+    ] = Level.turn,
+    ablate: Annotated[
+        bool, typer.Option("--ablate", help="Switch each stage of the preset off in turn.")
+    ] = False,
+    split: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAMES",
+            help="Conversations the constants were tuned on, with commas; the others are reported "
+            'as held out. "none" to hold nothing out. Default: the first three of a LoCoMo file.',
+        ),
+    ] = None,
+    qrels: Annotated[
+        str, typer.Option(metavar="NAME", help="Which judgements of a BEIR folder.")
+    ] = "test",
+    asked_before: Annotated[
+        bool,
+        typer.Option(
+            "--asked-before",
+            help='Once more, with every question asked before and answered "I don\'t know."',
+        ),
+    ] = False,
+    json_file: Annotated[
+        Path | None,
+        typer.Option("--json", metavar="FILE", help="Write all figures to this file."),
+    ] = None,
+    rankings: Annotated[
+        bool, typer.Option("--rankings", help="With every question's ranking in the JSON.")
+    ] = False,
+    limit_questions: Annotated[
+        int | None,
+        typer.Option(metavar="N", parser=count, help="Ask only this many, evenly spread."),
+    ] = None,
+) -> None:
+    """Measure recall on a data set: what is found, how early, how fast."""
+    import json
+
+    from langmemory.cli.screen import Screen
+    from langmemory.parts.evals import (
+        SAMPLE,
+        ablations,
+        evaluate,
+        load,
+        named_systems,
+        render,
+    )
+    from langmemory.parts.evals.table import columns_for
+
+    _check_json(json_file)
+    if rankings and not json_file:
+        raise typer.BadParameter("--rankings are part of the JSON: name a file with --json")
+    if json_file and not json_file.absolute().parent.is_dir():  # before the evaluation, not after
+        raise typer.BadParameter(
+            f"there is no folder {json_file.parent} to write {json_file.name} to"
+        )
+    names = [str(name) for name in system or SystemName]
+    if ablate and names[0] != SystemName.langmemory:
+        raise typer.BadParameter(
+            "--ablate compares with langmemory: name --system langmemory first"
+        )
+    presets = preset or ["balanced"]
+    with _reading(data):
+        corpus = load(data or SAMPLE, qrels=qrels, limit_questions=limit_questions)
+    try:
+        if split is not None:
+            corpus = corpus.with_tuning([] if split == "none" else split.split(","))
+        compared = named_systems(
+            names, presets=presets, kind=corpus.kind, granularity=granularity.value
+        )
+        switched_off = (
+            ablations(presets[0], kind=corpus.kind, granularity=granularity.value)
+            if ablate
+            else None
+        )
+    except ValueError as error:
+        raise typer.BadParameter(str(error)) from None
+    with _progress() as progress:
+        report = evaluate(
+            corpus,
+            compared,
+            ablations=switched_off,
+            granularity=granularity.value,
+            asked_before=asked_before,
+            progress=progress,
+        )
+    console = Screen()
+    console.width = max(console.width, columns_for(report))
+    console.print(render(report))
+    if json_file:
+        text = json.dumps(report.to_json(rankings=rankings), indent=2, ensure_ascii=False)
+        json_file.write_text(text + "\n", encoding="utf-8")
+
+
+REPORT_BEGINS = '{\n  "corpus"'
+"""A file that `--json` wrote before."""
+
+
+def _check_json(file: Path | None) -> None:
+    """Elsewhere `--json` is a switch, and what follows it the data: that is not written over.
+
+    Raises:
+        typer.BadParameter: There is something of that name that is no report.
+    """
+    if file is None or not file.exists():
+        return
+    if file.is_file():
+        with file.open(encoding="utf-8", errors="replace") as there:
+            if there.read(len(REPORT_BEGINS)) in ("", REPORT_BEGINS):
+                return
+    raise typer.BadParameter(
+        f"--json {file}: this is there and is no report of an evaluation. Name another file to "
+        "write the figures to; the data is named without an option"
+    )
+
+
+@contextmanager
+def _reading(data: Path | None) -> Iterator[None]:
+    """A word on stderr while a large file is read, gone when done."""
+    from langmemory.cli.screen import Screen
+
+    screen = Screen(stderr=True)
+    name = data.name if data else "the sample"
+    with screen.status(f"reading {name}") if screen.is_terminal else nullcontext():
+        yield
+
+
+@contextmanager
+def _progress() -> Iterator[Progress]:
+    """A bar a system on stderr, gone when done."""
+    from langmemory.cli.screen import counting_bars
+
+    tasks: dict[str, TaskID] = {}
+    with counting_bars() as bars:
+
+        def update(name: str, done: int, total: int) -> None:
+            if name not in tasks:
+                tasks[name] = bars.add_task(name, total=total)
+            bars.update(tasks[name], completed=done)
+
+        yield update

@@ -1,0 +1,115 @@
+"""ChatGPT's data export, `conversations.json`: a list of conversations, each a tree of messages.
+
+Editing or regenerating makes branches; what the person sees last is the path from `current_node`
+to the root, and only that path is imported.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, BinaryIO
+
+from langmemory.parts.importing.json_stream import iterate_array
+from langmemory.parts.importing.message import ROLES, ImportedMessage, MessageReader
+from langmemory.timestamps import moment
+
+CONTENT_TYPES = ("text", "multimodal_text", "code")
+"""The content types of what was said. Reasoning, browsing and profile entries have types of their own."""
+
+
+def read_chatgpt(file: BinaryIO) -> Iterator[ImportedMessage]:
+    """Stream the messages; the conversation's id is the thread.
+
+    A message without a time has that of the one before it, the first that of the conversation.
+    """
+    reader = MessageReader(file=file.name)
+    for number, (line, conversation) in enumerate(iterate_array(file), start=1):
+        where = f"line {line}, conversation {number}"
+        found = conversation.get("mapping", 0) if isinstance(conversation, dict) else 0
+        if not isinstance(found, dict | None):
+            raise reader.error(where, "no mapping; expected a conversation of a ChatGPT export")
+        _check(reader, where, conversation)
+        thread = conversation.get("conversation_id") or conversation.get("id")
+        at = conversation.get("create_time")
+        for message in _branch(conversation):
+            author = _object(message.get("author"))
+            role = author.get("role")
+            known = isinstance(role, str) and role in ROLES
+            at = message.get("create_time") or at
+            yield reader.message(
+                where=where,
+                role=role if known else "system",  # nobody's, where no author stands
+                content=_content(message),
+                thread=str(thread or f"conversation-{number}"),
+                id=message.get("id"),
+                at=at,
+                name="ChatGPT" if role == "assistant" else author.get("name"),
+            )
+
+
+def _check(reader: MessageReader, where: str, conversation: dict[str, Any]) -> None:
+    """Raise `ImportFormatError` where the links between the nodes cannot be followed."""
+    current = conversation.get("current_node")
+    reader.check(where, "current_node", current, str, "the id of a node")
+    for name, node in _object(conversation["mapping"]).items():
+        here, links = f"{where}, node {name!r:.80}", _object(node)
+        reader.check(here, "parent", links.get("parent"), str, "the id of a node")
+        reader.check(here, "children", links.get("children"), list, "a list of ids")
+        for child in links.get("children") or ():
+            reader.check(here, "a child", child, str, "the id of a node")
+
+
+def _branch(conversation: dict[str, Any]) -> list[dict[str, Any]]:
+    """The visible messages from the root to `current_node`, oldest first.
+
+    Nodes may be missing: a deleted `current_node` leaves the newest leaf, and what was said above a
+    deleted node is found by the node that has it as a child.
+    """
+    mapping = _object(conversation["mapping"])
+    nodes = {name: node for name, node in mapping.items() if isinstance(node, dict)}
+    above = {child: name for name, node in nodes.items() for child in node.get("children") or ()}
+    current = conversation.get("current_node")
+    node_id: str | None = current if current in nodes else _last_leaf(nodes)
+    messages: list[dict[str, Any]] = []
+    seen: set[str] = set()
+    while node_id is not None and node_id in nodes and node_id not in seen:
+        seen.add(node_id)
+        node = nodes[node_id]
+        if _visible(node.get("message")):
+            messages.append(node["message"])
+        parent = node.get("parent")
+        node_id = parent if parent in nodes else above.get(parent)
+    return messages[::-1]
+
+
+def _last_leaf(nodes: dict[str, dict[str, Any]]) -> str | None:
+    """The newest message without an answer: where a conversation without `current_node` ended."""
+
+    def said_at(node_id: str) -> float:
+        at = moment(_object(nodes[node_id].get("message")).get("create_time"), or_seconds=True)
+        return at.timestamp() if at else 0.0
+
+    leaves = [
+        name for name, node in nodes.items() if nodes.keys().isdisjoint(node.get("children") or ())
+    ]
+    return max(leaves, default=None, key=said_at)
+
+
+def _visible(message: Any) -> bool:
+    if not message or not isinstance(message, dict):
+        return False
+    metadata = _object(message.get("metadata"))
+    addressed_to_a_tool = message.get("recipient", "all") not in ("all", None)
+    return not addressed_to_a_tool and not metadata.get("is_visually_hidden_from_conversation")
+
+
+def _object(found: Any) -> dict[str, Any]:
+    """Return an object; an empty one where it is missing, null or something else."""
+    return found if isinstance(found, dict) else {}
+
+
+def _content(message: dict[str, Any]) -> Any:
+    content = _object(message.get("content"))
+    if content.get("content_type") not in CONTENT_TYPES:
+        return ""
+    return content.get("parts") or content.get("text")
