@@ -65,9 +65,20 @@ BUILT_IN: Final = (
     ),
     Part(
         name="langmem",
-        exports=dict.fromkeys(("create_memory_manager", "create_memory_searcher", "create_memory_store_manager", "create_thread_extractor"), "langmemory.parts.langmem")
-        | dict.fromkeys(("Prompt", "create_multi_prompt_optimizer", "create_prompt_optimizer"), "langmemory.parts.langmem.prompts")
-        | dict.fromkeys(("RunningSummary", "SummarizationNode", "SummarizationResult", "asummarize_messages", "summarize_messages"), "langmemory.parts.langmem.short_term"),
+        exports={
+            "create_memory_manager": "langmemory.parts.langmem",
+            "create_memory_searcher": "langmemory.parts.langmem",
+            "create_memory_store_manager": "langmemory.parts.langmem",
+            "create_thread_extractor": "langmemory.parts.langmem",
+            "Prompt": "langmemory.parts.langmem.prompts",
+            "create_multi_prompt_optimizer": "langmemory.parts.langmem.prompts",
+            "create_prompt_optimizer": "langmemory.parts.langmem.prompts",
+            "RunningSummary": "langmemory.parts.langmem.short_term",
+            "SummarizationNode": "langmemory.parts.langmem.short_term",
+            "SummarizationResult": "langmemory.parts.langmem.short_term",
+            "asummarize_messages": "langmemory.parts.langmem.short_term",
+            "summarize_messages": "langmemory.parts.langmem.short_term",
+        },
     ),
 )  # fmt: skip
 

@@ -85,7 +85,8 @@ OTHER_MEANINGS = frozenset(
 """Words of a language that the code has as something else: a command of SQL, a font, rules for stems."""
 PROTOCOLS = frozenset(
     {
-        "formation/asking/json_answers.py", "formation/extraction/answers.py", "parts/importing/seeding/git_history.py",
+        "formation/asking/json_answers.py", "formation/extraction/answers.py",
+        "parts/importing/seeding/git_history.py",
     }
 )  # fmt: skip
 """Modules that read what our own English prompts ask for, and what git writes."""
@@ -148,7 +149,7 @@ def test_words_of_a_language_are_in_its_folder() -> None:
 def test_no_pattern_has_words_of_english() -> None:
     """English is a folder like any other: no regular expression in a module has common words of it."""
     english = LANGUAGES["en"].stop_words
-    parts = {"context", "formation", "languages", "parts", "recall", "redaction.py"}
+    parts = {"context", "formation", "languages", "recall", "redaction.py"}
     found = [
         (path, text)
         for path in modules()

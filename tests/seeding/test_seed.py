@@ -325,7 +325,8 @@ def test_a_killed_run_goes_on(tmp_path: Path, work: Path) -> None:
     """A process that ends in the middle leaves whole transactions; the next one completes them in the same
     run, which is undone as one."""
     program = (
-        "import os, sys; from pathlib import Path; from langmemory.parts.importing.seeding import plan_seed, seed\n"
+        "import os, sys; from pathlib import Path\n"
+        "from langmemory.parts.importing.seeding import plan_seed, seed\n"
         "from langmemory.stores import MemoryStore\n"
         "def stop(name):\n    if name == sys.argv[3]: os._exit(9)\n"
         "store = MemoryStore(sys.argv[1])\n"

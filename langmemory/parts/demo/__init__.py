@@ -1,1 +1,1 @@
-"""The demo: ten months of conversation, asked about, turned into knowledge, and shown as a model gets them."""
+"""The demo: ten months of conversation, asked about, turned into knowledge, shown as a model gets them."""
