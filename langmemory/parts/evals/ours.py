@@ -15,9 +15,9 @@ from typing_extensions import Unpack
 
 from langmemory.config import Config, EngineConfig, RecallConfig, SearchConfig
 from langmemory.context import is_injected
+from langmemory.nodes import RecallNode
 from langmemory.parts.evals.corpus import Conversation, CorpusKind, Question, Session, Turn
 from langmemory.parts.evals.systems import Block, SearchHit, TurnKeys, with_speaker
-from langmemory.nodes import RecallNode
 from langmemory.recall_options import RecallOptions
 from langmemory.stores import MemoryStore
 from langmemory.types import Granularity, Namespace, Recall, RecallResult, SearchMode

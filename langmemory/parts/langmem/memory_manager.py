@@ -16,6 +16,12 @@ from langchain_core.runnables import Runnable, RunnableConfig
 from pydantic import BaseModel
 
 from langmemory.chat_models import as_chat_model
+from langmemory.errors import ConfigError
+from langmemory.formation.asking.asker import Asker
+from langmemory.formation.batch import Turn
+from langmemory.formation.extraction.transcript import transcript
+from langmemory.formation.prompts import prompt
+from langmemory.messages import Message, turns_of
 from langmemory.parts.langmem.proposals import Permits, Proposals
 from langmemory.parts.langmem.schemas import (
     ExistingMemory,
@@ -25,12 +31,6 @@ from langmemory.parts.langmem.schemas import (
     RemoveDoc,
     checked_schemas,
 )
-from langmemory.errors import ConfigError
-from langmemory.formation.asking.asker import Asker
-from langmemory.formation.batch import Turn
-from langmemory.formation.extraction.transcript import transcript
-from langmemory.formation.prompts import prompt
-from langmemory.messages import Message, turns_of
 from langmemory.twins import Steps, aled, led
 
 INSTRUCTIONS = prompt("memories")

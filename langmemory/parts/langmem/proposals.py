@@ -13,11 +13,11 @@ from typing import Any, Literal
 from langchain_core.messages import HumanMessage, SystemMessage
 from pydantic import BaseModel, ValidationError, create_model
 
-from langmemory.parts.langmem.schemas import ExistingMemory, Schema
 from langmemory.context.escape import quoted_lines
 from langmemory.formation.asking.asker import Question
 from langmemory.formation.asking.json_answers import BadAnswerError, decoded, json_object
 from langmemory.formation.prompts import prompt
+from langmemory.parts.langmem.schemas import ExistingMemory, Schema
 
 Action = Literal["insert", "update", "delete"]
 _ACTIONS: Mapping[str, Action] = {
