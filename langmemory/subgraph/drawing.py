@@ -11,18 +11,16 @@ from pathlib import Path
 from typing import Any, Final
 
 from langmemory.files import create_file
+from langmemory.pluralize import counted
 from langmemory.subgraph.subgraph import MISSING, Subgraph, label_of, one_line
 
-COLOURS: Final = {
-    "person": "#a6d3ee", "place": "#9fdcc6", "organisation": "#f4cf8d", "animal": "#eebfa4",
-    "event": "#e8bcd4", "literal": "#ffffff",
-}  # fmt: skip
+COLOURS: Final = {"person": "#a6d3ee", "place": "#9fdcc6", "organisation": "#f4cf8d",
+                  "animal": "#eebfa4", "event": "#e8bcd4", "literal": "#ffffff"}  # fmt: skip
 """After Okabe and Ito 2008; other kinds are grey."""
 
 
 def draw(graph: Subgraph, path: str | os.PathLike[str]) -> None:
-    """Write the drawing; the ending of the name is its format. The same graph always looks the same. Fonts
-    are matplotlib's ``font.sans-serif``.
+    """Write the drawing, the same for the same graph; the ending of the name is its format.
 
     Raises:
         ImportError: networkx or matplotlib is not installed; the message says how to get them.
@@ -37,13 +35,15 @@ def draw(graph: Subgraph, path: str | os.PathLike[str]) -> None:
     labels: dict[tuple[str, str], dict[str, bool]] = defaultdict(dict)
     for edge in data["edges"]:
         labels[edge["source"], edge["target"]][_lines(label_of(edge))] = edge["current"]
-    net: Any = networkx.DiGraph(list(labels))
+    net = networkx.DiGraph(list(labels))
     net.add_nodes_from((node["id"], node) for node in data["nodes"])
     side = 4 + 1.2 * sqrt(len(net))
     drawing = figure.Figure(figsize=(1.4 * side, side), layout="constrained")
-    at = networkx.spring_layout(networkx.Graph(net), iterations=300, seed=7)
-    common: dict[str, Any] = {"ax": drawing.subplots(), "pos": at}
-    common["ax"].axis("off")
+    axes = drawing.subplots()
+    axes.axis("off")
+    axes.set_title(counted(len(graph.entities), "entity", "entities"))
+    at = networkx.spring_layout(networkx.Graph(net), iterations=300, seed=7, method="force")
+    common: dict[str, Any] = {"ax": axes, "pos": at}
     networkx.draw_networkx_nodes(
         net, node_size=1100, **common,
         node_color=[COLOURS.get(kind, "#d5d5dc") for _, kind in net.nodes(data="kind")],
@@ -57,12 +57,11 @@ def draw(graph: Subgraph, path: str | os.PathLike[str]) -> None:
     networkx.draw_networkx_edge_labels(net, edge_labels=relations, font_size=7, **common)
     names = {key: _lines(name) for key, name in net.nodes(data="name")}
     networkx.draw_networkx_labels(net, labels=names, font_size=9, **common)
-    drawn = BytesIO()
-    drawing.savefig(drawn, format=Path(path).suffix[1:], dpi=130)
+    image = BytesIO()
+    drawing.savefig(image, format=Path(path).suffix[1:], dpi=130)
     create_file(path)
-    Path(path).write_bytes(drawn.getvalue())
+    Path(path).write_bytes(image.getvalue())
 
 
-def _lines(text: str) -> str:
-    """Return a text as at most three short lines, in which a dollar begins no formula."""
-    return "\n".join(textwrap.wrap(one_line(text), 18, max_lines=3)).replace("$", r"\$")
+def _lines(text: str) -> str:  # a dollar begins no formula
+    return textwrap.fill(one_line(text), 18, max_lines=3).replace("$", r"\$")

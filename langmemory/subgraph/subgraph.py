@@ -15,6 +15,8 @@ from langmemory.types import Edge, Entity
 
 Json = dict[str, Any]
 
+MOST_DRAWN: Final = 500
+"""Entities of a drawing."""
 MISSING: Final = (
     f"GraphML and pictures of the graph need networkx and matplotlib: {with_extra('graph')}"
 )
@@ -152,13 +154,18 @@ class Subgraph:
         """Draw it to a file; the ending says as what (``.png``, ``.svg``, ``.pdf``).
 
         Raises:
-            ConfigError: The name has no ending.
+            ConfigError: The name has no ending, or there are more than `MOST_DRAWN` entities.
             ImportError: networkx or matplotlib is not installed; the message says how to get them.
         """
         if not PurePath(path).suffix:  # matplotlib would draw to a file of another name
             raise ConfigError(
                 f"{os.fspath(path)!r} has no ending that says what to draw; name it .png, .svg or "
                 ".pdf."
+            )
+        if len(self.entities) > MOST_DRAWN:
+            raise ConfigError(
+                f"{len(self.entities):,} entities are more than a drawing of {MOST_DRAWN} can show. Draw "
+                "what is around one of them, or write GraphML for a program that lays out large graphs."
             )
         from langmemory.subgraph.drawing import draw
 
