@@ -88,6 +88,20 @@ def test_its_rows_are_exported_imported_and_copied(places: list[str]) -> None:
         assert remarks(store) == told
 
 
+def test_a_store_from_before_the_part_gets_its_table(places: list[str]) -> None:
+    """A store that was made without the part has its table once it is opened with it, and keeps its rows
+    while the part is off."""
+    schema.unregister(REMARK.name)
+    with MemoryStore(places[0], index=False) as store:
+        apply(store, "r1", fact("f1", "Maria likes tea"))
+    schema.register(REMARK)
+    for count in (1, 2):
+        with MemoryStore(places[0], index=False) as store:
+            remark(store, "r1")
+            assert len(remarks(store)) == count
+            assert store.admin.check() == []
+
+
 def test_its_rows_go_with_what_they_stand_beside(places: list[str]) -> None:
     """No row outlives an undone run, or a deleted or forgotten memory; one that does is found."""
     with MemoryStore(places[0], index=False) as store:

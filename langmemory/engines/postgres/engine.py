@@ -51,6 +51,7 @@ from langmemory.engines.sql.search.scope_plan import (
 )
 from langmemory.engines.sql.search.scoped_snapshot import INACTIVE, ScopedSnapshot
 from langmemory.engines.sql.tables import migrations
+from langmemory.engines.sql.tables.ddl import create
 from langmemory.engines.sql.tables.settings import ModelSetting, read_model, remaining
 from langmemory.errors import ClosedStoreError, DatabaseError
 from langmemory.ports.candidates import NOTHING, Floats, Ids, KeywordQuery, ScoredIds
@@ -146,18 +147,18 @@ class Engine:
         try:
             with database.read() as connection:
                 found = schema.version(connection.raw, self.schema)
+                whole = not schema.missing(connection.raw, self.schema)
         except DatabaseError:
             self._check_rights()
             raise
         if found == 0:
             self._check_rights()
-        if found < newest:
+        if found < newest or (found == newest and not whole):
             with database.outside() as raw, raw.transaction():
                 raw.execute(database.lock())
                 found = schema.version(raw, self.schema)  # another process may have been faster
                 migrations.check(found, schema.UNRELEASED, database.path)
-                if found < newest:
-                    self._bring_up(raw, found, newest)
+                self._bring_up(raw, found, newest)
         migrations.check(found, schema.UNRELEASED, database.path)
         database.schema_version = newest
         with database.read() as connection:
@@ -212,6 +213,8 @@ class Engine:
             )
             return
         for statement in migrations.leading_on(found, tables.DIALECT):
+            raw.execute(statement.encode())
+        for statement in create(schema.missing(raw, self.schema), tables.DIALECT):
             raw.execute(statement.encode())
         row_security.renew(raw, self.schema)
         raw.execute("UPDATE langmemory_version SET version = %s", (newest,))

@@ -6,6 +6,9 @@ from typing import Any, Final
 
 from psycopg import sql
 
+from langmemory.engines.sql.tables import schema as declared
+from langmemory.engines.sql.tables.table import Table
+
 UNRELEASED: Final = 3
 """The last version of a schema from before 0.1.0; see `migrations`."""
 
@@ -20,6 +23,11 @@ def tables(connection: Any, schema: str) -> list[str]:
     """Return the names of the tables of a schema, in alphabetical order."""
     query = "SELECT tablename FROM pg_tables WHERE schemaname = %s ORDER BY tablename"
     return [row[0] for row in connection.execute(query, (schema,)).fetchall()]
+
+
+def missing(connection: Any, schema: str) -> list[Table]:
+    """Return the tables of parts that a schema lacks."""
+    return declared.missing(tables(connection, schema))
 
 
 def version(connection: Any, schema: str) -> int:

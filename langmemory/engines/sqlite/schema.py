@@ -6,7 +6,10 @@ from typing import Final
 
 from langmemory.engines.sql.records.items import Write
 from langmemory.engines.sql.tables import migrations
+from langmemory.engines.sql.tables import schema as declared
+from langmemory.engines.sql.tables.ddl import create
 from langmemory.engines.sql.tables.namespaces import namespace_tokens
+from langmemory.engines.sql.tables.table import Table
 from langmemory.engines.sql.writing import verbatim
 from langmemory.engines.sql.writing.indexing import COLUMNS, TABLES, Indexing, reindexed, tokens_of
 from langmemory.engines.sqlite.file import tables
@@ -41,7 +44,8 @@ def setup(database: Database) -> bool:
     newest = migrations.newest()
     with database.read() as connection:
         _check(connection, database.path)
-        if version(connection) == newest and not keywords.shadow_tables_lost(connection):
+        whole = not keywords.shadow_tables_lost(connection) and not _missing(connection)
+        if version(connection) == newest and whole:
             database.schema_version = newest
             return keywords.lost(connection)
     with database.write() as connection:
@@ -56,6 +60,8 @@ def setup(database: Database) -> bool:
         else:
             for statement in migrations.leading_on(found, tables.DIALECT):
                 connection.execute(statement)
+            for statement in create(_missing(connection), tables.DIALECT):
+                connection.execute(statement)
         connection.pragma("user_version", newest)
         connection.pragma("application_id", APPLICATION_ID)
         if keywords.shadow_tables_lost(connection):
@@ -63,6 +69,11 @@ def setup(database: Database) -> bool:
         lost = keywords.lost(connection)
     database.schema_version = newest
     return lost
+
+
+def _missing(connection: Connection) -> list[Table]:
+    names = connection.execute("SELECT name FROM sqlite_schema WHERE type = 'table'")
+    return declared.missing(name for (name,) in names)
 
 
 def _check(connection: Connection, path: str) -> None:

@@ -774,6 +774,7 @@ _TABLES: Final = {
 """In an order in which a row comes after those that it names, and after those whose triggers change it."""
 
 
+_OWN: Final = frozenset(_TABLES)
 _derived: Final[list[Any]] = []
 
 
@@ -785,7 +786,7 @@ def derived(function: Callable[[], T]) -> Callable[[], T]:
 
 
 def register(*added: Table) -> None:
-    """Add the tables of a part to the list, before a store is opened."""
+    """Add the tables of a part to the list, before a store is opened: one that lacks them gets them."""
     _TABLES.update({table.name: table for table in added})
     _forget_derived()
 
@@ -805,6 +806,12 @@ def _forget_derived() -> None:
 def tables() -> Iterable[Table]:
     """Return every table of a memory, in an order in which a row comes after those that it names."""
     return _TABLES.values()
+
+
+def missing(there: Iterable[str]) -> list[Table]:
+    """Return the tables of parts that a database, which has these, lacks."""
+    lacking = _TABLES.keys() - _OWN - set(there)
+    return [table for table in tables() if table.name in lacking]
 
 
 def table(name: str) -> Table:
