@@ -6,20 +6,19 @@ by ``langmemory mcp --agent``. Whoever works alone has no use for them in every 
 
 from __future__ import annotations
 
-from starlette.concurrency import run_in_threadpool
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Final
 
 from langmemory.context.escape import one_line, quoted_lines
 from langmemory.context.notes import note_id
-from langmemory.parts.team import tools as swarm
 from langmemory.parts.team.bus import Bus
-from langmemory.parts.team.mail import mail
-from langmemory.parts.team.swarm import Swarm
+from langmemory.parts.team.tools import TEAM_TOOLS, Desk, TeamTool
 from langmemory.server.access import AGENT_NEEDED, Access
 from langmemory.server.mcp.answers import Answer
-from langmemory.server.mcp.tools import Arguments, Reply, Turn, found, tool
+from langmemory.server.mcp.tools import TOOLS, Arguments, Reply, Tool, Turn, found
 from langmemory.server.problems import Problem
 from langmemory.swarm import Task, TaskStatus
-from langmemory.twins import aled
+from langmemory.twins import Steps, aled, threaded
 from langmemory.types import BusMessage, MessagePriority, MessageType, Page
 
 
@@ -109,38 +108,6 @@ class Inbox(Answer):
     """Whether more wait behind these."""
 
 
-class ShareArguments(swarm.ContextShare, Arguments):
-    pass
-
-
-class RequestArguments(swarm.ContextRequest, Arguments):
-    pass
-
-
-class SubscribeArguments(swarm.ContextSubscribe, Arguments):
-    pass
-
-
-class InvalidateArguments(swarm.ContextInvalidate, Arguments):
-    pass
-
-
-class HandoffArguments(swarm.Handoff, Arguments):
-    pass
-
-
-class TaskArguments(swarm.UpdateTask, Arguments):
-    pass
-
-
-class DecisionArguments(swarm.RecordDecision, Arguments):
-    pass
-
-
-class InboxArguments(swarm.ContextInbox, Arguments):
-    pass
-
-
 def bus_of(access: Access) -> Bus:
     """Return the bus, as the agent of the request.
 
@@ -154,96 +121,37 @@ def bus_of(access: Access) -> Bus:
 
 
 def _escaped(text: str) -> str:
-    return (
-        "\n".join(line.removeprefix("|").removeprefix(" ") for line in quoted_lines(text))
-        if text
-        else ""
-    )
+    if not text:
+        return ""
+    return "\n".join(line.removeprefix("|").removeprefix(" ") for line in quoted_lines(text))
 
 
-async def _keys(access: Access, ids: list[str]) -> list[str]:
-    """Return the keys of memories that a model names by their ids."""
-    return await run_in_threadpool(lambda: [found(access, one).key for one in ids])
+def _desk(access: Access) -> Desk:
+    def keys_of(ids: Sequence[str]) -> Steps[tuple[str, ...]]:
+        keys: tuple[str, ...] = yield threaded(lambda: tuple(found(access, one).key for one in ids))
+        return keys
+
+    bus = bus_of(access)
+    return Desk(
+        agent=access.grant.agent or "", bus=bus, keys_of=keys_of,
+        swarm=access.store.swarm(bus.namespace, agent=access.grant.agent),
+    )  # fmt: skip
 
 
-def _sent(message: BusMessage) -> Reply:
-    return swarm.sent(message), Sent(id=message.id, to=message.recipient)
+def _sent(message: BusMessage) -> Sent:
+    return Sent(id=message.id, to=message.recipient)
 
 
-@tool("Share context", Sent, scope="write", for_agents=True, destructiveHint=False)
-async def context_share(turn: Turn, given: ShareArguments) -> Reply:
-    """Tell another agent, or all, what you found, decided or noticed; or answer a message."""
-    bus, options = (
-        bus_of(turn.access),
-        given.model_dump(exclude={"summary", "to", "type", "reply_to"}),
-    )
-    options["memories"] = await _keys(turn.access, given.memories)
-    if given.reply_to is not None:
-        return _sent(await bus.areply(given.reply_to, given.summary, **options))
-    return _sent(await bus.ashare(given.summary, to=given.to, type=given.type, **options))
+def _inbox(came: tuple[Page[BusMessage], Sequence[str]]) -> Inbox:
+    page, acknowledged = came
+    return Inbox(
+        messages=list(map(SeenMessage.of, page.items)), acknowledged=list(acknowledged),
+        more=page.next is not None,
+    )  # fmt: skip
 
 
-@tool("Ask another agent", Sent, scope="write", for_agents=True, destructiveHint=False)
-async def context_request(turn: Turn, given: RequestArguments) -> Reply:
-    """Ask another agent, or all, something you need to know. Answers come to context_inbox."""
-    options = given.model_dump(exclude={"question", "to"})
-    return _sent(await bus_of(turn.access).arequest(given.question, to=given.to, **options))
-
-
-@tool("Subscribe to context", Subscribed, scope="write", for_agents=True, destructiveHint=False,
-      idempotentHint=True)  # fmt: skip
-async def context_subscribe(turn: Turn, given: SubscribeArguments) -> Reply:
-    """Of what other agents tell all, get only some: by exactly one of topic, sender and query."""
-    bus = bus_of(turn.access)
-    await bus.asubscribe(**given.model_dump())
-    count = len(await bus.asubscriptions())
-    return swarm.SUBSCRIBED, Subscribed(subscriptions=count)
-
-
-@tool("Take back what you shared", TakenBack, scope="write", for_agents=True, destructiveHint=False,
-      idempotentHint=True)  # fmt: skip
-async def context_invalidate(turn: Turn, given: InvalidateArguments) -> Reply:
-    """Take back a message you sent that turned out wrong. Who saw it is told; memories that you name are put
-    to review."""
-    keys = await _keys(turn.access, given.memories)
-    done = await bus_of(turn.access).ainvalidate(given.id, reason=given.reason, memories=keys)
-    told = [one_line(one.agent) for one in done.receipts]
-    return swarm.taken_back(done, len(keys)), TakenBack(id=done.id, told=told)
-
-
-@tool("Hand work on", Sent, scope="write", for_agents=True, destructiveHint=False)
-async def handoff(turn: Turn, given: HandoffArguments) -> Reply:
-    """Hand your work on to another agent: what is done, and what is left."""
-    options = given.model_dump(exclude={"to", "done", "task"})
-    options["memories"] = await _keys(turn.access, given.memories)
-    if given.task is not None:  # first, so that what is sent is true
-        options["topic"] = (await _team(turn).aupdate_task(given.task, agent=given.to)).title
-    return _sent(await bus_of(turn.access).ahandoff(given.to, given.done, **options))
-
-
-@tool("Set or update a task", TaskStands, scope="write", for_agents=True, destructiveHint=False)
-async def update_task(turn: Turn, given: TaskArguments) -> Reply:
-    """Set a task, or say where one stands: its status, what it waits for, who works on it."""
-    return _stands(await aled(swarm.set_task(_team(turn), **given.model_dump())))
-
-
-@tool("Record a decision", Recorded, scope="write", for_agents=True, destructiveHint=False)
-async def record_decision(turn: Turn, given: DecisionArguments) -> Reply:
-    """Record what was decided, why, what was not chosen, and what it changes."""
-    options = given.model_dump(exclude={"what", "task"})
-    made = await _team(turn).arecord_decision(given.what, regarding=given.task, **options)
-    return f"Recorded as {made.key}.", Recorded(id=made.key)
-
-
-def _team(turn: Turn) -> Swarm:
-    access = turn.access
-    bus_of(access)  # refuses who is no agent
-    swarm: Swarm = access.store.swarm(access.place(exact=True), agent=access.grant.agent)
-    return swarm
-
-
-def _stands(task: Task) -> Reply:
-    return swarm.stands(task), TaskStands(
+def _stands(task: Task) -> TaskStands:
+    return TaskStands(
         id=task.key,
         title=one_line(task.title),
         status=task.status,
@@ -252,19 +160,39 @@ def _stands(task: Task) -> Reply:
     )
 
 
-@tool("Read your inbox", Inbox, scope="write", for_agents=True, destructiveHint=False,
-      idempotentHint=True)  # fmt: skip
-async def context_inbox(turn: Turn, given: InboxArguments) -> Reply:
-    """Read what other agents sent you, and acknowledge what you are done with. What is not acknowledged comes
-    again."""
-    bus = bus_of(turn.access)
-    done = await bus.aacknowledge(given.acknowledge) if given.acknowledge else ()
-    said = swarm.acknowledged(given.acknowledge, done)
-    if given.read is None:
-        page = await bus.ainbox(limit=swarm.SHOWN, min_priority=given.min_priority)
-        said.append(swarm.waiting(page))
-    else:
-        page = Page(items=(await bus.amessage(given.read),), next=None)
-        said.append(mail(page.items, whole=True))
-    seen, more = list(map(SeenMessage.of, page.items)), page.next is not None
-    return "\n".join(said), Inbox(messages=seen, acknowledged=list(done), more=more)
+def _taken_back(message: BusMessage) -> TakenBack:
+    return TakenBack(id=message.id, told=[one_line(one.agent) for one in message.receipts])
+
+
+ANSWERS: Final[Mapping[str, tuple[type[Answer], Callable[[Any], Answer], bool]]] = {
+    "context_share": (Sent, _sent, False),
+    "context_request": (Sent, _sent, False),
+    "context_subscribe": (Subscribed, lambda came: Subscribed(subscriptions=len(came)), True),
+    "context_invalidate": (TakenBack, _taken_back, True),
+    "handoff": (Sent, _sent, False),
+    "update_task": (TaskStands, _stands, False),
+    "record_decision": (Recorded, lambda decision: Recorded(id=decision.key), False),
+    "context_inbox": (Inbox, _inbox, True),
+}
+"""By tool: the type of its answer for programs, what makes it, and whether calling it twice is as calling it
+once."""
+
+
+def _declare(name: str, tool: type[TeamTool]) -> None:
+    kind, answer_of, idempotent = ANSWERS[name]
+
+    async def work(turn: Turn, given: TeamTool) -> Reply:
+        text, came = await aled(given.steps(_desk(turn.access)))
+        return text, answer_of(came)
+
+    work.__name__, work.__doc__ = name, tool.__doc__
+    TOOLS[name] = Tool(
+        work=work, arguments=type(tool.__name__, (tool, Arguments), {}), answer=kind, title=tool.heading,
+        scope="write", for_agents=True, for_projects=False,
+        hints={"readOnlyHint": False, "destructiveHint": False}
+        | ({"idempotentHint": True} if idempotent else {}),
+    )  # fmt: skip
+
+
+for _name, _tool in TEAM_TOOLS.items():
+    _declare(_name, _tool)

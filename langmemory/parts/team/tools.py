@@ -1,14 +1,16 @@
-"""Swarm tools: agents tell each other what they know, ask, take back, hand work on, and keep tasks and
+"""Tools of a team: agents tell each other what they know, ask, take back, hand work on, and keep tasks and
 decisions.
 
-The model chooses recipient and text. Its name, the namespace and the viewer come from the application
-and the run.
+Each tool is a class: its fields are the arguments, its docstring is the description, and `steps` does the
+work, for LangChain here and over MCP in `mcp_tools`. The model chooses to whom it speaks and what it says.
+Who it is, the namespace and the viewer come from the application and the run.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Annotated, Any, Final
+from dataclasses import dataclass
+from typing import Annotated, Any, ClassVar, Final
 
 from langchain_core.runnables import RunnableConfig
 from langchain_core.tools import BaseTool
@@ -28,14 +30,8 @@ from langmemory.tools.memories import find
 from langmemory.twins import Steps, call, threaded
 from langmemory.types import BusMessage, MessagePriority, Page, Privacy, SharedType
 
-SWARM_TOOLS: Final = (
-    "context_share", "context_request", "context_subscribe", "context_invalidate", "handoff",
-    "update_task", "record_decision", "context_inbox",
-)  # fmt: skip
-"""The names of the swarm tools."""
 SHOWN: Final = 20
 """Messages that an inbox shows at a time."""
-SUBSCRIBED: Final = "Subscribed. Of what goes to all you now get only what you subscribed to."
 
 
 def _left_out(given: Any) -> Any:
@@ -49,11 +45,54 @@ Name = Annotated[str | None, Field(max_length=200), OrNone]
 To = Annotated[str | None, Field(description="Name of an agent. Leave out to tell all."), OrNone]
 Several = Annotated[list[Short], Field(max_length=100)]
 Memories = Annotated[list[str], Field(max_length=100)]
-_BELONG: Final = "Ids of memories that belong to it, as R:1a2b3c4d."
 MessageId = Annotated[str, Field(min_length=1, max_length=200)]
+_BELONG: Final = "Ids of memories that belong to it, as R:1a2b3c4d."
 
 
-class ContextShare(BaseModel):
+@dataclass(frozen=True, kw_only=True)
+class Desk:
+    """What the tools of one agent work with."""
+
+    agent: str
+    bus: Any
+    """Of a file or of a server, as the agent has it."""
+    swarm: Any
+    keys_of: Callable[[Sequence[str]], Steps[tuple[str, ...]]]
+    """Returns the keys of memories that a model names by their ids."""
+    privacy: Privacy = "shared"
+    """Of what the agent sends."""
+    agents: Mapping[str, str] | None = None
+    """The other agents; None allows every name."""
+
+    def check(self, to: str | None) -> None:
+        """Refuse an agent that there is not."""
+        if to not in (None, self.agent) and self.agents is not None and to not in self.agents:
+            raise refuse(f"There is no agent {to!r}; there are {', '.join(self.agents)}.")
+
+
+class TeamTool(BaseModel):
+    """The base of the tools."""
+
+    name: ClassVar[str]
+    heading: ClassVar[str]
+    names_agents: ClassVar[bool] = False
+    """Whether the model names other agents, and is told of them."""
+
+    def steps(self, desk: Desk) -> Steps[tuple[str, Any]]:
+        """Do it, and return what the model is told, and what came of it."""
+        raise NotImplementedError
+
+    def _options(self, desk: Desk, *left_out: str) -> dict[str, Any]:
+        """Return the fields that are options of a message."""
+        return {**self.model_dump(exclude=set(left_out)), "privacy": desk.privacy}
+
+
+class ContextShare(TeamTool):
+    """Tell another agent, or all, what you found, decided or noticed; or answer a message."""
+
+    name = "context_share"
+    heading = "Share context"
+    names_agents = True
     summary: Short = Field(description="What there is to know, understandable by itself.")
     to: To = None
     type: SharedType = "finding"
@@ -67,30 +106,83 @@ class ContextShare(BaseModel):
         None, description="Id of a message that this answers."
     )
 
+    def steps(self, desk: Desk) -> Steps[tuple[str, Any]]:
+        options = self._options(desk, "summary", "to", "type", "reply_to")
+        options["memories"] = yield from desk.keys_of(self.memories)
+        if self.reply_to is not None:
+            message = yield call(desk.bus, "reply", self.reply_to, self.summary, **options)
+        else:
+            desk.check(self.to)
+            message = yield call(
+                desk.bus, "share", self.summary, to=self.to, type=self.type, **options
+            )
+        return _sent(message), message
 
-class ContextRequest(BaseModel):
+
+class ContextRequest(TeamTool):
+    """Ask another agent, or all, something you need to know. Answers come to context_inbox."""
+
+    name = "context_request"
+    heading = "Ask another agent"
+    names_agents = True
     question: Short = Field(description="Understandable by itself.")
     to: To = None
     topic: Name = None
     priority: MessagePriority = "normal"
     details: str = ""
 
+    def steps(self, desk: Desk) -> Steps[tuple[str, Any]]:
+        desk.check(self.to)
+        options = self._options(desk, "question")
+        message = yield call(desk.bus, "request", self.question, **options)
+        return f"{_sent(message)} Answers come to context_inbox.", message
 
-class ContextSubscribe(BaseModel):
+
+class ContextSubscribe(TeamTool):
+    """Of what other agents tell all, get only some: by exactly one of topic, sender and query."""
+
+    name = "context_subscribe"
+    heading = "Subscribe to context"
     topic: Name = None
     sender: Annotated[str | None, OrNone] = Field(None, description="Name of an agent.")
     query: Annotated[Short | None, OrNone] = Field(
         None, description="What it is to be about, in words."
     )
 
+    def steps(self, desk: Desk) -> Steps[tuple[str, Any]]:
+        yield call(desk.bus, "subscribe", **self.model_dump())
+        subscriptions = yield call(desk.bus, "subscriptions")
+        text = "Subscribed. Of what goes to all you now get only what you subscribed to."
+        return text, subscriptions
 
-class ContextInvalidate(BaseModel):
+
+class ContextInvalidate(TeamTool):
+    """Take back a message you sent that turned out wrong. Who saw it is told; memories that you name are put
+    to review."""
+
+    name = "context_invalidate"
+    heading = "Take back what you shared"
     id: MessageId = Field(description="Of a message you sent.")
     reason: Short = Field(description="Why it does not hold.")
     memories: Memories = Field([], description="Ids of memories that may rest on it.")
 
+    def steps(self, desk: Desk) -> Steps[tuple[str, Any]]:
+        keys = yield from desk.keys_of(self.memories)
+        message: BusMessage = yield call(
+            desk.bus, "invalidate", self.id, reason=self.reason, memories=keys
+        )
+        seen_by = counted(len(message.receipts), "agent")
+        reviews = f" {counted(len(keys), 'memory')} put to review." if keys else ""
+        text = f"Took back message {message.id}; {seen_by} who saw it are told.{reviews}"
+        return text, message
 
-class Handoff(BaseModel):
+
+class Handoff(TeamTool):
+    """Hand your work on to another agent: what is done, and what is left."""
+
+    name = "handoff"
+    heading = "Hand work on"
+    names_agents = True
     to: Annotated[str, Field(min_length=1)] = Field(description="Name of an agent.")
     done: Short = Field(description="What was done so far.")
     next_steps: Several = Field([], description="What is left to do, in order.")
@@ -100,8 +192,23 @@ class Handoff(BaseModel):
     artifacts: Several = Field([], description="Paths, addresses, names.")
     priority: MessagePriority = "normal"
 
+    def steps(self, desk: Desk) -> Steps[tuple[str, Any]]:
+        desk.check(self.to)
+        options = self._options(desk, "to", "done", "task")
+        options["memories"] = yield from desk.keys_of(self.memories)
+        if self.task is not None:  # first, so that what is sent is true
+            task = yield call(desk.swarm, "update_task", self.task, agent=self.to)
+            options["topic"] = task.title
+        message = yield call(desk.bus, "handoff", self.to, self.done, **options)
+        return f"{_sent(message)} {self.to} takes it up when it starts next.", message
 
-class UpdateTask(BaseModel):
+
+class UpdateTask(TeamTool):
+    """Say where a task stands: status, what it waits for, who works on it. Or set a new one."""
+
+    name = "update_task"
+    heading = "Set or update a task"
+    names_agents = True
     task: Name = Field(
         None, description="Id or title. Leave out to set a new task; then give it a title."
     )
@@ -114,8 +221,35 @@ class UpdateTask(BaseModel):
     details: Annotated[str | None, OrNone] = None
     note: str = Field("", description="What happened.")
 
+    def steps(self, desk: Desk) -> Steps[tuple[str, Any]]:
+        desk.check(self.assign_to)
+        key, title = self.task, self.title
+        task: Task
+        if key is None:
+            if not title:
+                raise InvalidValueError(
+                    "Give a new task a title, or name the task by its id or title."
+                )
+            task = yield call(
+                desk.swarm, "add_task", title, details=self.details or "", agent=self.assign_to,
+                privacy=desk.privacy,
+            )  # fmt: skip
+            if self.status is None and not self.blockers and not self.note:
+                return _standing(task), task
+            key, title = task.key, None
+        task = yield call(
+            desk.swarm, "update_task", key, title=title, status=self.status, blockers=self.blockers,
+            agent=self.assign_to, details=self.details, note=self.note,
+        )  # fmt: skip
+        return _standing(task), task
 
-class RecordDecision(BaseModel):
+
+class RecordDecision(TeamTool):
+    """Record a decision that others have to know of later: what, why, what was not chosen, and what it
+    changes."""
+
+    name = "record_decision"
+    heading = "Record a decision"
     what: Short = Field(description="What was decided, understandable by itself.")
     why: Short = Field(description="The reason.")
     alternatives: Several = Field([], description="What was not chosen.")
@@ -125,13 +259,55 @@ class RecordDecision(BaseModel):
         None, description="Id of the decision, or what it said, that this one replaces."
     )
 
+    def steps(self, desk: Desk) -> Steps[tuple[str, Any]]:
+        options = self._options(desk, "what", "task")
+        decision: RecordedDecision = yield call(
+            desk.swarm, "record_decision", self.what, regarding=self.task, **options
+        )
+        return f"Recorded as {decision.key}.", decision
 
-class ContextInbox(BaseModel):
+
+class ContextInbox(TeamTool):
+    """Read what other agents sent you, and acknowledge what you are done with. What is not acknowledged comes
+    again."""
+
+    name = "context_inbox"
+    heading = "Read your inbox"
     acknowledge: list[MessageId] = Field([], description="Ids of messages that you are done with.")
     read: Annotated[MessageId | None, OrNone] = Field(
         None, description="Id of one message to read in full."
     )
     min_priority: MessagePriority = "low"
+
+    def steps(self, desk: Desk) -> Steps[tuple[str, Any]]:
+        acknowledged: Sequence[str] = ()
+        lines: list[str] = []
+        if self.acknowledge:
+            acknowledged = yield call(desk.bus, "acknowledge", list(self.acknowledge))
+            lines.append(f"Acknowledged: {', '.join(acknowledged) or 'none'}.")
+            missing = [one for one in self.acknowledge if one not in acknowledged]
+            if missing:
+                lines.append(f"Not for you, or expired: {', '.join(missing)}.")
+        page: Page[BusMessage]
+        if self.read is not None:
+            message = yield call(desk.bus, "message", self.read)
+            page = Page(items=(message,), next=None)
+            lines.append(mail([message], whole=True))
+        else:
+            page = yield call(desk.bus, "inbox", limit=SHOWN, min_priority=self.min_priority)
+            lines.append(_waiting(page))
+        return "\n".join(lines), (page, acknowledged)
+
+
+TEAM_TOOLS: Final[Mapping[str, type[TeamTool]]] = {
+    one.name: one
+    for one in (
+        ContextShare, ContextRequest, ContextSubscribe, ContextInvalidate, Handoff, UpdateTask,
+        RecordDecision, ContextInbox,
+    )
+}  # fmt: skip
+SWARM_TOOLS: Final = tuple(TEAM_TOOLS)
+"""The names of the swarm tools."""
 
 
 def create_swarm_tools(
@@ -150,329 +326,90 @@ def create_swarm_tools(
         namespace: template of the namespace whose agents share a bus, see
             `langmemory.nodes.NamespaceTemplate`.
         agent: name of the agent that gets the tools, or a template of it; the model cannot choose it.
-        agents: the other agents by name, with their purposes. The model sees them, and a message to any
-            other name is refused; None allows every name.
+        agents: the other agents by name, and what each is for. Then the model is told of them, and a message
+            to any other name is refused; None allows every name.
         tools: names of the tools, of `SWARM_TOOLS`.
         viewer: template of the person on whose behalf the agent acts; None is the application.
         privacy: of what it sends; ``private`` is for the agents of this person.
         store: a `MemoryStore` or `RemoteMemoryStore`, used instead of the graph's.
+
+    Raises:
+        ConfigError: A name is none of `SWARM_TOOLS`.
     """
-    swarm = _Swarm(NamespaceTemplate(namespace), agent, agents, viewer, privacy, store)
+    template = NamespaceTemplate(namespace)
     unknown = [one for one in tools if one not in SWARM_TOOLS]
     if unknown or isinstance(tools, str):
         raise ConfigError(f"tools is {tools!r:.80}; pass names of these: {', '.join(SWARM_TOOLS)}.")
-    return [swarm.tool(name) for name in dict.fromkeys(tools)]
 
-
-class _Swarm:
-    """What the tools of one agent share."""
-
-    def __init__(
-        self,
-        namespace: NamespaceTemplate,
-        agent: str,
-        agents: Mapping[str, str] | None,
-        viewer: str | None,
-        privacy: Privacy,
-        store: BaseStore | None,
-    ) -> None:
-        self._namespace, self._agent, self._agents = namespace, agent, agents
-        self._viewer, self._privacy, self._store = viewer, privacy, store
-
-    def tool(self, name: str) -> BaseTool:
-        """Return one of the tools."""
-        arguments, description = _TOOLS[name]
-        if name in ("context_share", "context_request", "handoff", "update_task") and self._agents:
-            others = "; ".join(f"{one}: {what}" for one, what in self._agents.items())
-            description += f"\nThe other agents are {others}."
-        bound: Callable[..., Any] = getattr(self, name)
-        return memory_tool(name=name, description=description, arguments=arguments, work=bound)
-
-    def _run(self, config: RunnableConfig, name: str) -> tuple[Any, BaseStore, RunScope]:
-        source, scope = run_of(config, self._store, name, self._viewer)
-        bus = bus_of(source, self._namespace.resolve(scope), fill(self._agent, scope))
-        return bus, source, scope
-
-    def _check(self, to: str | None) -> None:
-        if to is not None and self._agents is not None and to not in self._agents:
-            raise refuse(f"There is no agent {to!r}; there are {', '.join(self._agents)}.")
-
-    def _keys(
-        self, source: BaseStore, scope: RunScope, ids: Sequence[str]
-    ) -> Steps[tuple[str, ...]]:
-        """Return the keys of memories that a model names by their ids."""
-        if not ids:
-            return ()
-        where, who = self._namespace.resolve(scope), viewer_of(self._viewer, scope)
-
-        def looked_up() -> tuple[str, ...]:
-            found = [find(source, where, one, who, None) for one in ids]
-            outside = [one.key for one in found if tuple(one.namespace) != where]
-            if outside:
-                raise refuse(f"The memory {outside[0]!r} is not in this namespace; leave it out.")
-            return tuple(one.key for one in found)
-
-        keys: tuple[str, ...] = yield threaded(looked_up)
-        return keys
-
-    def context_share(
-        self,
-        config: RunnableConfig,
-        summary: str,
-        to: str | None = None,
-        type: SharedType = "finding",
-        topic: str | None = None,
-        priority: MessagePriority = "normal",
-        details: str = "",
-        artifacts: Sequence[str] = (),
-        confidence: float | None = None,
-        memories: Sequence[str] = (),
-        reply_to: str | None = None,
-    ) -> Steps[str]:
-        """Share, or answer."""
-        bus, source, scope = self._run(config, "context_share")
-        options: dict[str, Any] = {
-            "topic": topic, "priority": priority, "details": details, "artifacts": artifacts,
-            "confidence": confidence, "privacy": self._privacy,
-            "memories": (yield from self._keys(source, scope, memories)),
-        }  # fmt: skip
-        if reply_to is not None:
-            return sent((yield call(bus, "reply", reply_to, summary, **options)))
-        self._check(to)
-        return sent((yield call(bus, "share", summary, to=to, type=type, **options)))
-
-    def context_request(
-        self,
-        config: RunnableConfig,
-        question: str,
-        to: str | None = None,
-        topic: str | None = None,
-        priority: MessagePriority = "normal",
-        details: str = "",
-    ) -> Steps[str]:
-        """Ask."""
-        self._check(to)
-        bus, _, _ = self._run(config, "context_request")
-        asked = yield call(
-            bus, "request", question, to=to, topic=topic, priority=priority, details=details,
-            privacy=self._privacy,
+    def desk_of(config: RunnableConfig, name: str) -> Desk:
+        source, scope = run_of(config, store, name, viewer)
+        place, who = template.resolve(scope), fill(agent, scope)
+        return Desk(
+            agent=who, bus=bus_of(source, place, who), swarm=swarm_of(source, place, who),
+            keys_of=lambda ids: _keys(source, place, viewer, scope, ids), privacy=privacy, agents=agents,
         )  # fmt: skip
-        return f"{sent(asked)} Answers come to context_inbox."
 
-    def context_subscribe(
-        self,
-        config: RunnableConfig,
-        topic: str | None = None,
-        sender: str | None = None,
-        query: str | None = None,
-    ) -> Steps[str]:
-        """Subscribe."""
-        bus, _, _ = self._run(config, "context_subscribe")
-        yield call(bus, "subscribe", topic=topic, sender=sender, query=query)
-        return SUBSCRIBED
-
-    def context_invalidate(
-        self, config: RunnableConfig, id: str, reason: str, memories: Sequence[str] = ()
-    ) -> Steps[str]:
-        """Take back."""
-        bus, source, scope = self._run(config, "context_invalidate")
-        keys = yield from self._keys(source, scope, memories)
-        done: BusMessage = yield call(bus, "invalidate", id, reason=reason, memories=keys)
-        return taken_back(done, len(keys))
-
-    def handoff(
-        self,
-        config: RunnableConfig,
-        to: str,
-        done: str,
-        next_steps: Sequence[str] = (),
-        task: str | None = None,
-        memories: Sequence[str] = (),
-        details: str = "",
-        artifacts: Sequence[str] = (),
-        priority: MessagePriority = "normal",
-    ) -> Steps[str]:
-        """Hand on: the task first, so that what is sent is true."""
-        self._check(to)
-        bus, source, scope = self._run(config, "handoff")
-        keys = yield from self._keys(source, scope, memories)
-        if task is not None:
-            given = yield call(self._team(source, scope), "update_task", task, agent=to)
-            topic = {"topic": given.title}
-        else:
-            topic = {}
-        handed = yield call(
-            bus, "handoff", to, done, next_steps=next_steps, memories=keys, details=details,
-            artifacts=artifacts, priority=priority, privacy=self._privacy, **topic,
-        )  # fmt: skip
-        return f"{sent(handed)} {to} takes it up when it starts next."
-
-    def update_task(
-        self,
-        config: RunnableConfig,
-        task: str | None = None,
-        title: str | None = None,
-        status: TaskStatus | None = None,
-        blockers: Sequence[str] | None = None,
-        assign_to: str | None = None,
-        details: str | None = None,
-        note: str = "",
-    ) -> Steps[str]:
-        """Set a task, or say where it stands."""
-        _, source, scope = self._run(config, "update_task")
-        self._check(assign_to if assign_to != fill(self._agent, scope) else None)
-        done = yield from set_task(
-            self._team(source, scope), task, title=title, status=status, blockers=blockers,
-            assign_to=assign_to, details=details, note=note, privacy=self._privacy,
-        )  # fmt: skip
-        return stands(done)
-
-    def record_decision(
-        self,
-        config: RunnableConfig,
-        what: str,
-        why: str,
-        alternatives: Sequence[str] = (),
-        affects: Sequence[str] = (),
-        task: str | None = None,
-        supersedes: str | None = None,
-    ) -> Steps[str]:
-        """Record."""
-        _, source, scope = self._run(config, "record_decision")
-        found: RecordedDecision = yield call(
-            self._team(source, scope), "record_decision", what, why=why, alternatives=alternatives,
-            affects=affects, regarding=task, supersedes=supersedes, privacy=self._privacy,
-        )  # fmt: skip
-        return f"Recorded as {found.key}."
-
-    def _team(self, source: BaseStore, scope: RunScope) -> Any:
-        return swarm_of(source, self._namespace.resolve(scope), fill(self._agent, scope))
-
-    def context_inbox(
-        self,
-        config: RunnableConfig,
-        acknowledge: Sequence[str] = (),
-        read: str | None = None,
-        min_priority: MessagePriority = "low",
-    ) -> Steps[str]:
-        """Receive."""
-        bus, _, _ = self._run(config, "context_inbox")
-        parts: list[str] = []
-        if acknowledge:
-            parts = acknowledged(acknowledge, (yield call(bus, "acknowledge", list(acknowledge))))
-        if read is not None:
-            message = yield call(bus, "message", read)
-            return "\n".join([*parts, mail([message], whole=True)])
-        page = yield call(bus, "inbox", limit=SHOWN, min_priority=min_priority)
-        return "\n".join([*parts, waiting(page)])
+    return [_tool(TEAM_TOOLS[name], desk_of, agents) for name in dict.fromkeys(tools)]
 
 
-def set_task(
-    team: Any,
-    task: str | None,
-    *,
-    title: str | None,
-    status: TaskStatus | None,
-    blockers: Sequence[str] | None,
-    assign_to: str | None,
-    details: str | None,
-    note: str,
-    privacy: Privacy = "shared",
-) -> Steps[Task]:
-    """Set a task where ``task`` names none, or say where that one stands.
+def _tool(
+    tool: type[TeamTool],
+    desk_of: Callable[[RunnableConfig, str], Desk],
+    agents: Mapping[str, str] | None,
+) -> BaseTool:
+    description = " ".join((tool.__doc__ or "").split())
+    if tool.names_agents and agents:
+        others = "; ".join(f"{one}: {purpose}" for one, purpose in agents.items())
+        description += f"\nThe other agents are {others}."
 
-    Raises:
-        InvalidValueError: A new task has no title.
-    """
-    if task is None:
-        if not title:
-            raise InvalidValueError("Give a new task a title, or name the task by its id or title.")
-        made: Task = yield call(
-            team, "add_task", title, details=details or "", agent=assign_to, privacy=privacy
-        )
-        if status is None and not blockers and not note:
-            return made
-        task, title = made.key, None
-    done: Task = yield call(
-        team, "update_task", task, title=title, status=status, blockers=blockers, agent=assign_to,
-        details=details, note=note,
-    )  # fmt: skip
-    return done
+    def work(config: RunnableConfig, **given: Any) -> Steps[str]:
+        text, _ = yield from tool.model_validate(given).steps(desk_of(config, tool.name))
+        return text
+
+    return memory_tool(name=tool.name, description=description, arguments=tool, work=work)
 
 
-def stands(task: Task) -> str:
+def _keys(
+    source: BaseStore,
+    place: tuple[str, ...],
+    viewer: str | None,
+    scope: RunScope,
+    ids: Sequence[str],
+) -> Steps[tuple[str, ...]]:
+    """Return the keys of memories of the namespace that a model names by their ids."""
+    if not ids:
+        return ()
+    who = viewer_of(viewer, scope)
+
+    def look_up() -> tuple[str, ...]:
+        memories = [find(source, place, one, who, None) for one in ids]
+        outside = [one.key for one in memories if tuple(one.namespace) != place]
+        if outside:
+            raise refuse(f"The memory {outside[0]!r} is not in this namespace; leave it out.")
+        return tuple(one.key for one in memories)
+
+    keys: tuple[str, ...] = yield threaded(look_up)
+    return keys
+
+
+def _standing(task: Task) -> str:
     """Return where a task stands, as a model is told it."""
-    said = [f"Task {task.key}, {task.title}: {task.status.replace('_', ' ')}"]
+    parts = [f"Task {task.key}, {task.title}: {task.status.replace('_', ' ')}"]
     if task.agent:
-        said.append(
-            f"{task.agent} works on it" if task.status not in CLOSED else f"by {task.agent}"
-        )
+        is_over = task.status in CLOSED
+        parts.append(f"by {task.agent}" if is_over else f"{task.agent} works on it")
     if task.blockers:
-        said.append(f"waits for {'; '.join(task.blockers)}")
-    return f"{', '.join(said)}."
+        parts.append(f"waits for {'; '.join(task.blockers)}")
+    return f"{', '.join(parts)}."
 
 
-def sent(message: BusMessage) -> str:
-    """Return the answer to a call that sent something."""
+def _sent(message: BusMessage) -> str:
     return f"Sent to {message.recipient or 'all agents'} as message {message.id}."
 
 
-def taken_back(message: BusMessage, reviews: int) -> str:
-    """Return the answer to a call that took a message back."""
-    told = counted(len(message.receipts), "agent")
-    reviewed = f" {counted(reviews, 'memory')} put to review." if reviews else ""
-    return f"Took back message {message.id}; {told} who saw it are told.{reviewed}"
-
-
-def acknowledged(asked: Sequence[str], done: Sequence[str]) -> list[str]:
-    """Return what there is to say of messages that were acknowledged."""
-    if not asked:
-        return []
-    said = [f"Acknowledged: {', '.join(done) or 'none'}."]
-    missing = [one for one in asked if one not in done]
-    return [*said, f"Not for you, or expired: {', '.join(missing)}."] if missing else said
-
-
-def waiting(page: Page[BusMessage]) -> str:
+def _waiting(page: Page[BusMessage]) -> str:
     """Return what waits in an inbox."""
     if not page.items:
         return "No message waits."
     more = "" if page.next is None else " More wait behind them."
     return f"{counted(len(page.items), 'message')}, oldest first.{more}\n{mail(page.items)}"
-
-
-_TOOLS: Final[Mapping[str, tuple[type[BaseModel], str]]] = {
-    "context_share": (
-        ContextShare,
-        "Tell another agent, or all, what you found, decided or noticed; or answer a message.",
-    ),
-    "context_request": (
-        ContextRequest,
-        "Ask another agent, or all, something you need to know.",
-    ),
-    "context_subscribe": (
-        ContextSubscribe,
-        "Of what other agents tell all, get only some: by exactly one of topic, sender and query.",
-    ),
-    "context_invalidate": (
-        ContextInvalidate,
-        "Take back a message you sent that turned out wrong. Who saw it is told.",
-    ),
-    "handoff": (
-        Handoff,
-        "Hand your work on to another agent: what is done, and what is left.",
-    ),
-    "update_task": (
-        UpdateTask,
-        "Say where a task stands: status, what it waits for, who works on it. Or set a new one.",
-    ),
-    "record_decision": (
-        RecordDecision,
-        "Record a decision that others have to know of later: what, why, and what was not chosen.",
-    ),
-    "context_inbox": (
-        ContextInbox,
-        "Read what other agents sent you, and acknowledge what you are done with. What is not acknowledged "
-        "comes again.",
-    ),
-}
