@@ -28,7 +28,7 @@ from tests.durability.archives import (
 
 pytestmark = pytest.mark.thorough
 
-MOVES = int(os.environ.get("LANGMEMORY_KILLS", 30))
+MOVES = int(os.environ.get("LANGMEMORY_KILLS", 15))
 NIGHTS = int(os.environ.get("LANGMEMORY_KILLS", 10))
 SECONDS = 1.2
 """Of work, within which a process that moves is killed: three rounds or so."""

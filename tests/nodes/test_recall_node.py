@@ -285,8 +285,7 @@ class Gate:
 
 
 async def until(event: threading.Event) -> None:
-    while not event.is_set():
-        await asyncio.sleep(0.001)
+    assert await asyncio.to_thread(event.wait, 30)
 
 
 @pytest.fixture
