@@ -331,6 +331,17 @@ def _forget_threads(connection: Connection, touched: Iterable[int]) -> None:
     connection.executemany(f"DELETE FROM job WHERE thread = ? AND lane = ? AND {READS_ONLY}", gone)
 
 
+@schema.derived
+def _names_namespace() -> str:
+    """Return the condition that something is in a namespace, or below it."""
+    return " OR ".join(
+        f"EXISTS (SELECT 1 FROM {table.name} WHERE {column.name} = ?1)"
+        for table in schema.tables()
+        for column in table.columns
+        if column.of == schema.NAMESPACE.name and not (column.loose or table.derived)
+    )
+
+
 def forget_namespaces(connection: Connection, touched: Iterable[int]) -> None:
     """Names of namespaces that nothing else is in go too: they are often those of people. What the
     history says of them stands one up, or in the `history.TOMBSTONES`."""
@@ -342,15 +353,7 @@ def forget_namespaces(connection: Connection, touched: Iterable[int]) -> None:
     ).fetchall()
     for namespace, parent in rows:
         used = connection.execute(
-            "SELECT EXISTS (SELECT 1 FROM item WHERE namespace = ?1) "
-            "OR EXISTS (SELECT 1 FROM namespace WHERE parent = ?1) "
-            "OR EXISTS (SELECT 1 FROM entity WHERE namespace = ?1) "
-            "OR EXISTS (SELECT 1 FROM review WHERE namespace = ?1) "
-            "OR EXISTS (SELECT 1 FROM message WHERE namespace = ?1) "
-            "OR EXISTS (SELECT 1 FROM subscription WHERE namespace = ?1) "
-            "OR EXISTS (SELECT 1 FROM secret WHERE namespace = ?1) "
-            "OR EXISTS (SELECT 1 FROM vault_event WHERE namespace = ?1) "
-            "OR EXISTS (SELECT 1 FROM archived_item WHERE namespace = ?1) OR EXISTS (SELECT 1 FROM history "
+            f"SELECT {_names_namespace()} OR EXISTS (SELECT 1 FROM history "
             "WHERE namespace = ?1 AND key IS NOT NULL AND substr(key, 1, ?2) <> ?3)",
             (namespace, len(history.SEAL), history.SEAL),
         ).fetchone()

@@ -144,7 +144,7 @@ THREAD = Table(
     doc="A thread of messages within a namespace.",
     columns=(
         serial("id"),
-        integer("namespace", of="namespace"),
+        integer("namespace", of="namespace", loose=True),
         text("name", "LangGraph's thread_id", says="name"),
     ),
     unique=("namespace", "name"),
@@ -223,7 +223,7 @@ HISTORY = Table(
         time("at"),
         text("action", says="memory"),
         integer("item", of="item"),
-        integer("namespace", "set when the item is gone", null=True, of="namespace"),
+        integer("namespace", "set when the item is gone", null=True, of="namespace", loose=True),
         text("key", "set when the item is gone", null=True, says="memory"),
         json("before", "the value before the change", null=True, says="memory"),
         json(
@@ -248,7 +248,7 @@ RUN = Table(
     columns=(
         text("id", says="name"),
         text("kind", says="name"),
-        integer("namespace", of="namespace"),
+        integer("namespace", of="namespace", loose=True),
         time("at"),
         text("reason", says="aside"),
         json("note", "counts, model calls, what the journal tells", default="{}", says="aside"),
@@ -328,7 +328,7 @@ ALIAS = Table(
     name="alias",
     doc="A name of an entity. It is looked up in many namespaces at once.",
     columns=(
-        integer("namespace", of="namespace"),
+        integer("namespace", of="namespace", loose=True),
         text("norm", "formation.entities.spelling.normalised", says="aside"),
         integer("entity", of="entity"),
         text("name", says="aside"),
@@ -499,7 +499,7 @@ STALE_PAGE = Table(
     doc="A page of the journal that does not say yet what the file says. A row goes once its files follow.",
     columns=(
         counter("id"),
-        integer("namespace", "a forgotten one leaves no name here", of="namespace"),
+        integer("namespace", "a forgotten one leaves no name here", of="namespace", loose=True),
         text("day", "YYYY-MM-DD"),
     ),
     exported=False,
@@ -532,7 +532,7 @@ PROGRESS = Table(
     doc="How far a task of maintenance has come in a namespace.",
     columns=(
         text("task"),
-        integer("namespace", of="namespace"),
+        integer("namespace", of="namespace", loose=True),
         integer("seq", "newest history.seq that the task has taken into account"),
     ),
     key=("task", "namespace"),

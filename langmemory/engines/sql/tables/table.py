@@ -46,6 +46,8 @@ class Column:
     unique: bool = False
     of: str | None = None
     """The table whose id it holds, or `PERSON`."""
+    loose: bool = False
+    """Of an id: whether what it names may go while the row stays, or goes as well."""
     says: Says | None = None
     """Set on a text that may come from people: forgetting looks there for what is forgotten."""
     part: Part | None = None
