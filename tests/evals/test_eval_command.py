@@ -4,18 +4,15 @@ import json
 from pathlib import Path
 
 import pytest
-import typer
 from typer.testing import CliRunner, Result
 
+from langmemory.cli import app
 from langmemory.parts.evals import SAMPLE
-from langmemory.parts.evals.command import eval_command
 from tests.seeds import seeds
 
 
 def _run(*arguments: str) -> Result:
-    app = typer.Typer()
-    app.command()(eval_command)
-    return CliRunner().invoke(app, arguments)
+    return CliRunner().invoke(app, ["eval", *arguments])
 
 
 @pytest.mark.thorough
