@@ -338,7 +338,7 @@ class RecallNode(MemoryNode):
                 entry
                 for entry in value_of(state, "recalled", [])
                 if tuple(entry["namespace"][: len(request.namespace)]) == request.namespace
-                or tuple(entry["namespace"]) == documents
+                or tuple(entry["namespace"]) in documents
             ],
             window=window,
             repeats=scope.thread_id if may_repeat(remembered, messages) else None,

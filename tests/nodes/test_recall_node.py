@@ -443,6 +443,21 @@ def test_documents_are_asked_where_the_store_has_some(memory: MemoryStore) -> No
     assert "opens at nine" in both["memory_block"]["text"]
 
 
+def test_a_part_of_a_document_stays_while_the_topic_stays(memory: MemoryStore) -> None:
+    """A message that asks for nothing leaves the recalled parts of documents in the state as it leaves
+    memories, until the document changes; those of documents that this run does not ask are dropped."""
+    memory.documents.add(text="# Kennel\n\nThe kennel opens at seven.\n", name="kennel.md")
+    node = RecallNode(store=memory)
+    first = ask(node, "When does the kennel open?")
+    assert [entry["namespace"] for entry in first["recalled"]] == [["documents"]]
+    thanks = ask(node, "Thank you!", first)
+    assert keys(thanks) == keys(first)
+    assert thanks["recall_trace"]["kept_from_before"] == 1
+    assert keys(ask(RecallNode(store=memory, documents=None), "Thank you!", first)) == []
+    memory.documents.add(text="# Kennel\n\nThe kennel opens at nine.\n", name="kennel.md")
+    assert keys(ask(node, "Thank you!", first)) == []
+
+
 def test_a_plain_store_has_no_documents() -> None:
     """By default it is not asked; documents that are named are an error with the next step."""
     store = InMemoryStore()
