@@ -110,13 +110,12 @@ class Memory:
         own = [one for fact in found if (one := told_in(fact, shown, claimed)) is not None]
         batch = self._of_batch.setdefault(who, [])
         text = spoken(turn.text)
-        code = next((c for c in _languages(text) if may_take_back(text, c)), None)
-        if code is not None:
+        if codes := [code for code in _languages(text) if may_take_back(text, code)]:
             if who not in self._known:
                 self._known[who] = [] if self.told is None else [*held_of(turn, self.told, shown)]
             known = [*reversed(own), *reversed(batch), *self._known[who]]
-            if known:
-                found = taken_back(turn, text, code, known, found)
+            readings = (taken_back(turn, text, code, known, found) for code in codes if known)
+            found = next((one for one in readings if one != found), found)
         batch += own
         return found
 
@@ -163,9 +162,13 @@ def _languages(text: str) -> list[str]:
     if len(text) > SHORT_CHARACTERS:
         return [likely] if likely in GRAMMARS else []
     words = split_words(text)
-    hits = {code: sum(w in LANGUAGES[code].stop_words for w in words) for code in GRAMMARS}
+    known = {code: LANGUAGES[code].stop_words.intersection(words) for code in (likely, *GRAMMARS)}
+
+    def may_be(code: str) -> bool:
+        """One word less tells little: "in La Spezia" has an Italian one more than an English one."""
+        one, other = known[code] - known[likely], known[likely] - known[code]
+        return len(one) >= len(other) - bool(known[code])
+
     return [
-        code
-        for code in dict.fromkeys((likely, *GRAMMARS))
-        if hits.get(code, -1) >= hits.get(likely, 0)
+        code for code in dict.fromkeys((likely, *GRAMMARS)) if code in GRAMMARS and may_be(code)
     ]
