@@ -16,8 +16,10 @@ from langmemory.formation.entities.roles import Role, role_in
 from langmemory.formation.relations.vocabulary import BY_NAME, WORDS
 from langmemory.formation.statements import cues
 from langmemory.languages import LANGUAGES, add_language, detect_language, keyword_terms
-from langmemory.languages.tables import _TOPICS, folders, table
+from langmemory.languages.tables import TOPICS, folders, table
 from tests.source import GROUP, modules, source
+
+from scripts import languages_page  # isort: skip
 
 ROOT = Path(langmemory.__file__).parent
 TOY = {  # Spanish words to those of a language that nobody speaks
@@ -47,7 +49,7 @@ def toy(tmp_path: Path) -> Iterator[str]:
     add_language(folder)
     yield "qx"
     del folders()["qx"]
-    for topic in _TOPICS:
+    for topic in TOPICS:
         topic.forget("qx")
 
 
@@ -78,8 +80,8 @@ def test_a_toy_language_is_one_folder(toy: str, tmp_path: Path) -> None:
 
 OTHER_MEANINGS = frozenset(
     {
-        "alta", "alter", "arabic", "armenian", "con", "dia", "github", "greek", "han", "hindi", "llama",
-        "neue", "russian",
+        "alta", "alter", "arabic", "armenian", "auto", "con", "dia", "github", "greek", "han", "hindi",
+        "llama", "neue", "russian",
     }
 )  # fmt: skip
 """Words of a language that the code has as something else: a command of SQL, a font, rules for stems."""
@@ -160,6 +162,15 @@ def test_no_pattern_has_words_of_english() -> None:
         and sum(len(word) > 1 for word in english & letters(text.casefold())) > 1
     ]
     assert [f"{path.relative_to(ROOT)}: {text}" for path, text in found] == []
+
+
+def test_the_page_lists_what_a_folder_holds() -> None:
+    """`docs/languages.md` is made from the dataclasses that read the files, and Italian has each of them."""
+    assert languages_page.PAGE.read_text("utf-8") == languages_page.page(), (
+        "run `python -m scripts.languages_page`"
+    )
+    files = {path.stem for path in (ROOT / "languages" / "it").glob("*.toml")}
+    assert files == {topic.name for topic in languages_page.topics()}
 
 
 def test_no_module_is_a_language() -> None:

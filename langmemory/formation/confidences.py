@@ -1,6 +1,6 @@
 """Confidences: what somebody says for their own ears only, by rule.
 
-Asked for outright in English, German, Spanish and Chinese; else what is told of one's health or money, and
+Asked for outright; else what is told of one's health or money, and
 surprises for others. Where a rule errs, a memory is private that need not be; its run can be undone.
 """
 
@@ -31,7 +31,12 @@ class ConfidenceWords:
     money: re.Pattern[str] = NEVER
 
 
-_CONFIDENCES = Topic(ConfidenceWords, "confidences")
+_CONFIDENCES = Topic(
+    ConfidenceWords,
+    "confidences",
+    about="how people ask to keep something secret, and words for surprises, health and money",
+    without="what is said in it is not private by itself",
+)
 _SENTENCES: Final = re.compile(r"(?<=[.!?。！？\n])\s*")
 _LITTLE: Final = 4
 """So many words beside a request say nothing of their own: it means what was said before."""

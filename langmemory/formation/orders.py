@@ -18,7 +18,12 @@ class OrderWords:
     """Orders to a model that reads a memory, instead of words about somebody."""
 
 
-_ORDERS: Final = Topic(OrderWords, "orders")
+_ORDERS: Final = Topic(
+    OrderWords,
+    "orders",
+    about='orders to a model that reads memory ("ignore the rules above")',
+    without="what a model concludes is checked for those of the other languages",
+)
 
 
 def gives_orders(text: str) -> bool:

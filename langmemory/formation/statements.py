@@ -137,7 +137,12 @@ class StatementWords:
     """Objects of a claim about somebody who died."""
 
 
-_STATEMENTS = Topic(StatementWords, "statements")
+_STATEMENTS = Topic(
+    StatementWords,
+    "statements",
+    about="negations, numbers, and words for what is over, planned, supposed or only for a time",
+    without="a model's statements are taken as they are",
+)
 
 
 def cues() -> StatementWords:

@@ -41,7 +41,12 @@ class AgeingWords:
     """An ailment that goes away."""
 
 
-_AGEING: Final = Topic(AgeingWords, "ageing")
+_AGEING: Final = Topic(
+    AgeingWords,
+    "ageing",
+    about="forms of sentences that state what does not change: birth, kin, allergies",
+    without="a fact is timeless by its relation alone",
+)
 
 
 def temporal_class(relation: str, fact_kind: str, told: str = "") -> TemporalClass:

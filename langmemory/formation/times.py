@@ -19,7 +19,7 @@ resolved against now. Conventions where usage varies:
 * Recurring times ("every Friday"), durations ("for three years") and times only the speaker
   knows ("on my birthday") are no times.
 
-Patterns of our own (`dates`) find and resolve English, German, Spanish and Chinese. What they do
+Patterns of our own (`languages.temporal`) find and resolve the languages that have them. What they do
 not know, and every other language, goes to dateparser: whole expressions only, for its search takes
 "may", "second" and "3.11" for times.
 """

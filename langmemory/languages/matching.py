@@ -14,7 +14,12 @@ from langmemory.languages.writing import (
     without_marks,
 )
 
-LANGUAGES: Topic[Language] = Topic(Language, "words")
+LANGUAGES: Topic[Language] = Topic(
+    Language,
+    "words",
+    about="stop words, question words, greetings, courtesies, and how a mail or a citation begins",
+    without="the folder is no language",
+)
 """By code, in order of preference where two claim a query equally."""
 
 DETECTED_CHARACTERS = 2000

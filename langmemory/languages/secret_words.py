@@ -190,7 +190,12 @@ def _compiled(pattern: str) -> re.Pattern[str]:
     return re.compile(pattern, re.IGNORECASE)
 
 
-_SECRETS: Final = Topic(SecretWords, "secrets")
+_SECRETS: Final = Topic(
+    SecretWords,
+    "secrets",
+    about="how passwords, PINs and keys are announced",
+    without="only secrets of a form of their own are redacted",
+)
 
 
 def secret_words() -> SecretWords:

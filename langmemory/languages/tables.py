@@ -30,7 +30,8 @@ NEVER = re.compile(r"(?!)")
 _BREAK = re.compile(r"\n\s*")
 _FRAGMENT = re.compile(r"\$\{(\w+)\}")
 _FOLDERS: dict[str, Path] = {}
-_TOPICS: list[Topic[Any]] = []
+TOPICS: list[Topic[Any]] = []
+"""Every topic that an imported module has."""
 
 
 def folders() -> dict[str, Path]:
@@ -51,7 +52,7 @@ def add_language(folder: Path) -> None:
     if not (folder / "words.toml").is_file():
         raise ValueError(f"{folder} has no words.toml. Write one; see docs/languages.md.")
     folders()[folder.name] = folder
-    for topic in _TOPICS:
+    for topic in TOPICS:
         topic.forget(folder.name)
 
 
@@ -70,24 +71,26 @@ def table(path: Path) -> dict[str, Any]:
 class Topic(Mapping[str, T], Generic[T]):
     """What one topic knows of each language, by code; read when first asked for."""
 
-    def __init__(self, cls: type[T], name: str) -> None:
+    def __init__(self, cls: type[T], name: str, *, about: str, without: str) -> None:
         """Describe a topic.
 
         Args:
             cls: A dataclass. Its field ``code``, if there is one, is the name of the folder.
             name: Of the file, without ``.toml``.
+            about: Contents of the file, for the reference.
+            without: The consequence where a language has no such file.
         """
-        self._cls, self._name = cls, name
+        self.cls, self.name, self.about, self.without = cls, name, about, without
         self._read: dict[str, T] = {}
         self._everywhere: T | None = None
-        _TOPICS.append(self)
+        TOPICS.append(self)
 
     def __getitem__(self, code: str) -> T:
         if code not in self._read:
             path = self._path(code)
             if path is None:
                 raise KeyError(code)
-            self._read[code] = read(self._cls, path)
+            self._read[code] = read(self.cls, path)
         return self._read[code]
 
     def __iter__(self) -> Iterator[str]:
@@ -104,7 +107,7 @@ class Topic(Mapping[str, T], Generic[T]):
         """Return the data of all languages as one: its sets, tables and patterns are joined."""
         if self._everywhere is None:
             paths = filter(None, map(self._path, folders()))
-            self._everywhere = _joined(self._cls, [_data(path) for path in paths])
+            self._everywhere = _joined(self.cls, [_data(path) for path in paths])
         return self._everywhere
 
     def forget(self, code: str) -> None:
@@ -114,7 +117,7 @@ class Topic(Mapping[str, T], Generic[T]):
 
     def _path(self, code: str) -> Path | None:
         folder = folders().get(code)
-        path = folder and folder / f"{self._name}.toml"
+        path = folder and folder / f"{self.name}.toml"
         return path if path and (code in self._read or path.is_file()) else None
 
 

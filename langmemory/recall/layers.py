@@ -76,7 +76,12 @@ class LayerWords:
     """Words for something named before: "it"."""
 
 
-WORDS: Final[Topic[LayerWords]] = Topic(LayerWords, "layers")
+WORDS: Final[Topic[LayerWords]] = Topic(
+    LayerWords,
+    "layers",
+    about="words by which a question is about people, or about documents",
+    without="a question is asked of all layers alike",
+)
 
 
 def questions_in(message: str) -> tuple[str, ...]:

@@ -231,7 +231,7 @@ def test_confidences_in_italian() -> None:
         ("Vivo con mi hermana en Roma", "es"), ("Yo vivo en la casa de mi tía", "es"),
         ("I live in Rome with my sister", "en"), ("Me and my ma", "en"), ("no, so do I", "en"),
         ("a non-refundable ticket to Milan", "en"), ("Ha! Come in.", "en"),
-        ("Ich wohne da in der Via Roma", "de"), ("sei so gut", "de"), ("我住在罗马", "zh"),
+        ("Ich wohne da in der Via Roma", "de"), ("sei bitte so nett und komm", "de"), ("我住在罗马", "zh"),
         ("AI and CI are green", "en"),
     ],
 )  # fmt: skip

@@ -49,7 +49,12 @@ class PersonWords:
         return word in self.role_of or word in self.many
 
 
-_PERSONS = Topic(PersonWords, "persons")
+_PERSONS = Topic(
+    PersonWords,
+    "persons",
+    about='pronouns, "my", and words for relatives',
+    without='"my mother" is nobody',
+)
 
 
 def person_words() -> PersonWords:

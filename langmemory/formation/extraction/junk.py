@@ -83,7 +83,12 @@ class JunkWords:
     """Words for an assistant that has no name."""
 
 
-JUNK_WORDS: Mapping[str, JunkWords] = Topic(JunkWords, "junk")
+JUNK_WORDS: Mapping[str, JunkWords] = Topic(
+    JunkWords,
+    "junk",
+    about="small talk and sentences about the conversation",
+    without="they are judged by the English file",
+)
 """By language code, as in `langmemory.languages`."""
 
 

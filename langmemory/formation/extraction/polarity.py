@@ -2,8 +2,8 @@
 
 Such a claim would end what is known ("lives in Kiel"), so it is taken only as far as its sentence
 goes. A denial counts where nothing but words of the relation stands between it and the claim's
-object; a plan, a supposition, a memory or a time counts where it stands in the claim's clause. In
-English, German and Spanish; what is not recognised holds.
+object; a plan, a supposition, a memory or a time counts where it stands in the claim's clause. What is
+not recognised holds.
 """
 
 from __future__ import annotations

@@ -45,7 +45,12 @@ class InstructionWords:
     """What is found in no step: it tells of somebody, asks, or gives orders about orders."""
 
 
-WORDS: Final = Topic(InstructionWords, "procedures")
+WORDS: Final = Topic(
+    InstructionWords,
+    "procedures",
+    about="how people say in which order something is done",
+    without="only a model finds how-to",
+)
 
 MOST_STEPS: Final = 10
 MOST_CHARACTERS: Final = 120

@@ -106,7 +106,12 @@ class _Known:
     relations: tuple[Relation, ...]
 
 
-WORDS: Final[Mapping[str, RelationWords]] = Topic(RelationWords, "relations")
+WORDS: Final[Mapping[str, RelationWords]] = Topic(
+    RelationWords,
+    "relations",
+    about="phrases for relations, and words that ask for them",
+    without="claims keep their own names",
+)
 
 
 def _relations() -> tuple[Relation, ...]:

@@ -47,7 +47,7 @@ def comparing(known: Opened) -> Iterator[None]:
 
 
 class RuleExtractor:
-    """Extraction by rules, for English, German, Spanish and Chinese. It writes no summary: a list
+    """Extraction by the rules of each language that has them. It writes no summary: a list
     of frequent words is no account of a conversation, and what was learned stands in the facts."""
 
     def extract(self, batch: Batch, *, names: Sequence[str] = ()) -> Extraction:

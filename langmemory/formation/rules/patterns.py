@@ -8,7 +8,12 @@ from functools import cached_property, lru_cache
 from langmemory.formation.rules.grammar import CAPITAL, Gender, Grammar, Rule, one_of
 from langmemory.languages import Topic
 
-GRAMMARS: Topic[Grammar] = Topic(Grammar, "rules")
+GRAMMARS: Topic[Grammar] = Topic(
+    Grammar,
+    "rules",
+    about="patterns for facts, without a model",
+    without="only a model finds facts",
+)
 
 _WHATEVER_CASE = frozenset(
     (

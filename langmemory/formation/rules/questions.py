@@ -70,7 +70,12 @@ class Asking:
     """Whom a question is about that asks for somebody of the one asked: "My {kin}"."""
 
 
-ASKING: Mapping[str, Asking] = Topic(Asking, "questions")
+ASKING: Mapping[str, Asking] = Topic(
+    Asking,
+    "questions",
+    about="questions that the next turn answers in a word",
+    without="short answers are not completed",
+)
 
 MAX_ANSWER = 100
 """Characters of a turn that answers in a word or two."""

@@ -134,7 +134,12 @@ class Manners:
         return {name: re.compile(part, re.IGNORECASE) for name, part in whole.items()}
 
 
-MANNERS: Mapping[str, Manners] = Topic(Manners, "requests")
+MANNERS: Mapping[str, Manners] = Topic(
+    Manners,
+    "requests",
+    about="how people ask to be answered",
+    without="only a model finds requests",
+)
 
 
 @cache

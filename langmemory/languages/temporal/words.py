@@ -297,7 +297,12 @@ def _filled(pattern: str, parts: Mapping[str, str]) -> str:
     return re.sub(r"\{([a-z]\w*)\}", lambda found: parts[found[1]], pattern)
 
 
-TIME_WORDS: Mapping[str, TimeWords] = Topic(TimeWords, "times")
+TIME_WORDS: Mapping[str, TimeWords] = Topic(
+    TimeWords,
+    "times",
+    about="months, weekdays, how dates and periods are named, and the tenses of events",
+    without="dates are not read, in talk and in queries",
+)
 
 
 @lru_cache(maxsize=32)

@@ -33,7 +33,12 @@ class ImportWords:
     """Regular expressions by which a commit says why something was done, or what was decided."""
 
 
-_IMPORTING: Final = Topic(ImportWords, "importing")
+_IMPORTING: Final = Topic(
+    ImportWords,
+    "importing",
+    about="what exported chats, mails, notes and commits hold beside what people say",
+    without="notices of programs count as messages",
+)
 
 
 def import_words() -> ImportWords:

@@ -155,7 +155,12 @@ class Frame:
         return re.compile(pattern, re.IGNORECASE)
 
 
-FRAMES: Topic[Frame] = Topic(Frame, "retractions")
+FRAMES: Topic[Frame] = Topic(
+    Frame,
+    "retractions",
+    about="how people take back what they said",
+    without="only a model finds them",
+)
 
 
 @lru_cache(maxsize=16)
