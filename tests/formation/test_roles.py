@@ -42,8 +42,8 @@ def test_in_laws_flatmates_and_teachers_are_somebody(name: str, role: str | None
 
 def test_a_word_is_one_role_only() -> None:
     """No word means two roles, or a role and nobody in particular."""
-    words = [word for role in person_words().roles.values() for word in role]
-    assert len(words) == len(set(words))
+    words = {(role, word) for role, words in person_words().roles.items() for word in words}
+    assert len(words) == len({word for _, word in words})
     assert not person_words().many & set(person_words().role_of)
 
 
