@@ -14,7 +14,7 @@ from langmemory.formation.contradiction.comparable import (
     words_of,
 )
 from langmemory.formation.contradiction.pairs import Pair, later, speaks_of_change
-from langmemory.formation.entities.roles import SHARED_ROLES
+from langmemory.formation.entities.roles import person_words
 from langmemory.formation.relations.vocabulary import PLANNED, Relation, relation_named
 from langmemory.formation.statements import cues
 from langmemory.formation.wording import wording
@@ -127,7 +127,7 @@ def _values_compared(
     if second is new and new.said_at < old.told_at:
         return replace(pair, reason=SAID_AGAIN)
     role = spoken_name(mine.subject)  # "Lena's sister": she may have two
-    shared = " " in role and role.rpartition(" ")[2] in SHARED_ROLES
+    shared = " " in role and role.rpartition(" ")[2] in person_words().shared
     if shared and not speaks_of_change(second):
         return replace(pair, reason="there may be more than one")
     if unknown:

@@ -14,7 +14,7 @@ from typing import Literal
 
 from langmemory.formation.contradiction.comparable import fact_key, spoken_name
 from langmemory.formation.entities.roles import person_words
-from langmemory.formation.relations.vocabulary import BY_NAME, PLANNED, relation_named, snake
+from langmemory.formation.relations.vocabulary import BY_NAME, PLANNED, ROLES, relation_named, snake
 from langmemory.languages import is_unspaced
 from langmemory.languages.spelling import name_key
 from langmemory.ports.facts import Claim, Fact, Knowledge, KnownFact
@@ -24,15 +24,8 @@ RELATIONS = {name: relation.roles for name, relation in BY_NAME.items() if relat
 """By relations whose ends are what they say (a sister is a person, a pet is not), what their subject is to
 their object, and their object to their subject. Who was a partner is the same person still."""
 
-FAMILY = frozenset({"parent", "child", "sibling", "grandparent", "grandchild", "aunt or uncle",
-                    "niece or nephew", "cousin", "partner"})  # fmt: skip
+FAMILY = frozenset(role for one in BY_NAME.values() if one.family for role in one.roles)
 """Of these, somebody is one."""
-
-NEVER = (frozenset({"child", "boss"}), frozenset({"grandchild", "boss"}))
-"""Others nobody is both of."""
-
-CLOSE = frozenset({"friend", "partner"})
-"""Friends become partners, and partners friends."""
 
 Fit = Literal["same", "likely", "doubtful", "never"]
 """Whether somebody known as one thing is who is introduced as another. ``likely``: as long as
@@ -44,9 +37,9 @@ def fit(known: str, new: str) -> Fit:
     pair = frozenset({known, new})
     if known == new:
         return "same"
-    if pair <= FAMILY or pair in NEVER or "pet" in pair:
+    if pair <= FAMILY or pair in map(frozenset, ROLES.never_both) or "pet" in pair:
         return "never"
-    if pair != CLOSE and pair & (FAMILY | {"relative"}):
+    if pair not in map(frozenset, ROLES.often_both) and pair & (FAMILY | {"relative"}):
         return "doubtful"
     return "likely"
 

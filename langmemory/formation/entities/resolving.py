@@ -21,8 +21,14 @@ from langmemory.formation.entities.lookup import Lookup, Which
 from langmemory.formation.entities.names import is_private, names_in, within_reach, written_as
 from langmemory.formation.entities.relationships import RELATIONS
 from langmemory.formation.entities.resolution import Resolution
-from langmemory.formation.entities.roles import UNIQUE_ROLES, Role, person_words, role_in
-from langmemory.formation.relations.vocabulary import PLANNED, canonical, relation_named, snake
+from langmemory.formation.entities.roles import Role, person_words, role_in
+from langmemory.formation.relations.vocabulary import (
+    PLANNED,
+    ROLES,
+    canonical,
+    relation_named,
+    snake,
+)
 from langmemory.formation.wording import is_host
 from langmemory.languages import is_unspaced
 from langmemory.languages.spelling import name_key
@@ -208,7 +214,7 @@ class FactNames:
     ) -> None:
         """ "Ruth is Lena's mother" makes "Lena's mother" a name of Ruth's."""
         said = snake(raw.relation)
-        for role in UNIQUE_ROLES:
+        for role in ROLES.unique:
             if said == f"{role}_of":
                 holder, of = (found, subject) if turned else (subject, found)
             elif said in (role, f"has_{role}"):

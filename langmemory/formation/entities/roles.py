@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 
+from langmemory.formation.relations.vocabulary import ROLES
 from langmemory.languages import Topic, is_unspaced
 from langmemory.languages.tables import NEVER
 
@@ -44,6 +45,12 @@ class PersonWords:
         """Return the role of each word for one."""
         return {word: role for role, words in self.roles.items() for word in words}
 
+    @cached_property
+    def shared(self) -> frozenset[str]:
+        """Return the last words of roles that several may hold: "sister", "law" of "sister in law"."""
+        last = {role.rpartition(" ")[2] for role in self.roles} | self.many
+        return frozenset(last - ROLES.single)
+
     def is_role(self, word: str) -> bool:
         """Return whether a word is one for a role."""
         return word in self.role_of or word in self.many
@@ -62,25 +69,6 @@ def person_words() -> PersonWords:
     return _PERSONS.everywhere
 
 
-SPOKEN_AS_NAMES = frozenset({"mother", "father", "grandmother", "grandfather"})
-"""Roles that stand for a person without "my": "Mum called"."""
-
-UNIQUE_ROLES = frozenset({"mother", "father", "wife", "husband"})
-"""Roles only one holds at a time, so that the role is another name of whoever is said to hold it."""
-
-SHARED_ROLES = frozenset(
-    {
-        "sister", "brother", "daughter", "son", "grandmother", "grandfather", "grandson",
-        "granddaughter", "law", "stepsister", "stepbrother", "stepdaughter", "stepson", "godmother",
-        "godfather", "goddaughter", "godson", "aunt", "uncle", "cousin", "niece", "nephew", "friend",
-        "colleague", "neighbour", "flatmate", "teacher", "coach", "doctor", "therapist",
-        "dog", "cat",
-    }
-)  # fmt: skip
-"""Roles several may hold, by their last word ("sister in law"): "my sister" is taken for one person, but
-what is said of her now need not end what was said of her before."""
-
-_ANIMALS = frozenset({"dog", "cat"})
 _MOST_WORDS = 3
 """Of a role: "sister in law"."""
 
@@ -95,7 +83,7 @@ class Role:
     @property
     def kind(self) -> str | None:
         """Kind of entity that holds it; None where it may be anything ("my office")."""
-        if self.what in _ANIMALS:
+        if self.what in ROLES.animals:
             return "animal"
         return "person" if self.what in person_words().roles else None
 
@@ -136,7 +124,7 @@ def _mine(words: list[str]) -> str | None:
         rest = words[0].removeprefix(mine)
         if rest != words[0] and person_words().is_role(rest):
             return rest
-    return words[0] if person_words().role_of.get(words[0]) in SPOKEN_AS_NAMES else None
+    return words[0] if person_words().role_of.get(words[0]) in ROLES.spoken_as_names else None
 
 
 def _whose(name: str, speaker: str | None) -> str:

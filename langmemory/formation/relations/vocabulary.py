@@ -58,6 +58,8 @@ class Relation:
     """Kind of entity its object is, or ``literal``."""
     roles: tuple[str, ...] = ()
     """The roles of its subject for its object, and of its object for its subject; empty for none."""
+    family: bool = False
+    """Whether those roles are of one family: of two such roles somebody has one for somebody."""
     phrases: frozenset[str] = frozenset()
     """Other names, as `snake` writes them."""
 
@@ -102,8 +104,31 @@ class RelationWords:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class Roles:
+    """Roles that somebody has for somebody, by their English names."""
+
+    unique: frozenset[str]
+    """Held by one alone at a time, so that the role is another name of whoever is said to hold it."""
+    single: frozenset[str]
+    """Held by one as a rule. Of any other, what is said of "my sister" now need not end what was said of
+    her before."""
+    spoken_as_names: frozenset[str]
+    """Stand for a person without "my": "Mum called"."""
+    animals: frozenset[str]
+    """Held by an animal."""
+    women: frozenset[str]
+    """What the names of roles end with that "she" holds; others may be of either."""
+    men: frozenset[str]
+    never_both: tuple[tuple[str, str], ...]
+    """Two roles that are not of one family, of which nobody has both for somebody."""
+    often_both: tuple[tuple[str, str], ...]
+    """Two roles of which one is often followed by the other."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class _Known:
     relations: tuple[Relation, ...]
+    roles: Roles
 
 
 WORDS: Final[Mapping[str, RelationWords]] = Topic(
@@ -114,8 +139,11 @@ WORDS: Final[Mapping[str, RelationWords]] = Topic(
 )
 
 
+_KNOWN: Final = read(_Known, Path(__file__).with_name("relations.toml"))
+ROLES: Final = _KNOWN.roles
+
+
 def _relations() -> tuple[Relation, ...]:
-    known = read(_Known, Path(__file__).with_name("relations.toml")).relations
     return tuple(
         replace(
             relation,
@@ -125,7 +153,7 @@ def _relations() -> tuple[Relation, ...]:
                 for phrase in words.phrases.get(relation.name, ())
             ),
         )
-        for relation in known
+        for relation in _KNOWN.relations
     )
 
 

@@ -8,18 +8,18 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
+from langmemory.formation.relations.vocabulary import ROLES
 from langmemory.formation.rules.clauses import MAX_SENTENCE
 from langmemory.formation.rules.grammar import CAPITAL, Gender
 from langmemory.formation.rules.patterns import Patterns
 
 REACH = 3
 """Sentences behind the present one that a pronoun reaches."""
-_KIN = r"(?:grand|step|god)?(?:{})(?: in law)?"
-_GENDERS: tuple[tuple[Gender, str], ...] = (
-    ("she", _KIN.format("mother|sister|wife|girlfriend|daughter|aunt|niece")),
-    ("he", _KIN.format("father|brother|husband|boyfriend|son|uncle|nephew")),
+_GENDERS: tuple[tuple[Gender, tuple[str, ...]], ...] = (
+    ("she", tuple(ROLES.women)),
+    ("he", tuple(ROLES.men)),
 )
-"""Of a role; others may be either."""
+"""What roles end with; others may be either."""
 _NAME = re.compile(CAPITAL)
 
 
@@ -91,7 +91,7 @@ class Persons:
             word, name = match["kin"], self._known(match.groupdict().get("name") or "")
             role = self.patterns.grammar.kin[word]
             gender: Gender = next(
-                (one for one, kin in _GENDERS if re.fullmatch(kin, role)), "either"
+                (one for one, ends in _GENDERS if role.split()[0].endswith(ends)), "either"
             )
             found.append(Mention(what="kin", word=word, name=name, gender=gender))
             taken.append(match.span() if name else (match.start(), match.end("kin")))
