@@ -9,6 +9,7 @@ from functools import cache
 from typing import Literal
 
 from langmemory.languages import ordinary_words
+from langmemory.languages.tables import NEVER
 from langmemory.languages.temporal.calendar import Prefer
 from langmemory.ports.facts import FactKind
 
@@ -64,46 +65,45 @@ class Rule:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Grammar:
-    """Patterns are case-sensitive regular expressions without groups, unless said otherwise."""
+    """Patterns are regular expressions without groups, unless said otherwise. A `re.Pattern` matches whatever
+    the case and has no placeholders; the others tell capital letters."""
 
     code: str
     spaced: bool = True
     respelled: tuple[tuple[str, str], ...] = ()
     """Patterns of what people write in haste, or in another country, and how the rules know it."""
-    frames: str = r"(?!)"
-    """From a sentence with this on, a turn tells of what is not: "Imagine", "my character".
-    Case-insensitive."""
+    frames: re.Pattern[str] = NEVER
+    """From a sentence with this on, a turn tells of what is not: "Imagine", "my character"."""
     plays: str = r"(?!)"
-    """A turn with this begins a game, in which whoever speaks is somebody else. Case-insensitive."""
+    """A turn with this begins a game, in which whoever speaks is somebody else."""
     plays_no_more: str = r"(?!)"
-    """A turn with this ends it. Case-insensitive."""
-    void: str
+    """A turn with this ends it."""
+    void: re.Pattern[str]
     """A sentence with this says nothing for certain: conditions, fiction, jokes, what it takes back
-    itself. Case-insensitive."""
-    withdraws: str = r"(?!)"
-    """A sentence with this takes back the one before it: "Just kidding." Case-insensitive."""
+    itself."""
+    withdraws: re.Pattern[str] = NEVER
+    """A sentence with this takes back the one before it: "Just kidding"."""
     places: tuple[str, ...] = ()
     """Places written without a capital that are read as if they had one: "moved to leeds"."""
-    unclear: str
-    """Nor does a clause with this, and what hangs on it: wishes, doubts, reports of what others say.
-    Case-insensitive."""
-    but: str
-    """Before a clause, what ends the reach of a doubt. Case-insensitive."""
-    anew: str
-    """Before a clause, what a later doubt does not reach back over. Case-insensitive."""
-    asks: str = r"(?!)"
-    """Where a question begins that follows a statement: ", so what". Case-insensitive."""
-    openers: str
-    """What may stand before the subject and changes nothing. Case-insensitive."""
-    takes_back: str
-    """An opener by which the speaker takes back what was said before. Case-insensitive."""
-    no: str
-    """One that may as well answer a question, and takes back only what cannot change. Likewise."""
-    announces: str
+    unclear: re.Pattern[str]
+    """Nor does a clause with this, and what hangs on it: wishes, doubts, reports of what others say."""
+    but: re.Pattern[str]
+    """Before a clause, what ends the reach of a doubt."""
+    anew: re.Pattern[str]
+    """Before a clause, what a later doubt does not reach back over."""
+    asks: re.Pattern[str] = NEVER
+    """Where a question begins that follows a statement: ", so what"."""
+    openers: re.Pattern[str]
+    """What may stand before the subject and changes nothing."""
+    takes_back: re.Pattern[str]
+    """An opener by which the speaker takes back what was said before."""
+    no: re.Pattern[str]
+    """One that may as well answer a question, and takes back only what cannot change."""
+    announces: re.Pattern[str]
     """Before a colon, what says that the speaker's own words follow, where others quote somebody, or
-    paste what is to be translated. Case-insensitive."""
-    denied: str = r"(?!)"
-    """After what a rule matched, a negation by which it is not so. Case-insensitive."""
+    paste what is to be translated."""
+    denied: re.Pattern[str] = NEVER
+    """After what a rule matched, a negation by which it is not so."""
     breaks: str
     """What separates clauses; each begins with a subject or a verb of `carried`."""
     half: str = r"(?!)"
@@ -117,9 +117,9 @@ class Grammar:
     """With "my husband and I"."""
     names_by_capital: bool = True
     """Whether a word with a capital within a sentence is mostly a name."""
-    before_thing: str = r"(?!)"
-    """The end of what stands before a name that is a place, a firm or a thing. Case-insensitive."""
-    before_person: str = r"(?!)"
+    before_thing: re.Pattern[str] = NEVER
+    """The end of what stands before a name that is a place, a firm or a thing."""
+    before_person: re.Pattern[str] = NEVER
     """And before one that is somebody's."""
     he: str = r"(?!)"
     she: str = r"(?!)"
@@ -155,12 +155,12 @@ class Grammar:
     """After somebody without a name, what may stand before the verb: ", who"."""
     resumed: str
     """After a name, what may stand between a subject and its verb: the surname, "he"."""
-    time_lead: str
-    """Prepositions of a date that are no part of it. Case-insensitive."""
+    time_lead: re.Pattern[str]
+    """Prepositions of a date that are no part of it."""
     relative: str
     """A clause about somebody of the speaker's: groups ``kin`` and ``name``."""
-    leaning: str
-    """Words that lean on what was said before. Case-insensitive."""
+    leaning: re.Pattern[str]
+    """Words that lean on what was said before."""
     kin_name: str
     """Somebody of the speaker's by name, anywhere in a sentence: groups ``kin`` and ``name``, or
     ``kin2`` and ``name2``."""
@@ -179,16 +179,16 @@ class Grammar:
     """After the first word of a clause, what makes it a name: a verb, "and"."""
     leaning_things: bool = False
     """Whether a liked thing with a word of `leaning` is none."""
-    died: str
-    """A sentence with this names no pet that somebody has. Case-insensitive."""
+    died: re.Pattern[str]
+    """A sentence with this names no pet that somebody has."""
     no_names: frozenset[str] = frozenset()
     """Words with a capital that name nobody, beside `ordinary_words`, case-folded."""
     names: frozenset[str] = frozenset()
     """Ordinary words that are names, too: "Jan"."""
-    no_allergens: str = r"(?!)"
-    """What nobody is allergic to but in jest: "commitment". Case-insensitive."""
-    not_things: str
-    """What a liked or disliked thing may not begin with or contain. Case-insensitive."""
+    no_allergens: re.Pattern[str] = NEVER
+    """What nobody is allergic to but in jest: "commitment"."""
+    not_things: re.Pattern[str]
+    """What a liked or disliked thing may not begin with or contain."""
     doing: str = r"(?!)"
     """A liked thing that is something to do, of which the rest belongs to it: "throwing"."""
     done: str = r"(?!)"

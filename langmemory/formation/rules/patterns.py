@@ -15,15 +15,6 @@ GRAMMARS: Topic[Grammar] = Topic(
     without="only a model finds facts",
 )
 
-_WHATEVER_CASE = frozenset(
-    (
-        "frames", "void", "withdraws", "unclear", "but", "anew", "asks", "openers", "takes_back", "no",
-        "announces", "denied", "before_thing", "before_person", "died", "no_allergens", "not_things",
-        "time_lead", "leaning",
-    )
-)  # fmt: skip
-"""Fields of `Grammar` whose patterns have no placeholders and do not tell capital letters."""
-
 
 class Patterns:
     """A grammar, with the regular expression of each of its fields that is one under its name."""
@@ -32,9 +23,8 @@ class Patterns:
         self.grammar = grammar
 
     def __getattr__(self, name: str) -> re.Pattern[str]:
-        text: str = getattr(self.grammar, name)
-        whatever = name in _WHATEVER_CASE
-        made = re.compile(text, re.IGNORECASE) if whatever else self.grammar.compiled(text)
+        field: str | re.Pattern[str] = getattr(self.grammar, name)
+        made = field if isinstance(field, re.Pattern) else self.grammar.compiled(field)
         setattr(self, name, made)
         return made
 

@@ -54,19 +54,19 @@ class Frame:
 
     code: str
     spaced: bool = True
-    cues: str
+    cues: re.Pattern[str]
     """A text without any of these takes nothing back."""
     spelled_out: tuple[tuple[str, str], ...] = ()
     """Patterns of short forms and what they stand for: "don't"."""
-    skip: str
+    skip: re.Pattern[str]
     """A clause with this says nothing for certain: wishes, conditions, plans."""
-    doubt: str
+    doubt: re.Pattern[str]
     """One with this may be so: "I think", "the doctor says"."""
-    passing: str
+    passing: re.Pattern[str]
     """One with this speaks of a while only, unless it has a word of `ended`."""
     leads: str
     """What may stand before the subject."""
-    splits: str
+    splits: re.Pattern[str]
     """Between clauses."""
     me: str
     my: str
@@ -93,7 +93,7 @@ class Frame:
     """How the object of a plan begins, in groups its verb without and with a last silent letter."""
     plan_forms: str = ""
     """The verb as it is denied: ``<verb>``, ``<last>`` letter of it, ``<end>``."""
-    and_: str = r"(?!)"
+    and_: re.Pattern[str] = NEVER
     """What joins two names as it joins two clauses."""
     plans: tuple[tuple[str, str, str], ...] = ()
     """Of a plan whose object has a word of the first, the nouns it may be called by, and its verbs as
@@ -107,7 +107,7 @@ class Frame:
     """A whole sentence that says something once more, otherwise: "Sorry, Ulm"; group ``new``."""
     instead: str = ""
     """What is said in full then: "I meant"."""
-    denials: str = r"(?!)"
+    denials: re.Pattern[str] = NEVER
     """A whole clause that denies what was said last."""
     died: str = r"(?!)"
     """A clause by which the subject, or the object, of a fact is dead."""

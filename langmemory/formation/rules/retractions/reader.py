@@ -88,7 +88,7 @@ def may_take_back(text: str, code: str) -> bool:
     """Whether a text has a word by which something is taken back; most have none."""
     if code not in FRAMES or len(text) > MAX_CHARACTERS:
         return False
-    return re.search(FRAMES[code].cues, text, re.IGNORECASE) is not None
+    return FRAMES[code].cues.search(text) is not None
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -154,9 +154,7 @@ class _Reading:
     def _sentence(self, sentence: str) -> None:
         # A doubt may stand in another clause than the rest, unless it is a condition of all of it.
         begins = rf"\W*(?:{united('conditions')})"
-        if all(
-            re.search(one, sentence, re.IGNORECASE) for one in (rf"\A{begins}", self.frame.skip)
-        ):
+        if re.match(begins, sentence, re.IGNORECASE) and self.frame.skip.search(sentence):
             return
         if self._corrects(sentence):
             return
@@ -169,12 +167,12 @@ class _Reading:
     def _clauses(self, sentence: str) -> Iterator[str]:
         """Its clauses; "Tom and I" is no end of one."""
         start = 0
-        for joint in re.finditer(self.frame.splits, sentence, re.IGNORECASE):
+        for joint in self.frame.splits.finditer(sentence):
             part = sentence[start : joint.start()]
             if (
                 self.frame.spaced
                 and len(part.split()) <= _WORDS_OF_NAME
-                and re.search(self.frame.and_, joint[0], re.IGNORECASE)
+                and self.frame.and_.search(joint[0])
             ):
                 continue
             yield part
@@ -215,10 +213,10 @@ class _Reading:
 
     def _clause(self, clause: str) -> None:
         frame = self.frame
-        if re.search(frame.skip, clause, re.IGNORECASE):
+        if frame.skip.search(clause):
             return
         latest = self._latest()
-        if re.fullmatch(frame.denials, clause, re.IGNORECASE):
+        if frame.denials.fullmatch(clause):
             for one in latest:
                 self._end(_Hit(held=one, mention="pronoun", unsure=True), clause)
             return
@@ -250,7 +248,7 @@ class _Reading:
 
     def _read_for(self, clause: str, held: Held, latest: bool) -> _Hit | None:
         died, widowed = _deaths(self.frame.code)
-        passing = re.search(self.frame.passing, clause, re.IGNORECASE) is not None
+        passing = self.frame.passing.search(clause) is not None
         found: _Hit | None = None
         for one in marked(clause, held, self.frame, kin=self._kin(held), latest=latest):
             if not held.mine and "§S" not in one.text:
@@ -378,7 +376,7 @@ class _Reading:
 
     def _end(self, hit: _Hit, clause: str) -> None:
         held = hit.held
-        doubtful = hit.unsure or re.search(self.frame.doubt, clause, re.IGNORECASE) is not None
+        doubtful = hit.unsure or self.frame.doubt.search(clause) is not None
         timeless = relation_named(held.relation).timeless
         never = hit.never or (
             not hit.died
