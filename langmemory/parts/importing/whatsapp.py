@@ -1,6 +1,6 @@
 """A chat that WhatsApp exported as text, from Android and iPhone, with the dates of several languages.
 
-`importers.words` has what the application writes beside what people say.
+`words` has what the application writes beside what people say.
 """
 
 from __future__ import annotations
