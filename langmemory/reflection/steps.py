@@ -28,9 +28,8 @@ from langmemory.errors import (
     StalePlanError,
     TurnsReadError,
 )
-from langmemory.formation import edited_turns, times
+from langmemory.formation import settling
 from langmemory.formation.batch import Batch
-from langmemory.formation.contradiction.grouping import groups as grouped
 from langmemory.formation.contradiction.pairs import Group
 from langmemory.formation.duplicates import Division
 from langmemory.formation.entities.identity import (
@@ -47,10 +46,7 @@ from langmemory.formation.entities.resolving import resolve
 from langmemory.formation.extraction.extractor import MAX_NAMES, Extractor
 from langmemory.formation.extraction.junk import without_junk
 from langmemory.formation.judging import Judge, Verdicts
-from langmemory.formation.planning.plan import plan as planned
 from langmemory.formation.planning.questions import name_question
-from langmemory.formation.procedures.instructions import instructed
-from langmemory.formation.procedures.planning import told
 from langmemory.formation.rules import comparing
 from langmemory.languages import split_words
 from langmemory.languages.spelling import name_key
@@ -210,9 +206,7 @@ class ReflectionSteps:
 
     def resolve_time(self, state: ReflectionState) -> Update:
         """When it was, by the clock of who said it."""
-        extraction = unpacked(Extraction, state["extraction"])
-        facts = tuple(times.resolved(fact, said_at=fact.said_at) for fact in extraction.facts)
-        return {"extraction": packed(replace(extraction, facts=facts))}
+        return {"extraction": packed(settling.dated(unpacked(Extraction, state["extraction"])))}
 
     # Compare.
 
@@ -269,7 +263,7 @@ class ReflectionSteps:
         facts = unpacked(Resolution, state["resolution"]).facts
         with self._knowledge(_namespace(state), config) as knowledge:
             knowledge.prepare(fact.text for fact in facts)
-            return {"division": packed(edited_turns.divided(_batch(state), facts, knowledge))}
+            return {"division": packed(settling.divided(_batch(state), facts, knowledge))}
 
     def contradict(self, state: ReflectionState, config: RunnableConfig) -> Steps[Update]:
         """Find what cannot be true together, and what holds; a judge is asked once a group."""
@@ -286,8 +280,7 @@ class ReflectionSteps:
         """Return the groups to be judged, with the verdicts of an earlier plan on the very same."""
         batch, division = _batch(state), unpacked(Division, state["division"])
         with self._knowledge(_namespace(state), config) as knowledge:
-            known = edited_turns.known_now(knowledge, batch, division)
-            groups = grouped(division.fresh, division.grey, known, batch=batch)
+            groups = settling.compared(batch, division, knowledge)
         before = [unpacked(Verdicts, one) for one in state.get("verdicts", ())]
         return [
             (group, next((one for one in before if one.group == group), None)) for group in groups
@@ -297,24 +290,17 @@ class ReflectionSteps:
 
     def plan(self, state: ReflectionState, config: RunnableConfig) -> Update:
         """Everything that is to change, as one change set."""
-        extraction = unpacked(Extraction, state["extraction"])
-        failures = [one for one in extraction.dropped if one == EXTRACTION_FAILED]
-        batch, division = _batch(state), unpacked(Division, state["division"])
-        drafts = instructed(batch)
         with self._knowledge(_namespace(state), config) as knowledge:
-            change_set = planned(
-                batch,
-                extraction,
+            change_set = settling.written(
+                _batch(state),
+                unpacked(Extraction, state["extraction"]),
                 unpacked(Resolution, state["resolution"]),
-                division,
+                unpacked(Division, state["division"]),
                 [unpacked(Verdicts, one) for one in state["verdicts"]],
-                edited_turns.known_now(knowledge, batch, division),
+                knowledge,
                 identities=unpacked(Identities, state["identities"]),
                 now=self.now(),
-                failures=failures,
             )
-            if drafts:
-                change_set = told(drafts, knowledge.procedures(), change_set, self.now())
         note = dict(change_set.note)
         if problem := state.get("problem"):
             note["problem"] = problem

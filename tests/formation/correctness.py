@@ -18,15 +18,11 @@ import pytest
 from langmemory.changes import AddMemory, ChangeSet, Facets, UpdateMemory
 from langmemory.engines.sql.rooms.gathering import Gathering
 from langmemory.engines.sql.tables.times import to_us
-from langmemory.formation import times
 from langmemory.formation.batch import Batch, Turn
-from langmemory.formation.contradiction.grouping import groups
 from langmemory.formation.contradiction.pairs import Group, Verdict
-from langmemory.formation.edited_turns import divided, known_now
-from langmemory.formation.entities.resolving import resolve
 from langmemory.formation.judging import Judge, StructuralJudge, Verdicts, decided
-from langmemory.formation.planning.plan import plan
 from langmemory.formation.rules import RuleExtractor
+from langmemory.formation.settling import settle
 from langmemory.languages.spelling import name_key
 from langmemory.ports.facts import Claim, Extraction, Fact, SessionSummary
 from langmemory.stores import MemoryStore
@@ -215,18 +211,9 @@ class Play:
 
     def form(self, batch: Batch, facts: Sequence[Fact], run_id: str | None = None) -> None:
         """The whole way from facts to the file."""
-        dated = [times.resolved(fact, said_at=fact.said_at) for fact in facts]
+        extraction = Extraction(facts=tuple(facts), summary=SessionSummary(text="A talk."))
         with Gathering(self.store).knowledge(NS) as knowledge:
-            resolution = resolve(dated, knowledge)
-            division = divided(batch, resolution.facts, knowledge)
-            known = known_now(knowledge, batch, division)
-            found = groups(division.fresh, division.grey, known, batch=batch)
-            verdicts = [self.judge.judge(group) for group in found]
-            change_set = plan(
-                batch,
-                Extraction(facts=tuple(facts), summary=SessionSummary(text="A talk.")),
-                resolution, division, verdicts, known, now=self.now,
-            )  # fmt: skip
+            change_set = settle(batch, extraction, knowledge, self.judge, now=self.now)
         if run_id is not None:
             change_set = change_set.model_copy(update={"run_id": run_id})
         self.plans.append(change_set)

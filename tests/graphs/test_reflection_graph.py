@@ -18,6 +18,7 @@ from langmemory import MemoryStore
 from langmemory.changes import AddEntity, ChangeSet
 from langmemory.engines.sql.records import evidence
 from langmemory.errors import ConfigError, ModelUnavailableError, StalePlanError
+from langmemory.formation import settling
 from langmemory.formation.batch import Batch
 from langmemory.formation.contradiction.grouping import MOST_UNDECIDED
 from langmemory.formation.contradiction.pairs import Group
@@ -26,7 +27,6 @@ from langmemory.formation.judging import StructuralJudge, Verdicts
 from langmemory.formation.rules import RuleExtractor
 from langmemory.graphs.reflection import build_reflection_graph
 from langmemory.ports.facts import CoreSuggestion, Extraction, Fact
-from langmemory.reflection import steps
 from langmemory.reflection.steps import MAX_PLANS
 from tests.scripted import ScriptedModel
 from tests.stores.embedders import WordEmbeddings
@@ -417,7 +417,7 @@ def test_a_stale_plan_is_made_again(
     [key] = [item.key for item in store.search(LENA, filter={"relation": "lives_in"})]
     said(store, "I live in Valencia now.", thread="t2", at="2026-07-01")
     left = meddles
-    plan = steps.planned
+    plan = settling.written
 
     def plan_while_others_write(*parts: Any, **options: Any) -> ChangeSet:
         nonlocal left
@@ -427,7 +427,7 @@ def test_a_stale_plan_is_made_again(
             store.put(LENA, key, {**store.get(LENA, key).value, "note": left})  # type: ignore[union-attr]
         return made
 
-    monkeypatch.setattr(steps, "planned", plan_while_others_write)
+    monkeypatch.setattr(settling, "written", plan_while_others_write)
     model = ScriptedModel(script=[answer(VALENCIA)], otherwise=RuntimeError("asked again"))
     graph = build_reflection_graph(store, model=model)
     if meddles == MAX_PLANS:
