@@ -201,8 +201,9 @@ class StoreAccess:
 
         A store that knows viewers is bound to this one already (`seen_by`).
         """
-        if self._facets is not None:
-            return (yield from self._told("mandates", namespace, limit=MANDATES))
+        if (facets := self._facets) is not None:
+            memories: list[Memory] = yield threaded(facets.mandates, namespace, limit=MANDATES)
+            return memories
         found = yield call(
             self._store, "search", namespace, filter={"priority": "mandate"}, limit=MANDATES
         )
@@ -210,16 +211,20 @@ class StoreAccess:
 
     def requests(self, namespace: Namespace) -> Steps[list[Memory]]:
         """Return how the viewer has asked to be answered; a plain store cannot tell."""
-        return self._told("requests", namespace)
+        memories: list[Memory] = []
+        if (facets := self._facets) is not None:
+            memories = yield threaded(facets.requests, namespace)
+        return memories
 
     def procedures(self, request: RecallRequest) -> Steps[list[Memory]]:
         """Return procedures whose task the query names, which recall may think unlikely: an order is no
         question. A plain store cannot tell."""
         filtered = request.options.get("filter") is not None
-        if not request.query or filtered or "procedural" not in request.kinds:
+        facets = self._facets
+        if facets is None or not request.query or filtered or "procedural" not in request.kinds:
             return []
-        found = yield from self._told("procedures", request.namespace, request.query)
-        return [one for one in found if one.key not in request.exclude]
+        memories: list[Memory] = yield threaded(facets.procedures, request.namespace, request.query)
+        return [one for one in memories if one.key not in request.exclude]
 
     def said_since(self, namespace: Namespace, thread_id: str, key: str | None) -> Steps[list[str]]:
         """Return the keys of the turns of a thread after one of them, of all without one."""
@@ -230,14 +235,10 @@ class StoreAccess:
 
     def said_after(self, namespace: Namespace, key: str) -> Steps[list[str]]:
         """Return the keys of the turns after a turn of a thread; a plain store cannot tell."""
-        return self._told("said_after", namespace, key)
-
-    def _told(self, name: str, *args: Any, **options: Any) -> Steps[list[Any]]:
-        """Ask the store what is beside the values; a plain one knows nothing."""
-        found: list[Any] = []
-        if self._facets is not None:
-            found = yield threaded(getattr(self._facets, name), *args, **options)
-        return found
+        keys: list[str] = []
+        if (facets := self._facets) is not None:
+            keys = yield threaded(facets.said_after, namespace, key)
+        return keys
 
     def standing(self, entries: Sequence[RecalledMemory], viewer: str | None) -> Steps[list[Item]]:
         """Return the memories recalled earlier that are there, in force and this viewer's to read.
