@@ -109,6 +109,8 @@ class Language:
     """Words that refer to anything of a kind: "a"."""
     corrections: tuple[str, ...] = ()
     """Regular expressions by which somebody rejects or corrects what they were just told."""
+    declines: str = ""
+    """A regular expression of a polite no, which corrects nothing: "No, thanks"."""
     phrases: tuple[str, ...] = ()
     """For languages without spaces: function phrases cut out of a query, longest first."""
     articles: frozenset[str] = frozenset()

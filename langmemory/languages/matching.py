@@ -63,9 +63,11 @@ def _detected(text: str, languages: int) -> str:
 def is_correction(text: str) -> bool:
     """Whether somebody rejects, corrects or complains of what they were just told.
 
-    Asked in every registered language, as such texts are too short to tell theirs.
+    Asked in every registered language, as such texts are too short to tell theirs. A polite no of any
+    language at its beginning corrects nothing.
     """
-    folded = text.casefold()
+    polite = "|".join(one.declines for one in LANGUAGES.values() if one.declines)
+    folded = re.sub(rf"^\W*(?:{polite})", "", text.casefold(), count=1)
     return any(
         re.search(pattern, folded) for one in LANGUAGES.values() for pattern in one.corrections
     )

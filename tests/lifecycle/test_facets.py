@@ -12,10 +12,8 @@ from typer.testing import CliRunner
 from langmemory.cli import app
 from langmemory.stores import MemoryStore
 from langmemory.wire import plain
-from tests.lifecycle.test_nights import ADA, NOW, cite, learn, store
+from tests.lifecycle.test_nights import ADA, NOW, cite, learn
 from tests.places import address
-
-__all__ = ["store"]
 
 
 def test_explained_results_tell_how_far_they_have_faded(store: MemoryStore) -> None:

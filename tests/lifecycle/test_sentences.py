@@ -21,10 +21,8 @@ from langmemory.cli import app
 from langmemory.cli.maintain import sparkline
 from langmemory.maintenance.sentences import sentences
 from langmemory.stores import MemoryStore
-from tests.lifecycle.test_nights import NOW, cite, learn, lines, night, store
+from tests.lifecycle.test_nights import NOW, cite, learn, lines, night
 from tests.places import address
-
-__all__ = ["store"]
 
 TEXTS = {"a": "Vera is allergic to walnuts.", "b": "Ada likes tea."}
 
