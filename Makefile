@@ -76,7 +76,7 @@ bench: $(VENV)/.dev  ## Measure against LangGraph's own stores (about 15 minutes
 	$(BIN)/python -m benchmarks
 
 conformance: $(VENV)/.dev  ## Run LangGraph's own store test suites against MemoryStore
-	$(BIN)/python scripts/conformance.py
+	$(BIN)/python scripts/conformance.py $(CONFORMANCE)
 
 soak: $(VENV)/.dev  ## Two processes on one file for a minute, 200 clients of a server that is killed among them, 10,000 operations of the vault
 	LANGMEMORY_SOAK_SECONDS=60 LANGMEMORY_VAULT_OPERATIONS=10000 $(BIN)/python -m pytest tests/durability tests/server/test_soak.py -q -s --ignore tests/durability/test_postgres_soak.py
