@@ -34,8 +34,8 @@ class Part:
     """By the word of the command line: the heading that lists it, and the place of its function."""
     mcp_tools: Sequence[str] = ()
     """Modules that declare tools of the MCP server."""
-    exports: Mapping[str, str] = field(default_factory=dict)
-    """Names of ``langmemory`` itself, and the module that has each."""
+    exports: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    """By the module that has them: names of ``langmemory`` itself."""
 
 
 BUILT_IN: Final = (
@@ -66,18 +66,17 @@ BUILT_IN: Final = (
     Part(
         name="langmem",
         exports={
-            "create_memory_manager": "langmemory.parts.langmem",
-            "create_memory_searcher": "langmemory.parts.langmem",
-            "create_memory_store_manager": "langmemory.parts.langmem",
-            "create_thread_extractor": "langmemory.parts.langmem",
-            "Prompt": "langmemory.parts.langmem.prompts",
-            "create_multi_prompt_optimizer": "langmemory.parts.langmem.prompts",
-            "create_prompt_optimizer": "langmemory.parts.langmem.prompts",
-            "RunningSummary": "langmemory.parts.langmem.short_term",
-            "SummarizationNode": "langmemory.parts.langmem.short_term",
-            "SummarizationResult": "langmemory.parts.langmem.short_term",
-            "asummarize_messages": "langmemory.parts.langmem.short_term",
-            "summarize_messages": "langmemory.parts.langmem.short_term",
+            "langmemory.parts.langmem": (
+                "create_memory_manager", "create_memory_searcher", "create_memory_store_manager",
+                "create_thread_extractor",
+            ),
+            "langmemory.parts.langmem.prompts": (
+                "Prompt", "create_multi_prompt_optimizer", "create_prompt_optimizer",
+            ),
+            "langmemory.parts.langmem.short_term": (
+                "RunningSummary", "SummarizationNode", "SummarizationResult", "asummarize_messages",
+                "summarize_messages",
+            ),
         },
     ),
 )  # fmt: skip
@@ -118,8 +117,9 @@ def exported(name: str) -> Any:
         AttributeError: No part does, or it is switched off.
     """
     for part in parts():
-        if name in part.exports:
-            return loaded(f"{part.exports[name]}:{name}")
+        for module, names in part.exports.items():
+            if name in names:
+                return loaded(f"{module}:{name}")
     raise AttributeError(f"module 'langmemory' has no attribute {name!r}")
 
 

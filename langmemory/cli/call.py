@@ -93,7 +93,7 @@ def _command_of(operation: Operation) -> Callable[..., None]:
         checked = _checked(operation, arguments)
         show(_answer(operation, target, viewer, as_agent, checked), as_json)
 
-    options = [_option(one) for one in operation.arguments if not _is_namespace(one)]
+    options = [_option(one) for one in operation.arguments if not one.is_namespace]
     options.append(_keyword("viewer", ViewerOption, None))
     options.append(_keyword("as_json", JsonOption, False))
     if operation.room.agent is not None:
@@ -107,12 +107,6 @@ def _command_of(operation: Operation) -> Callable[..., None]:
 
 def _keyword(name: str, kind: Any, default: Any) -> inspect.Parameter:
     return inspect.Parameter(name, KEYWORD, annotation=kind, default=default)
-
-
-def _is_namespace(argument: Argument) -> bool:
-    from langmemory.types import Namespace
-
-    return bool(argument.kind == Namespace)
 
 
 def _option(argument: Argument) -> inspect.Parameter:
@@ -158,9 +152,8 @@ def _checked(operation: Operation, given: Mapping[str, Any]) -> dict[str, Any]:
     from langmemory.wire import adapter
 
     texts = {name: _read(one) for name, one in given.items()}
-    model = operation.parameters_model()
     try:
-        checked = adapter(model).validate_python(texts)
+        checked = adapter(operation.parameters_model).validate_python(texts)
     except ValidationError as error:
         first = error.errors()[0]
         where = "--" + str(first["loc"][0]).replace("_", "-")
@@ -196,8 +189,7 @@ def _answer(
         return target.namespace(DEFAULT_NAMESPACE if exact else "")
 
     with target.open() as store:
-        room = operation.opened(bound(store, viewer), given, place, agent)
-        answer = getattr(room, operation.name)(**operation.taken(given, place))
+        answer = operation.call(bound(store, viewer), given, place, agent)
     if answer is None and operation.may_be_missing:
         raise ConfigError(f"There is no such {operation.noun}.")
     return answer

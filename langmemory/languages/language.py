@@ -5,12 +5,13 @@ All words are lower case (`str.casefold`), without punctuation.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Final, Literal
 
-from langmemory.languages.tables import read
+from langmemory.languages.tables import NEVER, read
 from langmemory.languages.temporal.words import TIME_WORDS, TimeWords
 
 Question = Literal[
@@ -109,8 +110,8 @@ class Language:
     """Words that refer to anything of a kind: "a"."""
     corrections: tuple[str, ...] = ()
     """Regular expressions by which somebody rejects or corrects what they were just told."""
-    declines: str = ""
-    """A regular expression of a polite no, which corrects nothing: "No, thanks"."""
+    declines: re.Pattern[str] = NEVER
+    """A polite no at the beginning, which corrects nothing: "No, thanks"."""
     phrases: tuple[str, ...] = ()
     """For languages without spaces: function phrases cut out of a query, longest first."""
     articles: frozenset[str] = frozenset()

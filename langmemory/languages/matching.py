@@ -66,11 +66,9 @@ def is_correction(text: str) -> bool:
     Asked in every registered language, as such texts are too short to tell theirs. A polite no of any
     language at its beginning corrects nothing.
     """
-    polite = "|".join(one.declines for one in LANGUAGES.values() if one.declines)
-    folded = re.sub(rf"^\W*(?:{polite})", "", text.casefold(), count=1)
-    return any(
-        re.search(pattern, folded) for one in LANGUAGES.values() for pattern in one.corrections
-    )
+    words = LANGUAGES.everywhere
+    folded = words.declines.sub("", text.casefold(), count=1)
+    return any(re.search(pattern, folded) for pattern in words.corrections)
 
 
 def keyword_terms(

@@ -51,7 +51,8 @@ FunctionT = TypeVar("FunctionT", bound=Callable[..., Any])
 ClassT = TypeVar("ClassT", bound=type)
 
 _ARGUMENT: Final = re.compile(r"^ {4,}(\w+): (.*(?:\n {8,}.*)*)", re.MULTILINE)
-_VARIABLE: Final = re.compile(r"\{(\w+)(?::\w+)?\}")
+VARIABLE: Final = re.compile(r"\{(\w+)(?::\w+)?\}")
+"""A variable of a path; its group is the argument."""
 _SECTION: Final = re.compile(r"\n\n(?:Args|Returns|Raises|Yields)(?:\b.*)?:?\n|\n\nArgs and errors")
 _SEVERAL: Final = (Iterable, Sequence, Collection)
 
@@ -88,6 +89,11 @@ class Declared:
     missing: type[Exception] | None
     anonymous: bool
     for_models: bool
+
+    @property
+    def sends_body(self) -> bool:
+        """Whether arguments stand in the body of a request, not in the query."""
+        return self.verb in ("POST", "PUT", "PATCH")
 
 
 def operation(
@@ -143,6 +149,11 @@ class Argument:
     """Whether it chooses the room, such as the namespace of a graph."""
     option: bool
     """Whether the method takes it among its ``**options``."""
+
+    @property
+    def is_namespace(self) -> bool:
+        """Whether it is a namespace, which every door takes in a way of its own."""
+        return bool(self.kind == Namespace)
 
     @property
     def is_required(self) -> bool:
@@ -247,6 +258,15 @@ class Operation:
         return self.declared.verb == "DELETE" and self.answer is bool
 
     @cached_property
+    def envelope(self) -> Literal["items", "value"] | None:
+        """The field that holds a list, or a plain value, in JSON, whose objects alone can grow; None for an
+        answer that is an object, or nothing."""
+        if self.item is not None:
+            return "items"
+        plain = self.present in (bool, int, float, str) and not self.says_whether
+        return "value" if plain else None
+
+    @cached_property
     def noun(self) -> str:
         """The word for what may be missing."""
         return self.declared.noun or getattr(self.present, "__name__", "such thing").lower()
@@ -311,17 +331,17 @@ class Operation:
     @cached_property
     def variables(self) -> frozenset[str]:
         """Names of the arguments that stand in the path."""
-        return frozenset(_VARIABLE.findall(self.declared.path))
+        return frozenset(VARIABLE.findall(self.declared.path))
 
     @cached_property
     def models(self) -> dict[str, type[BaseModel]]:
         """``path``, ``query`` and ``body`` of a request, as far as there are any."""
-        rest = "body" if self.declared.verb in ("POST", "PUT", "PATCH") else "query"
+        rest = "body" if self.declared.sends_body else "query"
         parts: dict[str, dict[str, Any]] = {}
         for one in self.arguments:
             place = "path" if one.name in self.variables else rest
             name, kind, default = one.name, one.kind, one.default
-            if kind == Namespace:
+            if one.is_namespace:
                 labels: Any = QueryLabels if place == "query" else Labels
                 name, kind, default = "namespace", labels | None, None
             if default is inspect.Parameter.empty:
@@ -350,7 +370,7 @@ class Operation:
         """
         named: dict[str, Any] = {} if self.room.agent is None else {"agent": agent}
         for one in self.places:
-            if one.kind == Namespace:
+            if one.is_namespace:
                 exact = one.is_required or agent is not None
                 named[one.name] = place(given.get("namespace"), exact)
             elif one.name in given:
@@ -366,21 +386,33 @@ class Operation:
         for one in self.arguments:
             if one.of_room:
                 continue
-            if one.kind == Namespace:
+            if one.is_namespace:
                 arguments[one.name] = place(given.get("namespace"), one.default != ())
             elif one.name in given and not (one.option and given[one.name] is None):
                 arguments[one.name] = given[one.name]
         return arguments
 
+    def call(
+        self,
+        store: Any,
+        given: Mapping[str, Any],
+        place: Callable[[Namespace | None, bool], Namespace],
+        agent: str | None = None,
+    ) -> Any:
+        """Open the room, and return what the method returns; see `opened`."""
+        room = self.opened(store, given, place, agent)
+        return getattr(room, self.name)(**self.taken(given, place))
+
+    @cached_property
     def parameters_model(self) -> type[BaseModel]:
-        """Return all arguments but the namespace as one model: the schema of a tool."""
+        """All arguments but the namespace as one model: the schema of a tool."""
         fields: dict[str, Any] = {
             one.name: (
                 one.kind,
                 Field(... if one.is_required else one.default, description=one.description),
             )
             for one in self.arguments
-            if one.kind != Namespace
+            if not one.is_namespace
         }
         return create_model(_title(self.id), __base__=Fields, **fields)
 
@@ -465,6 +497,11 @@ def find_room(name: str) -> Room | None:
     return _ROOMS.get(name)
 
 
+def find_operation(room: str, name: str) -> Operation:
+    """Return an operation by the names of its room and its method."""
+    return next(one for one in operations_of(room) if one.name == name)
+
+
 def rooms() -> tuple[Room, ...]:
     """Return the rooms there are, those of parts too, by name."""
     for part in parts():
@@ -475,5 +512,5 @@ def rooms() -> tuple[Room, ...]:
 
 def operations_of(*names: str) -> tuple[Operation, ...]:
     """Return the operations of rooms; without names, of all."""
-    chosen = [one for one in rooms() if one.name in names] if names else rooms()
+    chosen = filter(None, map(find_room, names)) if names else rooms()
     return tuple(one for each in chosen for one in each.operations)

@@ -3,22 +3,20 @@
 from __future__ import annotations
 
 import inspect
-import re
 from collections.abc import Mapping
 from functools import cache, wraps
-from typing import Any, Final, get_origin
+from typing import Any, get_origin
 
 from langmemory.arguments import check_agent
 from langmemory.errors import ConfigError, InvalidValueError, ServerError
 from langmemory.namespaces import check_namespace
-from langmemory.operations import Operation, Room, find_room, operations_of
+from langmemory.operations import Operation, Room, find_operation, find_room
+from langmemory.operations.declaring import VARIABLE
 from langmemory.operations.fields import LARGEST_PAGE
 from langmemory.remote.connection import Connection, part, place
 from langmemory.twins import Steps, awaiting, blocking
 from langmemory.types import Namespace, Page
 from langmemory.wire import plain
-
-_VARIABLE: Final = re.compile(r"\{(\w+)(?::\w+)?\}")
 
 
 class RemoteRoom:
@@ -46,8 +44,7 @@ class RemoteRoom:
         self, name: str, limit: int | None = None, *, room: str = "pages", **given: Any
     ) -> Steps[list[Any]]:
         """Return the items of an operation that answers with pages, or the first so many."""
-        [operation] = [one for one in operations_of(room) if one.name == name]
-        page = yield from self._pages(operation, given, limit)
+        page = yield from self._pages(find_operation(room, name), given, limit)
         return list(page.items)
 
     def _call(self, operation: Operation, given: Mapping[str, Any]) -> Steps[Any]:
@@ -60,15 +57,14 @@ class RemoteRoom:
             body["namespace"] = check_namespace(body.pop(name), may_be_empty=True) or None
         elif self.namespace is not None:
             body["namespace"] = self.namespace or None
-        path = _VARIABLE.sub(lambda found: part(body.pop(found[1])), declared.path)
-        sends_body = declared.verb in ("POST", "PUT", "PATCH")
-        if not sends_body and body.get("namespace") is not None:
+        path = VARIABLE.sub(lambda found: part(body.pop(found[1])), declared.path)
+        if not declared.sends_body and body.get("namespace") is not None:
             body["namespace"] = place(body["namespace"])
         try:
             answer = yield from self._ask(
                 declared.verb, path, _answer_type(operation),
-                writes=declared.scope != "read" or sends_body,
-                **{"body" if sends_body else "query": body},
+                writes=declared.scope != "read" or declared.sends_body,
+                **{"body" if declared.sends_body else "query": body},
             )  # fmt: skip
         except ServerError as error:
             if error.kind != "not-found" or not (
@@ -104,18 +100,18 @@ def _answer_type(operation: Operation) -> Any:
     kind = operation.present
     if kind is type(None) or operation.says_whether:
         return None
-    if operation.item is not None:
-        return dict[str, tuple[operation.item, ...]]  # type: ignore[name-defined]
-    return dict.__class_getitem__((str, kind)) if kind in (bool, int, float, str) else kind
+    if operation.envelope is None:
+        return kind
+    within = tuple[operation.item, ...] if operation.envelope == "items" else kind  # type: ignore[name-defined]
+    return dict.__class_getitem__((str, within))
 
 
 def _value(operation: Operation, answer: Any) -> Any:
     if operation.says_whether:
         return True
-    if operation.item is not None:
-        items: tuple[Any, ...] = answer["items"]
-        return items if get_origin(operation.answer) is tuple else list(items)
-    return answer["value"] if operation.present in (bool, int, float, str) else answer
+    found = answer if operation.envelope is None else answer[operation.envelope]
+    is_list = operation.envelope == "items" and get_origin(operation.answer) is not tuple
+    return list(found) if is_list else found
 
 
 def _given(
@@ -144,8 +140,8 @@ def _given(
 
 
 def _sent(operation: Operation, name: str, value: Any) -> Any:
-    kind = next(one.kind for one in operation.arguments if one.name == name)
-    several = "tuple[" in str(kind) and kind != Namespace
+    argument = next(one for one in operation.arguments if one.name == name)
+    several = "tuple[" in str(argument.kind) and not argument.is_namespace
     if several and isinstance(value, str):
         raise InvalidValueError(f"{name} is one text; pass a list of texts.")
     if several and value is not None:

@@ -85,6 +85,16 @@ class Grant:
                 "own machine `langmemory serve --unlock-vault` allows it without one.",
             )
 
+    def check_agent(self) -> None:
+        """Raises Problem where this is of no agent."""
+        if self.agent is None:
+            raise Problem(
+                422,
+                "agent-needed",
+                "Name the agent: with a token made by `langmemory token create --agent NAME`, or, with a "
+                "token of the application, in the header Memory-Agent.",
+            )
+
     def on_behalf_of(self, viewer: str | None) -> Grant:
         """Return this, narrowed to what one person may see; ``""`` is somebody unknown, and None leaves it
         as it is.
@@ -142,11 +152,6 @@ def named_in(headers: Headers, name: str) -> str | None:
         )
     return found
 
-
-AGENT_NEEDED: Final = (
-    "Name the agent: with a token made by `langmemory token create --agent NAME`, or, with a token of the "
-    "application, in the header Memory-Agent."
-)
 
 LOCAL: Final = Grant(id="local", viewer=None, namespaces=(), scope="admin")
 """Whoever sits at the machine: the file is theirs."""

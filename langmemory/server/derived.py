@@ -9,8 +9,8 @@ from uuid import uuid4
 
 from pydantic import BaseModel, create_model
 
-from langmemory.operations import Operation, Room, operations_of
-from langmemory.server.access import AGENT_NEEDED, Access
+from langmemory.operations import Operation, Room, find_operation
+from langmemory.server.access import Access
 from langmemory.server.problems import Problem
 from langmemory.server.replay import derived_key
 from langmemory.server.routes import Route, Routes
@@ -43,15 +43,14 @@ class Value(Deferred):
 
 @cache
 def answer_of(operation: Operation) -> Any:
-    """Return the type of what a route answers; None for nothing. JSON objects alone can grow: a list is
-    the field ``items``, and a plain value the field ``value``."""
+    """Return the type of what a route answers; None for nothing."""
     kind = operation.present
     if kind is type(None) or operation.says_whether:
         return None
-    if operation.item is not None:
+    if operation.envelope == "items":
         name = getattr(operation.item, "__name__", "Item")
         return create_model(f"ListOf{name}", __base__=Items, items=(list[operation.item], ...))  # type: ignore[name-defined]
-    if kind in (bool, int, float, str):
+    if operation.envelope == "value":
         return create_model(f"{kind.__name__.title()}Value", __base__=Value, value=(kind, ...))
     return kind
 
@@ -73,8 +72,7 @@ def perform(access: Access, room: str, name: str, /, **arguments: Any) -> Any:
     Raises:
         Problem: The token does not allow it.
     """
-    [operation] = [one for one in operations_of(room) if one.name == name]
-    return _run(operation, access, arguments)
+    return _run(find_operation(room, name), access, arguments)
 
 
 def _run(operation: Operation, access: Access, given: dict[str, Any]) -> Any:
@@ -107,9 +105,8 @@ def _check_about(operation: Operation, access: Access, named: str) -> None:
     """Refuse what is about something that is not there, or that the token does not reach."""
     name, _, getter = str(operation.declared.about).partition(".")
     store = access.store if operation.declared.whole is None else access.whole()
-    [source] = [one for one in operations_of(name) if one.name == getter]
     found = getattr(getattr(store, name), getter)(named)
-    _within(access, source, found, named, error=operation.declared.missing)
+    _within(access, find_operation(name, getter), found, named, error=operation.declared.missing)
 
 
 def _opened(operation: Operation, access: Access, given: dict[str, Any]) -> Any:
@@ -120,8 +117,8 @@ def _opened(operation: Operation, access: Access, given: dict[str, Any]) -> Any:
     """
     whole, agent = operation.declared.whole, access.grant.agent
     store = access.store if whole is None else access.whole(anywhere=whole == "file")
-    if operation.room.agent == "needed" and agent is None and not operation.declared.anonymous:
-        raise Problem(422, "agent-needed", AGENT_NEEDED)
+    if operation.room.agent == "needed" and not operation.declared.anonymous:
+        access.grant.check_agent()
     return operation.opened(store, given, _place(access), agent)
 
 
@@ -150,10 +147,7 @@ def _within(
 
 
 def _shaped(operation: Operation, found: Any) -> Any:
-    if answer_of(operation) is None:
-        return None
-    if operation.item is not None:
-        return answer_of(operation)(items=list(found))
-    if operation.present in (bool, int, float, str):
-        return answer_of(operation)(value=found)
-    return found
+    answer = answer_of(operation)
+    if answer is None or operation.envelope is None:
+        return None if answer is None else found
+    return answer(**{operation.envelope: found})

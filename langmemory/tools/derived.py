@@ -58,11 +58,10 @@ def _tool(
         where: Namespace = namespace.resolve(scope)
         who = None if agent is None else fill(agent, scope)
         seen: Any = bound(source, viewer_of(viewer, scope))  # type: ignore[type-var]
-        room = operation.opened(seen, given, lambda _, __: where, who)
-        answer = getattr(room, operation.name)(**operation.taken(given, lambda _, __: where))
+        answer = operation.call(seen, given, lambda _, __: where, who)
         return str(plain(list(answer) if isinstance(answer, tuple) else answer))
 
     return memory_tool(
-        name=operation.id, description=operation.description, arguments=operation.parameters_model(),
+        name=operation.id, description=operation.description, arguments=operation.parameters_model,
         work=work,
     )  # fmt: skip

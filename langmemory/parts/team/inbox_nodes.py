@@ -4,7 +4,7 @@ the end."""
 from __future__ import annotations
 
 from collections.abc import Container, Iterable, Sequence
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 from langchain_core.messages import BaseMessage, HumanMessage
 from langgraph.store.base import BaseStore
@@ -26,19 +26,23 @@ MOST: Final = 100
 """Most messages that are acknowledged: of a long thread, the last ones."""
 
 
-def bus_of(store: BaseStore, namespace: Namespace, agent: str) -> Any:
-    """Return the bus of a store as one agent sends and receives, be its file here or elsewhere.
+def room_of(
+    store: BaseStore, name: Literal["bus", "swarm"], namespace: Namespace, agent: str
+) -> Any:
+    """Return the bus, or the tasks and decisions, of a store as one agent has them, be its file here or
+    elsewhere.
 
     Raises:
         ConfigError: The store has none.
     """
-    made = getattr(store, "bus", None)
-    if made is None:
+    room = getattr(store, name, None)
+    if room is None:
+        there = "The bus is" if name == "bus" else "Tasks and decisions are"
         raise ConfigError(
-            f"The bus is in a memory file, and the store is a {type(store).__name__}. Use a MemoryStore or a "
+            f"{there} in a memory file, and the store is a {type(store).__name__}. Use a MemoryStore or a "
             "RemoteMemoryStore."
         )
-    return made(namespace, agent=agent)
+    return room(namespace, agent=agent)
 
 
 class AgentNode(MemoryNode):
@@ -58,7 +62,7 @@ class AgentNode(MemoryNode):
         self.agent, self.viewer, self.messages_key = agent, viewer, messages_key
 
     def _bus(self, store: BaseStore, scope: RunScope) -> Any:
-        return bus_of(store, self.namespace.resolve(scope), fill(self.agent, scope))
+        return room_of(store, "bus", self.namespace.resolve(scope), fill(self.agent, scope))
 
 
 class InboxNode(AgentNode):

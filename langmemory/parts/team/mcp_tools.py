@@ -11,12 +11,10 @@ from typing import Any, Final
 
 from langmemory.context.escape import one_line, quoted_lines
 from langmemory.context.notes import note_id
-from langmemory.parts.team.bus import Bus
 from langmemory.parts.team.tools import TEAM_TOOLS, Desk, TeamTool
-from langmemory.server.access import AGENT_NEEDED, Access
+from langmemory.server.access import Access
 from langmemory.server.mcp.answers import Answer
 from langmemory.server.mcp.tools import TOOLS, Arguments, Reply, Tool, Turn, found
-from langmemory.server.problems import Problem
 from langmemory.swarm import Task, TaskStatus
 from langmemory.twins import Steps, aled, threaded
 from langmemory.types import BusMessage, MessagePriority, MessageType, Page
@@ -108,18 +106,6 @@ class Inbox(Answer):
     """Whether more wait behind these."""
 
 
-def bus_of(access: Access) -> Bus:
-    """Return the bus, as the agent of the request.
-
-    Raises:
-        Problem: The namespace has to be named, or the agent has to be.
-    """
-    if access.grant.agent is None:
-        raise Problem(422, "agent-needed", AGENT_NEEDED)
-    bus: Bus = access.store.bus(access.place(exact=True), agent=access.grant.agent)
-    return bus
-
-
 def _escaped(text: str) -> str:
     if not text:
         return ""
@@ -127,14 +113,21 @@ def _escaped(text: str) -> str:
 
 
 def _desk(access: Access) -> Desk:
+    """Return the desk of the agent of a request.
+
+    Raises:
+        Problem: The namespace has to be named, or the agent has to be.
+    """
+
     def keys_of(ids: Sequence[str]) -> Steps[tuple[str, ...]]:
         keys: tuple[str, ...] = yield threaded(lambda: tuple(found(access, one).key for one in ids))
         return keys
 
-    bus = bus_of(access)
+    access.grant.check_agent()
+    agent, place = access.grant.agent, access.place(exact=True)
     return Desk(
-        agent=access.grant.agent or "", bus=bus, keys_of=keys_of,
-        swarm=access.store.swarm(bus.namespace, agent=access.grant.agent),
+        agent=agent or "", bus=access.store.bus(place, agent=agent), keys_of=keys_of,
+        swarm=access.store.swarm(place, agent=agent),
     )  # fmt: skip
 
 

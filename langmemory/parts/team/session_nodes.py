@@ -27,11 +27,18 @@ from langmemory.formation.asking.asker import Asker, Question
 from langmemory.formation.asking.json_answers import BadAnswerError, json_object
 from langmemory.nodes.namespaces import NamespaceTemplate, RunScope, fill
 from langmemory.nodes.state import value_of
-from langmemory.parts.team.inbox_nodes import MOST, SESSION, AgentNode, fresh_mail, taken_up
+from langmemory.parts.team.inbox_nodes import (
+    MOST,
+    SESSION,
+    AgentNode,
+    fresh_mail,
+    room_of,
+    taken_up,
+)
 from langmemory.parts.team.mail import mail
 from langmemory.swarm import CLOSED, SESSION_PARTS, RecordedDecision, Session, Task
 from langmemory.twins import Steps, call
-from langmemory.types import Namespace, Privacy
+from langmemory.types import Privacy
 
 TOLD_DECISIONS: Final = 10
 TOLD_TASKS: Final = 10
@@ -42,21 +49,6 @@ MOST_NAMED: Final = 100
 """Entries of each part of a session."""
 SHOWN_CHARACTERS: Final = 20_000
 """Of the end of a conversation that a model is asked about."""
-
-
-def swarm_of(store: BaseStore, namespace: Namespace, agent: str) -> Any:
-    """Return the tasks and decisions of a store as one agent sees them, be its file here or elsewhere.
-
-    Raises:
-        ConfigError: The store has none.
-    """
-    made = getattr(store, "swarm", None)
-    if made is None:
-        raise ConfigError(
-            f"Tasks and decisions are in a memory file, and the store is a {type(store).__name__}. Use a "
-            "MemoryStore or a RemoteMemoryStore."
-        )
-    return made(namespace, agent=agent)
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,7 +111,7 @@ class SessionStartNode(AgentNode):
 
     def _steps(self, state: Any, store: BaseStore, scope: RunScope) -> Steps[dict[str, Any]]:
         where, agent = self.namespace.resolve(scope), fill(self.agent, scope)
-        team = swarm_of(store, where, agent)
+        team = room_of(store, "swarm", where, agent)
         known = taken_up(value_of(state, self.messages_key, ()))
         waiting = yield from fresh_mail(self._bus(store, scope), known, limit=self.limit)
         own = yield call(team, "tasks", agent=agent, closed=False, limit=self.limit)
@@ -258,7 +250,7 @@ class _AskingNode(AgentNode):
                 f"{self.get_name()!r} finds no session among the messages: run a SessionStartNode before it, "
                 "with the same messages_key, and keep its message."
             )
-        team = swarm_of(store, self.namespace.resolve(scope), fill(self.agent, scope))
+        team = room_of(store, "swarm", self.namespace.resolve(scope), fill(self.agent, scope))
         return messages, session, team
 
     def _summary(self, messages: Sequence[BaseMessage], start: int) -> Steps[_Summary]:

@@ -20,9 +20,8 @@ from pydantic import BaseModel, BeforeValidator, Field
 from langmemory.errors import ConfigError, InvalidValueError
 from langmemory.nodes.namespaces import NamespaceTemplate, RunScope, fill, viewer_of
 from langmemory.nodes.node import run_of
-from langmemory.parts.team.inbox_nodes import bus_of
+from langmemory.parts.team.inbox_nodes import room_of
 from langmemory.parts.team.mail import mail
-from langmemory.parts.team.session_nodes import swarm_of
 from langmemory.pluralize import counted
 from langmemory.swarm import CLOSED, RecordedDecision, Task, TaskStatus
 from langmemory.tools.answering import memory_tool, refuse
@@ -345,7 +344,7 @@ def create_swarm_tools(
         source, scope = run_of(config, store, name, viewer)
         place, who = template.resolve(scope), fill(agent, scope)
         return Desk(
-            agent=who, bus=bus_of(source, place, who), swarm=swarm_of(source, place, who),
+            agent=who, bus=room_of(source, "bus", place, who), swarm=room_of(source, "swarm", place, who),
             keys_of=lambda ids: _keys(source, place, viewer, scope, ids), privacy=privacy, agents=agents,
         )  # fmt: skip
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any
 
 from starlette.concurrency import run_in_threadpool
@@ -25,8 +26,9 @@ def derived_tools() -> dict[str, Tool]:
     return {one.id: _tool(one) for one in operations_of() if one.declared.for_models}
 
 
+@cache
 def _tool(operation: Operation) -> Tool:
-    model = operation.parameters_model()
+    model = operation.parameters_model
 
     async def work(turn: Turn, given: Any) -> Reply:
         arguments = {name: getattr(given, name) for name in given.model_fields_set}
