@@ -33,7 +33,7 @@ from langmemory.changes import ChangeSet
 from langmemory.config import Config
 from langmemory.context.citations import Usage
 from langmemory.graphs.maintenance import build_maintenance_graph
-from langmemory.stores.rooms import Maintaining
+from langmemory.operations.maintaining import Maintaining
 from langmemory.types import Namespace
 
 ADA: Final[Namespace] = ("memories", "ada")

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Final
 
-from langmemory.operations import operations_of
+from langmemory.declaring import operations_of
 from langmemory.server.api import all_routes
 from langmemory.server.openapi import document
 from langmemory.server.routes import PREFIX

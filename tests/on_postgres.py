@@ -11,12 +11,12 @@ import pytest
 
 from langmemory.addresses import is_server
 from langmemory.config import DatabaseConfig
-from langmemory.engines import postgres
+from langmemory.engines import opening, postgres
 from langmemory.engines.postgres import Engine
-from langmemory.stores import memory_store, rooms
+from langmemory.stores import memory_store
 from tests import postgres_server
 
-_open_real = rooms.open_engine
+_open_real = opening.open_engine
 _opened: dict[str, str] = {}
 """The addresses of schemas, by how their stores show them."""
 
@@ -47,8 +47,8 @@ def pytest_configure() -> None:
     for name, value in ("PGUSER", user), ("PGPASSWORD", password):  # which `store.path` leaves out
         if value:
             os.environ[name] = unquote(value)
-    memory_store.open_engine = rooms.open_engine = _open  # type: ignore[assignment]
-    rooms.is_there = _is_there
+    memory_store.open_engine = opening.open_engine = _open  # type: ignore[assignment]
+    opening.is_there = _is_there
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:

@@ -18,13 +18,14 @@ LAYERS: tuple[frozenset[str], ...] = (
     | {"pluralize", "twins", "hooks"},
     frozenset({"types", "languages", "redaction", "values", "arguments", "addresses", "resources"})
     | {"wire"},
-    frozenset(
-        {"config", "changes", "namespaces", "links", "recall_options", "swarm", "operations"}
-    ),
+    frozenset({"config", "changes", "namespaces", "links", "recall_options", "swarm", "declaring"}),
     frozenset({"ports", "embeddings", "chat_models", "procedures", "schemas", "subgraph", "vault"}),
     frozenset({"recall", "formation", "lifecycle", "context"}),
     frozenset({"messages", "projections", "documents", "core_files"}),
+    frozenset({"ledger"}),
+    frozenset({"search"}),
     frozenset({"engines"}),
+    frozenset({"operations"}),
     frozenset({"stores"}),
     frozenset({"reflection", "maintenance", "nodes", "tools", "middleware", "remote"}),
     frozenset({"graphs", "deepagents"}),
@@ -41,20 +42,17 @@ BESIDE = {("tools", "nodes"), ("middleware", "nodes"), ("middleware", "tools"),
           ("lifecycle", "context"), ("lifecycle", "recall"), ("redaction", "languages")}  # fmt: skip
 """(importer, imported) within one layer."""
 
-SQL = PACKAGE / "engines" / "sql"
 SQLITE = PACKAGE / "engines" / "sqlite"
-PARTS = {
-    SQL: ("tables", "scope", "copies", "search", "graph", "records", "background", "forgetting", "",
-          "writing", "reading", "changes", "transfer", "rooms"),
-    SQLITE: ("file", "index", "search", "", "forgetting"),
-}  # fmt: skip
+PARTS = {SQLITE: ("file", "index", "search", "", "forgetting")}
 """The parts of an engine, likewise: a part imports from those before it. The one without a name are the
 modules of the folder itself."""
+PORTABLE = ("ledger", "search", "operations")
+"""Folders whose SQL runs on every engine."""
 
+SPEAK_LANGGRAPH = {"indexing.py", "transfer.py"}
+"""Modules of the ledger that read LangGraph's index configuration and check its namespaces."""
 MAY_SPEAK_SQLITE = {"engines", "parts"}
-SPEAK_LANGGRAPH = {"writing", "reading", "changes", "transfer", "rooms"}
-"""Parts of ``engines/sql`` that answer LangGraph's operations."""
-ROOMS = PACKAGE / "stores" / "rooms.py"
+OPENING = PACKAGE / "engines" / "opening.py"
 DOCTOR = PACKAGE / "cli" / "doctor.py"  # reports which SQLite is installed
 
 
@@ -63,7 +61,7 @@ def layer(part: str) -> int:
 
 
 def part_of(module: Path) -> str:
-    """``langmemory/engines/sql/records/items.py`` → ``engines``; ``langmemory/config.py`` → ``config``."""
+    """``langmemory/ledger/records/items.py`` → ``engines``; ``langmemory/config.py`` → ``config``."""
     return module.relative_to(PACKAGE).parts[0].removesuffix(".py")
 
 
@@ -111,10 +109,11 @@ def test_an_engine_is_built_one_way(engine: Path) -> None:
 
 
 def test_portable_sql_knows_no_database() -> None:
-    """``engines/sql`` imports neither a driver nor an engine: another database can stand below it."""
-    for module in sorted(SQL.rglob("*.py")):
-        assert not imported_packages(module) & {"apsw", "sqlite3", "sqlite_vec"}, module
-        assert "langmemory.engines.sqlite" not in module.read_text("utf-8"), module
+    """Ledger, search and operations import neither a driver nor an engine: another can stand below them."""
+    for folder in PORTABLE:
+        for module in sorted((PACKAGE / folder).rglob("*.py")):
+            assert not imported_packages(module) & {"apsw", "sqlite3", "sqlite_vec"}, module
+            assert "langmemory.engines" not in module.read_text("utf-8"), module
 
 
 def test_every_part_has_its_layer() -> None:
@@ -135,15 +134,26 @@ def imported_packages(module: Path) -> set[str]:
 
 
 def test_one_module_chooses_an_engine() -> None:
-    """Outside `engines` only the composition root imports an engine, the doctor, which reports on the file,
-    and parts, whose operations are written in its portable SQL."""
-    assert [
-        module
-        for module in modules()
-        if part_of(module) not in ("engines", "parts")
-        and module not in (ROOMS, DOCTOR)
-        and "engines" in imported_parts(module)
-    ] == []
+    """Every module opens a memory by `langmemory.engines.opening`; the doctor reports on the file besides."""
+    for module in modules():
+        if part_of(module) != "engines" and module != DOCTOR:
+            names = {
+                name for name in imported_names(module) if name.startswith("langmemory.engines")
+            }
+            assert {name.partition("langmemory.engines.opening")[0] for name in names} <= {""}, (
+                module
+            )
+
+
+def imported_names(module: Path) -> set[str]:
+    """Full dotted names that a module imports from langmemory: modules, or names in them."""
+    found: set[str] = set()
+    for node in source(module).imports:
+        if isinstance(node, ast.Import):
+            found.update(alias.name for alias in node.names)
+        elif (node.module or "").startswith("langmemory"):
+            found.update(f"{node.module}.{alias.name}" for alias in node.names)
+    return found
 
 
 def test_sql_stays_in_its_folder() -> None:
@@ -154,14 +164,12 @@ def test_sql_stays_in_its_folder() -> None:
 
 
 def test_the_engine_knows_no_framework() -> None:
-    """Neither the files of the engine nor ports, languages and plain values know LangGraph or a model."""
+    """Neither rows nor engines, ports, languages and plain values know a model or a framework's graphs."""
     for module in modules():
-        inside = (PACKAGE / "engines") in module.parents
-        base = inside and SPEAK_LANGGRAPH.isdisjoint(module.parts)
-        if base or part_of(module) in {"ports", "languages", "types", "errors"}:
+        if part_of(module) in {"engines", "ledger", "ports", "languages", "types", "errors"}:
             foreign = {
                 name
                 for name in imported_packages(module)
                 if name.startswith(("langgraph", "langchain", "tokenizers"))
             }
-            assert not foreign, module
+            assert not foreign or module.name in SPEAK_LANGGRAPH, module

@@ -16,7 +16,7 @@ from tests.server.client import token_of
 from langmemory import RemoteMemoryStore  # isort: skip
 from langmemory.cli.app import app  # isort: skip
 from langmemory.errors import AccessError, InvalidValueError  # isort: skip
-from langmemory.operations import Room, operation, register, unregister  # isort: skip
+from langmemory.declaring import Room, operation, register, unregister  # isort: skip
 from langmemory.server.access import Access, Grant  # isort: skip
 from langmemory.server.app import create_app  # isort: skip
 from langmemory.server.mcp.tools import Turn, all_tools  # isort: skip

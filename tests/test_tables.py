@@ -8,18 +8,21 @@ from pathlib import Path
 
 import pytest
 
-from langmemory.engines.sql.tables.schema import tables
-from langmemory.engines.sql.tables.table import PERSON, Table
+from langmemory.ledger.tables.schema import tables
+from langmemory.ledger.tables.table import PERSON, Table
 
-ENGINES = Path(__file__).parents[1] / "langmemory" / "engines"
+PACKAGE = Path(__file__).parents[1] / "langmemory"
+FOLDERS = ("ledger", "search", "engines", "operations")
+"""Where tables are read and written."""
+SCHEMA = "ledger/tables/schema.py"
 FEW_COLUMNS = 4
 """So many columns of one table beside each other are a list of its columns."""
 MEANT = {
-    "sql/rooms/feed.py": "types of events, two of which are called like the tables they tell of",
-    "sql/transfer/copying.py": "tables that triggers and the target write as well",
-    "sql/records/items.py": "what stands for the ids of two tables in a memory",
+    "operations/feed.py": "types of events, two of which are called like the tables they tell of",
+    "ledger/transfer/copying.py": "tables that triggers and the target write as well",
+    "ledger/records/items.py": "what stands for the ids of two tables in a memory",
 }
-"""Modules of the engines with a list that is none of tables, and why."""
+"""Modules with a list that is none of tables, and why."""
 
 
 def constants(node: ast.AST) -> list[str]:
@@ -63,20 +66,21 @@ def test_a_list_of_tables_is_seen(source: str) -> None:
 
 
 def test_tables_are_listed_once() -> None:
-    """No module of an engine lists tables, or the columns of one, but the list of tables itself."""
+    """No module lists tables, or the columns of one, but the list of tables itself."""
     found = {
-        f"{module.relative_to(ENGINES).as_posix()}:{line}: {', '.join(names)}"
-        for module in sorted(ENGINES.rglob("*.py"))
-        if module.relative_to(ENGINES).as_posix() not in {"sql/tables/schema.py", *MEANT}
+        f"{module.relative_to(PACKAGE).as_posix()}:{line}: {', '.join(names)}"
+        for folder in FOLDERS
+        for module in sorted((PACKAGE / folder).rglob("*.py"))
+        if module.relative_to(PACKAGE).as_posix() not in {SCHEMA, *MEANT}
         for line, names in lists(module.read_text("utf-8"))
     }
-    assert not found, "derive it from engines/sql/tables/schema.py"
+    assert not found, f"derive it from {SCHEMA}"
 
 
 def test_each_exception_is_needed() -> None:
     """A module that may spell a list does."""
     for module in MEANT:
-        assert list(lists((ENGINES / module).read_text("utf-8"))), module
+        assert list(lists((PACKAGE / module).read_text("utf-8"))), module
 
 
 @pytest.mark.parametrize("table", tables(), ids=lambda table: table.name)

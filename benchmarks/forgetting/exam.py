@@ -18,13 +18,13 @@ import numpy as np
 from benchmarks.forgetting.orders import KEEP_ALL, ORDERS, RANDOM, SEEDS, Order, Situation, going
 from langmemory.changes import ChangeSet, SetStatus
 from langmemory.lifecycle.retention import classes
+from langmemory.operations.maintaining import Maintaining
 from langmemory.parts.evals.corpus import APART, Conversation, Corpus, Question
 from langmemory.parts.evals.evaluation import Progress, within
 from langmemory.parts.evals.metrics import BUDGET_TOKENS, WITHIN_BUDGET, leads
 from langmemory.parts.evals.replay import FactsSystem
 from langmemory.parts.evals.systems import SearchHit, with_speaker
 from langmemory.ports.lifecycle import Aged
-from langmemory.stores.rooms import Maintaining
 from langmemory.timestamps import EPOCH
 from langmemory.types import Kind, RecallResult
 

@@ -23,7 +23,7 @@ from langmemory.cli.terminal import json_text, plain, say
 from langmemory.errors import ConfigError
 
 if TYPE_CHECKING:
-    from langmemory.operations import Argument, Operation, Room
+    from langmemory.declaring import Argument, Operation, Room
     from langmemory.types import Namespace
 
 AsOption = Annotated[
@@ -49,7 +49,7 @@ class Rooms(CommandLine):
 def _rooms() -> list[Room]:
     import langmemory.documents.projects
     import langmemory.stores  # noqa: F401 - importing declares the rooms
-    from langmemory.operations import rooms
+    from langmemory.declaring import rooms
 
     return [one for one in rooms() if one.operations]
 

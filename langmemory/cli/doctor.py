@@ -86,9 +86,9 @@ def doctor(
 def _rescue(target: Target, file: Path) -> None:
     """Write what can be read, and say what cannot; the damaged file stays as it is."""
     from langmemory.cli.export import write_rows
-    from langmemory.engines.sql.transfer.transfer import export_rows
     from langmemory.engines.sqlite.file.connection import is_damage
     from langmemory.engines.sqlite.file.rescue import rescued
+    from langmemory.ledger.transfer.transfer import export_rows
 
     path = target.config().database.path
     if is_server(path):
@@ -210,12 +210,12 @@ REBUILD = (
 
 
 def _file(config: Config) -> Iterator[Check]:
-    from langmemory.engines.sql.background.jobs import counts
-    from langmemory.engines.sql.reading.health import circles, unreachable
-    from langmemory.engines.sql.tables.sparse import read_sparse
     from langmemory.engines.sqlite import Engine
     from langmemory.engines.sqlite.consistency import DAMAGED, check
     from langmemory.engines.sqlite.file.connection import is_damage
+    from langmemory.ledger.background.jobs import counts
+    from langmemory.ledger.reading.health import circles, unreachable
+    from langmemory.ledger.tables.sparse import read_sparse
     from langmemory.lifecycle.policies import PolicyOptions
 
     path = config.database.path
@@ -264,12 +264,12 @@ def _file(config: Config) -> Iterator[Check]:
 
 
 def _server(config: Config) -> Iterator[Check]:
-    from langmemory.engines.sql.background.jobs import counts
-    from langmemory.engines.sql.reading.health import circles, unreachable
-    from langmemory.engines.sql.tables.sparse import read_sparse
+    from langmemory.engines.opening import is_there
     from langmemory.errors import with_extra
+    from langmemory.ledger.background.jobs import counts
+    from langmemory.ledger.reading.health import circles, unreachable
+    from langmemory.ledger.tables.sparse import read_sparse
     from langmemory.lifecycle.policies import PolicyOptions
-    from langmemory.stores.rooms import is_there
 
     path, what = config.database.path, "memory server"
     try:
@@ -365,8 +365,8 @@ def _damages(path: str) -> list[str] | None:
 def _archive(config: Config) -> Iterator[Check]:
     """Check the archive file, if anything ever moved there."""
     from langmemory.engines.sqlite.consistency import DAMAGED
+    from langmemory.operations.maintaining import Maintaining
     from langmemory.stores import MemoryStore
-    from langmemory.stores.rooms import Maintaining
 
     try:
         path = config.database.archive_of(config.database.path)

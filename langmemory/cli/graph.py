@@ -26,8 +26,8 @@ from langmemory.pluralize import counted
 if TYPE_CHECKING:
     from langmemory.cli.screen import Screen
     from langmemory.links import Relation
+    from langmemory.operations.graph import Graph
     from langmemory.stores import MemoryStore
-    from langmemory.stores.rooms import Graph
     from langmemory.subgraph.subgraph import Subgraph
     from langmemory.types import Edge, Namespace
 

@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from rich.text import Text
 
     from langmemory.cli.screen import Screen
+    from langmemory.operations.lifecycle import MaintenanceNight
     from langmemory.stores import MemoryStore
-    from langmemory.stores.rooms import MaintenanceNight
 
 LINES = 12
 """Changes of one task that are shown; ``--verbose`` shows all."""

@@ -127,7 +127,7 @@ def _let_go(
     store: MemoryStore, place: Namespace, thread: str | None, run: str | None
 ) -> list[_Reading]:
     """Let turns be read once more. Returns those that can be, by the run that read them before."""
-    from langmemory.stores.rooms import Gathering
+    from langmemory.operations.gathering import Gathering
 
     read = Gathering(store).turns_read(run) if run is not None else []
     runs = store.changes.read_again(place, thread_id=thread, run_id=run)

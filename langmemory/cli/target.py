@@ -142,7 +142,7 @@ class Target:
         Raises:
             DatabaseError: It is not.
         """
-        from langmemory.stores.rooms import is_there
+        from langmemory.engines.opening import is_there
 
         config = self.config()
         path = config.database.path

@@ -115,7 +115,7 @@ def worker(
 def _daily(store: MemoryStore, at: time) -> Daily:
     from langmemory.graphs.maintenance import build_maintenance_graph
     from langmemory.maintenance.daily import Daily
-    from langmemory.stores.rooms import Maintaining
+    from langmemory.operations.maintaining import Maintaining
 
     graph = build_maintenance_graph(store)
     return Daily(lambda: graph.invoke({}), at, last=Maintaining(store).last_night)

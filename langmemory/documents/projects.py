@@ -18,6 +18,7 @@ from langgraph.store.base import PutOp
 from pydantic import Field
 
 from langmemory.changes import ChangeSet
+from langmemory.declaring import LOCAL, operation, room
 from langmemory.documents import discovery, staleness
 from langmemory.documents.discovery import DEPTH, DiscoveredProject
 from langmemory.documents.documents import Documents
@@ -38,7 +39,6 @@ from langmemory.documents.records import Synced
 from langmemory.documents.staleness import Stale
 from langmemory.documents.storing import ConditionalStore
 from langmemory.errors import ChangedMeanwhileError, ConfigError
-from langmemory.operations import LOCAL, operation, room
 from langmemory.ports.jobs import Enqueued, NewJob, lock_of
 from langmemory.resources import CLIENT
 from langmemory.twins import twin

@@ -14,10 +14,10 @@ from langmemory.lifecycle.duplicates import MOST_ASKED, alike, compared, merges,
 from langmemory.lifecycle.entities import one_and_the_same
 from langmemory.maintenance.night import Night, planned_again
 from langmemory.maintenance.task_report import TaskReport
+from langmemory.operations.gathering import Gathering
 from langmemory.pluralize import counted
 from langmemory.ports.facts import SnapshotKnowledge
 from langmemory.ports.lifecycle import LifecycleView, News
-from langmemory.stores.rooms import Gathering
 from langmemory.types import Namespace
 
 AT_ONCE: Final = 10_000

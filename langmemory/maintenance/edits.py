@@ -20,12 +20,12 @@ from langmemory.changes import (
     UpdateMemory,
 )
 from langmemory.languages import detect_language
+from langmemory.operations.maintaining import Maintaining
 from langmemory.pluralize import counted
 from langmemory.ports.facts import digest
 from langmemory.projections.journal.memory_page import Edits, MemoryPageError, edits_of
 from langmemory.projections.journal.memory_page import digest as line_digest
 from langmemory.stores import MemoryStore
-from langmemory.stores.rooms import Maintaining
 from langmemory.types import Applied, Memory, Namespace
 
 EDIT: Final = "edit"

@@ -19,11 +19,11 @@ from langmemory.errors import StalePlanError
 from langmemory.lifecycle.policies import PolicyOptions
 from langmemory.maintenance.sentences import sentences
 from langmemory.maintenance.task_report import TaskReport
+from langmemory.operations.maintaining import Maintaining, this_process
 from langmemory.pacing import in_steps
 from langmemory.pluralize import counted
 from langmemory.reflection.tokens import TokenCounter
 from langmemory.stores import MemoryStore
-from langmemory.stores.rooms import Maintaining, this_process
 from langmemory.types import Namespace
 
 logger = logging.getLogger("langmemory.maintenance")

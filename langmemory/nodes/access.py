@@ -20,15 +20,12 @@ from langmemory.context.notes import note_of
 from langmemory.errors import ConfigError
 from langmemory.messages import turn_value, turns_of
 from langmemory.nodes.state import RecalledMemory
+from langmemory.operations.changes import ViewerChanges, archived
+from langmemory.operations.conversing import conversing_of
+from langmemory.operations.core_files import CoreFiles
 from langmemory.recall_options import RecallOptions
 from langmemory.redaction import Redactor, redact_credentials
 from langmemory.stores.face import AwareStore, bound
-from langmemory.stores.rooms import (
-    CoreFiles,
-    ViewerChanges,
-    archived,
-    conversing_of,
-)
 from langmemory.twins import Steps, awaiting, blocking, call, threaded
 from langmemory.types import (
     Kind,

@@ -21,7 +21,7 @@ from langmemory.core_files import CORE_FILES, CoreFileError
 from langmemory.core_files.conventions import purpose_of
 from langmemory.errors import ConfigError, LangMemoryError
 from langmemory.nodes.access import changes_of, core_files_of
-from langmemory.stores.rooms import MODELS, CoreFiles
+from langmemory.operations.core_files import MODELS, CoreFiles
 from langmemory.types import Namespace
 
 Editor = Literal["application", "assistant", "person", "summarizer"]

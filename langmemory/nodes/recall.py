@@ -43,11 +43,11 @@ from langmemory.nodes.state import (
     internal_of,
     value_of,
 )
+from langmemory.operations.conversing import conversing_of
 from langmemory.recall.contentless import ENDS_AS_QUESTION, goes_on, is_idle
 from langmemory.recall.question_extraction import extract_question
 from langmemory.recall_options import OF_A_BLOCK, BlockOptions, RecallOptions, checked
 from langmemory.resources import NAMESPACE
-from langmemory.stores.rooms import conversing_of
 from langmemory.twins import Steps, call, threaded, together
 from langmemory.types import Memory, Namespace, Recall, Trace
 

@@ -10,11 +10,11 @@ from typing import Any
 from weakref import WeakValueDictionary
 
 from langmemory.errors import ClosedStoreError, JobFailedError
+from langmemory.operations.jobs import Jobs
 from langmemory.ports.jobs import Enqueued
 from langmemory.reflection.payload import unpacked
 from langmemory.reflection.queue import on_loop
 from langmemory.reflection.worker import Worker
-from langmemory.stores.rooms import Jobs
 from langmemory.types import Job, JobState
 
 

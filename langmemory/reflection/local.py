@@ -19,6 +19,7 @@ from langmemory.errors import ConfigError
 from langmemory.nodes.namespaces import NamespaceTemplate, RunScope
 from langmemory.nodes.node import current_runtime
 from langmemory.nodes.speakers import speaker_of
+from langmemory.operations.jobs import Jobs
 from langmemory.ports.jobs import Enqueued, NewJob, lock_of
 from langmemory.reflection.futures import JobFuture, JobFutures
 from langmemory.reflection.options import FROM_CONFIG, Debounce, WorkOptions
@@ -34,7 +35,6 @@ from langmemory.reflection.queue import (
 from langmemory.reflection.reflector import as_runnable, performer
 from langmemory.reflection.searching import SearchingExecutor
 from langmemory.reflection.worker import Worker
-from langmemory.stores.rooms import Jobs
 from langmemory.twins import Steps, call
 from langmemory.types import Namespace
 

@@ -14,10 +14,10 @@ from typing_extensions import TypedDict
 
 from langmemory.embeddings.adapter import wait_for
 from langmemory.errors import ConfigError, JobFailedError
+from langmemory.operations.jobs import Jobs
 from langmemory.reflection.events import REFLECTION
 from langmemory.reflection.payload import unpacked, unpacked_config
 from langmemory.reflection.queue import jobs_of
-from langmemory.stores.rooms import Jobs
 from langmemory.types import Job
 
 

@@ -52,6 +52,7 @@ from langmemory.languages import split_words
 from langmemory.languages.spelling import name_key
 from langmemory.nodes.namespaces import AUTHENTICATED, NamespaceTemplate, RunScope, viewer_of
 from langmemory.nodes.node import run_of
+from langmemory.operations.gathering import Gathering
 from langmemory.ports.facts import EXTRACTION_FAILED, Extraction, SnapshotKnowledge
 from langmemory.projections.journal import JournalFiles
 from langmemory.reflection.events import (
@@ -63,7 +64,6 @@ from langmemory.reflection.payload import labels_of
 from langmemory.reflection.state import ReflectionState, packed, unpacked
 from langmemory.reflection.tokens import counting, noted
 from langmemory.stores import MemoryStore
-from langmemory.stores.rooms import Gathering
 from langmemory.twins import Steps, call, threaded
 from langmemory.types import Applied, Entity, Namespace, Privacy
 

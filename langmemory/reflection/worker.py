@@ -15,11 +15,11 @@ from contextlib import suppress
 from typing import Any, Final, Protocol
 
 from langmemory.errors import ClosedStoreError, ConfigError, LangMemoryError
+from langmemory.operations.jobs import Jobs
 from langmemory.reflection.events import JOB
 from langmemory.reflection.failures import reason, retryable
 from langmemory.reflection.options import WorkOptions
 from langmemory.reflection.payload import json_or_null
-from langmemory.stores.rooms import Jobs
 from langmemory.types import Job, JobState
 
 logger = logging.getLogger("langmemory.reflection")

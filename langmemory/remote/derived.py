@@ -8,11 +8,11 @@ from functools import cache, wraps
 from typing import Any, get_origin
 
 from langmemory.arguments import check_agent
+from langmemory.declaring import Operation, Room, find_operation, find_room
+from langmemory.declaring.fields import LARGEST_PAGE
+from langmemory.declaring.operations import VARIABLE
 from langmemory.errors import ConfigError, InvalidValueError, ServerError
 from langmemory.namespaces import check_namespace
-from langmemory.operations import Operation, Room, find_operation, find_room
-from langmemory.operations.declaring import VARIABLE
-from langmemory.operations.fields import LARGEST_PAGE
 from langmemory.remote.connection import Connection, part, place
 from langmemory.twins import Steps, awaiting, blocking
 from langmemory.types import Namespace, Page

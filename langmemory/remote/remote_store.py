@@ -23,23 +23,23 @@ from langgraph.store.base import (
 )
 
 from langmemory.arguments import check_time
+from langmemory.declaring import find_room
 from langmemory.errors import ConfigError
 from langmemory.messages import Message, as_sent
 from langmemory.namespaces import check_namespace
-from langmemory.operations import find_room
 from langmemory.recall_options import RecallOptions
 from langmemory.remote.connection import Backoff, Connection, Request, sendable
 from langmemory.remote.derived import RemoteRoom, remote_room
 from langmemory.remote.rooms import BESIDE_OPERATIONS, RemoteChanges
-from langmemory.stores.rooms import take_apart
+from langmemory.search.langgraph import take_apart
 from langmemory.twins import Steps, aled, awaiting, blocking, led
 from langmemory.types import Forgotten, Namespace, Privacy, Recall, Remembered, Stats
 from langmemory.values import check_keys, from_json
 from langmemory.wire import adapter
 
 if TYPE_CHECKING:
+    from langmemory.operations.graph import Graph
     from langmemory.remote.documents import RemoteDocuments
-    from langmemory.stores.rooms import Graph
 
 AS_THE_SERVER: Final = cast(TTLConfig, {"refresh_on_read": None, "default_ttl": NOT_PROVIDED})
 """Makes `get`, `search` and `put` leave to the server what a call does not say of the TTL."""

@@ -9,7 +9,7 @@ from uuid import uuid4
 
 from pydantic import BaseModel, create_model
 
-from langmemory.operations import Operation, Room, find_operation
+from langmemory.declaring import Operation, Room, find_operation
 from langmemory.server.access import Access
 from langmemory.server.problems import Problem
 from langmemory.server.replay import derived_key

@@ -17,7 +17,7 @@ from starlette.requests import HTTPConnection
 from starlette.types import Receive, Scope, Send
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
-from langmemory.operations.fields import Fields, QueryLabels
+from langmemory.declaring.fields import Fields, QueryLabels
 from langmemory.server.access import Access
 from langmemory.server.hub import Hub, Interest, Reason, Subscription
 from langmemory.server.problems import Problem, problem_of

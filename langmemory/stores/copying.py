@@ -7,17 +7,11 @@ from functools import partial
 
 from langmemory.addresses import shown
 from langmemory.config import Config, load_config
+from langmemory.engines.opening import contents_of, foreign_items, open_engine
 from langmemory.errors import DatabaseError
-from langmemory.stores.rooms import (
-    Copied,
-    Core,
-    contents_of,
-    copy_items,
-    copy_memory,
-    foreign_items,
-    journal_of,
-    open_engine,
-)
+from langmemory.operations.copying import Copied, copy_items, copy_memory
+from langmemory.operations.core import Core
+from langmemory.operations.journal import journal_of
 
 
 def copy(

@@ -18,34 +18,27 @@ from langgraph.store.base import BaseStore, Op, PutOp, Result, TTLConfig
 
 from langmemory.arguments import check_time
 from langmemory.config import Config
+from langmemory.declaring import find_room
 from langmemory.errors import OwnershipError
+from langmemory.ledger.writing.indexing import IndexConfig
 from langmemory.messages import Message
 from langmemory.namespaces import check_namespace
-from langmemory.operations import find_room
+from langmemory.operations import batching, recalling, remembering
+from langmemory.operations.admin import ViewerAdmin
+from langmemory.operations.changes import ViewerChanges
+from langmemory.operations.conversing import Conversing
+from langmemory.operations.core import Core
+from langmemory.operations.core_files import CoreFiles
+from langmemory.operations.events import FORGET, RECALL, REMEMBER
+from langmemory.operations.feed import Feed
+from langmemory.operations.forgetting import forget_for_good
+from langmemory.operations.graph import Graph
+from langmemory.operations.paging import Pages
+from langmemory.operations.procedures import Procedures
+from langmemory.operations.vault import ViewerVault
 from langmemory.recall_options import RecallOptions
 from langmemory.redaction import Redactor
-from langmemory.stores.rooms import (
-    FORGET,
-    RECALL,
-    REMEMBER,
-    Batch,
-    Conversing,
-    Core,
-    CoreFiles,
-    Feed,
-    Graph,
-    IndexConfig,
-    Pages,
-    Procedures,
-    ViewerAdmin,
-    ViewerChanges,
-    ViewerVault,
-    batching,
-    forget_for_good,
-    recalling,
-    remembering,
-    take_apart,
-)
+from langmemory.search.langgraph import Batch, take_apart
 from langmemory.twins import aled, led, twin
 from langmemory.types import Forgotten, Namespace, Privacy, Recall, Remembered
 

@@ -15,7 +15,24 @@ from langgraph.store.base import Op, Result, TTLConfig
 from langmemory.addresses import in_schema
 from langmemory.chat_models import named_chat_model
 from langmemory.config import Config, ModelsConfig, load_config
+from langmemory.engines.opening import open_engine
 from langmemory.errors import ClosedStoreError, ConfigError, DatabaseError
+from langmemory.ledger.writing.indexing import IndexConfig
+from langmemory.operations.admin import Admin
+from langmemory.operations.changes import Changes
+from langmemory.operations.copying import refuse_unfinished
+from langmemory.operations.core import Core
+from langmemory.operations.core_files import CoreFiles, follow_blocks
+from langmemory.operations.events import FORGET
+from langmemory.operations.following import follow_up
+from langmemory.operations.forgetting import complete_forgetting, forget_for_good
+from langmemory.operations.jobs import Jobs
+from langmemory.operations.journal import journal_of
+from langmemory.operations.lifecycle import Lifecycle
+from langmemory.operations.paging import FilePages
+from langmemory.operations.recalling import as_expander, as_planner, as_reranker
+from langmemory.operations.tokens import Tokens
+from langmemory.operations.vault import Vault
 from langmemory.ports.sparse import SparseEncoder
 from langmemory.projections.journal import Journal
 from langmemory.recall.models import Expander, Planner, Reranker
@@ -23,29 +40,6 @@ from langmemory.recall.rerankers import is_reranker
 from langmemory.recall.sparse_encoders import checked_encoder
 from langmemory.redaction import Redactor, redactor_of
 from langmemory.stores.face import StoreFace, ViewerStore
-from langmemory.stores.rooms import (
-    FORGET,
-    Admin,
-    Changes,
-    Core,
-    CoreFiles,
-    FilePages,
-    IndexConfig,
-    Jobs,
-    Lifecycle,
-    Tokens,
-    Vault,
-    as_expander,
-    as_planner,
-    as_reranker,
-    complete_forgetting,
-    follow_blocks,
-    follow_up,
-    forget_for_good,
-    journal_of,
-    open_engine,
-    refuse_unfinished,
-)
 from langmemory.stores.sweeping import Count, Done, Sweeper, SweeperHandle
 from langmemory.twins import twin
 from langmemory.types import Forgotten, Namespace, Stats

@@ -9,19 +9,14 @@ from typing import Any, Literal
 
 from langmemory.addresses import shown
 from langmemory.config import Config, load_config
+from langmemory.engines import opening
 from langmemory.errors import ConfigError, DatabaseError
+from langmemory.ledger.tables.settings import ModelSetting
+from langmemory.ledger.writing.encoding import encode_items
+from langmemory.ledger.writing.indexing import IndexConfig, Indexing, resolve_indexing
+from langmemory.ledger.writing.reembedding import Progress, reembed_items
 from langmemory.ports.sparse import SparseEncoder
 from langmemory.recall.sparse_encoders import checked_encoder
-from langmemory.stores import rooms
-from langmemory.stores.rooms import (
-    IndexConfig,
-    Indexing,
-    ModelSetting,
-    Progress,
-    encode_items,
-    reembed_items,
-    resolve_indexing,
-)
 
 
 def reembed(
@@ -93,7 +88,7 @@ def reencode(
     indexing = replace(resolve_indexing(index, config), sparse=checked_encoder(sparse))
     written = 0
     for one in _files(path, config, "encode"):
-        engine = rooms.open_engine(one, config.database)
+        engine = opening.open_engine(one, config.database)
         try:
             written += encode_items(engine, indexing, progress)
         finally:
@@ -107,7 +102,7 @@ def _files(path: str, config: Config, purpose: str) -> list[str]:
     Raises:
         DatabaseError: There is no such memory.
     """
-    if "\0" not in str(path) and not rooms.is_there(os.path.expanduser(path)):
+    if "\0" not in str(path) and not opening.is_there(os.path.expanduser(path)):
         raise DatabaseError(f"{shown(path)} does not exist. Name the memory to {purpose}.")
     archive = config.database.archive_of(path)
     return [path, archive] if archive is not None and os.path.exists(archive) else [path]
@@ -116,7 +111,7 @@ def _files(path: str, config: Config, purpose: str) -> list[str]:
 def _moved(
     path: str, indexing: Indexing, model: str, config: Config, progress: Progress
 ) -> ModelSetting:
-    engine = rooms.open_engine(path, config.database)
+    engine = opening.open_engine(path, config.database)
     try:
         return reembed_items(engine, indexing, model, progress)
     finally:

@@ -9,10 +9,10 @@ from langchain_core.runnables import RunnableConfig
 from langchain_core.tools import BaseTool
 from langgraph.store.base import BaseStore
 
+from langmemory.declaring import Operation, find_room, operations_of
 from langmemory.errors import ConfigError
 from langmemory.nodes.namespaces import NamespaceTemplate, fill, viewer_of
 from langmemory.nodes.node import run_of
-from langmemory.operations import Operation, find_room, operations_of
 from langmemory.stores.face import bound
 from langmemory.tools.answering import memory_tool
 from langmemory.types import Namespace

@@ -28,7 +28,7 @@ from langmemory.nodes.access import archive, changes_of, readable
 from langmemory.nodes.namespaces import NamespaceTemplate, viewer_of
 from langmemory.nodes.node import run_of
 from langmemory.nodes.state import RecalledMemory, value_of
-from langmemory.stores.rooms import conversing_of
+from langmemory.operations.conversing import conversing_of
 from langmemory.tools.answering import memory_tool, refuse
 from langmemory.types import Memory, Namespace
 

@@ -13,8 +13,8 @@ from pathlib import Path
 import pytest
 
 from langmemory.context import Usage, disclose, usage
-from langmemory.engines.sql.rooms.admin import Admin
 from langmemory.errors import DatabaseError
+from langmemory.operations.admin import Admin
 from langmemory.stores import MemoryStore
 from tests.cli.place import SAMPLE, Configure, Run
 from tests.postgres_server import place

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from langmemory.engines.sql.transfer import copying
+from langmemory.ledger.transfer import copying
 from tests.cli.place import Run
 
 pytestmark = pytest.mark.sqlite("copies files; tests/stores/test_copying.py copies servers, too")

@@ -10,8 +10,8 @@ from pathlib import Path
 import apsw
 import pytest
 
-from langmemory.engines.sql.tables.settings import note_remaining
 from langmemory.engines.sqlite import Engine
+from langmemory.ledger.tables.settings import note_remaining
 from tests.cli.conftest import copied
 from tests.cli.place import SAMPLE, Configure, Run
 from tests.ollama_server import OllamaServer

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from langmemory.engines.sql.engine import Engine
 from langmemory.engines.sqlite import Engine as SqliteEngine
+from langmemory.ledger.engine import Engine
 from tests import postgres_server
 
 

@@ -16,7 +16,7 @@ from tests import postgres_server
 
 PACKAGE = Path(langmemory.__file__).parent
 EDITS = {
-    "engines/sql/tables/schema.py": (
+    "ledger/tables/schema.py": (
         'flag("verified", default=0, part="facet"),',
         'text("mood", null=True, part="facet"),',
     ),

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from langmemory.engines.postgres.search import vector_search as server_search
-from langmemory.engines.sql.copies import binary, words
+from langmemory.search.copies import binary, words
 from langmemory.stores import MemoryStore
 from langmemory.types import Scope
 from tests import postgres_server

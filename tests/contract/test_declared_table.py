@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from langmemory.engines.sql.tables import schema
-from langmemory.engines.sql.tables.table import Index, Table, counter, integer, text, through
+from langmemory.ledger.tables import schema
+from langmemory.ledger.tables.table import Index, Table, counter, integer, text, through
 from langmemory.stores import MemoryStore, copy
 from tests import postgres_server
 from tests.stores.change_sets import NS, apply, fact

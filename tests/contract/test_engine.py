@@ -12,17 +12,17 @@ import pytest
 
 from langmemory.changes import AddMemory, ChangeSet, RemoveMemory
 from langmemory.config import load_config
-from langmemory.engines.sql.background import jobs
-from langmemory.engines.sql.changes import applying
-from langmemory.engines.sql.changes.undoing import Undoing
-from langmemory.engines.sql.engine import Engine
-from langmemory.engines.sql.records import history, items, runs
-from langmemory.engines.sql.records.items import Write
-from langmemory.engines.sql.scope.scopes import compile_scope
-from langmemory.engines.sql.tables import namespaces, settings
-from langmemory.engines.sql.tables.connection import Connection
-from langmemory.engines.sql.tables.settings import ModelSetting
-from langmemory.engines.sql.writing.indexing import resolve_indexing
+from langmemory.ledger.background import jobs
+from langmemory.ledger.changes import applying
+from langmemory.ledger.changes.undoing import Undoing
+from langmemory.ledger.engine import Engine
+from langmemory.ledger.records import history, items, runs
+from langmemory.ledger.records.items import Write
+from langmemory.ledger.scope.scopes import compile_scope
+from langmemory.ledger.tables import namespaces, settings
+from langmemory.ledger.tables.connection import Connection
+from langmemory.ledger.tables.settings import ModelSetting
+from langmemory.ledger.writing.indexing import resolve_indexing
 from langmemory.ports.candidates import KeywordQuery
 from langmemory.ports.jobs import NewJob
 from langmemory.types import Namespace, Scope

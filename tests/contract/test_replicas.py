@@ -17,13 +17,13 @@ import psycopg
 
 from langmemory import MemoryStore
 from langmemory.addresses import Address
-from langmemory.engines.sql.forgetting import erase
-from langmemory.engines.sql.records import items
-from langmemory.engines.sql.records.items import Write
 from langmemory.errors import MaintenanceBusyError
+from langmemory.ledger.forgetting import erase
+from langmemory.ledger.records import items
+from langmemory.ledger.records.items import Write
+from langmemory.operations.maintaining import Maintaining
 from langmemory.ports.jobs import NewJob
 from langmemory.reflection import Worker, WorkOptions
-from langmemory.stores.rooms import Maintaining
 from tests import postgres_server
 
 pytestmark = pytest.mark.thorough

@@ -9,7 +9,7 @@ from typing import Any, get_args
 
 import pytest
 
-from langmemory.engines.sql.transfer.sampling import same
+from langmemory.ledger.transfer.sampling import same
 from langmemory.stores import MemoryStore, copy
 from langmemory.types import SearchMode
 from tests import postgres_server

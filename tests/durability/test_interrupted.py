@@ -14,9 +14,9 @@ import pytest
 from langgraph.store.base import PutOp
 
 from langmemory import MemoryStore
-from langmemory.engines.sql.copies.binary import SCANS_BEFORE_COPY
 from langmemory.engines.sqlite.file import connection
 from langmemory.errors import DatabaseError
+from langmemory.search.copies.binary import SCANS_BEFORE_COPY
 from tests.waiting import until_blocked
 
 NS = ("a",)

@@ -13,7 +13,7 @@ import pytest
 
 from langmemory import MemoryStore
 from langmemory.graphs.maintenance import build_maintenance_graph
-from langmemory.stores.rooms import Maintaining
+from langmemory.operations.maintaining import Maintaining
 from tests.children import process_context
 from tests.durability.archives import (
     ADA,

@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from langmemory.engines.sql.rooms.gathering import Gathering
+from langmemory.operations.gathering import Gathering
 from langmemory.parts.evals import evaluate, load
 from langmemory.parts.evals.replay import FactsSystem
 

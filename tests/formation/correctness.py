@@ -16,14 +16,14 @@ from typing import Any
 import pytest
 
 from langmemory.changes import AddMemory, ChangeSet, Facets, UpdateMemory
-from langmemory.engines.sql.rooms.gathering import Gathering
-from langmemory.engines.sql.tables.times import to_us
 from langmemory.formation.batch import Batch, Turn
 from langmemory.formation.contradiction.pairs import Group, Verdict
 from langmemory.formation.judging import Judge, StructuralJudge, Verdicts, decided
 from langmemory.formation.rules import RuleExtractor
 from langmemory.formation.settling import settle
 from langmemory.languages.spelling import name_key
+from langmemory.ledger.tables.times import to_us
+from langmemory.operations.gathering import Gathering
 from langmemory.ports.facts import Claim, Extraction, Fact, SessionSummary
 from langmemory.stores import MemoryStore
 from langmemory.types import Memory, Privacy

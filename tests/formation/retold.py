@@ -13,10 +13,10 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from langmemory.engines.sql.rooms.gathering import Gathering
 from langmemory.formation.extraction.extractor import ModelExtractor
 from langmemory.formation.judging import StructuralJudge
 from langmemory.graphs import build_reflection_graph
+from langmemory.operations.gathering import Gathering
 from langmemory.stores import MemoryStore
 from langmemory.types import Memory, Review
 from tests.scripted import ScriptedModel

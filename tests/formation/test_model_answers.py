@@ -13,7 +13,7 @@ import pytest
 from langchain_core.messages import BaseMessage
 
 from langmemory import MemoryStore, build_reflection_graph
-from langmemory.engines.sql.rooms.gathering import Gathering
+from langmemory.operations.gathering import Gathering
 from tests.scripted import ScriptedModel
 
 NS = ("memories", "lena")

@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from langmemory.engines.sql.rooms.gathering import Gathering
 from langmemory.formation.batch import Batch, Turn
 from langmemory.formation.relations.vocabulary import canonical, relation_named
 from langmemory.formation.rules import RuleExtractor
 from langmemory.graphs import build_reflection_graph
+from langmemory.operations.gathering import Gathering
 from langmemory.ports.facts import Fact
 from langmemory.stores import MemoryStore
 from tests.formation.cases.retractions import RETRACTIONS

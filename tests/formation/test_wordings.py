@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from langmemory.engines.sql.rooms.gathering import Gathering
+from langmemory.operations.gathering import Gathering
 from tests.formation.cases.worded import MORE, SAME
 from tests.formation.retold import NS, Retelling, told
 from tests.seeds import examples

@@ -9,10 +9,10 @@ import pytest
 
 from langmemory import MemoryStore
 from langmemory.changes import ChangeSet, UpdateMemory
-from langmemory.engines.sql.rooms.gathering import Gathering
 from langmemory.formation.batch import Batch
 from langmemory.formation.rules import RuleExtractor
 from langmemory.graphs.reflection import build_reflection_graph
+from langmemory.operations.gathering import Gathering
 from langmemory.ports.facts import Extraction
 from langmemory.reflection import LocalReflectionExecutor, WorkOptions
 from tests.graphs.test_reflection_graph import (

@@ -15,8 +15,8 @@ from langchain_core.messages import BaseMessage
 
 from langmemory import MemoryStore, build_reflection_graph
 from langmemory.changes import ChangeSet, Invalidate, LinkEntities
-from langmemory.engines.sql.rooms.gathering import Gathering
 from langmemory.errors import UndoRefusedError
+from langmemory.operations.gathering import Gathering
 from langmemory.types import Applied
 from tests.scripted import ScriptedModel
 from tests.seeds import seeds

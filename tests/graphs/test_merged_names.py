@@ -17,8 +17,8 @@ from langmemory.changes import (
     LinkEntities,
     UnlinkEntities,
 )
-from langmemory.engines.sql.rooms.gathering import Gathering
 from langmemory.errors import StalePlanError
+from langmemory.operations.gathering import Gathering
 
 NS = ("memories", "lena")
 

@@ -16,7 +16,6 @@ from langgraph.checkpoint.memory import InMemorySaver
 
 from langmemory import MemoryStore
 from langmemory.changes import AddEntity, ChangeSet
-from langmemory.engines.sql.records import evidence
 from langmemory.errors import ConfigError, ModelUnavailableError, StalePlanError
 from langmemory.formation import settling
 from langmemory.formation.batch import Batch
@@ -26,6 +25,7 @@ from langmemory.formation.extraction.extractor import MAX_NAMES
 from langmemory.formation.judging import StructuralJudge, Verdicts
 from langmemory.formation.rules import RuleExtractor
 from langmemory.graphs.reflection import build_reflection_graph
+from langmemory.ledger.records import evidence
 from langmemory.ports.facts import CoreSuggestion, Extraction, Fact
 from langmemory.reflection.steps import MAX_PLANS
 from tests.scripted import ScriptedModel

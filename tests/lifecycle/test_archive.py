@@ -25,10 +25,11 @@ from langmemory.changes import (
 from langmemory.cli.doctor import _archive
 from langmemory.config import Config
 from langmemory.embeddings.mock import MockEmbedder
-from langmemory.engines.sql.transfer import moving
 from langmemory.errors import ChangeError, DatabaseError, UndoRefusedError
+from langmemory.ledger.transfer import moving
+from langmemory.operations.forgetting import complete_forgetting
+from langmemory.operations.maintaining import Maintaining
 from langmemory.stores import MemoryStore, reembed
-from langmemory.stores.rooms import Maintaining, complete_forgetting
 from langmemory.types import Namespace
 from tests.lifecycle.test_nights import ADA, NOW, cite, lines, night
 

@@ -22,8 +22,8 @@ from langmemory.maintenance import tasks
 from langmemory.maintenance.daily import Daily, next_time
 from langmemory.maintenance.night import Night
 from langmemory.maintenance.task_report import TaskReport
+from langmemory.operations.maintaining import Maintaining
 from langmemory.stores import MemoryStore
-from langmemory.stores.rooms import Maintaining
 from tests.lifecycle.test_nights import ADA, NOW, cite, learn, lines
 from tests.places import address
 
@@ -140,7 +140,7 @@ def test_the_lease_of_a_process_that_ended_is_free(store: MemoryStore) -> None:
         [
             sys.executable,
             "-c",
-            "from langmemory.stores.rooms import this_process as me; print(me())",
+            "from langmemory.operations.maintaining import this_process as me; print(me())",
         ],
         capture_output=True,
         text=True,

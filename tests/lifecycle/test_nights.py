@@ -18,8 +18,8 @@ from langmemory.lifecycle.policies import PolicyOptions
 from langmemory.maintenance import tasks
 from langmemory.maintenance.night import CHANGES_AT_ONCE, Night
 from langmemory.maintenance.task_report import TaskReport
+from langmemory.operations.maintaining import Maintaining
 from langmemory.stores import MemoryStore
-from langmemory.stores.rooms import Maintaining
 from langmemory.types import Namespace
 
 ADA: Namespace = ("memories", "ada")
@@ -293,9 +293,7 @@ def test_a_damaged_file_stops_graduation(
 ) -> None:
     """Where the file is inconsistent the night says so, and nothing graduates."""
     learn(store, 1, status="approved")
-    monkeypatch.setattr(
-        "langmemory.engines.sql.rooms.admin.Admin.check", lambda _: ["a row is lost"]
-    )
+    monkeypatch.setattr("langmemory.operations.admin.Admin.check", lambda _: ["a row is lost"])
     by_task = {report["task"]: report for report in night(store)["reports"]}
     assert "a row is lost" in by_task["health"]["error"]
     assert by_task["graduate"]["lines"] == []

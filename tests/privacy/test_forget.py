@@ -30,17 +30,18 @@ from langmemory.changes import (
     UpdateMemory,
 )
 from langmemory.config import DEFAULT_DATABASE, load_config
-from langmemory.engines.sql.copies import binary
-from langmemory.engines.sql.copies.vectors import sign_bits
-from langmemory.engines.sql.forgetting import erase
-from langmemory.engines.sql.rooms import forgetting
-from langmemory.engines.sql.rooms.gathering import Gathering
+from langmemory.engines import opening
 from langmemory.engines.sqlite.index import keywords
 from langmemory.errors import ConfigError, DatabaseError, ForgettingError, UndoRefusedError
+from langmemory.ledger.forgetting import erase
+from langmemory.operations import forgetting
+from langmemory.operations.gathering import Gathering
 from langmemory.ports.jobs import NewJob
 from langmemory.projections.journal import JournalFiles
 from langmemory.reflection import LocalReflectionExecutor
-from langmemory.stores import MemoryStore, rooms
+from langmemory.search.copies import binary
+from langmemory.search.copies.vectors import sign_bits
+from langmemory.stores import MemoryStore
 from tests.postgres_server import place
 from tests.privacy.household import START
 from tests.seeds import seeds
@@ -95,7 +96,7 @@ def in_files(store: MemoryStore, *words: str) -> list[str]:
 
 def remaining(path: Path) -> str | None:
     """What an interrupted forgetting did not come to."""
-    with closing(rooms.open_engine(path, DEFAULT_DATABASE)) as engine:
+    with closing(opening.open_engine(path, DEFAULT_DATABASE)) as engine:
         return engine.remaining
 
 

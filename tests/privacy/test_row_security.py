@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from langmemory.engines.sql.tables import migrations
 from langmemory.errors import ConfigError, DatabaseError
+from langmemory.ledger.tables import migrations
 from langmemory.stores import MemoryStore
 from tests import postgres_server
 from tests.privacy.household import OWNERS, TOKEN, Household

@@ -11,11 +11,11 @@ import numpy as np
 import pytest
 
 from langmemory.changes import AddMemory, Facets, Supersede
-from langmemory.engines.sql.reading.source import SnapshotSource
-from langmemory.engines.sql.scope.scopes import compile_scope
 from langmemory.graphs import build_reflection_graph
+from langmemory.ledger.scope.scopes import compile_scope
 from langmemory.recall.intent import read_intent
 from langmemory.recall.query import possible_names
+from langmemory.search.source import SnapshotSource
 from langmemory.stores import MemoryStore
 from langmemory.stores.face import bound
 from langmemory.types import Recall, Scope

@@ -25,9 +25,9 @@ from langgraph.store.memory import InMemoryStore
 from typing_extensions import TypedDict
 
 from langmemory import MemoryStore
-from langmemory.engines.sql.rooms.jobs import Jobs
 from langmemory.errors import ClosedStoreError, ConfigError, InvalidValueError, JobFailedError
 from langmemory.nodes import RememberNode
+from langmemory.operations.jobs import Jobs
 from langmemory.reflection import (
     Debounce,
     LocalReflectionExecutor,

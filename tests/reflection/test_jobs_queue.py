@@ -15,9 +15,9 @@ import pytest
 
 from langmemory import MemoryStore
 from langmemory.config import Config, load_config
-from langmemory.engines.sql.background.jobs import claimable
-from langmemory.engines.sql.rooms.jobs import Jobs
 from langmemory.errors import ConfigError, ModelUnavailableError, StalePlanError
+from langmemory.ledger.background.jobs import claimable
+from langmemory.operations.jobs import Jobs
 from langmemory.ports.jobs import NewJob
 from langmemory.reflection import Debounce, LocalReflectionExecutor, TurnQueue, Worker, WorkOptions
 from langmemory.types import Job, JobState

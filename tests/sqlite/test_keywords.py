@@ -11,11 +11,11 @@ from langchain_core.messages import HumanMessage
 from langgraph.store.base import PutOp
 
 from langmemory import MemoryStore
-from langmemory.engines.sql.search import scope_plan
-from langmemory.engines.sql.tables import namespaces
 from langmemory.engines.sqlite.engine import Snapshot
 from langmemory.engines.sqlite.index import keywords
 from langmemory.engines.sqlite.search import keyword_search
+from langmemory.ledger.tables import namespaces
+from langmemory.search import scope_plan
 from langmemory.types import Namespace, Scope
 
 

@@ -14,17 +14,17 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from langmemory.config import EngineConfig
-from langmemory.engines.sql.copies import binary
-from langmemory.engines.sql.copies.binary import SCANS_BEFORE_COPY
-from langmemory.engines.sql.records import items, removal
-from langmemory.engines.sql.records.items import Write
-from langmemory.engines.sql.scope.scopes import compile_scope
-from langmemory.engines.sql.tables.settings import read_model, write_model
-from langmemory.engines.sql.tables.values import leaves
 from langmemory.engines.sqlite import Engine
 from langmemory.engines.sqlite.consistency import check
 from langmemory.engines.sqlite.index import vectors
+from langmemory.ledger.records import items, removal
+from langmemory.ledger.records.items import Write
+from langmemory.ledger.scope.scopes import compile_scope
+from langmemory.ledger.tables.settings import read_model, write_model
+from langmemory.ledger.tables.values import leaves
 from langmemory.ports.candidates import Floats
+from langmemory.search.copies import binary
+from langmemory.search.copies.binary import SCANS_BEFORE_COPY
 from langmemory.types import Namespace, Scope
 from langmemory.values import to_json
 from tests.children import process_context

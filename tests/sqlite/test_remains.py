@@ -6,7 +6,7 @@ import random
 
 import pytest
 
-from langmemory.engines.sql.forgetting import residue
+from langmemory.ledger.forgetting import residue
 
 
 def test_many_words_are_found_as_one_by_one(monkeypatch: pytest.MonkeyPatch) -> None:

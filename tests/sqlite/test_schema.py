@@ -17,13 +17,13 @@ import apsw
 import pytest
 from langgraph.store.base import GetOp, PutOp
 
-from langmemory.engines.sql.tables import migrations
-from langmemory.engines.sql.tables.ddl import add_column
-from langmemory.engines.sql.tables.table import text
 from langmemory.engines.sqlite import Engine, schema
 from langmemory.engines.sqlite.consistency import check
 from langmemory.engines.sqlite.file.connection import APPLICATION_ID
 from langmemory.errors import DatabaseError, SchemaVersionError
+from langmemory.ledger.tables import migrations
+from langmemory.ledger.tables.ddl import add_column
+from langmemory.ledger.tables.table import text
 from langmemory.stores import MemoryStore
 from langmemory.vault import VaultKey
 from tests.children import process_context
@@ -144,7 +144,7 @@ def test_an_index_that_another_process_wrote_anew(
         monkeypatch.setattr(schema.keywords, "lost", lambda connection: True)
         engine = Engine(path)  # has looked before the other one was done
         monkeypatch.undo()
-        monkeypatch.setattr("langmemory.engines.sql.rooms.core.Engine", lambda *_, **__: engine)
+        monkeypatch.setattr("langmemory.operations.core.Engine", lambda *_, **__: engine)
         with MemoryStore(path, index=False):
             pass
         assert store.conn.execute("SELECT count(*) FROM word_change").get == before

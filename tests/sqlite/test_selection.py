@@ -14,17 +14,17 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from langmemory.engines.sql.records import items
-from langmemory.engines.sql.records.items import Write
-from langmemory.engines.sql.scope.ownership import visible_to
-from langmemory.engines.sql.scope.scopes import CompiledScope, compile_scope
-from langmemory.engines.sql.search import scope_plan, vector_search
-from langmemory.engines.sql.search.scope_plan import CardinalityCache, ScopePlan
-from langmemory.engines.sql.tables.settings import read_model, write_model
-from langmemory.engines.sql.tables.values import leaves
 from langmemory.engines.sqlite import Engine
 from langmemory.engines.sqlite.consistency import check
+from langmemory.ledger.records import items
+from langmemory.ledger.records.items import Write
+from langmemory.ledger.scope.ownership import visible_to
+from langmemory.ledger.scope.scopes import CompiledScope, compile_scope
+from langmemory.ledger.tables.settings import read_model, write_model
+from langmemory.ledger.tables.values import leaves
 from langmemory.ports.candidates import Floats, KeywordQuery
+from langmemory.search import scope_plan, vector_search
+from langmemory.search.scope_plan import CardinalityCache, ScopePlan
 from langmemory.types import Kind, Namespace, Privacy, Scope, Status
 from langmemory.values import to_json
 from tests.seeds import examples

@@ -7,9 +7,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from langmemory.engines.sql.copies import binary
-from langmemory.engines.sql.copies.vectors import fetch
 from langmemory.ports.candidates import Floats
+from langmemory.search.copies import binary
+from langmemory.search.copies.vectors import fetch
 from langmemory.types import Scope
 from tests.sqlite.test_nearest import File
 

@@ -21,15 +21,15 @@ from langgraph.store.base import PutOp
 
 from langmemory import MemoryStore
 from langmemory.config import EngineConfig
-from langmemory.engines.sql.copies import words
-from langmemory.engines.sql.search.scope_plan import ScopePlan
-from langmemory.engines.sql.tables import namespaces
 from langmemory.engines.sqlite.engine import Engine, Snapshot
 from langmemory.engines.sqlite.index import keywords, word_reader
 from langmemory.engines.sqlite.schema import rebuild_keywords
 from langmemory.engines.sqlite.search import keyword_search
 from langmemory.errors import DatabaseError
+from langmemory.ledger.tables import namespaces
 from langmemory.ports.candidates import KeywordQuery
+from langmemory.search.copies import words
+from langmemory.search.scope_plan import ScopePlan
 from langmemory.types import Namespace, Scope
 from tests.stores.embedders import WordEmbeddings
 

@@ -13,14 +13,14 @@ import numpy as np
 import pytest
 from langgraph.store.base import ListNamespacesOp, MatchCondition, PutOp, SearchItem
 
-from langmemory.engines.sql.copies import binary
-from langmemory.engines.sql.copies import words as word_index
-from langmemory.engines.sql.scope.filters import matches
-from langmemory.engines.sql.search import scope_plan
-from langmemory.engines.sql.tables.settings import read_model
 from langmemory.engines.sqlite.index import keywords
 from langmemory.engines.sqlite.search import keyword_search
 from langmemory.languages import keyword_terms
+from langmemory.ledger.scope.filters import matches
+from langmemory.ledger.tables.settings import read_model
+from langmemory.search import scope_plan
+from langmemory.search.copies import binary
+from langmemory.search.copies import words as word_index
 from langmemory.stores import MemoryStore
 from langmemory.types import Namespace, SearchMode
 from tests.places import POSTGRES

@@ -10,7 +10,6 @@ from threading import Thread
 
 import pytest
 
-from langmemory.engines.sql.rooms import core
 from langmemory.errors import (
     ConfigError,
     EmbeddingError,
@@ -18,6 +17,7 @@ from langmemory.errors import (
     MessageNotFoundError,
     OwnershipError,
 )
+from langmemory.operations import core
 from langmemory.parts.team.bus import Bus
 from langmemory.stores import MemoryStore
 from langmemory.types import BusMessage

@@ -31,8 +31,8 @@ from langmemory.changes import (
     UnlinkEntities,
     UpdateMemory,
 )
-from langmemory.engines.sql.rooms import core, following
 from langmemory.errors import ChangeError, EmbeddingError, InvalidValueError, StalePlanError
+from langmemory.operations import core, following
 from langmemory.stores import MemoryStore, reembed
 from langmemory.stores.face import bound
 from tests.indexed import holding

@@ -13,9 +13,9 @@ from langchain_core.messages import HumanMessage
 from langmemory.changes import Facets, SetStatus, Supersede, UpdateMemory
 from langmemory.context import Usage, note_id
 from langmemory.context.notes import digest
-from langmemory.engines.sql.records import short_ids
-from langmemory.engines.sql.records.usage import BATCH, EVERY_SECONDS, UsageCounts
 from langmemory.engines.sqlite.file.connection import Connection
+from langmemory.ledger.records import short_ids
+from langmemory.ledger.records.usage import BATCH, EVERY_SECONDS, UsageCounts
 from langmemory.stores import MemoryStore
 from langmemory.types import Namespace
 from tests.citing import twins

@@ -16,10 +16,10 @@ from langgraph.store.base import BaseStore
 
 from langmemory.context.citations import Usage
 from langmemory.context.notes import digest
-from langmemory.engines.sql.tables.schema import tables
-from langmemory.engines.sql.transfer import copying
 from langmemory.engines.sqlite.index.indexed import IndexedConnection
 from langmemory.errors import ConfigError, DatabaseError
+from langmemory.ledger.tables.schema import tables
+from langmemory.ledger.transfer import copying
 from langmemory.ports.jobs import NewJob
 from langmemory.stores import MemoryStore, copy
 from tests import postgres_server

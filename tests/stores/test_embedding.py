@@ -12,13 +12,13 @@ import pytest
 from langgraph.store.base import PutOp
 
 from langmemory.config import Config
-from langmemory.engines.sql.writing import reembedding
 from langmemory.errors import (
     ConfigError,
     DatabaseError,
     EmbeddingError,
     EmbeddingModelMismatchError,
 )
+from langmemory.ledger.writing import reembedding
 from langmemory.stores import MemoryStore, reembed
 from tests.stores.embedders import WordEmbeddings
 

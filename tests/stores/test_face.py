@@ -9,11 +9,11 @@ import pytest
 from langgraph.store.base import BaseStore
 from langgraph.store.sqlite import SqliteStore
 
-from langmemory.engines.sql.rooms.admin import Admin, ViewerAdmin
-from langmemory.engines.sql.rooms.changes import Changes, ViewerChanges
-from langmemory.engines.sql.rooms.graph import Graph
-from langmemory.engines.sql.rooms.jobs import Jobs
-from langmemory.engines.sql.rooms.vault import Vault, ViewerVault
+from langmemory.operations.admin import Admin, ViewerAdmin
+from langmemory.operations.changes import Changes, ViewerChanges
+from langmemory.operations.graph import Graph
+from langmemory.operations.jobs import Jobs
+from langmemory.operations.vault import Vault, ViewerVault
 from langmemory.stores import MemoryStore
 from langmemory.stores.face import ViewerStore
 

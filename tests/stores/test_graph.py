@@ -12,8 +12,8 @@ import networkx
 import pytest
 
 from langmemory.changes import AddEntity, AddMemory, ChangeSet, Facets, LinkEntities, UnlinkEntities
-from langmemory.engines.sql.rooms.graph import Graph
 from langmemory.errors import ConfigError, EntityNameError
+from langmemory.operations.graph import Graph
 from langmemory.stores import MemoryStore
 from langmemory.subgraph.subgraph import Subgraph
 from langmemory.types import Entity

@@ -29,8 +29,8 @@ from langmemory.changes import (
     UnlinkEntities,
     UpdateMemory,
 )
-from langmemory.engines.sql.rooms.graph import Graph
 from langmemory.errors import ChangeError, EntityNameError, UndoRefusedError
+from langmemory.operations.graph import Graph
 from langmemory.stores import MemoryStore
 from langmemory.stores.face import bound
 from tests.seeds import seeds

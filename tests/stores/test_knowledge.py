@@ -9,8 +9,8 @@ import pytest
 from langchain_core.embeddings import Embeddings
 
 from langmemory.changes import AddMemory, Facets, SetStatus, UpdateMemory
-from langmemory.engines.sql.reading.knowledge import StoreKnowledge
-from langmemory.engines.sql.rooms.gathering import Gathering
+from langmemory.ledger.reading.knowledge import StoreKnowledge
+from langmemory.operations.gathering import Gathering
 from langmemory.ports.facts import Claim, Knowledge, KnownFact
 from langmemory.stores import MemoryStore
 from tests.graph_world import NAMESPACE, apply, fact, furnish, nicknamed

@@ -27,8 +27,8 @@ from langmemory.changes import (
     UnlinkEntities,
     UpdateMemory,
 )
-from langmemory.engines.sql.reading import as_of as past
 from langmemory.errors import ChangeError, EntityNameError
+from langmemory.search import as_of as past
 from langmemory.stores import MemoryStore
 from langmemory.stores.face import bound
 from langmemory.types import Status

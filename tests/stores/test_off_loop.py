@@ -13,7 +13,7 @@ import pytest
 
 from langmemory import MemoryStore
 from langmemory.embeddings.local import LocalEmbedder, Vectors
-from langmemory.engines.sql.rooms.workers import READ_THREADS
+from langmemory.operations.workers import READ_THREADS
 
 NAMESPACE = ("users", "maria")
 

@@ -12,8 +12,8 @@ import pytest
 from langgraph.store.base import PutOp
 
 from langmemory.changes import AddEdge, AddEntity, AddMemory, ChangeSet
-from langmemory.engines.sql.reading.listing import FEW_NAMESPACES
 from langmemory.errors import ConfigError
+from langmemory.ledger.reading.listing import FEW_NAMESPACES
 from langmemory.stores import MemoryStore
 from langmemory.types import Page
 

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from langmemory.changes import AddEdge, AddEntity, AddMemory, Change, SetStatus, Supersede
-from langmemory.engines.sql.rooms.gathering import Gathering
 from langmemory.errors import UndoRefusedError
+from langmemory.operations.gathering import Gathering
 from langmemory.stores import MemoryStore
 from langmemory.types import Memory
 from tests.stores.change_sets import NS, apply, problems

@@ -21,10 +21,10 @@ from langchain_core.messages import (
 )
 
 from langmemory.context import disclose, mark_injected
-from langmemory.engines.sql.records import items
 from langmemory.engines.sqlite.schema import rebuild_keywords
 from langmemory.errors import ConfigError, InvalidValueError
 from langmemory.graphs import build_reflection_graph
+from langmemory.ledger.records import items
 from langmemory.messages import turns_of
 from langmemory.stores import MemoryStore
 from tests.children import process_context
@@ -408,7 +408,7 @@ async def test_a_long_message_does_not_hold_up_the_loop(
         assert opened.wait(60), "the loop did not come round"
         return take_apart(*args, **options)
 
-    monkeypatch.setattr("langmemory.engines.sql.rooms.remembering.turns_of", gated)
+    monkeypatch.setattr("langmemory.operations.remembering.turns_of", gated)
     book = HumanMessage("Call me Ishmael. " * 2_000, id="book")
     remembering = asyncio.create_task(store.aremember(NS, iter([book]), thread_id="t"))
     await asyncio.sleep(0)

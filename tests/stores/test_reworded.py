@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from langmemory.changes import AddEdge, AddEntity, AddMemory, Change
-from langmemory.engines.sql.rooms.gathering import Gathering
 from langmemory.graphs import build_reflection_graph
+from langmemory.operations.gathering import Gathering
 from langmemory.stores import MemoryStore
 from tests.stores.change_sets import NS, apply, problems, rows, value
 

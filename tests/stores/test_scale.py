@@ -18,14 +18,14 @@ from langgraph.store.base import PutOp
 from langmemory import pacing
 from langmemory.changes import MarkReflected, OpenReview
 from langmemory.config import load_config
-from langmemory.engines.sql.rooms import core
-from langmemory.engines.sql.rooms.gathering import Gathering
-from langmemory.engines.sql.tables.settings import ModelSetting
-from langmemory.engines.sql.transfer import transfer
-from langmemory.engines.sql.writing import reembedding
-from langmemory.engines.sql.writing.indexing import resolve_indexing
 from langmemory.engines.sqlite.file.connection import Connection
 from langmemory.errors import DatabaseError
+from langmemory.ledger.tables.settings import ModelSetting
+from langmemory.ledger.transfer import transfer
+from langmemory.ledger.writing import reembedding
+from langmemory.ledger.writing.indexing import resolve_indexing
+from langmemory.operations import core
+from langmemory.operations.gathering import Gathering
 from langmemory.stores import MemoryStore, reembed
 from tests.stores.change_sets import NS, apply, fact
 from tests.stores.embedders import WordEmbeddings

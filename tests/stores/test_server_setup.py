@@ -10,8 +10,8 @@ from multiprocessing import get_context
 import pytest
 
 from langmemory import MemoryStore
-from langmemory.engines.sql.tables import migrations
 from langmemory.errors import DatabaseError, SchemaVersionError
+from langmemory.ledger.tables import migrations
 from tests import postgres_server
 
 psycopg = pytest.importorskip("psycopg")

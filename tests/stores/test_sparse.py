@@ -17,12 +17,12 @@ import pytest
 from langmemory import MemoryStore
 from langmemory.cli.doctor import _file
 from langmemory.config import Config, DatabaseConfig
-from langmemory.engines.sql.copies import sparse as copies
-from langmemory.engines.sql.search import sparse_search
-from langmemory.engines.sql.writing import encoding
 from langmemory.errors import ConfigError, EmbeddingError, EmbeddingModelMismatchError
+from langmemory.ledger.writing import encoding
 from langmemory.ports.sparse import PAIR, SparseVector
 from langmemory.recall import sparse_encoders
+from langmemory.search import sparse_search
+from langmemory.search.copies import sparse as copies
 from langmemory.stores import copy, reencode
 from langmemory.stores.face import ViewerStore
 from langmemory.types import Scope

@@ -27,10 +27,10 @@ from langmemory.changes import (
 )
 from langmemory.config import load_config
 from langmemory.context.citations import Usage
-from langmemory.engines.sql.records import items
-from langmemory.engines.sql.rooms import core
-from langmemory.engines.sql.transfer import transfer
 from langmemory.errors import ImportFormatError, UndoRefusedError
+from langmemory.ledger.records import items
+from langmemory.ledger.transfer import transfer
+from langmemory.operations import core
 from langmemory.stores import MemoryStore
 from tests.indexed import holding
 from tests.places import locked

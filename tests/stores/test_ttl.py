@@ -11,8 +11,8 @@ import pytest
 from langgraph.store.base import GetOp, PutOp, SearchOp
 
 from langmemory.changes import ChangeSet, RemoveMemory
-from langmemory.engines.sql.rooms import core
 from langmemory.errors import ClosedStoreError, ConfigError
+from langmemory.operations import core
 from langmemory.stores import MemoryStore
 from langmemory.stores.sweeping import Sweeper
 

@@ -33,9 +33,9 @@ from langmemory.changes import (
 )
 from langmemory.context.citations import Usage
 from langmemory.context.notes import digest
-from langmemory.engines.sql.graph import graph_rows
-from langmemory.engines.sql.records import short_ids
 from langmemory.errors import ChangeError, EmbeddingError, UndoRefusedError
+from langmemory.ledger.graph import graph_rows
+from langmemory.ledger.records import short_ids
 from langmemory.stores import MemoryStore
 from tests.indexed import holding
 from tests.seeds import examples

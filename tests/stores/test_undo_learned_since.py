@@ -20,8 +20,8 @@ from langmemory.changes import (
     Supersede,
     UpdateMemory,
 )
-from langmemory.engines.sql.rooms.gathering import Gathering
 from langmemory.errors import UndoRefusedError
+from langmemory.operations.gathering import Gathering
 from langmemory.stores import MemoryStore
 from langmemory.types import Memory, Status
 from tests.stores.change_sets import NS, apply, known, problems, value

@@ -17,7 +17,6 @@ import pytest
 
 import langmemory
 from langmemory import MemoryStore
-from langmemory.engines.sql.rooms.vault import KEPT_VERSIONS
 from langmemory.errors import (
     DatabaseError,
     ImportFormatError,
@@ -27,6 +26,7 @@ from langmemory.errors import (
     VaultError,
     VaultKeyError,
 )
+from langmemory.operations.vault import KEPT_VERSIONS
 from langmemory.vault import Passphrase, Secret, VaultKey, keys, sources
 
 HOME = ("memories", "home")
@@ -338,7 +338,7 @@ def test_rotation_moves_every_version_and_old_keys_work_until_it_is_complete(
 
 def test_a_rotation_that_broke_off_goes_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Wherever it ends, both keys together open everything, and the next run does the rest."""
-    monkeypatch.setattr("langmemory.engines.sql.rooms.vault.AT_ONCE", 2)
+    monkeypatch.setattr("langmemory.operations.vault.AT_ONCE", 2)
     with opened(tmp_path, KEY) as store:
         for number in range(9):
             store.vault.put(HOME, f"{number}", f"secret {number}")

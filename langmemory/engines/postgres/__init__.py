@@ -1,4 +1,4 @@
-"""PostgreSQL as the engine of a store. Needs psycopg: nothing but `langmemory.stores.rooms` imports it."""
+"""PostgreSQL as the engine of a store. Needs psycopg: nothing but `langmemory.engines.opening` imports it."""
 
 from langmemory.engines.postgres.database import is_there
 from langmemory.engines.postgres.engine import Engine

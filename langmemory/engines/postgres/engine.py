@@ -30,32 +30,32 @@ from langmemory.engines.postgres.database import OLDEST_PGVECTOR, Database
 from langmemory.engines.postgres.namespace_ids import NamespaceIds
 from langmemory.engines.postgres.search import keyword_search, known_words, word_reader
 from langmemory.engines.postgres.search import vector_search as server_search
-from langmemory.engines.sql.copies.binary import (
+from langmemory.errors import ClosedStoreError, DatabaseError
+from langmemory.ledger.graph.fact_sources import NO_FACTS
+from langmemory.ledger.graph.graph import NOBODY
+from langmemory.ledger.scope.scopes import CompiledScope
+from langmemory.ledger.tables import migrations
+from langmemory.ledger.tables.ddl import create
+from langmemory.ledger.tables.settings import ModelSetting, read_model, remaining
+from langmemory.ports.candidates import NOTHING, Floats, Ids, KeywordQuery, ScoredIds
+from langmemory.ports.sparse import Pairs
+from langmemory.search import sparse_search, vector_search
+from langmemory.search.copies.binary import (
     ENDS,
     PACK_AFTER,
     BinaryQuantizedIndex,
     pack,
     tail_length,
 )
-from langmemory.engines.sql.copies.copies import Copies
-from langmemory.engines.sql.copies.words import Current
-from langmemory.engines.sql.graph.fact_sources import NO_FACTS
-from langmemory.engines.sql.graph.graph import NOBODY
-from langmemory.engines.sql.scope.scopes import CompiledScope
-from langmemory.engines.sql.search import sparse_search, vector_search
-from langmemory.engines.sql.search.scope_plan import (
+from langmemory.search.copies.copies import Copies
+from langmemory.search.copies.words import Current
+from langmemory.search.scope_plan import (
     HIGHEST_ITEM,
     HIGHEST_NAMESPACE,
     CardinalityCache,
     ScopePlan,
 )
-from langmemory.engines.sql.search.scoped_snapshot import INACTIVE, ScopedSnapshot
-from langmemory.engines.sql.tables import migrations
-from langmemory.engines.sql.tables.ddl import create
-from langmemory.engines.sql.tables.settings import ModelSetting, read_model, remaining
-from langmemory.errors import ClosedStoreError, DatabaseError
-from langmemory.ports.candidates import NOTHING, Floats, Ids, KeywordQuery, ScoredIds
-from langmemory.ports.sparse import Pairs
+from langmemory.search.scoped_snapshot import INACTIVE, ScopedSnapshot
 from langmemory.types import Namespace, Stats
 
 logger = logging.getLogger("langmemory.engines.postgres")
@@ -93,7 +93,7 @@ class Seen:
 
 
 class Engine:
-    """See `langmemory.engines.sql.engine.Engine`. Thread-safe."""
+    """See `langmemory.ledger.engine.Engine`. Thread-safe."""
 
     shares_commits = True
 
@@ -419,7 +419,7 @@ class Engine:
 
 
 class Snapshot(ScopedSnapshot):
-    """Reads of one moment, see `langmemory.engines.sql.engine.Snapshot`."""
+    """Reads of one moment, see `langmemory.ledger.engine.Snapshot`."""
 
     def __init__(self, engine: Engine, connection: Connection) -> None:
         super().__init__(connection, engine.cardinalities)

@@ -6,8 +6,8 @@ from typing import Any, Final
 
 from psycopg import sql
 
-from langmemory.engines.sql.tables import schema as declared
-from langmemory.engines.sql.tables.table import Table
+from langmemory.ledger.tables import schema as declared
+from langmemory.ledger.tables.table import Table
 
 UNRELEASED: Final = 3
 """The last version of a schema from before 0.1.0; see `migrations`."""

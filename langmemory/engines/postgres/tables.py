@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from importlib.resources import files
 from typing import Final
 
-from langmemory.engines.sql.tables import schema
-from langmemory.engines.sql.tables.ddl import Dialect, create
-from langmemory.engines.sql.tables.table import Table, Trigger
+from langmemory.ledger.tables import schema
+from langmemory.ledger.tables.ddl import Dialect, create
+from langmemory.ledger.tables.table import Table, Trigger
 
 _TEXT: Final = 'text COLLATE "C"'  # sorted by its bytes, as in SQLite
 

@@ -10,11 +10,11 @@ import numpy as np
 from psycopg.adapt import Dumper
 from psycopg.pq import Format
 
-from langmemory.engines.sql.copies import binary
-from langmemory.engines.sql.copies.vectors import sign_bits
-from langmemory.engines.sql.tables.connection import SLOT_BITS, check_count
-from langmemory.engines.sql.tables.settings import read_model
+from langmemory.ledger.tables.connection import SLOT_BITS, check_count
+from langmemory.ledger.tables.settings import read_model
 from langmemory.ports.candidates import Floats, Ids
+from langmemory.search.copies import binary
+from langmemory.search.copies.vectors import sign_bits
 
 if TYPE_CHECKING:
     from langmemory.engines.postgres.connection import Connection

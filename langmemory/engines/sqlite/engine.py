@@ -14,15 +14,6 @@ import apsw
 import sqlite_vec
 
 from langmemory.config import DEFAULT_DATABASE, MIB, DatabaseConfig, EngineConfig
-from langmemory.engines.sql.copies import binary
-from langmemory.engines.sql.copies.copies import Copies
-from langmemory.engines.sql.records.history import newest
-from langmemory.engines.sql.scope.scopes import CompiledScope
-from langmemory.engines.sql.search import sparse_search, vector_search
-from langmemory.engines.sql.search.scope_plan import CardinalityCache, ScopePlan
-from langmemory.engines.sql.search.scoped_snapshot import ScopedSnapshot
-from langmemory.engines.sql.tables.settings import ModelSetting, read_model, remaining
-from langmemory.engines.sql.writing.indexing import Indexing
 from langmemory.engines.sqlite import leftovers, schema
 from langmemory.engines.sqlite.consistency import check
 from langmemory.engines.sqlite.file.connection import (
@@ -36,8 +27,17 @@ from langmemory.engines.sqlite.index import keywords, vectors, word_reader
 from langmemory.engines.sqlite.index.indexed import IndexedConnection
 from langmemory.engines.sqlite.search import keyword_search, known_words
 from langmemory.errors import ConfigError, DatabaseError
+from langmemory.ledger.records.history import newest
+from langmemory.ledger.scope.scopes import CompiledScope
+from langmemory.ledger.tables.settings import ModelSetting, read_model, remaining
+from langmemory.ledger.writing.indexing import Indexing
 from langmemory.ports.candidates import NOTHING, Floats, Ids, KeywordQuery, ScoredIds
 from langmemory.ports.sparse import Pairs
+from langmemory.search import sparse_search, vector_search
+from langmemory.search.copies import binary
+from langmemory.search.copies.copies import Copies
+from langmemory.search.scope_plan import CardinalityCache, ScopePlan
+from langmemory.search.scoped_snapshot import ScopedSnapshot
 from langmemory.types import Namespace, Stats
 
 logger = logging.getLogger("langmemory.engines.sqlite")
@@ -325,7 +325,7 @@ class Engine:
 
 
 class Snapshot(ScopedSnapshot):
-    """Reads of one moment, see `langmemory.engines.sql.engine.Snapshot`."""
+    """Reads of one moment, see `langmemory.ledger.engine.Snapshot`."""
 
     def __init__(self, engine: Engine, connection: Connection) -> None:
         super().__init__(connection, engine.cardinalities)

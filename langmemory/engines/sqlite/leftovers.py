@@ -8,9 +8,9 @@ from typing import Final
 
 import apsw
 
-from langmemory.engines.sql.forgetting.residue import MOST_WORDS
 from langmemory.engines.sqlite.file.connection import Connection, Database
 from langmemory.languages import index_text
+from langmemory.ledger.forgetting.residue import MOST_WORDS
 
 MOST_BYTES: Final = 20_000_000_000
 """Of all words together so many bytes are looked at (about 20 s): fewer words in a large file."""

@@ -18,10 +18,10 @@ from langchain_core.outputs import ChatGeneration, ChatResult
 from langmemory.errors import LangMemoryError
 from langmemory.formation.judging import StructuralJudge
 from langmemory.graphs.reflection import build_reflection_graph
+from langmemory.operations.gathering import Gathering
 from langmemory.parts.evals.corpus import Conversation, Question, Session
 from langmemory.parts.evals.ours import MemorySystem, remembered_turns
 from langmemory.parts.evals.systems import SearchHit, with_speaker
-from langmemory.stores.rooms import Gathering
 from langmemory.types import Namespace, RecallResult
 
 WHOLE_SESSION = 1_000_000

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, BinaryIO, Literal
 
 from langmemory.errors import ImportFormatError
+from langmemory.ledger.transfer.transfer import row_types
 from langmemory.parts.importing.chatgpt import read_chatgpt
 from langmemory.parts.importing.claude import read_claude
 from langmemory.parts.importing.json_stream import NOT_UTF8, iterate_array, iterate_lines, raw_lines
@@ -17,7 +18,6 @@ from langmemory.parts.importing.mbox import FROM, read_mbox
 from langmemory.parts.importing.message import ImportedMessage, MessageReader, fields_of
 from langmemory.parts.importing.slack import is_slack, read_slack
 from langmemory.parts.importing.whatsapp import is_whatsapp, read_whatsapp
-from langmemory.stores.rooms import row_types
 
 Format = Literal[
     "messages", "langgraph", "chatgpt", "claude", "slack", "whatsapp", "mbox", "export"

@@ -11,10 +11,10 @@ from langgraph.store.base import BaseStore, Item, SearchItem
 from pydantic import BaseModel
 
 from langmemory.changes import AddMemory, Change, ChangeSet, RemoveMemory, UpdateMemory
+from langmemory.operations.gathering import Gathering
 from langmemory.parts.langmem.schemas import ExtractedMemory, RemoveDoc, Schema, kind_of
 from langmemory.reflection.tokens import Usage, noted
 from langmemory.stores import MemoryStore
-from langmemory.stores.rooms import Gathering
 from langmemory.types import Namespace
 
 REASON: Final = "memory manager"

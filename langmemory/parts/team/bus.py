@@ -9,19 +9,8 @@ from typing import Final, Unpack, get_args
 
 from langmemory.arguments import check_agent, one_of, whole_number
 from langmemory.changes import ChangeSet, Invalidate, OpenReview, SetStatus
-from langmemory.engines.sql.engine import written
-from langmemory.engines.sql.records import items, messages
-from langmemory.engines.sql.rooms.changes import Changes
-from langmemory.engines.sql.rooms.core import Core
-from langmemory.engines.sql.rooms.cursors import Cursors, Sealer
-from langmemory.engines.sql.scope.filters import Condition
-from langmemory.engines.sql.tables import namespaces
-from langmemory.engines.sql.tables.connection import Connection
-from langmemory.engines.sql.tables.times import from_us, to_us
-from langmemory.errors import ConfigError, InvalidValueError, MessageNotFoundError, OwnershipError
-from langmemory.namespaces import check_namespace
-from langmemory.operations import operation, room
-from langmemory.operations.fields import (
+from langmemory.declaring import operation, room
+from langmemory.declaring.fields import (
     Agent,
     Cursor,
     Id,
@@ -34,6 +23,17 @@ from langmemory.operations.fields import (
     Summary,
     Topic,
 )
+from langmemory.errors import ConfigError, InvalidValueError, MessageNotFoundError, OwnershipError
+from langmemory.ledger.engine import written
+from langmemory.ledger.records import items, messages
+from langmemory.ledger.scope.filters import Condition
+from langmemory.ledger.tables import namespaces
+from langmemory.ledger.tables.connection import Connection
+from langmemory.ledger.tables.times import from_us, to_us
+from langmemory.namespaces import check_namespace
+from langmemory.operations.changes import Changes
+from langmemory.operations.core import Core
+from langmemory.operations.cursors import Cursors, Sealer
 from langmemory.parts.team.drafts import (
     SUMMARY_CHARACTERS,
     TOPIC_CHARACTERS,

@@ -8,11 +8,11 @@ from datetime import datetime, timedelta
 from typing import Annotated, Any, Final, TypedDict
 
 from langmemory.arguments import check_agent, one_of
-from langmemory.engines.sql.rooms.core import checked_ttl
+from langmemory.declaring import LOCAL, ONCE
+from langmemory.declaring.fields import Details, Keys, Minutes, Share, Summaries, Topic
 from langmemory.errors import ConfigError, InvalidValueError
 from langmemory.namespaces import check_namespace
-from langmemory.operations import LOCAL, ONCE
-from langmemory.operations.fields import Details, Keys, Minutes, Share, Summaries, Topic
+from langmemory.operations.core import checked_ttl
 from langmemory.redaction import Redactor, redact_and_log
 from langmemory.types import BusMessage, MessagePriority, MessageType, Namespace, Privacy
 

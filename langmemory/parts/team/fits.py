@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from langmemory.engines.sql.writing.indexing import Indexing
 from langmemory.languages import detect_language, keyword_terms, split_words, word_forms
+from langmemory.ledger.writing.indexing import Indexing
 from langmemory.types import BusMessage
 
 

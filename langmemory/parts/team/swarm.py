@@ -20,23 +20,23 @@ from langmemory.changes import (
     Supersede,
     UpdateMemory,
 )
-from langmemory.engines.sql.graph import anchors
-from langmemory.engines.sql.reading.graph_view import GraphView
-from langmemory.engines.sql.records import history, items, messages
-from langmemory.engines.sql.rooms.changes import Changes
-from langmemory.engines.sql.rooms.core import Core
-from langmemory.engines.sql.rooms.graph import Graph
-from langmemory.engines.sql.rooms.linking import End, Ends, link_changes, new_memory, whose
-from langmemory.engines.sql.scope.filters import Condition
-from langmemory.engines.sql.scope.ownership import visible_to
-from langmemory.engines.sql.tables import namespaces
-from langmemory.engines.sql.tables.connection import Connection
-from langmemory.engines.sql.tables.times import from_us
+from langmemory.declaring import operation, room
+from langmemory.declaring.fields import Agent, Details, Most, Summaries, Summary, Title
 from langmemory.errors import EntityNameError, InvalidValueError, OwnershipError, StalePlanError
+from langmemory.ledger.graph import anchors
+from langmemory.ledger.reading.graph_view import GraphView
+from langmemory.ledger.records import history, items, messages
+from langmemory.ledger.scope.filters import Condition
+from langmemory.ledger.scope.ownership import visible_to
+from langmemory.ledger.tables import namespaces
+from langmemory.ledger.tables.connection import Connection
+from langmemory.ledger.tables.times import from_us
 from langmemory.links import NAME_CHARACTERS, anchor_of
 from langmemory.namespaces import check_namespace
-from langmemory.operations import operation, room
-from langmemory.operations.fields import Agent, Details, Most, Summaries, Summary, Title
+from langmemory.operations.changes import Changes
+from langmemory.operations.core import Core
+from langmemory.operations.graph import Graph
+from langmemory.operations.linking import End, Ends, link_changes, new_memory, whose
 from langmemory.parts.team.drafts import DETAILS_CHARACTERS, text, texts
 from langmemory.redaction import redact_and_log
 from langmemory.swarm import (

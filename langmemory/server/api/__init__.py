@@ -1,6 +1,6 @@
 """The operations of the REST API, one module for each part of memory."""
 
-from langmemory.operations import rooms
+from langmemory.declaring import rooms
 from langmemory.server.api import (
     admin,
     context,

@@ -14,9 +14,9 @@ from typing import Annotated, Any, Final
 
 from pydantic import BaseModel, Field
 
+from langmemory.declaring.fields import Fields, Key, Labels
 from langmemory.errors import DamagedFileError, ImportFormatError
 from langmemory.lifecycle.health import Finding, Health
-from langmemory.operations.fields import Fields, Key, Labels
 from langmemory.server.access import Access
 from langmemory.server.api.requests import Place
 from langmemory.server.problems import Problem

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic import Field
 
+from langmemory.declaring.fields import Fields, Labels, Places
 from langmemory.documents.projects import ProjectName
-from langmemory.operations.fields import Fields, Labels, Places
 from langmemory.recall_options import OF_A_BLOCK, BlockOptions
 from langmemory.server.access import Access
 from langmemory.server.api.recalling import BlockFields, SaidMessage

@@ -12,13 +12,13 @@ from pydantic import Field
 
 from langmemory.core_files.bindings import FileState
 from langmemory.core_files.markdown_file import CoreFileError
+from langmemory.declaring.fields import Fields, QueryLabels
 from langmemory.errors import ChangedMeanwhileError
 from langmemory.labels import label_of
-from langmemory.operations.fields import Fields, QueryLabels
+from langmemory.operations.core_files import MODELS, CoreFiles
 from langmemory.server.access import Access
 from langmemory.server.problems import Problem
 from langmemory.server.routes import Routes
-from langmemory.stores.rooms import MODELS, CoreFiles
 from langmemory.types import Namespace
 from langmemory.wire import Deferred
 

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 from pydantic import Field
 
 from langmemory.changes import Facets
-from langmemory.operations.fields import Fields, Key, Labels, Text
+from langmemory.declaring.fields import Fields, Key, Labels, Text
 from langmemory.server.access import Access
 from langmemory.server.api.requests import Place, not_found
 from langmemory.server.problems import Problem

@@ -8,10 +8,10 @@ from typing import Annotated, Final
 
 from pydantic import Field
 
+from langmemory.declaring.fields import Fields
 from langmemory.documents import Chunk, Document, Source, Synced
 from langmemory.documents.files import Content, Stamp
 from langmemory.documents.writing import Writer
-from langmemory.operations.fields import Fields
 from langmemory.resources import CLIENT, KEYS, NAMESPACE
 from langmemory.server.access import Access
 from langmemory.server.api.requests import Listing, Place

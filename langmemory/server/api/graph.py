@@ -7,11 +7,11 @@ from typing import Annotated
 
 from pydantic import Field
 
-from langmemory.operations.fields import Fields, Labels
+from langmemory.declaring.fields import Fields, Labels
+from langmemory.operations.graph import Graph
 from langmemory.server.access import Access
 from langmemory.server.pattern import Match, Pattern
 from langmemory.server.routes import Routes
-from langmemory.stores.rooms import Graph
 from langmemory.wire import Deferred
 
 routes = Routes("Graph")

@@ -10,10 +10,10 @@ from uuid import uuid4
 from langgraph.store.base import PutOp
 from pydantic import Field
 
+from langmemory.declaring.fields import Fields, Id, Key, Labels, Text
 from langmemory.errors import ChangedMeanwhileError
 from langmemory.labels import label_of
 from langmemory.messages import turn_key
-from langmemory.operations.fields import Fields, Id, Key, Labels, Text
 from langmemory.server.access import Access
 from langmemory.server.api.recalling import RecallRequest
 from langmemory.server.api.requests import KeyPath, Listing, Place, check_folders, not_found

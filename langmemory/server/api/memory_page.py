@@ -8,8 +8,8 @@ from typing import Annotated
 
 from pydantic import Field
 
+from langmemory.declaring.fields import Fields, Labels, Text
 from langmemory.maintenance.edits import take_page
-from langmemory.operations.fields import Fields, Labels, Text
 from langmemory.projections.journal.memory_page import MemoryPageError, edits_of
 from langmemory.server.access import Access
 from langmemory.server.api.requests import Place

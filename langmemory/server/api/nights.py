@@ -7,13 +7,13 @@ from typing import Annotated, Any
 
 from pydantic import Field
 
+from langmemory.declaring.fields import Fields, Id, Labels
 from langmemory.maintenance.task_report import TaskReport
-from langmemory.operations.fields import Fields, Id, Labels
+from langmemory.operations.lifecycle import MaintenanceNight
 from langmemory.server.access import Access
 from langmemory.server.api.requests import Listing
 from langmemory.server.problems import Problem
 from langmemory.server.routes import Routes
-from langmemory.stores.rooms import MaintenanceNight
 from langmemory.types import Applied, Namespace, Page, Run
 from langmemory.wire import Deferred
 

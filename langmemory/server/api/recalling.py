@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic import ConfigDict, Field
 
-from langmemory.operations.fields import Fields, Key, Labels, Places, Text
+from langmemory.declaring.fields import Fields, Key, Labels, Places, Text
 from langmemory.recall_options import BlockOptions, RecallOptions
 from langmemory.server.access import Access
 from langmemory.server.api.requests import with_options

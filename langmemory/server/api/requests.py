@@ -7,7 +7,7 @@ from typing import Any, get_type_hints
 
 from pydantic import Field, create_model
 
-from langmemory.operations.fields import Fields, Key, Limit, QueryLabels
+from langmemory.declaring.fields import Fields, Key, Limit, QueryLabels
 from langmemory.recall_options import DEFAULTS
 from langmemory.resources import opens_folder
 from langmemory.server.problems import Problem

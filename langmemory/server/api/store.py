@@ -18,7 +18,7 @@ from langgraph.store.base import _ensure_refresh as refreshing
 from langgraph.store.base import _ensure_ttl as time_to_live
 from pydantic import Field
 
-from langmemory.operations.fields import Fields, Key, Label, Labels, Text
+from langmemory.declaring.fields import Fields, Key, Label, Labels, Text
 from langmemory.server.access import Access
 from langmemory.server.api.requests import check_folders
 from langmemory.server.routes import Routes

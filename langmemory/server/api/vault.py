@@ -6,7 +6,7 @@ from typing import Annotated
 
 from pydantic import Field
 
-from langmemory.operations.fields import Fields, Labels
+from langmemory.declaring.fields import Fields, Labels
 from langmemory.server.access import Access
 from langmemory.server.problems import Problem
 from langmemory.server.routes import Routes

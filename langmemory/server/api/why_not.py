@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from typing import Any, Final, Literal
 
-from langmemory.operations.fields import Fields, Key, Labels
+from langmemory.declaring.fields import Fields, Key, Labels
 from langmemory.recall_options import DEFAULTS, RecallOptions
 from langmemory.server.access import Access
 from langmemory.server.api.recalling import RecallRequest

@@ -8,7 +8,7 @@ from typing import Any
 from starlette.concurrency import run_in_threadpool
 
 from langmemory.context.escape import one_line, quoted_lines
-from langmemory.operations import Operation, operations_of
+from langmemory.declaring import Operation, operations_of
 from langmemory.server.derived import perform
 from langmemory.server.mcp.answers import Answer
 from langmemory.server.mcp.tools import READS, Reply, Tool, Turn

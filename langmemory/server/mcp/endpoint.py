@@ -16,8 +16,8 @@ from starlette.requests import Request
 from starlette.types import Message, Receive, Scope, Send
 
 from langmemory import __version__
+from langmemory.declaring.fields import QueryLabels
 from langmemory.documents.project import checked_name, namespace_of
-from langmemory.operations.fields import QueryLabels
 from langmemory.server.access import RANK, Access, Grant
 from langmemory.server.limits import pieces
 from langmemory.server.problems import Problem, invalid

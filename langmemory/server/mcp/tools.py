@@ -26,10 +26,10 @@ from starlette.concurrency import run_in_threadpool
 from langmemory.context.notes import note_id, note_of
 from langmemory.context.render import full
 from langmemory.context.render import timeline as timeline_of
+from langmemory.declaring.fields import Fields, Id
 from langmemory.documents.project import namespace_of
 from langmemory.documents.projects import ProjectName
 from langmemory.hooks import parts
-from langmemory.operations.fields import Fields, Id
 from langmemory.pluralize import memories as counted_memories
 from langmemory.server.access import RANK, Access
 from langmemory.server.api.admin import confirmation_of, is_confirmed

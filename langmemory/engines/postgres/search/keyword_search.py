@@ -13,11 +13,14 @@ from numpy.typing import NDArray
 
 from langmemory.engines.postgres.connection import Connection
 from langmemory.engines.postgres.keywords import hashed, of_namespace, tokenized
-from langmemory.engines.sql.copies.bm25 import K1, B, idf
-from langmemory.engines.sql.copies.words import Current
-from langmemory.engines.sql.scope.scopes import CompiledScope
-from langmemory.engines.sql.search.scope_plan import CardinalityCache, ScopePlan
-from langmemory.engines.sql.search.word_search import (
+from langmemory.ids import are_in
+from langmemory.languages.writing import as_indexed, is_single, split_words
+from langmemory.ledger.scope.scopes import CompiledScope
+from langmemory.ports.candidates import NOTHING, Floats, Ids, KeywordQuery
+from langmemory.search.copies.bm25 import K1, B, idf
+from langmemory.search.copies.words import Current
+from langmemory.search.scope_plan import CardinalityCache, ScopePlan
+from langmemory.search.word_search import (
     EVERY,
     HEADROOM,
     Found,
@@ -25,9 +28,6 @@ from langmemory.engines.sql.search.word_search import (
     best_copied,
     in_scope,
 )
-from langmemory.ids import are_in
-from langmemory.languages.writing import as_indexed, is_single, split_words
-from langmemory.ports.candidates import NOTHING, Floats, Ids, KeywordQuery
 
 SCORED_ROWS: Final = 1_000
 """Rows worth scoring in one search; in a larger scope only rows with one of the query's rarest words are

@@ -10,10 +10,10 @@ import numpy as np
 from langmemory.engines.postgres.connection import Connection
 from langmemory.engines.postgres.keywords import of_namespace, tokenized
 from langmemory.engines.postgres.search.keyword_search import Part, quoted
-from langmemory.engines.sql.copies.words import Current
-from langmemory.engines.sql.scope.filters import TRUE, Condition
-from langmemory.engines.sql.scope.ownership import visible_to
-from langmemory.engines.sql.tables.namespaces import find
+from langmemory.ledger.scope.filters import TRUE, Condition
+from langmemory.ledger.scope.ownership import visible_to
+from langmemory.ledger.tables.namespaces import find
+from langmemory.search.copies.words import Current
 from langmemory.types import Namespace
 
 FIRST: Final = 256

@@ -9,7 +9,8 @@ from numpy.typing import NDArray
 
 from langmemory.engines.postgres.connection import Connection
 from langmemory.engines.postgres.keywords import hashed
-from langmemory.engines.sql.copies.words import (
+from langmemory.ledger.tables import connection as port
+from langmemory.search.copies.words import (
     BYTES_A_ROW,
     BYTES_A_TOKEN,
     BYTES_A_WORD,
@@ -19,7 +20,6 @@ from langmemory.engines.sql.copies.words import (
     norms_of,
     often_of,
 )
-from langmemory.engines.sql.tables import connection as port
 
 READ_AT_ONCE: Final = 20_000
 """Rows of the index read at a time."""

@@ -17,7 +17,6 @@ import apsw
 import numpy as np
 
 from langmemory.config import DEFAULT_DATABASE, DatabaseConfig, EngineConfig
-from langmemory.engines.sql.tables.connection import SLOT_BITS
 from langmemory.engines.sqlite.file.guard import guard
 from langmemory.errors import (
     ClosedStoreError,
@@ -26,10 +25,11 @@ from langmemory.errors import (
     SchemaVersionError,
 )
 from langmemory.files import create_file
+from langmemory.ledger.tables.connection import SLOT_BITS
 from langmemory.ports.candidates import Floats, Ids
 
 if TYPE_CHECKING:
-    from langmemory.engines.sql.tables.connection import Rescued
+    from langmemory.ledger.tables.connection import Rescued
 
 logger = logging.getLogger("langmemory.engines.sqlite")
 

@@ -14,9 +14,9 @@ from typing import Any, Final
 
 import apsw
 
-from langmemory.engines.sql.tables import schema
 from langmemory.engines.sqlite.file import tables
 from langmemory.engines.sqlite.file.connection import Connection, clear_errors
+from langmemory.ledger.tables import schema
 from langmemory.values import from_json
 
 MOST_PROBED: Final = 2_000_000

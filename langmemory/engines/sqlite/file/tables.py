@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
-from langmemory.engines.sql.tables import schema
-from langmemory.engines.sql.tables.ddl import Dialect, create
-from langmemory.engines.sql.tables.table import Table, Trigger
+from langmemory.ledger.tables import schema
+from langmemory.ledger.tables.ddl import Dialect, create
+from langmemory.ledger.tables.table import Table, Trigger
 
 KEYWORD: Final = """\
 CREATE VIRTUAL TABLE keyword USING fts5 (

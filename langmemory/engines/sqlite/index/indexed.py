@@ -7,17 +7,17 @@ from contextlib import AbstractContextManager
 
 import numpy as np
 
-from langmemory.engines.sql.copies import binary
-from langmemory.engines.sql.tables.connection import SLOT_BITS
-from langmemory.engines.sql.tables.settings import read_model
 from langmemory.engines.sqlite.file import rescue
 from langmemory.engines.sqlite.file.connection import Connection
 from langmemory.engines.sqlite.index import keywords, vectors
+from langmemory.ledger.tables.connection import SLOT_BITS
+from langmemory.ledger.tables.settings import read_model
 from langmemory.ports.candidates import Floats
+from langmemory.search.copies import binary
 
 
 class IndexedConnection(Connection):
-    """See `langmemory.engines.sql.tables.connection.Connection`."""
+    """See `langmemory.ledger.tables.connection.Connection`."""
 
     def rescued(self) -> AbstractContextManager[rescue.Rescued]:
         return rescue.rescued(self.db_filename("main"))

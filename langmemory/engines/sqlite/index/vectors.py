@@ -10,11 +10,11 @@ import apsw
 import numpy as np
 from numpy.typing import NDArray
 
-from langmemory.engines.sql.copies.vectors import sign_bits
-from langmemory.engines.sql.tables.connection import MAX_VECTORS, SLOT_BITS, check_count
-from langmemory.engines.sql.tables.rows import insert
 from langmemory.engines.sqlite.file.connection import Connection
+from langmemory.ledger.tables.connection import MAX_VECTORS, SLOT_BITS, check_count
+from langmemory.ledger.tables.rows import insert
 from langmemory.ports.candidates import Floats
+from langmemory.search.copies.vectors import sign_bits
 
 
 def write(

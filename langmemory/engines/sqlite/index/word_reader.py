@@ -9,7 +9,8 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from langmemory.engines.sql.copies.words import (
+from langmemory.ledger.tables.connection import Connection
+from langmemory.search.copies.words import (
     BYTES_A_ROW,
     BYTES_A_TOKEN,
     BYTES_A_WORD,
@@ -19,7 +20,6 @@ from langmemory.engines.sql.copies.words import (
     norms_of,
     often_of,
 )
-from langmemory.engines.sql.tables.connection import Connection
 
 READ_AT_ONCE: Final = 10_000
 """Occurrences read between two pauses, in which other threads search (about 2 ms)."""

@@ -12,11 +12,16 @@ import apsw
 import numpy as np
 from numpy.typing import NDArray
 
-from langmemory.engines.sql.copies.bm25 import K1, B, idf
-from langmemory.engines.sql.copies.words import FEWEST_WORDS, Current, Rows
-from langmemory.engines.sql.scope.scopes import CompiledScope
-from langmemory.engines.sql.search.scope_plan import CardinalityCache, ScopePlan
-from langmemory.engines.sql.search.word_search import (
+from langmemory.engines.sqlite.file.connection import Connection
+from langmemory.ids import are_in
+from langmemory.languages.writing import as_indexed, is_single, split_words
+from langmemory.ledger.scope.scopes import CompiledScope
+from langmemory.ledger.tables.namespaces import Bindings, find, holds_everything, inside
+from langmemory.ports.candidates import NOTHING, Floats, Ids, KeywordQuery
+from langmemory.search.copies.bm25 import K1, B, idf
+from langmemory.search.copies.words import FEWEST_WORDS, Current, Rows
+from langmemory.search.scope_plan import CardinalityCache, ScopePlan
+from langmemory.search.word_search import (
     EVERY,
     HEADROOM,
     Found,
@@ -25,11 +30,6 @@ from langmemory.engines.sql.search.word_search import (
     best_copied,
     in_scope,
 )
-from langmemory.engines.sql.tables.namespaces import Bindings, find, holds_everything, inside
-from langmemory.engines.sqlite.file.connection import Connection
-from langmemory.ids import are_in
-from langmemory.languages.writing import as_indexed, is_single, split_words
-from langmemory.ports.candidates import NOTHING, Floats, Ids, KeywordQuery
 
 WIDE_SHARE: Final = 0.35
 """Share of the file from which a namespace is checked on the ranked rows instead of by FTS5, which

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Final
 
-from langmemory.engines.sql.copies.words import Current
-from langmemory.engines.sql.scope.filters import TRUE, Condition
-from langmemory.engines.sql.scope.ownership import visible_to
-from langmemory.engines.sql.search.scope_plan import CardinalityCache
-from langmemory.engines.sql.tables.namespaces import find
 from langmemory.engines.sqlite.file.connection import Connection
 from langmemory.engines.sqlite.search.keyword_search import rows_with, tokenized
+from langmemory.ledger.scope.filters import TRUE, Condition
+from langmemory.ledger.scope.ownership import visible_to
+from langmemory.ledger.tables.namespaces import find
+from langmemory.search.copies.words import Current
+from langmemory.search.scope_plan import CardinalityCache
 from langmemory.types import Namespace
 
 FEW: Final = 48

@@ -14,6 +14,7 @@ from langmemory.changes import ChangeSet, MarkReflected, UpdateMemory
 from langmemory.documents import files
 from langmemory.errors import ExtractionError, ImportFormatError, ModelUnavailableError
 from langmemory.graphs.reflection import batches, build_reflection_graph
+from langmemory.operations.seeding import seeding
 from langmemory.parts.importing.importing import import_conversations
 from langmemory.parts.importing.seeding import git_history
 from langmemory.parts.importing.seeding.notes import notes_of
@@ -21,7 +22,6 @@ from langmemory.parts.importing.seeding.workspace import MARKDOWN, Progress, See
 from langmemory.pluralize import counted
 from langmemory.redaction import redacted
 from langmemory.stores import MemoryStore
-from langmemory.stores.rooms import seeding
 from langmemory.types import Namespace
 
 AT_ONCE: Final = 500

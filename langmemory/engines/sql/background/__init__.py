@@ -1,1 +1,0 @@
-"""Work for later: the queue, turns not read yet, what the journal is written from."""

@@ -1,1 +1,0 @@
-"""Entities, their names, and the edges between them; steps of recall along these."""

@@ -1,1 +1,0 @@
-"""Reading: the file as recall, formation and the graph see it."""

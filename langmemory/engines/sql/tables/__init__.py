@@ -1,1 +1,0 @@
-"""The ground under every table: the connection, settings, namespaces, threads, and how values are written."""

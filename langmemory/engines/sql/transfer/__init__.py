@@ -1,1 +1,0 @@
-"""Transfer: everything a file knows as plain rows, and back."""

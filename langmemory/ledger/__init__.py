@@ -1,0 +1,1 @@
+"""The ledger: every row of a store, from the list of tables to change sets, forgetting and transfer."""

@@ -1,0 +1,1 @@
+"""Tables, each declared once, and the ground under them: connection, settings, namespaces, values."""

@@ -1,0 +1,61 @@
+"""Versions of the schema: that of 0.1.0, and the steps that lead on from it, for every engine."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Final
+
+from langmemory.errors import SchemaVersionError
+from langmemory.ledger.tables.ddl import Dialect
+
+INITIAL: Final = 20
+"""The version of the tables of 0.1.0."""
+
+Step = Callable[[Dialect], Sequence[str]]
+"""Makes the statements that lead from one version to the next. A step declares the columns and tables that it
+adds by itself (`ddl.add_column`, `ddl.create`), because the list of tables goes on changing."""
+
+STEPS: tuple[Step, ...] = ()
+"""The first leads from `INITIAL` to the version after it."""
+
+_FROM_UNRELEASED: Final = (
+    "CREATE INDEX IF NOT EXISTS item_guardrail ON item (namespace) WHERE priority = 'guardrail';",
+)
+"""To be dropped at 0.2: leads from the last schema before 0.1.0, which had the same tables, to `INITIAL`."""
+
+
+def newest() -> int:
+    """Return the version that this langmemory writes."""
+    return INITIAL + len(STEPS)
+
+
+def check(version: int, unreleased: int, path: str) -> None:
+    """Refuse a schema that no step leads on from; 0 is an empty one.
+
+    Args:
+        version: Of the schema.
+        unreleased: The last version of the engine's schema before `INITIAL`.
+        path: Of the file, or the address, for the error.
+
+    Raises:
+        SchemaVersionError: It is newer than this langmemory, or older than ``unreleased``.
+    """
+    if version > newest():
+        raise SchemaVersionError(
+            f"{path} has schema version {version}, this langmemory knows up to {newest()}. "
+            "Upgrade langmemory (pip install -U langgraph-langmemory)."
+        )
+    if version not in (0, unreleased) and version < INITIAL:
+        raise SchemaVersionError(
+            f"{path} has schema version {version}, of a langmemory before 0.1.0; this one reads version "
+            f"{unreleased} and those from {INITIAL} on. Open it with the langmemory that wrote it, and "
+            "export it (langmemory export)."
+        )
+
+
+def leading_on(version: int, dialect: Dialect) -> list[str]:
+    """Return the statements that bring a schema, which `check` lets pass and is not empty, to the newest
+    version."""
+    done = max(0, version - INITIAL)
+    steps = [statement for step in STEPS[done:] for statement in step(dialect)]
+    return [*(_FROM_UNRELEASED if version < INITIAL else ()), *steps]

@@ -1,0 +1,468 @@
+"""The open file of a store, and what its faces and rooms share."""
+
+from __future__ import annotations
+
+import copy
+import logging
+import math
+import os
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import replace
+from functools import partial
+from typing import Any, Final, Literal, cast
+
+from langgraph.store.base import TTLConfig
+
+from langmemory.changes import Change, ChangeSet
+from langmemory.config import Config, DatabaseConfig, load_config
+from langmemory.errors import ConfigError, DatabaseError, EmbeddingError
+from langmemory.ledger.background import journal
+from langmemory.ledger.changes import applying
+from langmemory.ledger.changes.applying import Prepared
+from langmemory.ledger.engine import Engine, written
+from langmemory.ledger.reading.knowledge import StoreKnowledge
+from langmemory.ledger.records import items, messages, removal, usage
+from langmemory.ledger.records.items import Write
+from langmemory.ledger.records.usage import UsageCounts
+from langmemory.ledger.scope.filters import Condition
+from langmemory.ledger.tables.connection import Connection
+from langmemory.ledger.tables.settings import journals, read_model, write_model
+from langmemory.ledger.tables.sparse import SparseSetting, note_missed, read_sparse, write_sparse
+from langmemory.ledger.writing import verbatim
+from langmemory.ledger.writing.indexing import IndexConfig, Indexing, Pending, resolve_indexing
+from langmemory.operations.archive import Archive
+from langmemory.operations.workers import Workers
+from langmemory.pacing import in_steps
+from langmemory.ports.journal import Pages, Projection
+from langmemory.recall.accesses import AccessLog, ShownLog
+from langmemory.recall.models import Expander, Planner, Reranker
+from langmemory.recall.presets import find_preset
+from langmemory.recall.sparse_encoders import CheckedEncoder
+from langmemory.redaction import Redactor
+from langmemory.search.searching import Searching, now_us
+from langmemory.twins import Steps, Wait, call
+from langmemory.types import Applied, Namespace
+from langmemory.vault.keys import GivenKey
+from langmemory.vault.sources import VaultKeys
+
+logger = logging.getLogger("langmemory.store")
+
+REMOVED_AT_ONCE: Final = 100
+"""Items that a transaction deletes where there may be very many (about 10 ms): all of them in one would
+keep every other writer waiting, for longer than ``busy_timeout_ms`` from 100,000 on. While parts of the
+keyword index are being merged FTS5 goes on with that at each commit, the longer the more rows it deletes:
+after 500 in a file of a million some ten seconds."""
+COUNTS_TIMEOUT_MS: Final = 500
+"""How long `close` and an export wait for another process's lock, with nothing but counts to write."""
+
+SEARCH_PRESET: Final = "fast"
+"""Recall preset that ranks a hybrid `search`."""
+
+_TTL_SWITCHES: Final = ("refresh_on_read", "omit_expired")
+_TTL_MINUTES: Final = ("default_ttl", "sweep_interval_minutes")
+MAX_TTL_MINUTES: Final = 525_600_000
+"""A thousand years: more than anybody means, and a time that datetime can still express."""
+
+
+class Core:
+    """One open file: the engine, the threads, the models, and what is kept in memory beside them."""
+
+    __slots__ = (
+        "accesses",
+        "already_shown",
+        "archive",
+        "config",
+        "counts",
+        "engine",
+        "expander",
+        "follow_blocks",
+        "indexing",
+        "journal",
+        "planner",
+        "redactor",
+        "reranker",
+        "searching",
+        "ttl_config",
+        "vault_keys",
+        "workers",
+    )  # fmt: skip
+
+    def __init__(
+        self,
+        path: str | os.PathLike[str] | None,
+        open_engine: Callable[[str | os.PathLike[str], DatabaseConfig], Engine],
+        journal: Callable[[Engine], Projection],
+        *,
+        index: IndexConfig | Mapping[str, Any] | Literal[False] | None,
+        ttl: TTLConfig | None,
+        config: Config | None,
+        expander: Expander | None,
+        reranker: Reranker | None,
+        redactor: Redactor | None,
+        planner: Planner | None = None,
+        sparse: CheckedEncoder | None = None,
+        vault_keys: Iterable[GivenKey] | GivenKey | None = None,
+    ) -> None:
+        """Open the file; see `MemoryStore`.
+
+        ``open_engine`` opens the database, ``journal`` makes the files that follow it.
+        """
+        if not isinstance(path, str | os.PathLike | None):
+            raise ConfigError(
+                f"path is {path!r:.80}; it must be the path of a file, ':memory:', or a postgresql:// URL. "
+                "The store opens its connections itself."
+            )
+        self.config = config or load_config()
+        settings = self.config.database
+        self.vault_keys = VaultKeys(vault_keys)
+        indexing = resolve_indexing(index, self.config)
+        self.ttl_config = resolve_ttl(ttl, self.config)
+        find_preset(None, self.config)  # a wrong name is told at once, not by the first recall
+        preset = find_preset(SEARCH_PRESET, self.config)
+        self.engine = open_engine(settings.path if path is None else path, settings)
+        if indexing.embedder is not None and not self.engine.holds_vectors:
+            indexing = Indexing(embedder=None, mode="keyword", fields=indexing.fields)
+        if sparse is not None:
+            indexing = replace(indexing, sparse=sparse)
+        self.indexing = indexing
+        self.searching = Searching(
+            indexing=self.indexing,
+            preset=preset,
+            exact=(self.indexing.config or {}).get("exact", False),
+            omit_expired=bool((self.ttl_config or {}).get("omit_expired")),
+            clock=self.now_us,
+        )
+        self.expander, self.reranker, self.redactor = expander, reranker, redactor
+        self.planner = planner
+        self.accesses, self.already_shown, self.counts = AccessLog(), ShownLog(), UsageCounts()
+        durable = settings.model_copy(update={"synchronous": "full"})
+        self.archive = Archive(
+            self.engine,
+            lambda file: open_engine(file, durable),
+            self.engine.archive_path(settings),
+            self.indexing,
+        )
+        self.journal = journal(self.engine)
+        self.workers = Workers(self.engine)
+        self.follow_blocks: Callable[[Core, Namespace], tuple[str, ...]] = _nothing_follows
+        """Brings core blocks of a namespace and the files that they are bound to together; one line for
+        each. `MemoryStore` sets it."""
+        try:
+            self.indexing.check_model(self.engine.model, self.engine.path)
+            if sparse is not None:
+                with self.engine.read() as snapshot:
+                    self.indexing.check_encoder(read_sparse(snapshot.connection), self.engine.path)
+            self.engine.mend(self.indexing)
+        except BaseException:
+            self.engine.close()
+            raise
+
+    @property
+    def path(self) -> str:
+        """The file, or ``":memory:"``."""
+        return self.engine.path
+
+    def for_viewer(self, viewer: str) -> Core:
+        """Return this core, reading as the database shows itself to a viewer."""
+        engine = self.engine.for_viewer(viewer)
+        if engine is self.engine:
+            return self
+        found = copy.copy(self)
+        found.engine, found.archive = engine, self.archive.of(engine)
+        return found
+
+    def now_us(self) -> int:
+        """Return microseconds since 1970 UTC, by the clock that all who use the database share."""
+        return now_us() + self.engine.ahead_us
+
+    def follow(self, pages: Pages) -> None:
+        """Let the journal's files follow after a transaction that marked pages."""
+        if pages:
+            self.journal.follow()
+
+    def close(self) -> None:
+        """Stop the threads and close the file."""
+        self.workers.close()
+        self.archive.close()
+        self.engine.close()
+
+    def write_pending(self) -> None:
+        """Write the counts that were kept in memory, off the hot path."""
+        accesses, counts = self.accesses.drain(), self.counts.drain()
+        if (accesses or counts) and not self.engine.reads_only:
+            with self.engine.write(busy_timeout_ms=COUNTS_TIMEOUT_MS) as connection:
+                items.count_accesses(connection, accesses)
+                usage.add(connection, counts)
+
+    def sweep_ttl(self) -> int:
+        """Delete expired items, and messages of the bus; return how many items."""
+        with self.engine.read() as snapshot:
+            due = messages.any_expired(snapshot.connection, self.now_us())
+        while due:
+            expired = written(self.engine, lambda there: messages.expire(there, self.now_us()))
+            due = expired == messages.EXPIRED_AT_ONCE
+        removed = self.remove_all(items.has_expired(self.now_us()), "expire")
+        with self.engine.read() as snapshot:
+            ids = removal.outlived(snapshot.connection, self.now_us())
+        for step in in_steps(ids, REMOVED_AT_ONCE):
+            gone = partial(removal.expire_gone, items=step, now_us=self.now_us())
+            written(self.engine, gone)
+        return removed
+
+    def write_later(self, write: Callable[[Connection], object]) -> None:
+        """Write counts in the background, where they can be written."""
+        if self.engine.reads_only:
+            return
+        with suppress(RuntimeError):  # no thread to be had: the next one, or `close`, writes
+            self.workers.later(write)
+
+    def write_accesses(self, connection: Connection) -> None:
+        """Write which memories were recalled."""
+        items.count_accesses(connection, self.accesses.drain())
+
+    def write_counts(self, connection: Connection) -> None:
+        """Write which memories helped."""
+        usage.add(connection, self.counts.drain())
+
+    def reading(self, call: Callable[[], Any]) -> Wait:
+        """Return a blocking read to wait for; a connection that breaks meanwhile is replaced."""
+        retried = partial(self.engine.retried, call)
+        return Wait(retried, lambda: self.workers.read(retried))
+
+    def preparing(self, call: Callable[[], Any]) -> Wait:
+        """Return the preparation of a write to wait for; several are done in order of arrival."""
+        return Wait(call, lambda: self.workers.prepare(call))
+
+    def writing(self, write: Callable[[Connection], Any]) -> Wait:
+        """Return a transaction to wait for. Beside an event loop, and in threads where commits take long,
+        concurrent ones share a commit."""
+        if self.engine.shares_commits:
+            return Wait(lambda: self.workers.share(write), lambda: self.workers.write(write))
+        return Wait(lambda: written(self.engine, write), lambda: self.workers.write(write))
+
+    def complete(self, writes: Sequence[Write], *, tokens: bool = True) -> list[Write]:
+        """Return the writes with their vectors, embedded where the file does not have them yet."""
+        pending = self.indexing.pending(writes, self.engine)
+        self.indexing.encode(writes)
+        return self.indexing.embed(writes, pending, tokens=tokens)
+
+    def completed(
+        self, draft: Callable[[], Sequence[Write]], *, tokens: bool = True
+    ) -> Steps[list[Write]]:
+        """Draft writes, and wait for their vectors where a model behind a network makes them."""
+        complete: list[Write]
+        if self.embeds_cheaply:
+            complete = yield self.preparing(lambda: self.complete(draft(), tokens=tokens))
+            return complete
+        indexing = self.indexing
+
+        def begin() -> tuple[Sequence[Write], Pending]:
+            writes = draft()
+            return writes, indexing.pending(writes, self.engine)
+
+        writes, pending = yield self.preparing(begin)
+        fresh = yield call(indexing, "embed_missing", pending)
+        yield call(indexing, "encode", writes)
+        complete = yield self.preparing(
+            lambda: indexing.finish(writes, pending, fresh, tokens=tokens)
+        )
+        return complete
+
+    def claim_model(self, connection: Connection, writes: Sequence[Write]) -> None:
+        """Check within the transaction that the file's vectors are ours, or nobody's yet."""
+        if any(write.sparse is not None for write in writes):
+            self._claim_encoder(connection)
+        elif self.indexing.sparse is None and any(write.texts or write.body for write in writes):
+            note_missed(connection)
+        embedder = self.indexing.embedder
+        first = next((write.embedded for write in writes if len(write.embedded)), None)
+        if embedder is None or first is None:
+            return
+        found = read_model(connection)
+        if found.model is None:
+            write_model(connection, replace(found, model=embedder.model_id, dims=first.shape[1]))
+            return
+        self.indexing.check_model(found, self.path)
+        if found.dims != first.shape[1]:
+            raise EmbeddingError(
+                f"{embedder.model_id} answered vectors of {first.shape[1]} dims; the file has "
+                f"{found.dims}. Nothing was written."
+            )
+
+    def _claim_encoder(self, connection: Connection) -> None:
+        encoder = self.indexing.sparse
+        assert encoder is not None
+        found = read_sparse(connection)
+        if found.encoder is None:
+            row = connection.execute("SELECT EXISTS (SELECT 1 FROM item)").fetchone()
+            write_sparse(connection, SparseSetting(encoder=encoder.name, gaps=bool(row[0])))
+            return
+        self.indexing.check_encoder(found, self.path)
+
+    def searchable(self, connection: Connection) -> tuple[bool, str | None]:
+        """Return whether the sparse vectors of a snapshot can be searched, and why not or not all, with what
+        to do."""
+        encoder, found = self.indexing.sparse, read_sparse(connection)
+        if encoder is None:
+            return False, None
+        if found.encoder is None:
+            row = connection.execute("SELECT EXISTS (SELECT 1 FROM item)").fetchone()
+            return False, "there are no sparse vectors: not asked, run reencode" if row[0] else None
+        if found.encoder != encoder.name:
+            return (
+                False,
+                f"the sparse vectors come from {found.encoder}: not asked, reopen the store",
+            )
+        return not found.gaps, found.lacks
+
+    def knowledge(self, namespace: Namespace, within: Connection | None = None) -> StoreKnowledge:
+        """Return what a namespace knows: in a snapshot of its own, or ``within`` another read."""
+        return StoreKnowledge(
+            self.engine,
+            self.indexing,
+            namespace,
+            alive_at_us=self.searching.alive_at_us(),
+            within=within,
+        )
+
+    @property
+    def embeds_cheaply(self) -> bool:
+        """Whether all vectors of a text take microseconds."""
+        embedder = self.indexing.embedder
+        return self.indexing.sparse is None and (embedder is None or embedder.cheap)
+
+    def remove_all(
+        self,
+        condition: Condition,
+        action: Literal["delete", "expire"],
+        *,
+        reason: str | None = None,
+    ) -> int:
+        """Delete the items that a condition holds for, `REMOVED_AT_ONCE` in a transaction; how many."""
+        with self.engine.read() as snapshot:
+            ids = items.those(snapshot.connection, condition)
+        removed = 0
+
+        def gone(step: Sequence[int], connection: Connection) -> tuple[int, Pages]:
+            some = items.those(connection, condition, step)
+            return len(some), remove(connection, some, self.now_us(), action, reason=reason)
+
+        for step in in_steps(ids, REMOVED_AT_ONCE):
+            try:
+                count, pages = written(self.engine, partial(gone, step))
+            except DatabaseError as error:
+                if not removed:
+                    raise
+                raise DatabaseError(
+                    f"{removed} of {len(ids)} items are deleted; the others are there. {error} Then "
+                    "delete them again."
+                ) from error
+            removed += count
+            self.follow(pages)
+        return removed
+
+
+def _nothing_follows(core: Core, namespace: Namespace) -> tuple[str, ...]:
+    return ()
+
+
+def remove(
+    connection: Connection,
+    ids: Sequence[int],
+    now: int,
+    action: Literal["delete", "expire"],
+    *,
+    reason: str | None = None,
+) -> Pages:
+    """Delete items; turns beside them forget their words. The pages of the journal that told of
+    them are to be written anew after the transaction."""
+    pages = pages_of(connection, ids)
+    turns = verbatim.turns_around(connection, ids)
+    for item in ids:
+        removal.delete(connection, item, now, action=action, reason=reason)
+    verbatim.refresh_contexts(connection, turns)
+    return pages
+
+
+def apply_run(
+    core: Core,
+    connection: Connection,
+    change_set: ChangeSet,
+    prepared: Prepared,
+    *,
+    writes: Mapping[int, Write] | None = None,
+    follows: tuple[Change, ...] = (),
+) -> tuple[Applied, Pages]:
+    """Apply a change set within the transaction; return what it did, and the pages that tell of it."""
+    keys = applying.concerned(connection, change_set)
+    pages = pages_of(connection, existing(connection, change_set.namespace, keys))
+    applied = applying.apply(
+        connection, change_set, writes or {}, core.now_us(), prepared=prepared, follows=follows
+    )
+    return applied, pages | pages_of(connection, journal.concerned(connection, applied.run_id))
+
+
+def existing(connection: Connection, namespace: Namespace, keys: Iterable[str]) -> list[int]:
+    """Return the ids of those of the items that are there."""
+    found = (items.find(connection, namespace, key) for key in keys)
+    return [item for item in found if item is not None]
+
+
+def pages_of(connection: Connection, ids: Sequence[int]) -> Pages:
+    """Mark the pages of the journal that tell of items, if there are any files of it, and return
+    them. To be called within the transaction that changes the items."""
+    if not ids or not journals(connection):
+        return set()
+    pages = (
+        journal.pages_of(connection, ids)
+        | journal.retold_in(connection, ids)
+        | journal.stated_in(connection, ids)
+    )
+    journal.mark(connection, pages)
+    return pages
+
+
+def pages_telling_of(connection: Connection, places: Iterable[tuple[Namespace, str]]) -> Pages:
+    """As `pages_of`, of what is in these places now: to be asked before and after a write."""
+    told = [place for place in places if place[1].startswith(journal.KEYS)]
+    if not told or not journals(connection):
+        return set()
+    return pages_of(
+        connection, [one for where, key in told for one in existing(connection, where, [key])]
+    )
+
+
+def resolve_ttl(ttl: TTLConfig | None, config: Config) -> TTLConfig:
+    """Return the TTL config, read as SqliteStore reads it: reading an item prolongs its life
+    only if ``refresh_on_read`` says so, or the call does.
+
+    Raises:
+        ConfigError: It has an unknown key, or a value of the wrong type.
+    """
+    if ttl is None:
+        return cast("TTLConfig", config.ttl.model_dump())
+    known = ", ".join((*_TTL_SWITCHES, *_TTL_MINUTES))
+    if not isinstance(ttl, Mapping):
+        raise ConfigError(f"ttl is {ttl!r:.80}; it must be a dict with some of {known}.")
+    for key, value in ttl.items():
+        if key in _TTL_SWITCHES:
+            if not isinstance(value, bool):
+                raise ConfigError(f"{key} of ttl is {value!r}; it must be True or False.")
+        elif key in _TTL_MINUTES:
+            checked_ttl(value, name=f"{key} of ttl")
+        else:
+            raise ConfigError(f"Unknown key {key!r} in the ttl config. Known: {known}.")
+    return cast("TTLConfig", {"refresh_on_read": False, **ttl})
+
+
+def checked_ttl(minutes: object, name: str = "ttl") -> float | None:
+    if minutes is None:
+        return None
+    number = minutes if isinstance(minutes, int | float) and minutes is not True else math.nan
+    if not 0 < number <= MAX_TTL_MINUTES:
+        raise ConfigError(
+            f"{name} is {minutes!r} minutes; it must be above 0 and at most {MAX_TTL_MINUTES}, "
+            "or None."
+        )
+    return number

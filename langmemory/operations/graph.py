@@ -1,0 +1,568 @@
+"""`store.graph`: the people and things of one namespace, and what memories claim about them."""
+
+from __future__ import annotations
+
+import secrets
+from collections import defaultdict, deque
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from datetime import UTC, datetime
+from heapq import heappop, heappush
+from itertools import count, islice, pairwise
+from os import PathLike
+from typing import Annotated
+
+from pydantic import Field
+
+from langmemory.arguments import check_time, whole_number
+from langmemory.changes import Change, ChangeSet, Invalidate
+from langmemory.context.dependencies import BUDGET_TOKENS, TaskContext, task_context
+from langmemory.declaring import operation, room
+from langmemory.declaring.fields import Cursor, Limit, Name, Reason, Tokens
+from langmemory.errors import (
+    ChangedMeanwhileError,
+    ConfigError,
+    InvalidValueError,
+    LangMemoryError,
+    OwnershipError,
+)
+from langmemory.ledger.graph.graph import EdgeRow
+from langmemory.ledger.reading.deleted_claims import DeletedClaims
+from langmemory.ledger.reading.graph_view import FIRST_EDGE, GraphView
+from langmemory.ledger.reading.walking import MOST_EDGES, Stretch, Walk
+from langmemory.ledger.records import items
+from langmemory.ledger.scope.scopes import compile_scope
+from langmemory.ledger.tables.times import from_us, to_us
+from langmemory.ledger.writing.naming import Names
+from langmemory.links import Relation, memory_of
+from langmemory.operations.changes import Changes
+from langmemory.operations.core import Core
+from langmemory.operations.cursors import Cursors
+from langmemory.operations.linking import (
+    FRONT_MATTER,
+    Ends,
+    LinkedView,
+    check_relation,
+    link_changes,
+    whose,
+)
+from langmemory.subgraph.subgraph import Path, Subgraph
+from langmemory.twins import twin
+from langmemory.types import Edge, Entity, Namespace, Page, Privacy, Scope, Status
+
+Depth = Annotated[int, Field(ge=0, le=4)]
+WayLength = Annotated[int, Field(ge=1, le=6)]
+EdgeLimit = Annotated[int, Field(ge=1, le=MOST_EDGES)]
+
+
+@room("graph", tag="Graph")
+class Graph:
+    """Reads of the knowledge graph, each on a snapshot of its own.
+
+    What is here follows from the memories the viewer may read: an entity is there when one of them
+    speaks of it, an edge when the memory that claims it is open to them. Linked entities are one.
+    Without ``as_of`` and ``known_at`` the graph is what is believed and holds now; ``past=True``
+    adds what ended or was superseded. An entity is given by a name of it, or by its key.
+    """
+
+    __slots__ = ("_alive_at_us", "_as_of", "_core", "_engine", "_known_at", "_namespace", "_viewer")
+
+    def __init__(
+        self,
+        core: Core,
+        viewer: str | None,
+        namespace: Namespace,
+        *,
+        as_of: datetime | None = None,
+        known_at: datetime | None = None,
+    ) -> None:
+        """See `MemoryStore.graph`.
+
+        Args:
+            core: Of the store.
+            viewer: Who looks; None is the application.
+            namespace: Exactly this one.
+            as_of: What was true in the world at this time; without it, what is now.
+            known_at: What the system believed at this time; without it, what it believes now.
+        """
+        self._core, self._engine = core, core.engine
+        self._namespace = namespace
+        self._viewer = viewer
+        self._as_of = as_of
+        self._known_at = known_at
+        self._alive_at_us = core.searching.alive_at_us()
+
+    @operation("read", "GET /graph/entity/{name:path}")
+    def entity(self, name: Name, *, past: bool = False) -> Entity:
+        """Return an entity with its edges.
+
+        Raises:
+            EntityNameError: Nothing is called so, or more than one thing; near names are listed.
+        """
+        with self._reading(past) as view:
+            centre = view.find(name)
+            edges = view.edges(view.touching([centre]))
+            return replace(view.entities([centre])[0], edges=edges)
+
+    def entities(self, *, past: bool = False) -> tuple[Entity, ...]:
+        """Return every entity, by name."""
+        with self._reading(past) as view:
+            return tuple(view.entities(view.everyone()))
+
+    def edges(
+        self, entity: str | None = None, relation: str | None = None, *, past: bool = False
+    ) -> tuple[Edge, ...]:
+        """Return edges of an entity, or all; of one relation, or any. Oldest claim first.
+
+        Raises:
+            EntityNameError: As `entity`.
+        """
+        with self._reading(past) as view:
+            around = None if entity is None else [view.find(entity)]
+            return view.edges(view.touching(around, relation))
+
+    @operation("read", "GET /graph/entity")
+    def some_entities(
+        self, *, cursor: Cursor = None, limit: Limit = 50, past: bool = False
+    ) -> Page[Entity]:
+        """Return a page of the entities, by key; ``cursor`` is `Page.next` of the page before.
+
+        Raises:
+            ConfigError: The cursor is none of this list.
+        """
+        sealer = Cursors(self._engine).sealer("entities")
+        start = "" if cursor is None else str(sealer.opened(cursor)[0])
+        with self._reading(past) as view:
+            found = view.entities(view.some(start, limit + 1))
+        more = len(found) > limit
+        return Page(
+            items=tuple(found[:limit]), next=sealer.sealed([found[limit - 1].key]) if more else None
+        )
+
+    @operation("read", "GET /graph/relationship")
+    def some_edges(
+        self,
+        entity: Name | None = None,
+        relation: Name | None = None,
+        *,
+        cursor: Cursor = None,
+        limit: Limit = 50,
+        past: bool = False,
+    ) -> Page[Edge]:
+        """Return a page of `edges`; ``cursor`` is `Page.next` of the page before.
+
+        Raises:
+            ConfigError: The cursor is none of this list.
+            EntityNameError: As `entity`.
+        """
+        sealer = Cursors(self._engine).sealer("edges")
+        start = FIRST_EDGE if cursor is None else int(sealer.opened(cursor)[0])
+        with self._reading(past) as view:
+            around = None if entity is None else [view.find(entity)]
+            rows = view.some_touching(around, relation, after=start, limit=limit + 1)
+            found = view.edges(rows[:limit])
+        more = len(rows) > limit
+        return Page(items=found, next=sealer.sealed([rows[limit - 1].id]) if more else None)
+
+    def along(
+        self, way: Sequence[Stretch], start: int, name: str | None, *, past: bool = False
+    ) -> tuple[Subgraph, bool]:
+        """Return a part of the graph that holds every path of these edges, and whether it does: it ends at
+        `MOST_EDGES`.
+
+        Args:
+            way: The edges of the paths, in order.
+            start: The place on the paths, 0 to ``len(way)``, from which they are followed.
+            name: What the entity there is called, or its key; None: anything.
+            past: Also along what ended or was superseded.
+        """
+        with self._reading(past) as view:
+            walk = Walk(view, way, start)
+            rows, nodes = walk.named(name) if name is not None else walk.anything()
+            entities = view.entities(nodes)
+            return Subgraph(entities=tuple(entities), edges=view.edges(rows)), walk.whole
+
+    @operation("read", "GET /graph/neighbours")
+    def neighbours(self, name: Name, depth: Depth = 1) -> tuple[Entity, ...]:
+        """Return the entities at most ``depth`` edges away, in either direction, nearest first.
+
+        Raises:
+            EntityNameError: As `entity`.
+        """
+        with self._reading() as view:
+            return tuple(view.entities(view.around(view.find(name), depth)[1:]))
+
+    @operation("read", "GET /graph/path")
+    def paths(
+        self, first: Name, last: Name, max_length: WayLength = 4, *, limit: Limit = 10
+    ) -> tuple[Path, ...]:
+        """Return ways from one entity to another along edges in either direction, shortest first.
+
+        Of several edges between the same two, the latest claim stands for all.
+
+        Args:
+            first: Where they begin.
+            last: Where they end.
+            max_length: Edges of a way, at most.
+            limit: Ways, at most.
+
+        Raises:
+            EntityNameError: As `entity`.
+        """
+        with self._reading() as view:
+            start, goal = view.find(first), view.find(last)
+            # Of the edges of a way each has an end this near to where it begins or ends.
+            near = (max_length - 1) // 2
+            steps: dict[int, dict[int, EdgeRow]] = defaultdict(dict)
+            for row in view.touching({*view.around(start, near), *view.around(goal, near)}):
+                if row.object is not None:
+                    steps[row.subject][row.object] = steps[row.object][row.subject] = row
+            return tuple(
+                Path(
+                    entities=tuple(view.entities(way)),
+                    edges=view.edges([steps[a][b] for a, b in pairwise(way)]),
+                )
+                for way in islice(_ways(steps, start, goal, max_length), limit)
+            )
+
+    @operation("read", "GET /graph/subgraph")
+    def subgraph(
+        self,
+        name: Name | None = None,
+        depth: Depth = 2,
+        *,
+        past: bool = False,
+        limit: EdgeLimit = 2_000,
+    ) -> Subgraph:
+        """Return the entities at most ``depth`` edges around an entity; without a name, everything. Around a
+        memory that nothing is linked with there is nothing.
+
+        Args:
+            name: Of the entity, or ``item:KEY`` for a memory.
+            depth: Edges.
+            past: Also what ended or was superseded.
+            limit: At most so many entities, and so many edges; `Subgraph.complete` says whether that was all.
+
+        Raises:
+            EntityNameError: As `entity`.
+        """
+        return self._subgraph(name, depth, past=past, limit=limit)
+
+    def _subgraph(self, name: str | None, depth: int, *, past: bool, limit: int | None) -> Subgraph:
+        """Return `subgraph`; without a limit all of it."""
+        with self._reading(past) as view:
+            if name is not None and self._is_unlinked(view, name):
+                return Subgraph(entities=(), edges=())
+            centre = None if name is None else view.find(name)
+            most = None if limit is None else limit + 1
+            if centre is not None:
+                nodes = view.around(centre, depth, most)
+            else:
+                nodes = view.everyone() if most is None else view.some("", most)
+            nodes, complete = nodes[:limit], limit is None or len(nodes) <= limit
+            among = None if centre is None else nodes
+            if most is None:
+                rows = view.touching(among, inside=True)
+            else:
+                rows = view.some_touching(among, None, after=FIRST_EDGE, limit=most)
+                complete = complete and len(rows) < most
+            inside = set(nodes)
+            rows = [row for row in rows if {row.subject, row.object or row.subject} <= inside]
+            entities = view.entities(nodes)
+            return Subgraph(
+                entities=tuple(entities),
+                edges=view.edges(rows[:limit]),
+                centre=None if centre is None else entities[0].key,
+                over=frozenset(
+                    place for place, row in enumerate(rows[:limit]) if row.id in view.over
+                ),
+                complete=complete,
+            )
+
+    def to_graphml(self) -> str:
+        """Return everything, past edges included, as `Subgraph.to_graphml` gives it."""
+        return self._subgraph(None, 0, past=True, limit=None).to_graphml()
+
+    def to_mermaid(self) -> str:
+        """Return everything, past edges included, as `Subgraph.to_mermaid` gives it."""
+        return self._subgraph(None, 0, past=True, limit=None).to_mermaid()
+
+    def draw(self, path: str | PathLike[str], name: str | None = None, depth: int = 2) -> None:
+        """Draw everything, or what is around an entity, to a file; past edges are dashed.
+
+        Raises:
+            ConfigError: The name of the file has no ending.
+            EntityNameError: As `entity`.
+            ImportError: networkx or matplotlib is not installed; the message says how to get them.
+        """
+        self._subgraph(name, depth, past=True, limit=None).draw(path)
+
+    # Links.
+
+    @operation("write", "POST /graph/link")
+    def link(
+        self,
+        source: Name,
+        relation: Relation,
+        target: Name,
+        *,
+        reason: Reason = "",
+        valid_at: datetime | None = None,
+        privacy: Privacy = "shared",
+    ) -> Edge:
+        """Link two things, in a run that can be undone. The link is an edge of the graph; linking what is
+        linked already changes nothing.
+
+        Args:
+            source: The key of a memory, the title of a task, what a decision says, the path of a document, or
+                a name with its kind: ``agent:NAME``, ``swarm:NAME``, ``artifact:NAME``.
+            relation: One of `langmemory.links.RELATIONS`, such as ``requires``.
+            target: As ``source``.
+            reason: Why, for the record.
+            valid_at: Since when it holds; None: always.
+            privacy: Of the link. One that ends at something private is as private.
+
+        Raises:
+            EntityNameError: Nothing is called so, or more than one thing.
+            InvalidValueError: There is no such relation, it leads to itself, or its ends are private to
+                several people.
+        """
+        self._check_present("link")
+        check_relation(relation)
+        check_time("valid_at", valid_at)
+        with self._reading() as view:
+            ends = Ends(view.connection, self._namespace, self._viewer)
+            first, last = ends.end(source), ends.end(target)
+            there = self._between(view, first.anchor, relation, last.anchor)
+        if first.anchor == last.anchor:
+            raise InvalidValueError(f"{source!r} cannot be linked with itself.")
+        if there:
+            return there[0]
+        facets = whose((first, last), self._viewer, privacy)
+        changes = link_changes(first, relation, last, facets, reason=reason, valid_at=valid_at)
+        self._apply(changes, reason or f"linked: {relation}")
+        return self._claimed(changes[0].key)
+
+    alink = twin(link)
+
+    @operation("write", "POST /graph/unlink")
+    def unlink(
+        self,
+        source: Name,
+        relation: Relation,
+        target: Name,
+        *,
+        reason: Reason = "",
+        at: datetime | None = None,
+    ) -> Edge:
+        """End a link, in a run that can be undone. It stays readable with ``past=True``, and as it was.
+
+        Args:
+            source: As of `link`.
+            relation: As of `link`.
+            target: As of `link`.
+            reason: Why, for the record.
+            at: Since when it does not hold; None: now.
+
+        Raises:
+            EntityNameError: As `link`.
+            InvalidValueError: There is no such link.
+            OwnershipError: It is another's.
+        """
+        self._check_present("unlink")
+        check_time("at", at)
+        with self._reading() as view:
+            ends = Ends(view.connection, self._namespace, self._viewer)
+            first, last = ends.end(source), ends.end(target)
+            there = self._between(view, first.anchor, check_relation(relation), last.anchor)
+            for one in there:
+                owner = ends.owner_of(one.fact)
+                if self._viewer is not None and owner not in (None, self._viewer):
+                    raise OwnershipError(
+                        "The link is another's. Ask them, or use the application's store."
+                    )
+        if not there:
+            raise InvalidValueError(
+                f"{source!r} has no link {relation!r} to {target!r} that holds; `edges` lists them."
+            )
+        ended = at or from_us(self._core.now_us())
+        changes = [Invalidate(key=one.fact, invalid_at=ended, reason=reason) for one in there]
+        self._apply(changes, reason or f"unlinked: {relation}")
+        return self._claimed(there[0].fact, past=True)
+
+    aunlink = twin(unlink)
+
+    @operation("read", "GET /graph/context")
+    def context_for(self, task: Name, *, budget_tokens: Tokens = BUDGET_TOKENS) -> TaskContext:
+        """Return what a task depends on, by its links alone, without any search: itself, what it requires,
+        who provides that, what contains it, what affects any of it, what is about it, what it relates to.
+        The nearest comes first. What was superseded is left out, and what took its place stands there
+        instead. What the viewer may not know of is not there.
+
+        Args:
+            task: As ``source`` of `link`; anything that links lead from.
+            budget_tokens: About how many tokens it takes at most.
+
+        Raises:
+            EntityNameError: Nothing is called so, or more than one thing.
+        """
+        budget = whole_number("budget_tokens", budget_tokens, least=1)
+        with self._reading() as view:
+            ends = Ends(view.connection, self._namespace, self._viewer)
+            return task_context(LinkedView(view, ends), ends.end(task).anchor, budget_tokens=budget)
+
+    acontext_for = twin(context_for)
+
+    def _relink(self, source: str, wanted: Iterable[tuple[str, Iterable[str]]]) -> list[str]:
+        """Make the links that a document names in its front matter those that are wanted, in one run; others
+        of it stay.
+
+        Args:
+            source: Key of the document.
+            wanted: Relations, and the ends to look for, of which the first that is there counts.
+
+        Returns:
+            What could not be linked, and why.
+        """
+        refused: list[str] = []
+        changes: list[Change] = []
+        with self._reading() as view:
+            ends = Ends(view.connection, self._namespace, self._viewer)
+            first = ends.end(source)
+            linked = {
+                (edge.relation, edge.object or ""): edge.fact
+                for edge in view.edges_at(first.anchor)
+                if edge.subject == first.anchor
+            }
+            over = {
+                one: fact for one, fact in linked.items() if ends.origin_of(fact) == FRONT_MATTER
+            }
+            for relation, names in wanted:
+                try:
+                    last = ends.first(names)
+                    if last.anchor == first.anchor:
+                        raise InvalidValueError("it cannot be linked with itself")
+                    over.pop((relation, last.anchor), None)
+                    if (relation, last.anchor) not in linked:
+                        linked[relation, last.anchor] = ""
+                        facets = whose((first, last), self._viewer, "shared")
+                        changes += link_changes(first, relation, last, facets, origin=FRONT_MATTER)
+                except LangMemoryError as error:
+                    refused.append(f"{relation} {next(iter(names), '')}: {error}")
+        now = from_us(self._core.now_us())
+        changes += [Invalidate(key=fact, invalid_at=now) for fact in over.values()]
+        if changes:
+            self._apply(changes, "named in the front matter of a document")
+        return refused
+
+    def _is_unlinked(self, view: GraphView, name: str) -> bool:
+        """Return whether this is the anchor of a memory that nothing was ever linked with."""
+        key = memory_of(name)
+        if key is None or view.meant(name):
+            return False
+        return Ends(view.connection, self._namespace, self._viewer).memory(key) is not None
+
+    def _between(self, view: GraphView, first: str, relation: str, last: str) -> list[Edge]:
+        ends = [entity for entity in map(view.of_key, (first, last)) if entity is not None]
+        if len(ends) < 2:
+            return []
+        # Of a thing with thousands of links those to one other are asked for.
+        edges = view.edges(view.touching(ends, relation, inside=True))
+        return [edge for edge in edges if (edge.subject, edge.object) == (first, last)]
+
+    def _apply(self, changes: Sequence[Change], reason: str) -> None:
+        change_set = ChangeSet(
+            namespace=self._namespace, run_id=f"link/{secrets.token_hex(8)}", kind="correction",
+            reason=reason, changes=tuple(changes),
+        )  # fmt: skip
+        Changes(self._core, None).apply(change_set)
+
+    def _claimed(self, fact: str, *, past: bool = False) -> Edge:
+        with self._reading(past) as view:
+            item = items.find(view.connection, self._namespace, fact, viewer=self._viewer)
+            for edge in view.edges(view.claims_of([] if item is None else [item])):
+                return edge
+        raise ChangedMeanwhileError(
+            "An end of the link was deleted meanwhile. Nothing is linked; look again."
+        )
+
+    def _check_present(self, action: str) -> None:
+        if self._as_of is not None or self._known_at is not None:
+            raise ConfigError(
+                f"This graph is of another time; {action} in the graph of now: store.graph(namespace)."
+            )
+
+    @contextmanager
+    def _reading(self, past: bool = False) -> Iterator[GraphView]:
+        statuses: tuple[Status, ...] = ("active", "superseded")
+        wide = Scope(
+            namespace=self._namespace,
+            statuses=statuses,
+            viewer=self._viewer,
+            known_at=self._known_at,
+        )
+        dated = self._as_of is not None
+        narrow = replace(wide, statuses=statuses if dated else ("active",), as_of=self._as_of)
+        with self._engine.read() as snapshot:
+            deleted = None
+            if self._known_at is not None:
+                deleted = DeletedClaims.read(
+                    snapshot.connection, wide, narrow, to_us(datetime.now(UTC)),
+                    alive_at_us=self._alive_at_us,
+                )  # fmt: skip
+            yield GraphView(
+                snapshot.connection,
+                self._namespace,
+                narrow=compile_scope(narrow, alive_at_us=self._alive_at_us),
+                wide=compile_scope(wide, alive_at_us=self._alive_at_us),
+                ends=compile_scope(replace(wide, statuses=None), alive_at_us=self._alive_at_us),
+                at_us=to_us(self._as_of or self._known_at or datetime.now(UTC)),
+                past=past,
+                deleted=deleted,
+                # A graph of the past shows what people were called then.
+                names=None
+                if dated or deleted is not None
+                else Names(snapshot.connection, self._viewer),
+            )
+
+
+def _ways(
+    steps: Mapping[int, Iterable[int]], start: int, goal: int, max_length: int
+) -> Iterator[tuple[int, ...]]:
+    """Yield ways without a repeated stop, shortest first. A beginning is followed only as long as
+    the goal can be reached from it in time, past none of its stops (best first, as in Yen 1971):
+    so each way costs a look at the graph for each of its stops, however many stops lead nowhere."""
+    begun = count(1)
+    left = _distances(steps, goal, ())
+    # Length of the shortest way it can become; the longest first, and in order, among equals.
+    ways: list[tuple[int, int, int, tuple[int, ...]]] = []
+    if start in left and start != goal:
+        ways.append((left[start], 0, 0, (start,)))
+    while ways:
+        length, _, _, way = heappop(ways)
+        if length > max_length:
+            return
+        if way[-1] == goal:
+            yield way
+            continue
+        left = _distances(steps, goal, way)
+        for after in steps[way[-1]]:
+            if after in left:
+                longer = (*way, after)
+                heappush(ways, (len(way) + left[after], -len(longer), next(begun), longer))
+
+
+def _distances(
+    steps: Mapping[int, Iterable[int]], goal: int, without: tuple[int, ...]
+) -> dict[int, int]:
+    """Return edges from each stop to the goal, past none of those ``without``."""
+    left = {goal: 0}
+    queue = deque([goal])
+    while queue:
+        here = queue.popleft()
+        for before in steps.get(here, ()):
+            if before not in left and before not in without:
+                left[before] = left[here] + 1
+                queue.append(before)
+    return left
