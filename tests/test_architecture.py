@@ -61,7 +61,7 @@ def layer(part: str) -> int:
 
 
 def part_of(module: Path) -> str:
-    """``langmemory/ledger/records/items.py`` → ``engines``; ``langmemory/config.py`` → ``config``."""
+    """``langmemory/ledger/items.py`` → ``engines``; ``langmemory/config.py`` → ``config``."""
     return module.relative_to(PACKAGE).parts[0].removesuffix(".py")
 
 

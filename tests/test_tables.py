@@ -20,7 +20,7 @@ FEW_COLUMNS = 4
 MEANT = {
     "operations/feed.py": "types of events, two of which are called like the tables they tell of",
     "ledger/transfer/copying.py": "tables that triggers and the target write as well",
-    "ledger/records/items.py": "what stands for the ids of two tables in a memory",
+    "ledger/items.py": "what stands for the ids of two tables in a memory",
 }
 """Modules with a list that is none of tables, and why."""
 

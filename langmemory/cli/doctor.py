@@ -213,9 +213,9 @@ def _file(config: Config) -> Iterator[Check]:
     from langmemory.engines.sqlite import Engine
     from langmemory.engines.sqlite.consistency import DAMAGED, check
     from langmemory.engines.sqlite.file.connection import is_damage
-    from langmemory.ledger.background.jobs import counts
-    from langmemory.ledger.reading.health import circles, unreachable
-    from langmemory.ledger.tables.sparse import read_sparse
+    from langmemory.ledger.ageing import circles, unreachable
+    from langmemory.ledger.jobs import counts
+    from langmemory.ledger.settings import read_sparse
     from langmemory.lifecycle.policies import PolicyOptions
 
     path = config.database.path
@@ -266,9 +266,9 @@ def _file(config: Config) -> Iterator[Check]:
 def _server(config: Config) -> Iterator[Check]:
     from langmemory.engines.opening import is_there
     from langmemory.errors import with_extra
-    from langmemory.ledger.background.jobs import counts
-    from langmemory.ledger.reading.health import circles, unreachable
-    from langmemory.ledger.tables.sparse import read_sparse
+    from langmemory.ledger.ageing import circles, unreachable
+    from langmemory.ledger.jobs import counts
+    from langmemory.ledger.settings import read_sparse
     from langmemory.lifecycle.policies import PolicyOptions
 
     path, what = config.database.path, "memory server"

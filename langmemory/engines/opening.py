@@ -11,8 +11,7 @@ from langmemory.config import DatabaseConfig
 from langmemory.engines.sqlite import Engine as SqliteEngine
 from langmemory.engines.sqlite import foreign as sqlite_foreign
 from langmemory.errors import ConfigError, with_extra
-from langmemory.ledger.engine import Engine
-from langmemory.ledger.tables.foreign import Contents, ForeignItem
+from langmemory.ledger.engine import Contents, Engine, ForeignItem
 
 
 def open_engine(path: str | os.PathLike[str], settings: DatabaseConfig) -> Engine:

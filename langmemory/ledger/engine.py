@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
-from typing import Any, Protocol, TypeVar
+from typing import Any, Final, Literal, NamedTuple, Protocol, TypeVar
 
 from langmemory.config import DatabaseConfig
 from langmemory.errors import DatabaseError
-from langmemory.ledger.scope.filters import Condition
-from langmemory.ledger.scope.scopes import CompiledScope
-from langmemory.ledger.tables.connection import Connection, Rescued
-from langmemory.ledger.tables.settings import ModelSetting, Remaining
+from langmemory.ledger.connection import Connection, Rescued
+from langmemory.ledger.filters import Condition
+from langmemory.ledger.scopes import CompiledScope
+from langmemory.ledger.settings import ModelSetting, Remaining
 from langmemory.ports.candidates import Floats, Ids, KeywordQuery, ScoredIds
 from langmemory.ports.sparse import Pairs
 from langmemory.types import Namespace, Scope, Stats
@@ -267,3 +267,24 @@ def written(engine: Engine, write: Callable[[Connection], T]) -> T:
             return write(connection)
 
     return engine.retried(once)
+
+
+Contents = Literal["memory", "items", "nothing"]
+"""What is in a place: a memory of ours, the items of a store of LangGraph's, or neither."""
+
+TABLES: Final = ("store", "store_migrations")
+
+
+class ForeignItem(NamedTuple):
+    """A row of the table ``store``."""
+
+    path: str
+    """The labels of the namespace, joined by a period as ours are."""
+    key: str
+    value: str
+    """JSON."""
+    created_at: str
+    """ISO 8601, as the other times; without an offset in UTC."""
+    updated_at: str
+    expires_at: str | None
+    ttl_minutes: float | None

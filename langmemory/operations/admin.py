@@ -13,14 +13,14 @@ from langmemory.arguments import whole_number
 from langmemory.context.citations import Usage
 from langmemory.declaring import operation, room
 from langmemory.errors import ConfigError, DamagedFileError, DatabaseError
-from langmemory.ledger.background import reflected
+from langmemory.ledger import items, removal, runs, usage, verbatim
+from langmemory.ledger.ageing import health
+from langmemory.ledger.connection import Connection
 from langmemory.ledger.engine import written
-from langmemory.ledger.reading.health import health
-from langmemory.ledger.records import items, removal, runs, secrets, usage
-from langmemory.ledger.records.items import Write
-from langmemory.ledger.tables.connection import Connection
-from langmemory.ledger.tables.times import to_us
+from langmemory.ledger.items import Write
+from langmemory.ledger.records import secrets
 from langmemory.ledger.transfer import moving, transfer
+from langmemory.ledger.values import to_us
 from langmemory.lifecycle.health import Health
 from langmemory.lifecycle.policies import PolicyOptions
 from langmemory.namespaces import check_namespace
@@ -320,7 +320,7 @@ class Admin(ViewerAdmin):
         with self._core.engine.read() as snapshot:
             return [
                 UnreadThread(namespace=row.namespace, thread_id=row.name, turns=row.turns)
-                for row in reflected.threads(snapshot.connection, prefix, now_us())
+                for row in verbatim.threads(snapshot.connection, prefix, now_us())
             ]
 
     aunread_threads = twin(unread_threads)

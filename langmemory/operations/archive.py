@@ -16,14 +16,13 @@ from contextlib import contextmanager
 from typing import Any, Final
 
 from langmemory.errors import DatabaseError
+from langmemory.ledger import items, namespaces, runs
+from langmemory.ledger.connection import Connection
 from langmemory.ledger.engine import Engine
-from langmemory.ledger.records import items, runs
-from langmemory.ledger.scope.filters import Condition
-from langmemory.ledger.tables import namespaces
-from langmemory.ledger.tables.connection import Connection
-from langmemory.ledger.tables.settings import ARCHIVE_IDENTITY, ARCHIVE_OF, read_model
+from langmemory.ledger.filters import Condition
+from langmemory.ledger.indexing import Indexing
+from langmemory.ledger.settings import ARCHIVE_IDENTITY, ARCHIVE_OF, read_model
 from langmemory.ledger.transfer import moving
-from langmemory.ledger.writing.indexing import Indexing
 from langmemory.pacing import in_steps
 from langmemory.pluralize import memories
 from langmemory.search.searching import now_us

@@ -9,11 +9,10 @@ from itertools import chain
 from langgraph.store.base import GetOp, Result
 
 from langmemory.formation.relations.vocabulary import TO_ASSISTANT
-from langmemory.ledger.records import items, write_access
-from langmemory.ledger.tables.connection import Connection
-from langmemory.ledger.tables.settings import MODEL
+from langmemory.ledger import items, verbatim
+from langmemory.ledger.connection import Connection
+from langmemory.ledger.settings import MODEL
 from langmemory.ledger.transfer.moving import ANY_MOVED
-from langmemory.ledger.writing import verbatim
 from langmemory.operations.core import Core, checked_ttl, pages_of, pages_telling_of, remove
 from langmemory.operations.following import (
     ATTEMPTS,
@@ -119,7 +118,7 @@ def _write(
     gone = _gone(connection, batch)
     planned.check(connection, gone)
     if writes:
-        write_access.claim(connection, writes, batch.viewer, personal=TO_ASSISTANT)
+        items.claim(connection, writes, batch.viewer, personal=TO_ASSISTANT)
         core.claim_model(connection, writes)
         places = {(one.namespace, one.key) for one in writes}
         pages |= pages_telling_of(connection, places)

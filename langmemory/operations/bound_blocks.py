@@ -15,10 +15,9 @@ from langmemory.changes import Change, ChangeSet
 from langmemory.core_files import bindings, markdown_file
 from langmemory.core_files.bindings import Binding
 from langmemory.core_files.markdown_file import CoreFileError, MarkdownFile
+from langmemory.ledger import history, items, settings
+from langmemory.ledger import reviews as stored_reviews
 from langmemory.ledger.engine import written
-from langmemory.ledger.records import history, items
-from langmemory.ledger.records import reviews as stored_reviews
-from langmemory.ledger.tables import settings
 from langmemory.namespaces import check_namespace
 from langmemory.operations.changes import Changes
 from langmemory.operations.core import Core

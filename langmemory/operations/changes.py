@@ -34,18 +34,24 @@ from langmemory.formation.contradiction.comparable import ComparableFact
 from langmemory.formation.planning.catch_up import catch_up
 from langmemory.formation.planning.consequences import consequences, dependants
 from langmemory.formation.planning.reinstate import decided, founded
-from langmemory.ledger.background import journal
-from langmemory.ledger.changes import applying
-from langmemory.ledger.changes.applying import Prepared
-from langmemory.ledger.changes.reviews import unanswered
-from langmemory.ledger.changes.undoing import Undoing
+from langmemory.ledger import (
+    applying,
+    follow_ups,
+    graph_writing,
+    history,
+    items,
+    journal,
+    namespaces,
+    reviews,
+    runs,
+    standing,
+)
+from langmemory.ledger.applying import Prepared, unanswered
+from langmemory.ledger.connection import Connection
 from langmemory.ledger.engine import written
-from langmemory.ledger.graph import graph_rows
-from langmemory.ledger.reading.knowledge import came_after
-from langmemory.ledger.records import follow_ups, history, items, reviews, runs, standing
-from langmemory.ledger.tables import namespaces
-from langmemory.ledger.tables.connection import Connection
+from langmemory.ledger.knowledge import came_after
 from langmemory.ledger.transfer import moving
+from langmemory.ledger.undoing import Undoing
 from langmemory.namespaces import check_namespace
 from langmemory.operations.conversing import shown
 from langmemory.operations.core import Core, apply_run, existing, pages_of
@@ -634,7 +640,7 @@ class _Links:
         namespace = namespaces.find(connection, change_set.namespace) if keys else None
         if namespace is None:
             return None
-        made = {graph_rows.linked_by(connection, namespace, key) for key in keys}
+        made = {graph_writing.linked_by(connection, namespace, key) for key in keys}
         found = [run for one in made if one and (run := runs.find(connection, one)) is not None]
         if not found:
             return None

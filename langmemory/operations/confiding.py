@@ -7,8 +7,8 @@ from typing import Final, NamedTuple
 
 from langmemory.changes import ChangeSet, Facets, UpdateMemory
 from langmemory.formation.confidences import Confidence, confidence_of, means_before
-from langmemory.ledger.records import standing
-from langmemory.ledger.tables.connection import Connection
+from langmemory.ledger import standing
+from langmemory.ledger.connection import Connection
 from langmemory.messages import Turn
 from langmemory.pluralize import counted
 from langmemory.ports.facts import digest

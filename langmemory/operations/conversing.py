@@ -16,10 +16,10 @@ from langmemory.arguments import whole_number
 from langmemory.context.notes import ID_CHARS, digest
 from langmemory.errors import EmbeddingError
 from langmemory.formation.relations.vocabulary import TO_ASSISTANT
+from langmemory.ledger import items, standing
+from langmemory.ledger.connection import Connection
 from langmemory.ledger.engine import written
-from langmemory.ledger.records import items, short_ids, standing
-from langmemory.ledger.tables.connection import Connection
-from langmemory.ledger.writing.naming import Names, unnumbered
+from langmemory.ledger.indexing import Names, unnumbered
 from langmemory.namespaces import check_namespace
 from langmemory.operations.core import Core
 from langmemory.procedures import Named, Procedure, is_procedure
@@ -154,11 +154,13 @@ class Conversing:
             return []
         while True:
             with self._core.engine.read() as snapshot:
-                ids = short_ids.find(snapshot.connection, hash, prefix, _hash, viewer=self._viewer)
+                ids = items.find_by_hash(
+                    snapshot.connection, hash, prefix, _hash, viewer=self._viewer
+                )
                 if ids is not None:
                     found = shown(snapshot.connection, ids, self._viewer)
                     break
-            written(self._core.engine, lambda connection: short_ids.add(connection, _hash))
+            written(self._core.engine, lambda connection: items.add_hashes(connection, _hash))
         return [one for one in found if digest(one.namespace, one.key).startswith(id.lower())]
 
     def _distance(self, one: str, other: str) -> Steps[float | None]:

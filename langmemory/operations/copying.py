@@ -10,14 +10,13 @@ from typing import Any, Final
 
 from langmemory.config import Config
 from langmemory.errors import DatabaseError
-from langmemory.ledger.engine import Engine, Snapshot
-from langmemory.ledger.tables import settings
-from langmemory.ledger.tables.connection import Connection
-from langmemory.ledger.tables.foreign import ForeignItem
-from langmemory.ledger.tables.namespaces import from_path
+from langmemory.ledger import settings
+from langmemory.ledger.connection import Connection
+from langmemory.ledger.engine import Engine, ForeignItem, Snapshot
+from langmemory.ledger.indexing import Indexing
+from langmemory.ledger.namespaces import from_path
 from langmemory.ledger.transfer import copying, moving, sampling
 from langmemory.ledger.transfer.copying import Checksum, Progress
-from langmemory.ledger.writing.indexing import Indexing
 from langmemory.operations.admin import Admin
 from langmemory.operations.archive import AT_ONCE, Archive
 from langmemory.operations.core import Core

@@ -17,20 +17,25 @@ from langgraph.store.base import TTLConfig
 from langmemory.changes import Change, ChangeSet
 from langmemory.config import Config, DatabaseConfig, load_config
 from langmemory.errors import ConfigError, DatabaseError, EmbeddingError
-from langmemory.ledger.background import journal
-from langmemory.ledger.changes import applying
-from langmemory.ledger.changes.applying import Prepared
+from langmemory.ledger import applying, items, journal, removal, usage, verbatim
+from langmemory.ledger.applying import Prepared
+from langmemory.ledger.connection import Connection
 from langmemory.ledger.engine import Engine, written
-from langmemory.ledger.reading.knowledge import StoreKnowledge
-from langmemory.ledger.records import items, messages, removal, usage
-from langmemory.ledger.records.items import Write
-from langmemory.ledger.records.usage import UsageCounts
-from langmemory.ledger.scope.filters import Condition
-from langmemory.ledger.tables.connection import Connection
-from langmemory.ledger.tables.settings import journals, read_model, write_model
-from langmemory.ledger.tables.sparse import SparseSetting, note_missed, read_sparse, write_sparse
-from langmemory.ledger.writing import verbatim
-from langmemory.ledger.writing.indexing import IndexConfig, Indexing, Pending, resolve_indexing
+from langmemory.ledger.filters import Condition
+from langmemory.ledger.indexing import IndexConfig, Indexing, Pending, resolve_indexing
+from langmemory.ledger.items import Write
+from langmemory.ledger.knowledge import StoreKnowledge
+from langmemory.ledger.records import messages
+from langmemory.ledger.settings import (
+    SparseSetting,
+    journals,
+    note_missed,
+    read_model,
+    read_sparse,
+    write_model,
+    write_sparse,
+)
+from langmemory.ledger.usage import UsageCounts
 from langmemory.operations.archive import Archive
 from langmemory.operations.workers import Workers
 from langmemory.pacing import in_steps

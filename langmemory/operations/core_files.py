@@ -23,9 +23,8 @@ from langmemory.core_files import bindings, conventions, markdown_file
 from langmemory.core_files.bindings import Binding, BoundFile, FilesSynced
 from langmemory.core_files.markdown_file import CoreFileChangedError, CoreFileError, MarkdownFile
 from langmemory.errors import ConfigError, StalePlanError, with_extra
+from langmemory.ledger import history, settings
 from langmemory.ledger.engine import written
-from langmemory.ledger.records import history
-from langmemory.ledger.tables import settings
 from langmemory.namespaces import check_namespace
 from langmemory.operations.bound_blocks import BoundBlocks, StoredBlock, too_long
 from langmemory.operations.core import Core

@@ -15,9 +15,9 @@ from collections.abc import Sequence
 from typing import Final
 
 from langmemory.errors import ConfigError
+from langmemory.ledger.connection import Connection
 from langmemory.ledger.engine import Engine, written
-from langmemory.ledger.tables.connection import Connection
-from langmemory.ledger.tables.settings import cursor_secret, note_cursor_secret
+from langmemory.ledger.settings import cursor_secret, note_cursor_secret
 
 NONCE_BYTES: Final = 8
 TAG_BYTES: Final = 8

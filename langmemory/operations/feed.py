@@ -8,9 +8,9 @@ from typing import Final, TypeVar, get_args
 
 from langmemory.arguments import whole_number
 from langmemory.errors import ConfigError
+from langmemory.ledger import feed
 from langmemory.ledger.engine import Engine
-from langmemory.ledger.reading import feed
-from langmemory.ledger.reading.feed import Place, Selection
+from langmemory.ledger.feed import Place, Selection
 from langmemory.namespaces import check_namespace
 from langmemory.operations.cursors import Cursors, Sealer
 from langmemory.twins import twin

@@ -18,15 +18,15 @@ from langmemory.formation.contradiction.comparable import ComparableFact
 from langmemory.formation.planning.catch_up import catch_up
 from langmemory.formation.planning.edited_text import still_claimed
 from langmemory.formation.planning.reinstate import UNLINKED, holding, reinstated, unlinked
-from langmemory.ledger.changes.applying import Prepared
+from langmemory.ledger import follow_ups, history, items
+from langmemory.ledger.applying import Prepared
+from langmemory.ledger.connection import Connection
 from langmemory.ledger.engine import written
-from langmemory.ledger.reading.graph_view import GraphView
-from langmemory.ledger.reading.knowledge import StoreKnowledge
-from langmemory.ledger.records import follow_ups, history, items
-from langmemory.ledger.records.follow_ups import FollowUp
-from langmemory.ledger.scope.scopes import compile_scope
-from langmemory.ledger.tables.connection import Connection
-from langmemory.ledger.tables.times import from_us
+from langmemory.ledger.follow_ups import FollowUp
+from langmemory.ledger.graph_view import GraphView
+from langmemory.ledger.knowledge import StoreKnowledge
+from langmemory.ledger.scopes import compile_scope
+from langmemory.ledger.values import from_us
 from langmemory.operations.core import Core, apply_run
 from langmemory.ports.facts import Claim
 from langmemory.ports.journal import Pages

@@ -14,17 +14,17 @@ from typing import Final, Literal
 from langmemory.errors import ClosedStoreError, ConfigError, DatabaseError, ForgettingError
 from langmemory.languages import is_unspaced
 from langmemory.languages.spelling import name_key
+from langmemory.ledger import follow_ups, history, runs, verbatim
+from langmemory.ledger.connection import Connection
 from langmemory.ledger.forgetting import erase, residue
 from langmemory.ledger.forgetting.erasure_scope import ErasureScope
 from langmemory.ledger.forgetting.residue import Archived, Residue
-from langmemory.ledger.records import follow_ups, history, runs, secrets
-from langmemory.ledger.records.usage import UsageCounts
-from langmemory.ledger.scope.ownership import visible_to
-from langmemory.ledger.tables.connection import Connection
-from langmemory.ledger.tables.namespaces import find
-from langmemory.ledger.tables.settings import newest_forgetting, note_remaining, remaining
+from langmemory.ledger.namespaces import find
+from langmemory.ledger.records import secrets
+from langmemory.ledger.scopes import visible_to
+from langmemory.ledger.settings import newest_forgetting, note_remaining, remaining
 from langmemory.ledger.transfer import forgotten, moving
-from langmemory.ledger.writing import verbatim
+from langmemory.ledger.usage import UsageCounts
 from langmemory.namespaces import check_namespace
 from langmemory.operations.core import Core
 from langmemory.operations.following import (

@@ -10,13 +10,11 @@ from typing import Any, Protocol, cast
 from langmemory.context.tokens import count_text
 from langmemory.errors import ConfigError
 from langmemory.formation.batch import Batch, Turn
-from langmemory.ledger.background import reflected
-from langmemory.ledger.background.reflected import TurnRow
-from langmemory.ledger.reading.knowledge import StoreKnowledge
-from langmemory.ledger.records import history, runs
-from langmemory.ledger.tables import namespaces
-from langmemory.ledger.tables.connection import Connection
-from langmemory.ledger.tables.times import from_us, to_us
+from langmemory.ledger import history, namespaces, runs, verbatim
+from langmemory.ledger.connection import Connection
+from langmemory.ledger.knowledge import StoreKnowledge
+from langmemory.ledger.values import from_us, to_us
+from langmemory.ledger.verbatim import TurnRow
 from langmemory.messages import speaker_of
 from langmemory.namespaces import check_namespace
 from langmemory.operations.core import Core
@@ -51,7 +49,7 @@ class Gathering:
         """Return the keys of the turns that a reflection has read, as far as they are there and were
         not let go since by `read_again`."""
         with self._core.engine.read() as snapshot:
-            return reflected.read_by(snapshot.connection, run_id)
+            return verbatim.read_by(snapshot.connection, run_id)
 
     def next_batch(
         self,
@@ -94,22 +92,20 @@ class Gathering:
                 return None
             if thread_id is None:
                 since = to_us(min(turn.said_at for turn in after.turns)) if after else None
-                place = reflected.oldest(connection, found, now, since)
+                place = verbatim.oldest(connection, found, now, since)
             else:
                 named = namespaces.find_thread(connection, found, thread_id)
                 place = None if named is None else (named, thread_id)
             if place is None:
                 return None
             thread, name = place
-            begin = (
-                reflected.position(connection, thread, found, after.turns[0].key) if after else 0
-            )
-            unread = reflected.unread(connection, thread, now, begin)
+            begin = verbatim.position(connection, thread, found, after.turns[0].key) if after else 0
+            unread = verbatim.unread(connection, thread, now, begin)
             meant = (row for row in unread if only is None or row.key in only)
             rows = _fitting(meant, batch_tokens)
             if not rows:
                 return None
-            earlier = reflected.before(connection, thread, rows[0].position, turns_before, now)
+            earlier = verbatim.before(connection, thread, rows[0].position, turns_before, now)
             turns = tuple(_turn(row, namespace) for row in rows)
             owners = {turn.owner for turn in turns}
             batch = Batch(

@@ -27,14 +27,13 @@ from langmemory.errors import (
     LangMemoryError,
     OwnershipError,
 )
-from langmemory.ledger.graph.graph import EdgeRow
-from langmemory.ledger.reading.deleted_claims import DeletedClaims
-from langmemory.ledger.reading.graph_view import FIRST_EDGE, GraphView
-from langmemory.ledger.reading.walking import MOST_EDGES, Stretch, Walk
-from langmemory.ledger.records import items
-from langmemory.ledger.scope.scopes import compile_scope
-from langmemory.ledger.tables.times import from_us, to_us
-from langmemory.ledger.writing.naming import Names
+from langmemory.ledger import items
+from langmemory.ledger.claims import DeletedClaims
+from langmemory.ledger.graph_rows import EdgeRow
+from langmemory.ledger.graph_view import FIRST_EDGE, MOST_EDGES, GraphView, Stretch, Walk
+from langmemory.ledger.indexing import Names
+from langmemory.ledger.scopes import compile_scope
+from langmemory.ledger.values import from_us, to_us
 from langmemory.links import Relation, memory_of
 from langmemory.operations.changes import Changes
 from langmemory.operations.core import Core

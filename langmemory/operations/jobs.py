@@ -10,9 +10,9 @@ from pydantic import Field
 
 from langmemory.arguments import whole_number
 from langmemory.declaring import operation, room
-from langmemory.ledger.background import jobs
+from langmemory.ledger import jobs
+from langmemory.ledger.connection import Connection
 from langmemory.ledger.engine import Engine, written
-from langmemory.ledger.tables.connection import Connection
 from langmemory.operations.workers import Workers
 from langmemory.ports.jobs import Enqueued, NewJob
 from langmemory.search.searching import now_us

@@ -9,15 +9,12 @@ from pathlib import Path
 
 import numpy as np
 
-from langmemory.ledger.background import dreams, journal
+from langmemory.ledger import anchors, history, items, journal, namespaces, settings, standing
+from langmemory.ledger.ageing import AgeingView
+from langmemory.ledger.connection import Connection
 from langmemory.ledger.engine import Engine, written
-from langmemory.ledger.graph import anchors
-from langmemory.ledger.reading.ageing import AgeingView
-from langmemory.ledger.records import history, items, standing
-from langmemory.ledger.tables import namespaces, settings
-from langmemory.ledger.tables.connection import Connection
-from langmemory.ledger.tables.times import from_us
-from langmemory.ledger.writing.naming import Names
+from langmemory.ledger.indexing import Names
+from langmemory.ledger.values import from_us
 from langmemory.lifecycle.retention import salience
 from langmemory.lifecycle.summaries.nodes import key_of, sentences_of
 from langmemory.operations.core import existing
@@ -212,11 +209,11 @@ class StoredJournal:
 
     def dreaming(self) -> list[Namespace]:
         with self._engine.read() as snapshot:
-            return dreams.namespaces(snapshot.connection)
+            return journal.namespaces_of_nights(snapshot.connection)
 
     def dreamt(self, namespace: Namespace) -> list[DreamRow]:
         with self._engine.read() as snapshot:
-            return dreams.rows(snapshot.connection, namespace)
+            return journal.rows_of_nights(snapshot.connection, namespace)
 
 
 def _learned(

@@ -12,10 +12,10 @@ import numpy as np
 from langmemory.arguments import whole_number
 from langmemory.changes import Change, ChangeSet, Facets, SetStatus, UpdateMemory
 from langmemory.errors import ChangeError
-from langmemory.ledger.reading.ageing import AgeingView, ageing_of
-from langmemory.ledger.records import items, runs
-from langmemory.ledger.tables.times import to_us
+from langmemory.ledger import items, runs
+from langmemory.ledger.ageing import AgeingView, ageing_of
 from langmemory.ledger.transfer import moving
+from langmemory.ledger.values import to_us
 from langmemory.lifecycle.policies import PolicyOptions
 from langmemory.lifecycle.retention import ageing, salience
 from langmemory.namespaces import check_namespace

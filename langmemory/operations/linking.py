@@ -15,11 +15,9 @@ from langmemory.arguments import check_agent
 from langmemory.changes import AddEdge, AddMemory, Facets
 from langmemory.context.dependencies import Thing
 from langmemory.errors import ConfigError, EntityNameError, InvalidValueError, OwnershipError
-from langmemory.ledger.graph import anchors
-from langmemory.ledger.reading.graph_view import GraphView
-from langmemory.ledger.records import items
-from langmemory.ledger.tables import namespaces
-from langmemory.ledger.tables.connection import Connection
+from langmemory.ledger import anchors, items, namespaces
+from langmemory.ledger.connection import Connection
+from langmemory.ledger.graph_view import GraphView
 from langmemory.links import (
     KEYS,
     MEMORY,

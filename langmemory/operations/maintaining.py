@@ -13,12 +13,11 @@ from typing import Any
 import numpy as np
 
 from langmemory.errors import MaintenanceBusyError
+from langmemory.ledger import items, namespaces, runs
+from langmemory.ledger.ageing import AgeingView
+from langmemory.ledger.connection import Connection
 from langmemory.ledger.engine import written
-from langmemory.ledger.reading.ageing import AgeingView
-from langmemory.ledger.records import items, progress, runs
-from langmemory.ledger.tables import namespaces
-from langmemory.ledger.tables.connection import Connection
-from langmemory.ledger.writing.naming import Names
+from langmemory.ledger.indexing import Names
 from langmemory.operations.archive import Archive
 from langmemory.operations.core import existing
 from langmemory.operations.gathering import OpenStore
@@ -58,7 +57,7 @@ class Maintaining:
         def advance(connection: Connection) -> None:
             found = namespaces.find(connection, namespace)
             if found is not None:
-                progress.advance(connection, task, found, seq)
+                runs.advance(connection, task, found, seq)
 
         written(self._core.engine, advance)
 
@@ -104,11 +103,11 @@ class Maintaining:
     def last_night(self) -> dict[str, Any] | None:
         """Return what `note_night` noted last."""
         with self._core.engine.read() as snapshot:
-            return progress.last_night(snapshot.connection)
+            return runs.last_night(snapshot.connection)
 
     def note_night(self, night: dict[str, Any]) -> None:
         """Note how far a night has come, so that it goes on if the process ends."""
-        written(self._core.engine, lambda connection: progress.note_night(connection, night))
+        written(self._core.engine, lambda connection: runs.note_night(connection, night))
 
     def undone_keys(self, namespace: Namespace, task: str) -> set[str]:
         """Return the keys of the memories that a task changed in runs that a person took back."""
@@ -125,14 +124,14 @@ class Maintaining:
         def take(connection: Connection) -> str | None:
             now = self._core.now_us()
             until = now + int(seconds * 1_000_000)
-            if progress.take_lease(connection, LEASE, holder, now, until):
+            if runs.take_lease(connection, LEASE, holder, now, until):
                 return None
-            other = progress.lease_holder(connection, LEASE, now)
+            other = runs.lease_holder(connection, LEASE, now)
             if other is not None and not _has_ended(other):
                 return other
             if other is not None:
-                progress.give_back_lease(connection, LEASE, other)
-            progress.take_lease(connection, LEASE, holder, now, until)
+                runs.give_back_lease(connection, LEASE, other)
+            runs.take_lease(connection, LEASE, holder, now, until)
             return None
 
         other = written(self._core.engine, take)
@@ -145,7 +144,7 @@ class Maintaining:
 
     def give_back_lease(self, holder: str) -> None:
         """Give the lease back."""
-        written(self._core.engine, lambda there: progress.give_back_lease(there, LEASE, holder))
+        written(self._core.engine, lambda there: runs.give_back_lease(there, LEASE, holder))
 
 
 def this_process() -> str:

@@ -14,12 +14,11 @@ from typing import Any, TypeVar
 from langmemory.arguments import check_time
 from langmemory.declaring import operation, room
 from langmemory.declaring.fields import Cursor, Id, Key, Limit
-from langmemory.ledger.background import jobs
-from langmemory.ledger.changes.reviews import unanswered
+from langmemory.ledger import history, jobs, reviews, runs, standing, usage
+from langmemory.ledger.applying import unanswered
 from langmemory.ledger.engine import Snapshot
-from langmemory.ledger.reading.listing import Place, newest
-from langmemory.ledger.records import history, reviews, runs, standing, usage
-from langmemory.ledger.tables.times import to_us
+from langmemory.ledger.listing import Place, newest
+from langmemory.ledger.values import to_us
 from langmemory.namespaces import check_namespace
 from langmemory.operations.conversing import shown
 from langmemory.operations.core import Core

@@ -17,9 +17,9 @@ from langmemory.declaring import LOCAL, operation, room
 from langmemory.declaring.fields import Key, Limit, Line, Reason, Text
 from langmemory.errors import ConfigError, OwnershipError, StalePlanError
 from langmemory.formation.procedures import planning
-from langmemory.ledger.records import history, items, removal
-from langmemory.ledger.tables.connection import Connection
-from langmemory.ledger.tables.times import from_us
+from langmemory.ledger import history, items, removal
+from langmemory.ledger.connection import Connection
+from langmemory.ledger.values import from_us
 from langmemory.namespaces import check_namespace
 from langmemory.operations import recalling
 from langmemory.operations.changes import Changes

@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING, Any, Self, Unpack
 
 from langmemory.context.tokens import count_text
 from langmemory.errors import DatabaseError
+from langmemory.ledger import standing
+from langmemory.ledger.ageing import ageing_of
 from langmemory.ledger.engine import Engine, Snapshot
-from langmemory.ledger.reading.ageing import ageing_of
-from langmemory.ledger.records import standing
-from langmemory.ledger.tables.namespaces import to_path
-from langmemory.ledger.tables.times import to_us
-from langmemory.ledger.writing.naming import Names, unnumbered
+from langmemory.ledger.indexing import Names, unnumbered
+from langmemory.ledger.namespaces import to_path
+from langmemory.ledger.values import to_us
 from langmemory.lifecycle.policies import PolicyOptions
 from langmemory.namespaces import check_namespace, check_namespaces
 from langmemory.operations.core import Core

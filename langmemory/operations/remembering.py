@@ -11,10 +11,9 @@ from typing import Any, get_args
 
 from langmemory import arguments
 from langmemory.errors import ConfigError
-from langmemory.ledger.changes.applying import Prepared
-from langmemory.ledger.records import items
-from langmemory.ledger.tables.connection import Connection
-from langmemory.ledger.writing import verbatim
+from langmemory.ledger import items, verbatim
+from langmemory.ledger.applying import Prepared
+from langmemory.ledger.connection import Connection
 from langmemory.messages import Message, Turn, as_list, turns_of
 from langmemory.namespaces import check_namespace
 from langmemory.operations.confiding import Heard, privately

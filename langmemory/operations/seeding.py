@@ -7,10 +7,10 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
+from langmemory.ledger import runs
+from langmemory.ledger.connection import Connection
 from langmemory.ledger.engine import written
-from langmemory.ledger.records import runs
-from langmemory.ledger.tables.connection import Connection
-from langmemory.ledger.tables.namespaces import intern
+from langmemory.ledger.namespaces import intern
 from langmemory.namespaces import check_namespace
 from langmemory.operations.gathering import OpenStore
 from langmemory.types import Namespace

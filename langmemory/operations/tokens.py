@@ -7,16 +7,64 @@ import hmac
 import json
 import re
 import secrets
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from datetime import UTC, datetime
-from typing import Final, get_args
+from typing import Any, Final, get_args
 
 from langmemory.arguments import check_agent
 from langmemory.errors import ConfigError
+from langmemory.ledger.connection import Connection
 from langmemory.ledger.engine import Engine, written
-from langmemory.ledger.records import tokens
+from langmemory.ledger.values import from_us, maybe_datetime, to_us
 from langmemory.namespaces import check_namespace
 from langmemory.types import AccessToken, Namespace, TokenScope
+from langmemory.values import from_json
+
+_COLUMNS = "id, viewer, namespaces, scope, created_at, expires_at, agent, unlocks"
+
+
+def insert(connection: Connection, token: AccessToken, namespaces: str, digest: bytes) -> None:
+    """Add a token; ``namespaces`` is those of it as JSON, ``digest`` the SHA-256 of its secret."""
+    expires = None if token.expires_at is None else to_us(token.expires_at)
+    connection.execute(
+        "INSERT INTO token (id, hash, viewer, namespaces, scope, created_at, expires_at, agent, unlocks) "
+        "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        (
+            token.id, digest, token.viewer, namespaces, token.scope, to_us(token.created_at),
+            expires, token.agent, int(token.unlocks),
+        ),
+    )  # fmt: skip
+
+
+FIND = f"SELECT {_COLUMNS}, hash FROM token WHERE id = ?"
+"""A single statement, so that no transaction is needed for it."""
+
+
+def token_of(row: Sequence[Any]) -> AccessToken:
+    """Return the token of a row of `FIND` or `listed`."""
+    return AccessToken(
+        id=row[0],
+        viewer=row[1],
+        namespaces=tuple(tuple(labels) for labels in from_json(row[2])),
+        scope=row[3],
+        created_at=from_us(row[4]),
+        expires_at=maybe_datetime(row[5]),
+        agent=row[6],
+        unlocks=bool(row[7]),
+    )
+
+
+def listed(connection: Connection) -> list[AccessToken]:
+    """Return every token, the oldest first."""
+    rows = connection.execute(f"SELECT {_COLUMNS} FROM token ORDER BY created_at, id")
+    return [token_of(row) for row in rows]
+
+
+def delete(connection: Connection, id: str) -> bool:
+    """Delete a token; return whether it was there."""
+    row = connection.execute("DELETE FROM token WHERE id = ? RETURNING id", (id,)).fetchone()
+    return row is not None
+
 
 PREFIX: Final = "lmt"
 """Begins every token, so that scanners for leaked credentials can know one."""
@@ -78,17 +126,17 @@ class Tokens:
         )
         secret = secrets.token_urlsafe(32)
         spaces, digest = json.dumps(token.namespaces), _digest(secret)
-        written(self._engine, lambda there: tokens.insert(there, token, spaces, digest))
+        written(self._engine, lambda there: insert(there, token, spaces, digest))
         return token, f"{PREFIX}_{token.id}_{secret}"
 
     def listed(self) -> list[AccessToken]:
         """Return every token, the oldest first, expired ones included."""
         with self._engine.glance() as snapshot:
-            return tokens.listed(snapshot.connection)
+            return listed(snapshot.connection)
 
     def revoke(self, id: str) -> bool:
         """Delete a token: it is refused from now on. Return whether it was there."""
-        return written(self._engine, lambda connection: tokens.delete(connection, id))
+        return written(self._engine, lambda connection: delete(connection, id))
 
     def verified(self, text: str) -> AccessToken | None:
         """Return the token that a text is; None for what is none, revoked, forged or expired.
@@ -98,11 +146,11 @@ class Tokens:
         found = _TOKEN.fullmatch(text)
         if found is None:
             return None
-        row = self._engine.first(tokens.FIND, (found[1],))
+        row = self._engine.first(FIND, (found[1],))
         digest = bytes(32) if row is None else row[8]
         if not hmac.compare_digest(digest, _digest(found[2])) or row is None:
             return None
-        token = tokens.token_of(row)
+        token = token_of(row)
         expired = token.expires_at is not None and token.expires_at <= self.clock()
         return None if expired else token
 

@@ -21,12 +21,12 @@ from langmemory.errors import (
     VaultError,
     VaultKeyError,
 )
+from langmemory.ledger.connection import Connection
 from langmemory.ledger.engine import written
 from langmemory.ledger.forgetting import erase
+from langmemory.ledger.namespaces import from_path, to_path
 from langmemory.ledger.records import secrets
 from langmemory.ledger.records.secrets import Key, Row
-from langmemory.ledger.tables.connection import Connection
-from langmemory.ledger.tables.namespaces import from_path, to_path
 from langmemory.namespaces import check_namespace
 from langmemory.operations.core import Core
 from langmemory.pluralize import counted

@@ -12,8 +12,8 @@ from functools import partial
 from typing import Any, Final, TypeVar
 
 from langmemory.errors import ClosedStoreError
+from langmemory.ledger.connection import Connection
 from langmemory.ledger.engine import Engine
-from langmemory.ledger.tables.connection import Connection
 
 T = TypeVar("T")
 

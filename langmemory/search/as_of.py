@@ -16,12 +16,12 @@ import numpy as np
 from langmemory.embeddings import StaticEmbedder
 from langmemory.errors import EmbeddingError
 from langmemory.languages import keyword_terms
+from langmemory.ledger import history
 from langmemory.ledger.engine import Engine, Snapshot, TextRanking
-from langmemory.ledger.records import history
-from langmemory.ledger.records.items import Write, without_heir
-from langmemory.ledger.records.versions import Version, as_then, versions
-from langmemory.ledger.scope.scopes import saying_the_same
-from langmemory.ledger.writing.indexing import Indexing
+from langmemory.ledger.indexing import Indexing
+from langmemory.ledger.items import Write, without_heir
+from langmemory.ledger.scopes import saying_the_same
+from langmemory.ledger.versions import Version, as_then, versions
 from langmemory.ports.candidates import Floats, Ids, KeywordQuery, Rows, ScoredIds, Uses
 from langmemory.recall.ranking import joined
 from langmemory.search.searching import now_us

@@ -26,13 +26,12 @@ from langgraph.store.base import (
 
 from langmemory.arguments import whole_number
 from langmemory.errors import ConfigError
+from langmemory.ledger.connection import Connection
 from langmemory.ledger.engine import Engine, Snapshot
-from langmemory.ledger.records.items import NAMED
-from langmemory.ledger.scope.ownership import visible_to
-from langmemory.ledger.scope.scopes import compile_scope
-from langmemory.ledger.tables.connection import Connection
-from langmemory.ledger.tables.namespaces import from_path, occupied, to_path
-from langmemory.ledger.tables.times import from_us
+from langmemory.ledger.items import NAMED
+from langmemory.ledger.namespaces import from_path, occupied, to_path
+from langmemory.ledger.scopes import compile_scope, visible_to
+from langmemory.ledger.values import from_us
 from langmemory.namespaces import check_labels
 from langmemory.ports.candidates import Floats, Ids
 from langmemory.search.searching import Searching

@@ -18,8 +18,8 @@ import numpy as np
 from langmemory.errors import EmbeddingError
 from langmemory.languages import detect_language, keyword_terms, word_forms
 from langmemory.ledger.engine import Snapshot
-from langmemory.ledger.scope.scopes import CompiledScope, compile_scope
-from langmemory.ledger.writing.indexing import Indexing
+from langmemory.ledger.indexing import Indexing
+from langmemory.ledger.scopes import CompiledScope, compile_scope
 from langmemory.ports.candidates import NOTHING, Floats, Ids, KeywordQuery, ScoredIds
 from langmemory.recall import pipeline
 from langmemory.recall.first_look import first_look

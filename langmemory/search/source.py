@@ -11,11 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from langmemory.arguments import NO_LIMIT
+from langmemory.ledger import graph_rows, items
+from langmemory.ledger.claims import claims_asked, rivals_among
 from langmemory.ledger.engine import Snapshot
-from langmemory.ledger.graph import fact_sources, graph
-from langmemory.ledger.reading.claims import claims_asked, rivals_among
-from langmemory.ledger.records import items
-from langmemory.ledger.scope.scopes import CompiledScope
+from langmemory.ledger.scopes import CompiledScope
 from langmemory.ports.candidates import (
     NOTHING,
     UNKNOWN_TIME,
@@ -28,7 +27,7 @@ from langmemory.ports.candidates import (
     Uses,
 )
 from langmemory.ports.sparse import Pairs
-from langmemory.search.scoped_snapshot import FACETS
+from langmemory.search.scope_plan import FACETS
 from langmemory.types import Memory
 
 RowTuples = list[tuple[Any, ...]]
@@ -139,22 +138,22 @@ class SnapshotSource:
 
     @cached_property
     def _nothing_derived(self) -> bool:
-        return fact_sources.is_empty(self._snapshot.connection)
+        return graph_rows.rests_on_nothing(self._snapshot.connection)
 
     def fact_sources(self, ids: Ids) -> tuple[Ids, Ids]:
         if self._nothing_derived:
             return NOTHING.ids, NOTHING.ids
-        return fact_sources.fact_sources(self._snapshot.connection, self._scope, ids)
+        return graph_rows.fact_sources(self._snapshot.connection, self._scope, ids)
 
     def successors(self, ids: Ids) -> tuple[Ids, Ids]:
         if self._nothing_derived or self._scope.scope.as_of is not None:
             return NOTHING.ids, NOTHING.ids
-        return fact_sources.successors(self._snapshot.connection, self._scope, ids)
+        return graph_rows.successors(self._snapshot.connection, self._scope, ids)
 
     def outdated(self, ids: Ids) -> list[tuple[int, bytes]]:
         if self._nothing_derived:
             return []
-        return fact_sources.outdated(self._snapshot.connection, self._scope, ids)
+        return graph_rows.outdated(self._snapshot.connection, self._scope, ids)
 
     def of_others(self, ids: Ids) -> Ids:
         viewer = self._scope.scope.viewer
@@ -178,7 +177,7 @@ class SnapshotSource:
 
     @cached_property
     def _nobody_known(self) -> bool:
-        return graph.is_empty(self._snapshot.connection)
+        return graph_rows.is_empty(self._snapshot.connection)
 
     def claims(self, query: ClaimQuery, limit: int) -> ScoredIds:
         if self._nobody_known:

@@ -1,4 +1,5 @@
-"""The nearest vectors, and the exact cosines of items."""
+"""The nearest vectors, the exact cosines of items, and the copies in memory of one database, which a
+process makes in the background once it searches again."""
 
 from __future__ import annotations
 
@@ -7,11 +8,11 @@ from typing import Any, Final
 import numpy as np
 
 from langmemory.ids import are_in
-from langmemory.ledger.scope.scopes import CompiledScope
-from langmemory.ledger.tables.connection import SLOT_BITS, Connection
+from langmemory.ledger.connection import SLOT_BITS, Connection
+from langmemory.ledger.scopes import CompiledScope
 from langmemory.ports.candidates import NOTHING, Floats, Ids
-from langmemory.search.copies.binary import BinaryQuantizedIndex
-from langmemory.search.copies.vectors import fetch
+from langmemory.search.binary import BinaryQuantizedIndex
+from langmemory.search.chunks import fetch
 from langmemory.search.scope_plan import ScopePlan
 
 EXACT_FLOOR: Final = (1_000, 320)

@@ -16,7 +16,7 @@ from typing import Final
 
 from langmemory.errors import InvalidFilterError
 from langmemory.languages.spelling import name_key
-from langmemory.ledger.reading.walking import Stretch
+from langmemory.ledger.graph_view import Stretch
 from langmemory.types import Edge, Entity
 
 LONGEST: Final = 4

@@ -20,7 +20,7 @@ from langmemory.arguments import check_time
 from langmemory.config import Config
 from langmemory.declaring import find_room
 from langmemory.errors import OwnershipError
-from langmemory.ledger.writing.indexing import IndexConfig
+from langmemory.ledger.indexing import IndexConfig
 from langmemory.messages import Message
 from langmemory.namespaces import check_namespace
 from langmemory.operations import batching, recalling, remembering

@@ -17,7 +17,7 @@ from langmemory.chat_models import named_chat_model
 from langmemory.config import Config, ModelsConfig, load_config
 from langmemory.engines.opening import open_engine
 from langmemory.errors import ClosedStoreError, ConfigError, DatabaseError
-from langmemory.ledger.writing.indexing import IndexConfig
+from langmemory.ledger.indexing import IndexConfig
 from langmemory.operations.admin import Admin
 from langmemory.operations.changes import Changes
 from langmemory.operations.copying import refuse_unfinished

@@ -11,10 +11,9 @@ from langmemory.addresses import shown
 from langmemory.config import Config, load_config
 from langmemory.engines import opening
 from langmemory.errors import ConfigError, DatabaseError
-from langmemory.ledger.tables.settings import ModelSetting
-from langmemory.ledger.writing.encoding import encode_items
-from langmemory.ledger.writing.indexing import IndexConfig, Indexing, resolve_indexing
-from langmemory.ledger.writing.reembedding import Progress, reembed_items
+from langmemory.ledger.indexing import IndexConfig, Indexing, resolve_indexing
+from langmemory.ledger.reembedding import Progress, encode_items, reembed_items
+from langmemory.ledger.settings import ModelSetting
 from langmemory.ports.sparse import SparseEncoder
 from langmemory.recall.sparse_encoders import checked_encoder
 

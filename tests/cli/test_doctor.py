@@ -11,7 +11,7 @@ import apsw
 import pytest
 
 from langmemory.engines.sqlite import Engine
-from langmemory.ledger.tables.settings import note_remaining
+from langmemory.ledger.settings import note_remaining
 from tests.cli.conftest import copied
 from tests.cli.place import SAMPLE, Configure, Run
 from tests.ollama_server import OllamaServer

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from langmemory.engines.postgres.search import vector_search as server_search
-from langmemory.search.copies import binary, words
+from langmemory.search import binary, word_search
 from langmemory.stores import MemoryStore
 from langmemory.types import Scope
 from tests import postgres_server
@@ -23,7 +23,7 @@ NS = ("notes",)
 def address(monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
     """A schema whose searches use the copies from the first on."""
     monkeypatch.setattr(server_search, "EXACT_UP_TO", 0)
-    monkeypatch.setattr(words, "WORTH_COPYING", 1)
+    monkeypatch.setattr(word_search, "WORTH_COPYING", 1)
     found = postgres_server.fresh()
     yield found
     postgres_server.drop(found)

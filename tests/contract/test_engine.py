@@ -12,17 +12,14 @@ import pytest
 
 from langmemory.changes import AddMemory, ChangeSet, RemoveMemory
 from langmemory.config import load_config
-from langmemory.ledger.background import jobs
-from langmemory.ledger.changes import applying
-from langmemory.ledger.changes.undoing import Undoing
+from langmemory.ledger import applying, history, items, jobs, namespaces, runs, settings
+from langmemory.ledger.connection import Connection
 from langmemory.ledger.engine import Engine
-from langmemory.ledger.records import history, items, runs
-from langmemory.ledger.records.items import Write
-from langmemory.ledger.scope.scopes import compile_scope
-from langmemory.ledger.tables import namespaces, settings
-from langmemory.ledger.tables.connection import Connection
-from langmemory.ledger.tables.settings import ModelSetting
-from langmemory.ledger.writing.indexing import resolve_indexing
+from langmemory.ledger.indexing import resolve_indexing
+from langmemory.ledger.items import Write
+from langmemory.ledger.scopes import compile_scope
+from langmemory.ledger.settings import ModelSetting
+from langmemory.ledger.undoing import Undoing
 from langmemory.ports.candidates import KeywordQuery
 from langmemory.ports.jobs import NewJob
 from langmemory.types import Namespace, Scope

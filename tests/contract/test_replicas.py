@@ -18,9 +18,9 @@ import psycopg
 from langmemory import MemoryStore
 from langmemory.addresses import Address
 from langmemory.errors import MaintenanceBusyError
+from langmemory.ledger import items
 from langmemory.ledger.forgetting import erase
-from langmemory.ledger.records import items
-from langmemory.ledger.records.items import Write
+from langmemory.ledger.items import Write
 from langmemory.operations.maintaining import Maintaining
 from langmemory.ports.jobs import NewJob
 from langmemory.reflection import Worker, WorkOptions

@@ -16,7 +16,7 @@ from langgraph.store.base import PutOp
 from langmemory import MemoryStore
 from langmemory.engines.sqlite.file import connection
 from langmemory.errors import DatabaseError
-from langmemory.search.copies.binary import SCANS_BEFORE_COPY
+from langmemory.search.binary import SCANS_BEFORE_COPY
 from tests.waiting import until_blocked
 
 NS = ("a",)

@@ -22,7 +22,7 @@ from langmemory.formation.judging import Judge, StructuralJudge, Verdicts, decid
 from langmemory.formation.rules import RuleExtractor
 from langmemory.formation.settling import settle
 from langmemory.languages.spelling import name_key
-from langmemory.ledger.tables.times import to_us
+from langmemory.ledger.values import to_us
 from langmemory.operations.gathering import Gathering
 from langmemory.ports.facts import Claim, Extraction, Fact, SessionSummary
 from langmemory.stores import MemoryStore

@@ -39,8 +39,8 @@ from langmemory.operations.gathering import Gathering
 from langmemory.ports.jobs import NewJob
 from langmemory.projections.journal import JournalFiles
 from langmemory.reflection import LocalReflectionExecutor
-from langmemory.search.copies import binary
-from langmemory.search.copies.vectors import sign_bits
+from langmemory.search import binary
+from langmemory.search.chunks import sign_bits
 from langmemory.stores import MemoryStore
 from tests.postgres_server import place
 from tests.privacy.household import START

@@ -12,7 +12,7 @@ import pytest
 
 from langmemory.changes import AddMemory, Facets, Supersede
 from langmemory.graphs import build_reflection_graph
-from langmemory.ledger.scope.scopes import compile_scope
+from langmemory.ledger.scopes import compile_scope
 from langmemory.recall.intent import read_intent
 from langmemory.recall.query import possible_names
 from langmemory.search.source import SnapshotSource

@@ -16,7 +16,7 @@ import pytest
 from langmemory import MemoryStore
 from langmemory.config import Config, load_config
 from langmemory.errors import ConfigError, ModelUnavailableError, StalePlanError
-from langmemory.ledger.background.jobs import claimable
+from langmemory.ledger.jobs import claimable
 from langmemory.operations.jobs import Jobs
 from langmemory.ports.jobs import NewJob
 from langmemory.reflection import Debounce, LocalReflectionExecutor, TurnQueue, Worker, WorkOptions

@@ -15,8 +15,8 @@ from langgraph.store.base import PutOp, SearchOp
 from langgraph.store.memory import InMemoryStore
 
 from langmemory.errors import InvalidFilterError
-from langmemory.ledger.scope.filters import matches
-from langmemory.ledger.tables.values import LONG_STRING
+from langmemory.ledger.filters import matches
+from langmemory.ledger.values import LONG_STRING
 from langmemory.stores import MemoryStore
 from langmemory.values import from_json, to_json
 from tests.seeds import examples

@@ -14,7 +14,7 @@ from langmemory import MemoryStore
 from langmemory.engines.sqlite.engine import Snapshot
 from langmemory.engines.sqlite.index import keywords
 from langmemory.engines.sqlite.search import keyword_search
-from langmemory.ledger.tables import namespaces
+from langmemory.ledger import namespaces
 from langmemory.search import scope_plan
 from langmemory.types import Namespace, Scope
 

@@ -17,14 +17,14 @@ from langmemory.config import EngineConfig
 from langmemory.engines.sqlite import Engine
 from langmemory.engines.sqlite.consistency import check
 from langmemory.engines.sqlite.index import vectors
-from langmemory.ledger.records import items, removal
-from langmemory.ledger.records.items import Write
-from langmemory.ledger.scope.scopes import compile_scope
-from langmemory.ledger.tables.settings import read_model, write_model
-from langmemory.ledger.tables.values import leaves
+from langmemory.ledger import items, removal
+from langmemory.ledger.items import Write
+from langmemory.ledger.scopes import compile_scope
+from langmemory.ledger.settings import read_model, write_model
+from langmemory.ledger.values import leaves
 from langmemory.ports.candidates import Floats
-from langmemory.search.copies import binary
-from langmemory.search.copies.binary import SCANS_BEFORE_COPY
+from langmemory.search import binary
+from langmemory.search.binary import SCANS_BEFORE_COPY
 from langmemory.types import Namespace, Scope
 from langmemory.values import to_json
 from tests.children import process_context

@@ -16,12 +16,11 @@ from hypothesis import strategies as st
 
 from langmemory.engines.sqlite import Engine
 from langmemory.engines.sqlite.consistency import check
-from langmemory.ledger.records import items
-from langmemory.ledger.records.items import Write
-from langmemory.ledger.scope.ownership import visible_to
-from langmemory.ledger.scope.scopes import CompiledScope, compile_scope
-from langmemory.ledger.tables.settings import read_model, write_model
-from langmemory.ledger.tables.values import leaves
+from langmemory.ledger import items
+from langmemory.ledger.items import Write
+from langmemory.ledger.scopes import CompiledScope, compile_scope, visible_to
+from langmemory.ledger.settings import read_model, write_model
+from langmemory.ledger.values import leaves
 from langmemory.ports.candidates import Floats, KeywordQuery
 from langmemory.search import scope_plan, vector_search
 from langmemory.search.scope_plan import CardinalityCache, ScopePlan

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from langmemory.ports.candidates import Floats
-from langmemory.search.copies import binary
-from langmemory.search.copies.vectors import fetch
+from langmemory.search import binary
+from langmemory.search.chunks import fetch
 from langmemory.types import Scope
 from tests.sqlite.test_nearest import File
 

@@ -26,9 +26,9 @@ from langmemory.engines.sqlite.index import keywords, word_reader
 from langmemory.engines.sqlite.schema import rebuild_keywords
 from langmemory.engines.sqlite.search import keyword_search
 from langmemory.errors import DatabaseError
-from langmemory.ledger.tables import namespaces
+from langmemory.ledger import namespaces
 from langmemory.ports.candidates import KeywordQuery
-from langmemory.search.copies import words
+from langmemory.search import word_search
 from langmemory.search.scope_plan import ScopePlan
 from langmemory.types import Namespace, Scope
 from tests.stores.embedders import WordEmbeddings
@@ -38,7 +38,7 @@ MATCHES = ('"apple"', '"red" OR "red" OR "tart"', '"pie" OR "cafe" OR "n1"', '"r
 EVERYTHING: tuple[Namespace, ...] = ((), ("mine",), ("mine", "deep"), ("other",))
 
 
-def load(store: MemoryStore) -> words.WordIndex:
+def load(store: MemoryStore) -> word_search.WordIndex:
     engine = store._core.engine
     with engine.database.scan() as connection:
         engine.copies.words.load(connection, 1 << 30)
@@ -130,7 +130,7 @@ def test_the_rarest_words_bring_rows_and_all_words_score_them(
 ) -> None:
     """In a large scope only rows with a rare word are scored, but for all words; where these are too
     few and all are wanted, the others bring rows too."""
-    monkeypatch.setattr(words, "SCORED_ROWS", 3)
+    monkeypatch.setattr(word_search, "SCORED_ROWS", 3)
     store.put(("other",), "x", {"text": "quince red apple"})
     store.put(("other",), "y", {"text": "medlar apple"})
     load(store)
@@ -224,9 +224,9 @@ def test_a_process_that_goes_on_searching_copies_the_words(
 ) -> None:
     """After some searches, in the background, when the items are many enough and the budget allows; and
     again when much has changed."""
-    monkeypatch.setattr(words, "WORTH_COPYING", 100)
-    monkeypatch.setattr(words, "CHANGED_FLOOR", 10)
-    monkeypatch.setattr(words, "SEARCHES_BETWEEN_COPIES", 3)
+    monkeypatch.setattr(word_search, "WORTH_COPYING", 100)
+    monkeypatch.setattr(word_search, "CHANGED_FLOOR", 10)
+    monkeypatch.setattr(word_search, "SEARCHES_BETWEEN_COPIES", 3)
     index = store._core.engine.copies.words
     index.next_copy = 3
 
@@ -298,7 +298,7 @@ def test_of_changed_rows_those_with_rare_words_are_scored(
 ) -> None:
     """As of the others: in a large scope a frequent word brings none, unless too few are found, and
     counts for those that others bring."""
-    monkeypatch.setattr(words, "SCORED_ROWS", 3)
+    monkeypatch.setattr(word_search, "SCORED_ROWS", 3)
     for n in range(3):
         store.put(("other",), f"x{n}", {"text": "quince red"})
     store.put(("other",), "y", {"text": "medlar apple"})
@@ -463,7 +463,7 @@ def test_rows_of_few_namespaces_are_kept(
     store: MemoryStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A file of a hundred thousand people has as many namespaces, and each is searched."""
-    monkeypatch.setattr(words, "KEPT_NAMESPACES", 2)
+    monkeypatch.setattr(word_search, "KEPT_NAMESPACES", 2)
     index = load(store)
     for _ in range(2):
         for namespace in EVERYTHING:

@@ -16,11 +16,10 @@ from langgraph.store.base import ListNamespacesOp, MatchCondition, PutOp, Search
 from langmemory.engines.sqlite.index import keywords
 from langmemory.engines.sqlite.search import keyword_search
 from langmemory.languages import keyword_terms
-from langmemory.ledger.scope.filters import matches
-from langmemory.ledger.tables.settings import read_model
-from langmemory.search import scope_plan
-from langmemory.search.copies import binary
-from langmemory.search.copies import words as word_index
+from langmemory.ledger.filters import matches
+from langmemory.ledger.settings import read_model
+from langmemory.search import binary, scope_plan
+from langmemory.search import word_search as word_index
 from langmemory.stores import MemoryStore
 from langmemory.types import Namespace, SearchMode
 from tests.places import POSTGRES

@@ -14,8 +14,8 @@ from langmemory.changes import Facets, SetStatus, Supersede, UpdateMemory
 from langmemory.context import Usage, note_id
 from langmemory.context.notes import digest
 from langmemory.engines.sqlite.file.connection import Connection
-from langmemory.ledger.records import short_ids
-from langmemory.ledger.records.usage import BATCH, EVERY_SECONDS, UsageCounts
+from langmemory.ledger import items
+from langmemory.ledger.usage import BATCH, EVERY_SECONDS, UsageCounts
 from langmemory.stores import MemoryStore
 from langmemory.types import Namespace
 from tests.citing import twins
@@ -98,13 +98,13 @@ def test_what_is_no_short_id_names_nothing(store: MemoryStore, id: str) -> None:
     assert store._conversing.labelled(NS, id) == []
 
 
-@pytest.mark.parametrize("few", [0, short_ids.FEW_ITEMS])
+@pytest.mark.parametrize("few", [0, items.FEW_ITEMS])
 def test_a_short_id_finds_what_was_stored_before_and_since(
     store: MemoryStore, monkeypatch: pytest.MonkeyPatch, few: int
 ) -> None:
     """Ids of items that were there, came later, lie deeper, or are gone: each names what it should,
     by the index and without it."""
-    monkeypatch.setattr(short_ids, "FEW_ITEMS", few)
+    monkeypatch.setattr(items, "FEW_ITEMS", few)
     deeper = (*NS, "notes")
     store.put(NS, "early", {"text": "x"})
     assert keys(store._conversing.labelled(NS, note_id(NS, "early"))) == ["early"]
@@ -146,7 +146,7 @@ def test_a_short_id_is_looked_up_in_an_index(
     store: MemoryStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """However many items there are, they are read once; after that SQLite uses the index."""
-    monkeypatch.setattr(short_ids, "BATCH", 7)  # several transactions
+    monkeypatch.setattr(items, "HASHES_AT_ONCE", 7)  # several transactions
     for number in range(20):
         store.put(NS, f"k{number}", {"text": "x"})
     assert keys(store._conversing.labelled(NS, note_id(NS, "k11"))) == ["k11"]

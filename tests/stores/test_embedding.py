@@ -18,7 +18,7 @@ from langmemory.errors import (
     EmbeddingError,
     EmbeddingModelMismatchError,
 )
-from langmemory.ledger.writing import reembedding
+from langmemory.ledger import reembedding
 from langmemory.stores import MemoryStore, reembed
 from tests.stores.embedders import WordEmbeddings
 

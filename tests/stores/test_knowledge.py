@@ -9,7 +9,7 @@ import pytest
 from langchain_core.embeddings import Embeddings
 
 from langmemory.changes import AddMemory, Facets, SetStatus, UpdateMemory
-from langmemory.ledger.reading.knowledge import StoreKnowledge
+from langmemory.ledger.knowledge import StoreKnowledge
 from langmemory.operations.gathering import Gathering
 from langmemory.ports.facts import Claim, Knowledge, KnownFact
 from langmemory.stores import MemoryStore

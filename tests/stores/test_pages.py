@@ -13,7 +13,7 @@ from langgraph.store.base import PutOp
 
 from langmemory.changes import AddEdge, AddEntity, AddMemory, ChangeSet
 from langmemory.errors import ConfigError
-from langmemory.ledger.reading.listing import FEW_NAMESPACES
+from langmemory.ledger.listing import FEW_NAMESPACES
 from langmemory.stores import MemoryStore
 from langmemory.types import Page
 

@@ -24,7 +24,7 @@ from langmemory.context import disclose, mark_injected
 from langmemory.engines.sqlite.schema import rebuild_keywords
 from langmemory.errors import ConfigError, InvalidValueError
 from langmemory.graphs import build_reflection_graph
-from langmemory.ledger.records import items
+from langmemory.ledger import items
 from langmemory.messages import turns_of
 from langmemory.stores import MemoryStore
 from tests.children import process_context

@@ -20,10 +20,10 @@ from langmemory.changes import MarkReflected, OpenReview
 from langmemory.config import load_config
 from langmemory.engines.sqlite.file.connection import Connection
 from langmemory.errors import DatabaseError
-from langmemory.ledger.tables.settings import ModelSetting
+from langmemory.ledger import reembedding
+from langmemory.ledger.indexing import resolve_indexing
+from langmemory.ledger.settings import ModelSetting
 from langmemory.ledger.transfer import transfer
-from langmemory.ledger.writing import reembedding
-from langmemory.ledger.writing.indexing import resolve_indexing
 from langmemory.operations import core
 from langmemory.operations.gathering import Gathering
 from langmemory.stores import MemoryStore, reembed

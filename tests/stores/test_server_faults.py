@@ -70,7 +70,7 @@ def test_a_write_that_loses_its_connection_is_written_once(
     store: MemoryStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A put whose connection breaks before its commit is tried again, and is there once."""
-    from langmemory.ledger.records import items
+    from langmemory.ledger import items
 
     put, broken = items.put, []
 
@@ -177,7 +177,7 @@ def test_a_commit_before_a_crash_is_not_taken_for_another(monkeypatch: pytest.Mo
 
 def test_a_deadlock_is_tried_again(store: MemoryStore, monkeypatch: pytest.MonkeyPatch) -> None:
     """A put that PostgreSQL gives up for another transaction is tried again."""
-    from langmemory.ledger.records import items
+    from langmemory.ledger import items
 
     put, tries = items.put, []
 

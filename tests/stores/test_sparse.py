@@ -18,11 +18,11 @@ from langmemory import MemoryStore
 from langmemory.cli.doctor import _file
 from langmemory.config import Config, DatabaseConfig
 from langmemory.errors import ConfigError, EmbeddingError, EmbeddingModelMismatchError
-from langmemory.ledger.writing import encoding
+from langmemory.ledger import reembedding
 from langmemory.ports.sparse import PAIR, SparseVector
 from langmemory.recall import sparse_encoders
 from langmemory.search import sparse_search
-from langmemory.search.copies import sparse as copies
+from langmemory.search import sparse_search as copies
 from langmemory.stores import copy, reencode
 from langmemory.stores.face import ViewerStore
 from langmemory.types import Scope
@@ -219,7 +219,7 @@ def test_memories_from_before_are_encoded_by_reencode(
 ) -> None:
     """Until all memories have a vector, recall leaves the channel out and says so; a run that broke off goes
     on, and another encoder's vectors never mix with these."""
-    monkeypatch.setattr(encoding, "BATCH", 50)
+    monkeypatch.setattr(reembedding, "ENCODED_AT_ONCE", 50)
     path = str(tmp_path / "memory.db")
     with MemoryStore(path) as store:
         for n in range(60):

@@ -28,7 +28,7 @@ from langmemory.changes import (
 from langmemory.config import load_config
 from langmemory.context.citations import Usage
 from langmemory.errors import ImportFormatError, UndoRefusedError
-from langmemory.ledger.records import items
+from langmemory.ledger import items
 from langmemory.ledger.transfer import transfer
 from langmemory.operations import core
 from langmemory.stores import MemoryStore

@@ -34,8 +34,7 @@ from langmemory.changes import (
 from langmemory.context.citations import Usage
 from langmemory.context.notes import digest
 from langmemory.errors import ChangeError, EmbeddingError, UndoRefusedError
-from langmemory.ledger.graph import graph_rows
-from langmemory.ledger.records import short_ids
+from langmemory.ledger import graph_writing, items
 from langmemory.stores import MemoryStore
 from tests.indexed import holding
 from tests.seeds import examples
@@ -237,7 +236,7 @@ def test_nothing_is_undone_by_halves(tmp_path: Path, monkeypatch: pytest.MonkeyP
             raise RuntimeError
 
         with monkeypatch.context() as patched:
-            patched.setattr(graph_rows, "delete_of_run", broken)
+            patched.setattr(graph_writing, "delete_of_run", broken)
             with pytest.raises(RuntimeError):
                 store.changes.undo("r2")
         assert list(store.admin.export())[1:] == before
@@ -252,7 +251,7 @@ def test_what_a_run_removed_comes_back_whole(
     """A removed memory is found by nothing, and is not added again; after the undo it is there under
     its id with its value, facets, times, TTL, place, evidence from and for it, edges, counts and
     short id, and is found by meaning and by words. The history tells of one life."""
-    monkeypatch.setattr(short_ids, "FEW_ITEMS", 0)  # else they are not looked up in their index
+    monkeypatch.setattr(items, "FEW_ITEMS", 0)  # else they are not looked up in their index
     with MemoryStore(tmp_path / "m.db", index={"embed": WordEmbeddings(), "dims": 16}) as store:
         turns = store.remember(NS, [("user", "bees"), ("user", "wasps")], thread_id="t")
         apply(

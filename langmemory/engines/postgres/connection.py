@@ -1,4 +1,4 @@
-"""A connection within a snapshot or a transaction, see `langmemory.ledger.tables.connection`."""
+"""A connection within a snapshot or a transaction, see `langmemory.ledger.connection`."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from langmemory.engines.postgres import keywords, vectors
 from langmemory.engines.postgres.leaves import decoded, encoded
 from langmemory.engines.postgres.translate import Translated, translated
 from langmemory.errors import DatabaseError
-from langmemory.ledger.tables.values import LeafValue
+from langmemory.ledger.values import LeafValue
 from langmemory.ports.candidates import Floats, Ids
 
 

@@ -6,10 +6,10 @@ from collections.abc import Iterator
 
 from langmemory.engines.postgres.connection import Connection
 from langmemory.engines.postgres.leaves import encoded
-from langmemory.ledger.reading import consistency
-from langmemory.ledger.reading.consistency import named
-from langmemory.ledger.tables.connection import SLOT_BITS
-from langmemory.ledger.tables.settings import read_model
+from langmemory.ledger import consistency
+from langmemory.ledger.connection import SLOT_BITS
+from langmemory.ledger.consistency import named
+from langmemory.ledger.settings import read_model
 
 _INDEXED = "SELECT id FROM item WHERE index_fields IS DISTINCT FROM 'false'"
 

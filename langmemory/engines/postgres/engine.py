@@ -31,31 +31,25 @@ from langmemory.engines.postgres.namespace_ids import NamespaceIds
 from langmemory.engines.postgres.search import keyword_search, known_words, word_reader
 from langmemory.engines.postgres.search import vector_search as server_search
 from langmemory.errors import ClosedStoreError, DatabaseError
-from langmemory.ledger.graph.fact_sources import NO_FACTS
-from langmemory.ledger.graph.graph import NOBODY
-from langmemory.ledger.scope.scopes import CompiledScope
+from langmemory.ledger.graph_rows import NO_FACTS, NOBODY
+from langmemory.ledger.scopes import CompiledScope
+from langmemory.ledger.settings import ModelSetting, read_model, remaining
 from langmemory.ledger.tables import migrations
 from langmemory.ledger.tables.ddl import create
-from langmemory.ledger.tables.settings import ModelSetting, read_model, remaining
 from langmemory.ports.candidates import NOTHING, Floats, Ids, KeywordQuery, ScoredIds
 from langmemory.ports.sparse import Pairs
 from langmemory.search import sparse_search, vector_search
-from langmemory.search.copies.binary import (
-    ENDS,
-    PACK_AFTER,
-    BinaryQuantizedIndex,
-    pack,
-    tail_length,
-)
-from langmemory.search.copies.copies import Copies
-from langmemory.search.copies.words import Current
+from langmemory.search.binary import ENDS, PACK_AFTER, BinaryQuantizedIndex, pack, tail_length
+from langmemory.search.copies import Copies
 from langmemory.search.scope_plan import (
     HIGHEST_ITEM,
     HIGHEST_NAMESPACE,
+    INACTIVE,
     CardinalityCache,
+    ScopedSnapshot,
     ScopePlan,
 )
-from langmemory.search.scoped_snapshot import INACTIVE, ScopedSnapshot
+from langmemory.search.word_search import Current
 from langmemory.types import Namespace, Stats
 
 logger = logging.getLogger("langmemory.engines.postgres")

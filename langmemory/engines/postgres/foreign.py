@@ -9,7 +9,7 @@ from psycopg import sql as quoting
 
 from langmemory.addresses import DEFAULT_SCHEMA, Address
 from langmemory.engines.postgres.database import clear_errors
-from langmemory.ledger.tables.foreign import TABLES, Contents, ForeignItem
+from langmemory.ledger.engine import TABLES, Contents, ForeignItem
 
 USUAL_SCHEMA = "public"
 """Where PostgresStore keeps its tables, unless the ``search_path`` of its connection says otherwise."""

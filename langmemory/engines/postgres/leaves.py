@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import struct
 
-from langmemory.ledger.tables.values import LeafValue
+from langmemory.ledger.values import LeafValue
 
 _SIGN = 1 << 63
 

@@ -6,7 +6,7 @@ import threading
 from typing import Final
 
 from langmemory.engines.postgres.connection import Connection
-from langmemory.ledger.tables.namespaces import find
+from langmemory.ledger.namespaces import find
 from langmemory.types import Namespace
 
 MOST: Final = 20_000

@@ -17,10 +17,10 @@ from psycopg import sql as quoting
 from langmemory.engines.postgres.schema import tables
 from langmemory.engines.postgres.translate import translated
 from langmemory.errors import ConfigError, DatabaseError
-from langmemory.ledger.graph.anchors import is_anchor, of_memory
-from langmemory.ledger.graph.graph import stands_in
-from langmemory.ledger.records.reviews import is_open as review_is_open
-from langmemory.ledger.scope.ownership import is_visible, past_is_open, run_is_open
+from langmemory.ledger.anchors import is_anchor, of_memory
+from langmemory.ledger.graph_rows import stands_in
+from langmemory.ledger.reviews import is_open as review_is_open
+from langmemory.ledger.scopes import is_visible, past_is_open, run_is_open
 from langmemory.ledger.tables.schema import table as declared_table
 from langmemory.ledger.tables.schema import tables as declared
 from langmemory.ledger.tables.table import Readers, nobody, through, where

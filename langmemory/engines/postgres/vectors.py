@@ -10,11 +10,11 @@ import numpy as np
 from psycopg.adapt import Dumper
 from psycopg.pq import Format
 
-from langmemory.ledger.tables.connection import SLOT_BITS, check_count
-from langmemory.ledger.tables.settings import read_model
+from langmemory.ledger.connection import SLOT_BITS, check_count
+from langmemory.ledger.settings import read_model
 from langmemory.ports.candidates import Floats, Ids
-from langmemory.search.copies import binary
-from langmemory.search.copies.vectors import sign_bits
+from langmemory.search import binary
+from langmemory.search.chunks import sign_bits
 
 if TYPE_CHECKING:
     from langmemory.engines.postgres.connection import Connection

@@ -12,12 +12,12 @@ import numpy as np
 from langmemory.engines.sqlite.file.connection import Connection
 from langmemory.engines.sqlite.file.rescue import damaged_rows
 from langmemory.engines.sqlite.index import keywords
-from langmemory.ledger.reading import consistency
-from langmemory.ledger.reading.consistency import named, problem
-from langmemory.ledger.tables.connection import SLOT_BITS
-from langmemory.ledger.tables.settings import read_model
-from langmemory.search.copies.binary import BinaryQuantizedIndex
-from langmemory.search.copies.vectors import sign_bits
+from langmemory.ledger import consistency
+from langmemory.ledger.connection import SLOT_BITS
+from langmemory.ledger.consistency import named, problem
+from langmemory.ledger.settings import read_model
+from langmemory.search.binary import BinaryQuantizedIndex
+from langmemory.search.chunks import sign_bits
 
 DAMAGED: Final = "damaged:"
 """Begins a problem with one row."""

@@ -27,17 +27,15 @@ from langmemory.engines.sqlite.index import keywords, vectors, word_reader
 from langmemory.engines.sqlite.index.indexed import IndexedConnection
 from langmemory.engines.sqlite.search import keyword_search, known_words
 from langmemory.errors import ConfigError, DatabaseError
-from langmemory.ledger.records.history import newest
-from langmemory.ledger.scope.scopes import CompiledScope
-from langmemory.ledger.tables.settings import ModelSetting, read_model, remaining
-from langmemory.ledger.writing.indexing import Indexing
+from langmemory.ledger.history import newest
+from langmemory.ledger.indexing import Indexing
+from langmemory.ledger.scopes import CompiledScope
+from langmemory.ledger.settings import ModelSetting, read_model, remaining
 from langmemory.ports.candidates import NOTHING, Floats, Ids, KeywordQuery, ScoredIds
 from langmemory.ports.sparse import Pairs
-from langmemory.search import sparse_search, vector_search
-from langmemory.search.copies import binary
-from langmemory.search.copies.copies import Copies
-from langmemory.search.scope_plan import CardinalityCache, ScopePlan
-from langmemory.search.scoped_snapshot import ScopedSnapshot
+from langmemory.search import binary, sparse_search, vector_search
+from langmemory.search.copies import Copies
+from langmemory.search.scope_plan import CardinalityCache, ScopedSnapshot, ScopePlan
 from langmemory.types import Namespace, Stats
 
 logger = logging.getLogger("langmemory.engines.sqlite")

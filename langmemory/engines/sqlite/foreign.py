@@ -11,7 +11,7 @@ import apsw
 
 from langmemory.engines.sqlite.file.connection import APPLICATION_ID, clear_errors
 from langmemory.errors import DatabaseError
-from langmemory.ledger.tables.foreign import TABLES, Contents, ForeignItem
+from langmemory.ledger.engine import TABLES, Contents, ForeignItem
 
 _ITEMS: Final = (  # its values are blobs of JSON
     "SELECT prefix, key, CAST(value AS TEXT), created_at, updated_at, expires_at, ttl_minutes "

@@ -13,14 +13,14 @@ from langmemory.engines.sqlite.file.connection import (
 )
 from langmemory.engines.sqlite.index import keywords
 from langmemory.errors import DatabaseError
-from langmemory.ledger.records.items import Write
+from langmemory.ledger import verbatim
+from langmemory.ledger.indexing import COLUMNS, TABLES, Indexing, reindexed, tokens_of
+from langmemory.ledger.items import Write
+from langmemory.ledger.namespaces import namespace_tokens
 from langmemory.ledger.tables import migrations
 from langmemory.ledger.tables import schema as declared
 from langmemory.ledger.tables.ddl import create
-from langmemory.ledger.tables.namespaces import namespace_tokens
 from langmemory.ledger.tables.table import Table
-from langmemory.ledger.writing import verbatim
-from langmemory.ledger.writing.indexing import COLUMNS, TABLES, Indexing, reindexed, tokens_of
 
 UNRELEASED: Final = 18
 """The last version of a file from before 0.1.0; see `migrations`."""

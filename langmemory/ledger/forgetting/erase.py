@@ -11,16 +11,16 @@ from collections.abc import Iterable, Sequence
 from collections.abc import Set as AbstractSet
 from typing import Any, NamedTuple
 
-from langmemory.ledger.background.jobs import READS_ONLY
+from langmemory.ledger import history, removal
+from langmemory.ledger.connection import Connection
 from langmemory.ledger.forgetting.erasure_scope import ErasureScope, id_set
-from langmemory.ledger.records import history, removal, secrets
-from langmemory.ledger.records.items import Batch
-from langmemory.ledger.records.runs import UNDO
+from langmemory.ledger.items import Batch
+from langmemory.ledger.jobs import READS_ONLY
+from langmemory.ledger.namespaces import below, find, intern, lineage, to_path
+from langmemory.ledger.records import secrets
+from langmemory.ledger.runs import UNDO
 from langmemory.ledger.tables import schema
-from langmemory.ledger.tables.connection import Connection
-from langmemory.ledger.tables.namespaces import below, find, intern, lineage, to_path
-from langmemory.ledger.tables.times import from_us
-from langmemory.ledger.tables.values import leaves
+from langmemory.ledger.values import from_us, leaves
 from langmemory.types import Forgotten, Namespace
 from langmemory.values import from_json, to_json
 

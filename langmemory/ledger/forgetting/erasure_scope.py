@@ -8,12 +8,12 @@ from dataclasses import dataclass, field
 from itertools import chain, takewhile
 from typing import Any, Final
 
-from langmemory.ledger.background.jobs import BROUGHT
-from langmemory.ledger.graph import anchors
+from langmemory.ledger import anchors
+from langmemory.ledger.connection import Connection
+from langmemory.ledger.jobs import BROUGHT
+from langmemory.ledger.namespaces import Bindings, below, from_path, ids_below
 from langmemory.ledger.records.secrets import Row, of_namespace
 from langmemory.ledger.tables import schema
-from langmemory.ledger.tables.connection import Connection
-from langmemory.ledger.tables.namespaces import Bindings, below, from_path, ids_below
 from langmemory.ledger.tables.table import PERSON
 from langmemory.types import Namespace
 

@@ -13,9 +13,9 @@ from itertools import chain, islice, zip_longest
 from typing import Final, NamedTuple
 
 from langmemory.languages import SIGNS
+from langmemory.ledger.connection import Connection
+from langmemory.ledger.namespaces import Bindings
 from langmemory.ledger.tables import schema
-from langmemory.ledger.tables.connection import Connection
-from langmemory.ledger.tables.namespaces import Bindings
 from langmemory.values import from_json, readable_text, to_json
 
 _WORD: Final = re.compile(rf"[\w{SIGNS}]+")

@@ -7,11 +7,11 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Any, Final
 
-from langmemory.ledger.scope.filters import Condition
-from langmemory.ledger.scope.ownership import visible_to
-from langmemory.ledger.tables.connection import Connection
-from langmemory.ledger.tables.namespaces import below, from_path, intern, to_path
-from langmemory.ledger.tables.times import from_us, maybe_datetime, to_us
+from langmemory.ledger.connection import Connection
+from langmemory.ledger.filters import Condition
+from langmemory.ledger.namespaces import below, from_path, intern, to_path
+from langmemory.ledger.scopes import visible_to
+from langmemory.ledger.values import from_us, maybe_datetime, to_us
 from langmemory.types import BusMessage, Namespace, Receipt, Subscription
 from langmemory.values import from_json
 

@@ -8,11 +8,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any, Final, NamedTuple
 
-from langmemory.ledger.records.history import SEAL
-from langmemory.ledger.records.history import sealed as sealed_name
-from langmemory.ledger.tables.connection import Connection
-from langmemory.ledger.tables.namespaces import below, find, from_path, intern
-from langmemory.ledger.tables.times import from_us, maybe_datetime
+from langmemory.ledger.connection import Connection
+from langmemory.ledger.history import SEAL
+from langmemory.ledger.history import sealed as sealed_name
+from langmemory.ledger.namespaces import below, find, from_path, intern
+from langmemory.ledger.values import from_us, maybe_datetime
 from langmemory.types import Namespace, SecretInfo, VaultEvent
 from langmemory.vault.sealing import Place, Sealed
 

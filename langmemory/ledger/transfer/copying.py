@@ -15,13 +15,12 @@ from dataclasses import dataclass, replace
 from typing import Any, Final, NamedTuple
 
 from langmemory.errors import ConfigError, DatabaseError, InvalidValueError
+from langmemory.ledger import settings, verbatim
+from langmemory.ledger.connection import Connection, insert
 from langmemory.ledger.engine import Engine, Snapshot
-from langmemory.ledger.tables import schema, settings
-from langmemory.ledger.tables.connection import Connection
-from langmemory.ledger.tables.namespaces import namespace_tokens
-from langmemory.ledger.tables.rows import insert
-from langmemory.ledger.writing import verbatim
-from langmemory.ledger.writing.indexing import COLUMNS, TABLES, Indexing, reindexed
+from langmemory.ledger.indexing import COLUMNS, TABLES, Indexing, reindexed
+from langmemory.ledger.namespaces import namespace_tokens
+from langmemory.ledger.tables import schema
 from langmemory.pluralize import counted
 
 

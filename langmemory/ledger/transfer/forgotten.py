@@ -6,11 +6,11 @@ import json
 from collections.abc import Collection
 from typing import Final
 
+from langmemory.ledger.connection import Connection
 from langmemory.ledger.forgetting.erase import Kept
 from langmemory.ledger.forgetting.erasure_scope import ErasureScope, id_set
 from langmemory.ledger.forgetting.residue import Archived, Residue
-from langmemory.ledger.tables.connection import Connection
-from langmemory.ledger.tables.namespaces import below, find
+from langmemory.ledger.namespaces import below, find
 from langmemory.types import Namespace
 
 _OWNED: Final = (

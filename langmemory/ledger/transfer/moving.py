@@ -14,15 +14,20 @@ from typing import Any, Final
 import numpy as np
 
 from langmemory.errors import DatabaseError
-from langmemory.ledger.records import removal
-from langmemory.ledger.records.items import Batch, Write
+from langmemory.ledger import removal
+from langmemory.ledger.connection import Connection, insert
+from langmemory.ledger.indexing import Indexing
+from langmemory.ledger.items import Batch, Write
+from langmemory.ledger.namespaces import below, from_path, to_path
+from langmemory.ledger.settings import (
+    note_missed,
+    of_items,
+    read_model,
+    read_sparse,
+    write_model,
+    write_sparse,
+)
 from langmemory.ledger.tables import schema
-from langmemory.ledger.tables.connection import Connection
-from langmemory.ledger.tables.namespaces import below, from_path, to_path
-from langmemory.ledger.tables.rows import insert
-from langmemory.ledger.tables.settings import read_model, write_model
-from langmemory.ledger.tables.sparse import note_missed, of_items, read_sparse, write_sparse
-from langmemory.ledger.writing.indexing import Indexing
 from langmemory.ports.sparse import PAIR
 from langmemory.types import Namespace
 from langmemory.values import from_json

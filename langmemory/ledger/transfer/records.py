@@ -14,15 +14,14 @@ from datetime import datetime
 from typing import Any, Final
 
 from langmemory.errors import ImportFormatError
-from langmemory.ledger.graph import graph_rows
-from langmemory.ledger.records import evidence, items, removal, runs, usage
-from langmemory.ledger.scope.ownership import visible_to
+from langmemory.ledger import graph_writing, items, removal, runs, usage
+from langmemory.ledger.connection import Connection
+from langmemory.ledger.namespaces import Bindings, below, find, from_path, intern, to_path
+from langmemory.ledger.scopes import visible_to
 from langmemory.ledger.tables import schema
-from langmemory.ledger.tables.connection import Connection
-from langmemory.ledger.tables.namespaces import Bindings, below, find, from_path, intern, to_path
 from langmemory.ledger.tables.table import Table
-from langmemory.ledger.tables.times import from_us, to_us
 from langmemory.ledger.transfer import secret_rows
+from langmemory.ledger.values import from_us, to_us
 from langmemory.types import Namespace
 
 Row = Mapping[str, Any]
@@ -267,7 +266,7 @@ class _Import:
             secret_rows.import_row(self.connection, self.namespace, row)
         elif kind == "entity":
             if self._entity(row["key"]) is None:
-                graph_rows.add_entity(
+                graph_writing.add_entity(
                     self.connection,
                     intern(self.connection, self.namespace),
                     row["key"],
@@ -281,7 +280,7 @@ class _Import:
             if (entity := self._entity(row["entity"])) is not None:
                 names = [(row["norm"], row["name"])]
                 namespace = intern(self.connection, self.namespace)
-                graph_rows.add_aliases(self.connection, namespace, entity, names, row["run"])
+                graph_writing.add_aliases(self.connection, namespace, entity, names, row["run"])
         elif kind == "removed":
             if (removed := self._removed(row["key"], row["at"])) is not None:
                 self._beside(removed, row)
@@ -307,11 +306,11 @@ class _Import:
 
     def _link(self, row: Row) -> None:
         entity = self._entity(row["key"])
-        if entity is None or graph_rows.link_of(self.connection, entity) != (None, None):
+        if entity is None or graph_writing.link_of(self.connection, entity) != (None, None):
             return
         target = None if row["same_as"] is None else self._entity(row["same_as"])
-        if target is None or not graph_rows.leads_to(self.connection, target, entity):
-            graph_rows.link(self.connection, entity, target, row["run"])
+        if target is None or not graph_writing.leads_to(self.connection, target, entity):
+            graph_writing.link(self.connection, entity, target, row["run"])
 
     def _of_item(self, beside: _Beside, item: int, row: Row) -> None:
         columns = {one.name: row[one.name] for one in beside.columns}
@@ -347,17 +346,17 @@ class _Import:
                 if removed_at is None
                 else self._removed(key, removed_at)
             )
-            evidence.add(self.connection, item, _some(source), run)
+            runs.add(self.connection, item, _some(source), run)
         for key, run in row["evidence_for"]:
             derived = items.find(self.connection, self.namespace, key)
             if derived is not None:
-                evidence.add(self.connection, derived, [item], run)
+                runs.add(self.connection, derived, [item], run)
         for key, run in row["mentions"]:
-            graph_rows.mention(self.connection, item, _some(self._entity(key)), run)
+            graph_writing.mention(self.connection, item, _some(self._entity(key)), run)
         for subject, relation, thing, literal, run in row["edges"]:
             self._edge(item, subject, relation, thing, literal, run)
         for (run,) in row["reflected"]:
-            evidence.mark_reflected(self.connection, [item], run)
+            runs.mark_reflected(self.connection, [item], run)
         for count in row["usage"]:
             usage.restore(self.connection, item, count)
 
@@ -372,13 +371,13 @@ class _Import:
     ) -> None:
         known, object = self._entity(subject), None if thing is None else self._entity(thing)
         if known is not None and (object is None) == (thing is None):
-            graph_rows.add_edge(self.connection, item, known, relation, object, literal, run)
+            graph_writing.add_edge(self.connection, item, known, relation, object, literal, run)
 
     def _entity(self, key: str) -> int | None:
         namespace = find(self.connection, self.namespace)
         if namespace is None:
             return None
-        return graph_rows.find_entity(self.connection, namespace, key)
+        return graph_writing.find_entity(self.connection, namespace, key)
 
 
 def _some(found: int | None) -> list[int]:

@@ -8,7 +8,7 @@ from typing import Final
 
 from langmemory.languages import split_words
 from langmemory.ledger.engine import Snapshot
-from langmemory.ledger.tables.namespaces import from_path
+from langmemory.ledger.namespaces import from_path
 from langmemory.ports.candidates import Floats, Ids, KeywordQuery
 from langmemory.types import Scope
 from langmemory.values import from_json, readable_text

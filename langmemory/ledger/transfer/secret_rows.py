@@ -7,10 +7,10 @@ from collections.abc import Iterator, Mapping
 from datetime import datetime
 from typing import Any
 
+from langmemory.ledger.connection import Connection
+from langmemory.ledger.namespaces import from_path, to_path
 from langmemory.ledger.records import secrets
-from langmemory.ledger.tables.connection import Connection
-from langmemory.ledger.tables.namespaces import from_path, to_path
-from langmemory.ledger.tables.times import from_us, to_us
+from langmemory.ledger.values import from_us, to_us
 from langmemory.types import Namespace
 from langmemory.vault.sealing import Place, Sealed
 

@@ -18,7 +18,9 @@ from typing import Any, Final, NamedTuple, get_args
 from langgraph.store.base import GetOp, validate_op_namespace
 
 from langmemory.errors import ImportFormatError, LangMemoryError
-from langmemory.ledger.records.history import (
+from langmemory.ledger import verbatim
+from langmemory.ledger.connection import Connection
+from langmemory.ledger.history import (
     GONE,
     WITHDRAWN,
     Recorded,
@@ -29,18 +31,16 @@ from langmemory.ledger.records.history import (
     record,
     recorded_lives,
 )
-from langmemory.ledger.records.items import NAMED, Write, find, put
-from langmemory.ledger.records.runs import forgettings, is_blank
-from langmemory.ledger.scope.ownership import open_past, visible_to
-from langmemory.ledger.tables.connection import Connection
+from langmemory.ledger.indexing import Indexing
+from langmemory.ledger.items import NAMED, Write, find, put
+from langmemory.ledger.namespaces import below, from_path, intern, intern_thread, to_path
+from langmemory.ledger.runs import forgettings, is_blank
+from langmemory.ledger.scopes import open_past, visible_to
+from langmemory.ledger.settings import read_model
 from langmemory.ledger.tables.facets import COUNTED, FACETS, TIMES
-from langmemory.ledger.tables.namespaces import below, from_path, intern, intern_thread, to_path
 from langmemory.ledger.tables.schema import ITEM
-from langmemory.ledger.tables.settings import read_model
-from langmemory.ledger.tables.times import from_us, to_us
 from langmemory.ledger.transfer import records
-from langmemory.ledger.writing import verbatim
-from langmemory.ledger.writing.indexing import Indexing
+from langmemory.ledger.values import from_us, to_us
 from langmemory.types import HistoryAction, Namespace
 from langmemory.values import from_json, to_json
 

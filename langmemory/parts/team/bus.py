@@ -24,12 +24,12 @@ from langmemory.declaring.fields import (
     Topic,
 )
 from langmemory.errors import ConfigError, InvalidValueError, MessageNotFoundError, OwnershipError
+from langmemory.ledger import items, namespaces
+from langmemory.ledger.connection import Connection
 from langmemory.ledger.engine import written
-from langmemory.ledger.records import items, messages
-from langmemory.ledger.scope.filters import Condition
-from langmemory.ledger.tables import namespaces
-from langmemory.ledger.tables.connection import Connection
-from langmemory.ledger.tables.times import from_us, to_us
+from langmemory.ledger.filters import Condition
+from langmemory.ledger.records import messages
+from langmemory.ledger.values import from_us, to_us
 from langmemory.namespaces import check_namespace
 from langmemory.operations.changes import Changes
 from langmemory.operations.core import Core

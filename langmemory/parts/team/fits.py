@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from langmemory.languages import detect_language, keyword_terms, split_words, word_forms
-from langmemory.ledger.writing.indexing import Indexing
+from langmemory.ledger.indexing import Indexing
 from langmemory.types import BusMessage
 
 

@@ -23,14 +23,13 @@ from langmemory.changes import (
 from langmemory.declaring import operation, room
 from langmemory.declaring.fields import Agent, Details, Most, Summaries, Summary, Title
 from langmemory.errors import EntityNameError, InvalidValueError, OwnershipError, StalePlanError
-from langmemory.ledger.graph import anchors
-from langmemory.ledger.reading.graph_view import GraphView
-from langmemory.ledger.records import history, items, messages
-from langmemory.ledger.scope.filters import Condition
-from langmemory.ledger.scope.ownership import visible_to
-from langmemory.ledger.tables import namespaces
-from langmemory.ledger.tables.connection import Connection
-from langmemory.ledger.tables.times import from_us
+from langmemory.ledger import anchors, history, items, namespaces
+from langmemory.ledger.connection import Connection
+from langmemory.ledger.filters import Condition
+from langmemory.ledger.graph_view import GraphView
+from langmemory.ledger.records import messages
+from langmemory.ledger.scopes import visible_to
+from langmemory.ledger.values import from_us
 from langmemory.links import NAME_CHARACTERS, anchor_of
 from langmemory.namespaces import check_namespace
 from langmemory.operations.changes import Changes

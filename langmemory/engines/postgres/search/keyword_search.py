@@ -15,17 +15,19 @@ from langmemory.engines.postgres.connection import Connection
 from langmemory.engines.postgres.keywords import hashed, of_namespace, tokenized
 from langmemory.ids import are_in
 from langmemory.languages.writing import as_indexed, is_single, split_words
-from langmemory.ledger.scope.scopes import CompiledScope
+from langmemory.ledger.scopes import CompiledScope
 from langmemory.ports.candidates import NOTHING, Floats, Ids, KeywordQuery
-from langmemory.search.copies.bm25 import K1, B, idf
-from langmemory.search.copies.words import Current
 from langmemory.search.scope_plan import CardinalityCache, ScopePlan
 from langmemory.search.word_search import (
     EVERY,
     HEADROOM,
+    K1,
+    B,
+    Current,
     Found,
     TokenizedTexts,
     best_copied,
+    idf,
     in_scope,
 )
 

@@ -10,10 +10,10 @@ import numpy as np
 from langmemory.engines.postgres.connection import Connection
 from langmemory.engines.postgres.keywords import of_namespace, tokenized
 from langmemory.engines.postgres.search.keyword_search import Part, quoted
-from langmemory.ledger.scope.filters import TRUE, Condition
-from langmemory.ledger.scope.ownership import visible_to
-from langmemory.ledger.tables.namespaces import find
-from langmemory.search.copies.words import Current
+from langmemory.ledger.filters import TRUE, Condition
+from langmemory.ledger.namespaces import find
+from langmemory.ledger.scopes import visible_to
+from langmemory.search.word_search import Current
 from langmemory.types import Namespace
 
 FIRST: Final = 256

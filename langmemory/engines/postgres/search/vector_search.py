@@ -10,9 +10,9 @@ import numpy as np
 
 from langmemory.engines.postgres.connection import Connection
 from langmemory.engines.postgres.vectors import sent
-from langmemory.ledger.scope.scopes import CompiledScope
+from langmemory.ledger.scopes import CompiledScope
 from langmemory.ports.candidates import NOTHING, Floats, Ids
-from langmemory.search.scoped_snapshot import FACETS, SHOWN
+from langmemory.search.scope_plan import FACETS, SHOWN
 from langmemory.types import Namespace
 
 EXACT_UP_TO: Final = 5_000

@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 
 from langmemory.engines.postgres.connection import Connection
 from langmemory.engines.postgres.keywords import hashed
-from langmemory.ledger.tables import connection as port
-from langmemory.search.copies.words import (
+from langmemory.ledger import connection as port
+from langmemory.search.word_search import (
     BYTES_A_ROW,
     BYTES_A_TOKEN,
     BYTES_A_WORD,

@@ -25,11 +25,11 @@ from langmemory.errors import (
     SchemaVersionError,
 )
 from langmemory.files import create_file
-from langmemory.ledger.tables.connection import SLOT_BITS
+from langmemory.ledger.connection import SLOT_BITS
 from langmemory.ports.candidates import Floats, Ids
 
 if TYPE_CHECKING:
-    from langmemory.ledger.tables.connection import Rescued
+    from langmemory.ledger.connection import Rescued
 
 logger = logging.getLogger("langmemory.engines.sqlite")
 

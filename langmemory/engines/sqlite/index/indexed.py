@@ -10,14 +10,14 @@ import numpy as np
 from langmemory.engines.sqlite.file import rescue
 from langmemory.engines.sqlite.file.connection import Connection
 from langmemory.engines.sqlite.index import keywords, vectors
-from langmemory.ledger.tables.connection import SLOT_BITS
-from langmemory.ledger.tables.settings import read_model
+from langmemory.ledger.connection import SLOT_BITS
+from langmemory.ledger.settings import read_model
 from langmemory.ports.candidates import Floats
-from langmemory.search.copies import binary
+from langmemory.search import binary
 
 
 class IndexedConnection(Connection):
-    """See `langmemory.ledger.tables.connection.Connection`."""
+    """See `langmemory.ledger.connection.Connection`."""
 
     def rescued(self) -> AbstractContextManager[rescue.Rescued]:
         return rescue.rescued(self.db_filename("main"))

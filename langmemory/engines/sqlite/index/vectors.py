@@ -11,10 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from langmemory.engines.sqlite.file.connection import Connection
-from langmemory.ledger.tables.connection import MAX_VECTORS, SLOT_BITS, check_count
-from langmemory.ledger.tables.rows import insert
+from langmemory.ledger.connection import MAX_VECTORS, SLOT_BITS, check_count, insert
 from langmemory.ports.candidates import Floats
-from langmemory.search.copies.vectors import sign_bits
+from langmemory.search.chunks import sign_bits
 
 
 def write(

@@ -9,8 +9,8 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from langmemory.ledger.tables.connection import Connection
-from langmemory.search.copies.words import (
+from langmemory.ledger.connection import Connection
+from langmemory.search.word_search import (
     BYTES_A_ROW,
     BYTES_A_TOKEN,
     BYTES_A_WORD,

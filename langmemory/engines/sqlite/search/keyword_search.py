@@ -15,19 +15,23 @@ from numpy.typing import NDArray
 from langmemory.engines.sqlite.file.connection import Connection
 from langmemory.ids import are_in
 from langmemory.languages.writing import as_indexed, is_single, split_words
-from langmemory.ledger.scope.scopes import CompiledScope
-from langmemory.ledger.tables.namespaces import Bindings, find, holds_everything, inside
+from langmemory.ledger.namespaces import Bindings, find, holds_everything, inside
+from langmemory.ledger.scopes import CompiledScope
 from langmemory.ports.candidates import NOTHING, Floats, Ids, KeywordQuery
-from langmemory.search.copies.bm25 import K1, B, idf
-from langmemory.search.copies.words import FEWEST_WORDS, Current, Rows
 from langmemory.search.scope_plan import CardinalityCache, ScopePlan
 from langmemory.search.word_search import (
     EVERY,
+    FEWEST_WORDS,
     HEADROOM,
+    K1,
+    B,
+    Current,
     Found,
+    Rows,
     TokenizedTexts,
     Weights,
     best_copied,
+    idf,
     in_scope,
 )
 

@@ -7,11 +7,11 @@ from typing import Final
 
 from langmemory.engines.sqlite.file.connection import Connection
 from langmemory.engines.sqlite.search.keyword_search import rows_with, tokenized
-from langmemory.ledger.scope.filters import TRUE, Condition
-from langmemory.ledger.scope.ownership import visible_to
-from langmemory.ledger.tables.namespaces import find
-from langmemory.search.copies.words import Current
+from langmemory.ledger.filters import TRUE, Condition
+from langmemory.ledger.namespaces import find
+from langmemory.ledger.scopes import visible_to
 from langmemory.search.scope_plan import CardinalityCache
+from langmemory.search.word_search import Current
 from langmemory.types import Namespace
 
 FEW: Final = 48

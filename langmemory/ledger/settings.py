@@ -1,0 +1,277 @@
+"""Settings in the file: embedding model, dimensions, generation of the vectors, sparse encoder, and the
+folders where its journal stands."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Final, Literal, get_args
+
+from langmemory.ledger.connection import Connection, insert
+from langmemory.ports.sparse import Pairs
+
+ARCHIVE_IDENTITY: Final = "archive identity"
+"""Setting of a memory file by which its archive file knows it; there since the first move."""
+ARCHIVE_OF: Final = "archive of"
+"""Setting of an archive file: the identity of its memory file."""
+
+_JOURNAL: Final = "journal "
+"""Begins the name of a setting whose value is a folder."""
+
+_DISTILLED: Final = "distilled "
+"""Begins the name of a setting whose value is a month, YYYY-MM: that of a namespace, by its id."""
+
+_CORE_FILE: Final = "core file "
+"""Begins the name of a setting whose value is a binding of a core block to a file: JSON, see
+`langmemory.core_files.Binding`. No client of the server reaches it: a path is the operator's to give."""
+
+_COPYING: Final = "copying"
+"""Setting of a database that another one is being copied into: JSON, see `Copying`."""
+OWN: Final = frozenset({"generation", "keywords", _COPYING, ARCHIVE_IDENTITY})
+"""Settings of one database alone: a copy of it has its own, or none."""
+
+_CURSORS: Final = "cursor secret"
+_FORGETTING: Final = "forgetting"
+_NEWEST: Final = "newest forgetting"
+Remaining = Literal["file", "copies"]
+"""The rest of a forgetting: clear the file of what was deleted, or only empty its WAL and let
+the journal follow."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ModelSetting:
+    """Which model the vectors of a file come from."""
+
+    model: str | None = None
+    """None: nothing was ever embedded here."""
+    dims: int | None = None
+    generation: int = 0
+    """Starts at random, so that no two files are taken for one another; grows when re-embedded."""
+
+    @property
+    def words(self) -> int:
+        """64-bit words of sign bits a vector."""
+        return -(-(self.dims or 0) // 64)
+
+
+MODEL: Final = "SELECT name, value FROM setting WHERE name IN ('model', 'dims', 'generation')"
+
+
+def read_model(connection: Connection) -> ModelSetting:
+    rows = connection.execute(MODEL)
+    found = {str(name): value for name, value in rows if value is not None}
+    return ModelSetting(
+        model=found.get("model"),
+        dims=int(found["dims"]) if "dims" in found else None,
+        generation=int(found.get("generation", 0)),
+    )
+
+
+def write_model(connection: Connection, setting: ModelSetting) -> None:
+    connection.executemany(
+        "INSERT OR REPLACE INTO setting (name, value) VALUES (?, ?)",
+        [(name, getattr(setting, name)) for name in ("model", "dims", "generation")],
+    )
+
+
+def journals(connection: Connection) -> list[str]:
+    """Return the folders that pages of the journal were written to."""
+    rows = connection.execute(
+        "SELECT value FROM setting WHERE substr(name, 1, ?) = ?", (len(_JOURNAL), _JOURNAL)
+    )
+    return [str(row[0]) for row in rows]
+
+
+def add_journal(connection: Connection, folder: str) -> None:
+    connection.execute(
+        "INSERT OR IGNORE INTO setting (name, value) VALUES (?, ?)", (_JOURNAL + folder, folder)
+    )
+
+
+def distilled(connection: Connection) -> dict[int, str]:
+    """Return the last month of the journal that is distilled, YYYY-MM, by the id of the namespace."""
+    rows = connection.execute(
+        "SELECT substr(name, ?1 + 1), value FROM setting WHERE substr(name, 1, ?1) = ?2",
+        (len(_DISTILLED), _DISTILLED),
+    )
+    return {int(namespace): str(month) for namespace, month in rows}
+
+
+def note_distilled(connection: Connection, namespace: int, month: str | None) -> None:
+    """Note up to which month the journal of a namespace is distilled; None: it is not."""
+    name = f"{_DISTILLED}{namespace}"
+    connection.execute("DELETE FROM setting WHERE name = ?", (name,))
+    if month is not None:
+        connection.execute("INSERT INTO setting (name, value) VALUES (?, ?)", (name, month))
+
+
+def core_files(connection: Connection) -> list[str]:
+    """Return the bindings of core blocks to files, as JSON."""
+    rows = connection.execute(
+        "SELECT value FROM setting WHERE substr(name, 1, ?) = ?", (len(_CORE_FILE), _CORE_FILE)
+    )
+    return [str(row[0]) for row in rows]
+
+
+def note_core_file(connection: Connection, block: Sequence[str], binding: str | None) -> None:
+    """Note to which file a core block, its labels, is bound; None: to none."""
+    name = _CORE_FILE + json.dumps(list(block), ensure_ascii=False)
+    connection.execute("DELETE FROM setting WHERE name = ?", (name,))
+    if binding is not None:
+        connection.execute("INSERT INTO setting (name, value) VALUES (?, ?)", (name, binding))
+
+
+def remaining(connection: Connection) -> Remaining | None:
+    """Return the rest of an earlier forgetting: it was interrupted, or something stood in its way."""
+    row = connection.execute("SELECT value FROM setting WHERE name = ?", (_FORGETTING,)).fetchone()
+    return next((one for one in get_args(Remaining) if row == (one,)), None)
+
+
+def note_remaining(connection: Connection, what: Remaining | None, run: str | None = None) -> None:
+    """Note what a forgetting has still to do; None: it is complete.
+
+    Args:
+        what: ``file`` once its memories are gone.
+        run: Which one; what it has done later counts only while none has come after it.
+    """
+    if what == "file":
+        connection.execute(
+            "INSERT OR REPLACE INTO setting (name, value) VALUES (?, ?)", (_NEWEST, run)
+        )
+    elif newest_forgetting(connection) != run:
+        return
+    connection.execute("DELETE FROM setting WHERE name = ?", (_FORGETTING,))
+    if what is not None:
+        connection.execute("INSERT INTO setting (name, value) VALUES (?, ?)", (_FORGETTING, what))
+
+
+def newest_forgetting(connection: Connection) -> str | None:
+    """Return the run that was the last to forget something."""
+    row = connection.execute("SELECT value FROM setting WHERE name = ?", (_NEWEST,)).fetchone()
+    return None if row is None else row[0]
+
+
+def cursor_secret(connection: Connection) -> str | None:
+    """Return what seals the cursors, in hexadecimal; None before the first of them."""
+    row = connection.execute("SELECT value FROM setting WHERE name = ?", (_CURSORS,)).fetchone()
+    return None if row is None else str(row[0])
+
+
+def note_cursor_secret(connection: Connection, secret: str) -> None:
+    """Keep what seals the cursors, unless there is one."""
+    connection.execute(
+        "INSERT OR IGNORE INTO setting (name, value) VALUES (?, ?)", (_CURSORS, secret)
+    )
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Copying:
+    """An unfinished copy."""
+
+    source: str
+    """What is copied, as a person names it."""
+    generation: int
+    """Of the vectors there, which tells it from every other database."""
+    fields: list[str] | None = None
+    """Fields whose words were indexed."""
+    replaced: bool = False
+    """Whether an earlier run copied something that changed afterwards, or indexed other fields."""
+
+
+def copying(connection: Connection) -> Copying | None:
+    """Return what is being copied into a database; None: it is whole."""
+    row = connection.execute("SELECT value FROM setting WHERE name = ?", (_COPYING,)).fetchone()
+    return None if row is None else Copying(**json.loads(row[0]))
+
+
+def note_copying(connection: Connection, state: Copying | None) -> None:
+    """Note what is being copied into a database; None: the copy is whole."""
+    connection.execute("DELETE FROM setting WHERE name = ?", (_COPYING,))
+    if state is not None:
+        connection.execute(
+            "INSERT INTO setting (name, value) VALUES (?, ?)", (_COPYING, json.dumps(asdict(state)))
+        )
+
+
+def is_archive(connection: Connection) -> bool:
+    """Return whether a database is the archive file of a memory file."""
+    row = connection.execute("SELECT 1 FROM setting WHERE name = ?", (ARCHIVE_OF,)).fetchone()
+    return row is not None
+
+
+_ENCODER: Final = "sparse"
+"""Setting: the name of the encoder."""
+_GAPS: Final = "sparse gaps"
+"""Setting that is there as long as memories from before the encoder have no vector."""
+_MISSED: Final = "sparse missed"
+"""Setting that is there since a store without the encoder wrote a memory, until the next `reencode`."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class SparseSetting:
+    """Which encoder the sparse vectors of a database come from."""
+
+    encoder: str | None = None
+    """None: there are none."""
+    gaps: bool = False
+    """Whether memories from before the encoder have none."""
+    missed: bool = False
+    """Whether some have none since a store without the encoder wrote them."""
+
+    @property
+    def lacks(self) -> str | None:
+        """Which memories have no vector, and what to do, as a recall and the doctor say it."""
+        if self.gaps:
+            return "memories from before the sparse encoder have no vector: not asked, run reencode"
+        if self.missed:
+            return (
+                "memories that were written without the sparse encoder have no vector: run reencode"
+            )
+        return None
+
+
+def read_sparse(connection: Connection) -> SparseSetting:
+    rows = connection.execute(
+        "SELECT name, value FROM setting WHERE name IN (?, ?, ?)", (_ENCODER, _GAPS, _MISSED)
+    )
+    found = dict(rows.fetchall())
+    return SparseSetting(encoder=found.get(_ENCODER), gaps=_GAPS in found, missed=_MISSED in found)
+
+
+def write_sparse(connection: Connection, setting: SparseSetting) -> None:
+    """Say which encoder the vectors come from. Vectors of another one go."""
+    if read_sparse(connection).encoder not in (None, setting.encoder):
+        connection.execute("DELETE FROM sparse")
+    connection.execute("DELETE FROM setting WHERE name IN (?, ?, ?)", (_ENCODER, _GAPS, _MISSED))
+    given = (setting.encoder, "1" if setting.gaps else None, "1" if setting.missed else None)
+    rows = zip((_ENCODER, _GAPS, _MISSED), given, strict=True)
+    insert(connection, "setting (name, value)", [row for row in rows if row[1] is not None])
+
+
+def note_missed(connection: Connection) -> None:
+    """Note that a memory is written without its vector, where others have one."""
+    connection.execute(
+        "INSERT OR IGNORE INTO setting (name, value) SELECT ?1, '1' "
+        "WHERE EXISTS (SELECT 1 FROM setting WHERE name = ?2) "
+        "AND NOT EXISTS (SELECT 1 FROM setting WHERE name = ?1)",
+        (_MISSED, _ENCODER),
+    )
+
+
+def write(connection: Connection, vectors: Sequence[tuple[int, Pairs]], *, fresh: bool) -> None:
+    """Replace the sparse vectors of items. ``fresh``: the items are new, so there is nothing to replace."""
+    if not fresh:
+        connection.executemany("DELETE FROM sparse WHERE item = ?", [(one,) for one, _ in vectors])
+    insert(
+        connection, "sparse (item, vector)", [(item, vector.tobytes()) for item, vector in vectors]
+    )
+
+
+def of_items(connection: Connection, items: Sequence[int]) -> Mapping[int, bytes]:
+    """Return the sparse vectors of those items that have one, as they are stored."""
+    rows = connection.execute(
+        "SELECT s.item, s.vector FROM carray(?) c CROSS JOIN sparse s ON s.item = c.value",
+        (connection.array(items),),
+    )
+    return dict(rows.fetchall())
