@@ -15,7 +15,7 @@ LAYERS: tuple[frozenset[str], ...] = (
     frozenset(
         {"docstrings", "errors", "events", "files", "git", "ids", "labels", "timestamps", "pacing"}
     )
-    | {"pluralize", "twins", "hooks"},
+    | {"pluralize", "steps", "hooks"},
     frozenset({"types", "languages", "redaction", "values", "arguments", "addresses", "resources"})
     | {"wire"},
     frozenset({"config", "changes", "namespaces", "links", "recall_options", "swarm", "declaring"}),

@@ -42,7 +42,7 @@ from pydantic import BaseModel, Field, create_model
 from langmemory.declaring.fields import Fields, Labels, QueryLabels
 from langmemory.docstrings import docstrings_of
 from langmemory.hooks import loaded, parts, room_place
-from langmemory.twins import twin
+from langmemory.steps import twin
 from langmemory.types import Namespace, Page, TokenScope
 
 Verb = Literal["GET", "POST", "PUT", "PATCH", "DELETE"]

@@ -36,7 +36,7 @@ from langmemory.documents.writing import Writer
 from langmemory.errors import ConfigError, with_extra
 from langmemory.namespaces import check_namespace
 from langmemory.resources import KEYS, MOST_BYTES, NAMESPACE
-from langmemory.twins import twin
+from langmemory.steps import twin
 from langmemory.types import Namespace
 
 if TYPE_CHECKING:

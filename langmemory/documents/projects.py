@@ -41,7 +41,7 @@ from langmemory.documents.storing import ConditionalStore
 from langmemory.errors import ChangedMeanwhileError, ConfigError
 from langmemory.ports.jobs import Enqueued, NewJob, lock_of
 from langmemory.resources import CLIENT
-from langmemory.twins import twin
+from langmemory.steps import twin
 from langmemory.types import Job
 
 if TYPE_CHECKING:

@@ -19,7 +19,7 @@ from langmemory.formation.contradiction.comparable import BEGINNING, END, Compar
 from langmemory.formation.contradiction.pairs import Group, Pair, Verdict
 from langmemory.formation.prompts import prompt
 from langmemory.formation.wording import wording
-from langmemory.twins import Steps, awaiting, blocking
+from langmemory.steps import Steps, awaiting, blocking
 
 MAX_CHARACTERS = 600
 """Of a statement, shown to a judge."""

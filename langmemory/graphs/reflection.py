@@ -27,7 +27,7 @@ from langmemory.reflection.events import CONTRADICT, EXTRACT, IDENTIFY
 from langmemory.reflection.queue import REFLECTION
 from langmemory.reflection.state import ReflectionInput, ReflectionOutput, ReflectionState
 from langmemory.reflection.steps import ReflectionSteps, is_stale, more_to_read
-from langmemory.twins import Steps, awaiting, blocking
+from langmemory.steps import Steps, awaiting, blocking
 from langmemory.types import Namespace, Privacy
 
 MOST_STEPS = 10_000_000

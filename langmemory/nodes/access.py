@@ -25,8 +25,8 @@ from langmemory.operations.conversing import conversing_of
 from langmemory.operations.core_files import CoreFiles
 from langmemory.recall_options import RecallOptions
 from langmemory.redaction import Redactor, redact_credentials
+from langmemory.steps import Steps, awaiting, blocking, call, threaded
 from langmemory.stores.face import AwareStore, bound
-from langmemory.twins import Steps, awaiting, blocking, call, threaded
 from langmemory.types import (
     Kind,
     Memory,

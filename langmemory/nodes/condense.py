@@ -17,7 +17,7 @@ from langmemory.nodes.core_memory import BLOCKS, CoreBlock, CoreMemory, CoreMemo
 from langmemory.nodes.namespaces import NamespaceTemplate, RunScope
 from langmemory.nodes.node import MemoryNode
 from langmemory.nodes.state import Condensing, internal_of, with_internal
-from langmemory.twins import Steps, call, threaded
+from langmemory.steps import Steps, call, threaded
 
 log = logging.getLogger(__name__)
 

@@ -1,6 +1,6 @@
 """The base of the memory nodes, which run in any LangGraph graph and know its run.
 
-A node is a `Runnable`; `invoke` and `ainvoke` do the same steps, see `langmemory.twins`.
+A node is a `Runnable`; `invoke` and `ainvoke` do the same steps, see `langmemory.steps`.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from langmemory.errors import ConfigError
 from langmemory.nodes.access import StoreAccess, answers_locally, seen_by
 from langmemory.nodes.namespaces import NamespaceTemplate, RunScope, viewer_of
 from langmemory.nodes.repeats import longest_said
-from langmemory.twins import Steps, aled, led
+from langmemory.steps import Steps, arun_steps, run_steps
 
 
 class MemoryNode(Runnable[Any, dict[str, Any]]):
@@ -50,7 +50,7 @@ class MemoryNode(Runnable[Any, dict[str, Any]]):
     def invoke(
         self, input: Any, config: RunnableConfig | None = None, **kwargs: Any
     ) -> dict[str, Any]:
-        return led(self._steps(input, *self._run(config)))
+        return run_steps(self._steps(input, *self._run(config)))
 
     async def ainvoke(
         self, input: Any, config: RunnableConfig | None = None, **kwargs: Any
@@ -58,8 +58,8 @@ class MemoryNode(Runnable[Any, dict[str, Any]]):
         store, scope = self._run(config)
         steps = self._steps(input, store, scope)
         if answers_locally(store) and not self.asks_model:
-            return await asyncio.to_thread(led, steps)
-        return await aled(steps)
+            return await asyncio.to_thread(run_steps, steps)
+        return await arun_steps(steps)
 
     def _steps(self, state: Any, store: BaseStore, scope: RunScope) -> Steps[dict[str, Any]]:
         """Return the update of the state."""

@@ -48,7 +48,7 @@ from langmemory.recall.contentless import ENDS_AS_QUESTION, goes_on, is_idle
 from langmemory.recall.question_extraction import extract_question
 from langmemory.recall_options import OF_A_BLOCK, BlockOptions, RecallOptions, checked
 from langmemory.resources import NAMESPACE
-from langmemory.twins import Steps, call, threaded, together
+from langmemory.steps import Steps, call, threaded, together
 from langmemory.types import Memory, Namespace, Recall, Trace
 
 log = logging.getLogger(__name__)

@@ -41,8 +41,8 @@ from langmemory.nodes.repeats import (
 from langmemory.nodes.speakers import Thread, speaker_of
 from langmemory.nodes.state import internal_of, value_of, with_internal
 from langmemory.redaction import Redactor, log_redacted, redacted, redactor_of
+from langmemory.steps import Steps, threaded
 from langmemory.stores.face import StoreFace
-from langmemory.twins import Steps, threaded
 from langmemory.types import Namespace, Privacy
 
 log = logging.getLogger(__name__)

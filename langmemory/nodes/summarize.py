@@ -42,7 +42,7 @@ from langmemory.context.summarization import (
 )
 from langmemory.context.tokens import TokenCounter
 from langmemory.nodes.state import value_of
-from langmemory.twins import Steps, aled, awaiting, blocking, call, led
+from langmemory.steps import Steps, arun_steps, awaiting, blocking, call, run_steps
 
 __all__ = [
     "RECALL_FINAL_SUMMARY_PROMPT",
@@ -196,13 +196,13 @@ class SummarizationNode(Runnable[Any, dict[str, Any]]):
         self, input: Any, config: RunnableConfig | None = None, **kwargs: Any
     ) -> dict[str, Any]:
         prepared, context = self._prepare(input)
-        return self._apply(context, led(_steps(prepared, self.model)))
+        return self._apply(context, run_steps(_steps(prepared, self.model)))
 
     async def ainvoke(
         self, input: Any, config: RunnableConfig | None = None, **kwargs: Any
     ) -> dict[str, Any]:
         prepared, context = self._prepare(input)
-        return self._apply(context, await aled(_steps(prepared, self.model)))
+        return self._apply(context, await arun_steps(_steps(prepared, self.model)))
 
     def _prepare(self, state: Any) -> tuple[Plan, dict[str, Any]]:
         messages = value_of(state, self.input_messages_key)

@@ -31,7 +31,7 @@ from langmemory.operations.paging import Listing
 from langmemory.pluralize import counted
 from langmemory.ports.journal import Pages
 from langmemory.search.searching import now_us
-from langmemory.twins import twin
+from langmemory.steps import twin
 from langmemory.types import Kind, Memory, MemoryUsage, Namespace, Status
 
 

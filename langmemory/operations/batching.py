@@ -26,7 +26,7 @@ from langmemory.operations.following import (
 from langmemory.ports.journal import Pages
 from langmemory.search import langgraph
 from langmemory.search.langgraph import Batch
-from langmemory.twins import Steps, Wait, call
+from langmemory.steps import Steps, Wait, call
 
 
 def steps(core: Core, batch: Batch) -> Steps[list[Result]]:

@@ -67,7 +67,7 @@ from langmemory.operations.following import (
 )
 from langmemory.ports.facts import EXTRACTION_FAILED, Knowledge
 from langmemory.ports.journal import Pages
-from langmemory.twins import twin
+from langmemory.steps import twin
 from langmemory.types import Applied, HistoryEntry, Memory, Namespace, Review, Run
 
 logger = logging.getLogger("langmemory.store")

@@ -23,7 +23,7 @@ from langmemory.ledger.indexing import Names, unnumbered
 from langmemory.namespaces import check_namespace
 from langmemory.operations.core import Core
 from langmemory.procedures import Named, Procedure, is_procedure
-from langmemory.twins import Steps, Wait, awaiting, blocking
+from langmemory.steps import Steps, Wait, awaiting, blocking
 from langmemory.types import Memory, MinScore, Namespace
 
 logger = logging.getLogger("langmemory.store")

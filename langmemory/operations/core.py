@@ -46,7 +46,7 @@ from langmemory.recall.presets import find_preset
 from langmemory.recall.sparse_encoders import CheckedEncoder
 from langmemory.redaction import Redactor
 from langmemory.search.searching import Searching, now_us
-from langmemory.twins import Steps, Wait, call
+from langmemory.steps import Steps, Wait, call
 from langmemory.types import Applied, Namespace
 from langmemory.vault.keys import GivenKey
 from langmemory.vault.sources import VaultKeys

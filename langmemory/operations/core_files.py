@@ -37,7 +37,7 @@ from langmemory.operations.file_questions import (
     rebased,
 )
 from langmemory.projections.journal.memory_page import is_memory_page
-from langmemory.twins import twin
+from langmemory.steps import twin
 from langmemory.types import Namespace
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from langmemory.ledger.engine import Engine
 from langmemory.ledger.feed import Place, Selection
 from langmemory.namespaces import check_namespace
 from langmemory.operations.cursors import Cursors, Sealer
-from langmemory.twins import twin
+from langmemory.steps import twin
 from langmemory.types import FeedPage, FeedType, Kind, Namespace
 
 TYPES: Final[tuple[FeedType, ...]] = get_args(FeedType)

@@ -46,8 +46,8 @@ from langmemory.operations.linking import (
     link_changes,
     whose,
 )
+from langmemory.steps import twin
 from langmemory.subgraph.subgraph import Path, Subgraph
-from langmemory.twins import twin
 from langmemory.types import Edge, Entity, Namespace, Page, Privacy, Scope, Status
 
 Depth = Annotated[int, Field(ge=0, le=4)]

@@ -23,7 +23,7 @@ from langmemory.operations.changes import Changes
 from langmemory.operations.core import Core
 from langmemory.operations.cursors import Cursors
 from langmemory.search.searching import now_us
-from langmemory.twins import twin
+from langmemory.steps import twin
 from langmemory.types import Ageing, Applied, Memory, Namespace, Page, Run
 from langmemory.values import without_archived_marks
 

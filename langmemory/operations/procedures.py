@@ -40,7 +40,7 @@ from langmemory.procedures import (
 )
 from langmemory.recall_options import RecallOptions
 from langmemory.redaction import redact_and_log
-from langmemory.twins import led, twin
+from langmemory.steps import run_steps, twin
 from langmemory.types import Memory, Namespace, Privacy, RunKind
 
 ATTEMPTS: Final = 50
@@ -242,7 +242,7 @@ class Procedures:
         limit = whole_number("limit", limit, least=1)
         options: RecallOptions = {"kinds": ("procedural",), "limit": SEARCHED * limit}
         where = check_namespace(namespace, may_be_empty=True)
-        found = led(recalling.steps(self._core, self._viewer, task, where, options))
+        found = run_steps(recalling.steps(self._core, self._viewer, task, where, options))
         named = Named(task)
         fitting = [
             FoundProcedure(procedure=one, score=result.score, why=one.standing[1])

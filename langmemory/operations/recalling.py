@@ -60,7 +60,7 @@ from langmemory.search import langgraph
 from langmemory.search.as_of import AsOfSource, EarlierTexts
 from langmemory.search.searching import now_us
 from langmemory.search.source import SnapshotSource
-from langmemory.twins import Steps, call
+from langmemory.steps import Steps, call
 from langmemory.types import (
     Kind,
     Memory,

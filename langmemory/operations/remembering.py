@@ -20,7 +20,7 @@ from langmemory.operations.confiding import Heard, privately
 from langmemory.operations.core import Core, apply_run
 from langmemory.ports.journal import Pages
 from langmemory.redaction import log_redacted
-from langmemory.twins import Steps
+from langmemory.steps import Steps
 from langmemory.types import Namespace, Privacy, Remembered
 
 logger = logging.getLogger("langmemory.store")

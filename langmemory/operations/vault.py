@@ -31,7 +31,7 @@ from langmemory.namespaces import check_namespace
 from langmemory.operations.core import Core
 from langmemory.pluralize import counted
 from langmemory.redaction import redact_and_log
-from langmemory.twins import twin
+from langmemory.steps import twin
 from langmemory.types import Namespace, SecretInfo, VaultEvent, VaultRotation, VaultStatus
 from langmemory.vault.keys import Passphrase, VaultKey, ids_of, new_kdf
 from langmemory.vault.sealing import Place, Sealed, seal, unseal

@@ -35,7 +35,7 @@ from langmemory.reflection.queue import (
 from langmemory.reflection.reflector import as_runnable, performer
 from langmemory.reflection.searching import SearchingExecutor
 from langmemory.reflection.worker import Worker
-from langmemory.twins import Steps, call
+from langmemory.steps import Steps, call
 from langmemory.types import Namespace
 
 logger = logging.getLogger("langmemory.reflection")

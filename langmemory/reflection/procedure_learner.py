@@ -21,8 +21,8 @@ from langmemory.nodes.namespaces import NamespaceTemplate, viewer_of
 from langmemory.nodes.node import run_of
 from langmemory.procedures import Draft, Procedure
 from langmemory.reflection.reflector import check_claim
+from langmemory.steps import Steps, arun_steps, call, run_steps
 from langmemory.stores.face import StoreFace
-from langmemory.twins import Steps, aled, call, led
 from langmemory.types import Namespace, Privacy
 
 KNOWN_SHOWN = 5
@@ -59,13 +59,13 @@ class ProcedureLearner(Runnable[Any, list[Procedure]]):
             ModelUnavailableError: The model could not be asked.
             ExtractionError: Its answers could not be used.
         """
-        return led(self._steps(input, ensure_config(config)))
+        return run_steps(self._steps(input, ensure_config(config)))
 
     async def ainvoke(
         self, input: Any, config: RunnableConfig | None = None, **kwargs: Any
     ) -> list[Procedure]:
         """`invoke` without blocking the loop."""
-        return await aled(self._steps(input, ensure_config(config)))
+        return await arun_steps(self._steps(input, ensure_config(config)))
 
     def _steps(self, input: Any, config: RunnableConfig) -> Steps[list[Procedure]]:
         if not isinstance(input, Mapping):

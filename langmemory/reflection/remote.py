@@ -16,7 +16,7 @@ from langmemory.reflection.options import FROM_CONFIG, Debounce
 from langmemory.reflection.payload import labels_of, packed_config
 from langmemory.reflection.queue import config_of_run
 from langmemory.reflection.searching import SearchingExecutor
-from langmemory.twins import Steps, Wait
+from langmemory.steps import Steps, Wait
 from langmemory.types import Namespace
 
 if TYPE_CHECKING:

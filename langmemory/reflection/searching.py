@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Self
 
-from langmemory.twins import Steps, awaiting, blocking
+from langmemory.steps import Steps, awaiting, blocking
 
 
 class SearchingExecutor:

@@ -1,6 +1,6 @@
 """The steps of a reflection: each takes the state, does one thing, and returns what it adds to it.
 
-What asks a model or writes is a generator, see `langmemory.twins`. The other steps read the file or
+What asks a model or writes is a generator, see `langmemory.steps`. The other steps read the file or
 calculate; LangGraph runs them in a thread where the graph is asynchronous.
 """
 
@@ -63,8 +63,8 @@ from langmemory.reflection.failures import reason
 from langmemory.reflection.payload import labels_of
 from langmemory.reflection.state import ReflectionState, packed, unpacked
 from langmemory.reflection.tokens import counting, noted
+from langmemory.steps import Steps, call, threaded
 from langmemory.stores import MemoryStore
-from langmemory.twins import Steps, call, threaded
 from langmemory.types import Applied, Entity, Namespace, Privacy
 
 logger = logging.getLogger("langmemory.reflection")

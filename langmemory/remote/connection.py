@@ -21,7 +21,7 @@ import httpx
 from langmemory.errors import ConfigError, InvalidValueError, ServerUnreachableError
 from langmemory.labels import joined
 from langmemory.remote.refusals import error_of, kind_of
-from langmemory.twins import Steps, Wait
+from langmemory.steps import Steps, Wait
 from langmemory.types import Namespace
 from langmemory.values import to_json
 from langmemory.wire import adapter

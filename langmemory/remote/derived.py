@@ -14,7 +14,7 @@ from langmemory.declaring.operations import VARIABLE
 from langmemory.errors import ConfigError, InvalidValueError, ServerError
 from langmemory.namespaces import check_namespace
 from langmemory.remote.connection import Connection, part, place
-from langmemory.twins import Steps, awaiting, blocking
+from langmemory.steps import Steps, awaiting, blocking
 from langmemory.types import Namespace, Page
 from langmemory.wire import plain
 

@@ -12,7 +12,7 @@ from langmemory.documents.files import Content
 from langmemory.documents.places import Roots
 from langmemory.documents.records import StoredDocument
 from langmemory.remote.connection import Connection, Request, place
-from langmemory.twins import led
+from langmemory.steps import run_steps
 from langmemory.types import Namespace
 from langmemory.wire import adapter
 
@@ -94,4 +94,4 @@ class Sender:
             writes=True,
             data=data,
         )
-        self.done += adapter(Synced).validate_json(led(self._connection.request(request)))
+        self.done += adapter(Synced).validate_json(run_steps(self._connection.request(request)))

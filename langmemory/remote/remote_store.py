@@ -32,7 +32,7 @@ from langmemory.remote.connection import Backoff, Connection, Request, sendable
 from langmemory.remote.derived import RemoteRoom, remote_room
 from langmemory.remote.rooms import BESIDE_OPERATIONS, RemoteChanges
 from langmemory.search.langgraph import take_apart
-from langmemory.twins import Steps, aled, awaiting, blocking, led
+from langmemory.steps import Steps, arun_steps, awaiting, blocking, run_steps
 from langmemory.types import Forgotten, Namespace, Privacy, Recall, Remembered, Stats
 from langmemory.values import check_keys, from_json
 from langmemory.wire import adapter
@@ -197,11 +197,11 @@ class RemoteMemoryStore(BaseStore):
 
     def batch(self, ops: Iterable[Op]) -> list[Result]:
         """Run operations in one request: reads first, then all writes in one transaction."""
-        return led(self._batch(list(ops)))
+        return run_steps(self._batch(list(ops)))
 
     async def abatch(self, ops: Iterable[Op]) -> list[Result]:
         """`batch` without blocking the event loop."""
-        return await aled(self._batch(list(ops)))
+        return await arun_steps(self._batch(list(ops)))
 
     def _batch(self, ops: list[Op]) -> Steps[list[Result]]:
         take_apart(ops)  # checks them as a store on this machine does

@@ -13,7 +13,7 @@ from langmemory.lifecycle.health import Health
 from langmemory.namespaces import check_namespace
 from langmemory.remote.connection import part, place
 from langmemory.remote.derived import RemoteRoom
-from langmemory.twins import Steps, awaiting, blocking
+from langmemory.steps import Steps, awaiting, blocking
 from langmemory.types import (
     Applied,
     Edge,

@@ -39,7 +39,7 @@ from langmemory.operations.vault import ViewerVault
 from langmemory.recall_options import RecallOptions
 from langmemory.redaction import Redactor
 from langmemory.search.langgraph import Batch, take_apart
-from langmemory.twins import aled, led, twin
+from langmemory.steps import arun_steps, run_steps, twin
 from langmemory.types import Forgotten, Namespace, Privacy, Recall, Remembered
 
 if TYPE_CHECKING:
@@ -167,11 +167,11 @@ class StoreFace(BaseStore):
 
     def batch(self, ops: Iterable[Op]) -> list[Result]:
         """Run operations: reads first, on one snapshot, then all writes in one transaction."""
-        return led(batching.steps(self._core, self._taken_apart(ops)))
+        return run_steps(batching.steps(self._core, self._taken_apart(ops)))
 
     async def abatch(self, ops: Iterable[Op]) -> list[Result]:
         """`batch` without blocking the event loop; concurrent writes share a commit."""
-        return await aled(batching.steps(self._core, self._taken_apart(ops)))
+        return await arun_steps(batching.steps(self._core, self._taken_apart(ops)))
 
     def _taken_apart(self, ops: Iterable[Op]) -> Batch:
         return take_apart(ops, self._viewer)
@@ -192,7 +192,7 @@ class StoreFace(BaseStore):
         """`put_if` without blocking the event loop."""
         batch = self._taken_apart([put])
         expected = {(tuple(put.namespace), put.key): updated_at}
-        await aled(batching.steps(self._core, replace(batch, expected=expected)))
+        await arun_steps(batching.steps(self._core, replace(batch, expected=expected)))
 
     def put_all_if(
         self, puts: Iterable[PutOp], *, expected: Mapping[tuple[Namespace, str], datetime | None]
@@ -206,7 +206,7 @@ class StoreFace(BaseStore):
         Raises:
             ChangedMeanwhileError: One of the expected was changed meanwhile; nothing was written.
         """
-        led(batching.steps(self._core, replace(self._taken_apart(puts), expected=expected)))
+        run_steps(batching.steps(self._core, replace(self._taken_apart(puts), expected=expected)))
 
     # Memory.
 
@@ -246,7 +246,7 @@ class StoreFace(BaseStore):
             EmbeddingError: The embedder failed; nothing was stored.
         """
         facets = {"owner": self._owner(owner, privacy), "privacy": privacy}
-        return led(remembering.steps(self._core, namespace, messages, thread_id, at, facets))
+        return run_steps(remembering.steps(self._core, namespace, messages, thread_id, at, facets))
 
     @REMEMBER
     async def aremember(
@@ -261,7 +261,9 @@ class StoreFace(BaseStore):
     ) -> Remembered:
         """`remember` without blocking the event loop."""
         facets = {"owner": self._owner(owner, privacy), "privacy": privacy}
-        return await aled(remembering.steps(self._core, namespace, messages, thread_id, at, facets))
+        return await arun_steps(
+            remembering.steps(self._core, namespace, messages, thread_id, at, facets)
+        )
 
     def _owner(self, owner: str | None, privacy: Privacy) -> str | None:
         """Return whose words they are."""
@@ -283,14 +285,16 @@ class StoreFace(BaseStore):
         Raises:
             ConfigError: No such preset, a bad option, or a query that is no text.
         """
-        return led(recalling.steps(self._core, self._viewer, query, namespace, options))
+        return run_steps(recalling.steps(self._core, self._viewer, query, namespace, options))
 
     @RECALL
     async def arecall(
         self, query: str, namespace: Namespace, **options: Unpack[RecallOptions]
     ) -> Recall:
         """`recall` without blocking the event loop."""
-        return await aled(recalling.steps(self._core, self._viewer, query, namespace, options))
+        return await arun_steps(
+            recalling.steps(self._core, self._viewer, query, namespace, options)
+        )
 
     def graph(
         self,

@@ -39,9 +39,9 @@ from langmemory.recall.models import Expander, Planner, Reranker
 from langmemory.recall.rerankers import is_reranker
 from langmemory.recall.sparse_encoders import checked_encoder
 from langmemory.redaction import Redactor, redactor_of
+from langmemory.steps import twin
 from langmemory.stores.face import StoreFace, ViewerStore
 from langmemory.stores.sweeping import Count, Done, Sweeper, SweeperHandle
-from langmemory.twins import twin
 from langmemory.types import Forgotten, Namespace, Stats
 from langmemory.vault import Passphrase, VaultKey
 

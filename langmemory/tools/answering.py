@@ -24,7 +24,7 @@ from langmemory.errors import (
     MessageNotFoundError,
     OwnershipError,
 )
-from langmemory.twins import Steps, awaiting, blocking, threaded
+from langmemory.steps import Steps, awaiting, blocking, threaded
 
 R = TypeVar("R")
 

@@ -16,8 +16,8 @@ from langmemory.nodes.access import RecallRequest, StoreAccess
 from langmemory.nodes.namespaces import NamespaceTemplate, viewer_of
 from langmemory.nodes.node import run_of
 from langmemory.recall.excerpt import Excerpts
+from langmemory.steps import Steps
 from langmemory.tools.answering import memory_tool, refuse
-from langmemory.twins import Steps
 from langmemory.types import Recall
 
 LINE_TOKENS = 200

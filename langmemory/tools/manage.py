@@ -15,8 +15,8 @@ from langmemory.nodes.access import delete_steps
 from langmemory.nodes.namespaces import NamespaceTemplate
 from langmemory.nodes.node import run_of
 from langmemory.schemas import as_pydantic
+from langmemory.steps import Steps, call
 from langmemory.tools.answering import memory_tool, refuse
-from langmemory.twins import Steps, call
 
 Action = Literal["create", "update", "delete"]
 

@@ -15,8 +15,8 @@ from pydantic import create_model
 from langmemory.nodes.access import GROWTH, StoreAccess
 from langmemory.nodes.namespaces import NamespaceTemplate, viewer_of
 from langmemory.nodes.node import run_of
+from langmemory.steps import Steps, call, threaded
 from langmemory.tools.answering import memory_tool, refuse
-from langmemory.twins import Steps, call, threaded
 
 
 def create_search_memory_tool(

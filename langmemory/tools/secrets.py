@@ -13,8 +13,8 @@ from langgraph.store.base import BaseStore
 from langmemory.errors import ConfigError, SecretNotFoundError
 from langmemory.nodes.namespaces import NamespaceTemplate
 from langmemory.nodes.node import run_of
+from langmemory.steps import Steps, Wait, awaiting, blocking, call, threaded
 from langmemory.tools.answering import refuse
-from langmemory.twins import Steps, Wait, awaiting, blocking, call, threaded
 from langmemory.vault import Secret
 from langmemory.vault.placeholders import (
     HiddenSecretError,

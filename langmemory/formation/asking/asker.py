@@ -20,7 +20,7 @@ from langmemory.chat_models import unheard
 from langmemory.errors import ExtractionError, LangMemoryError, ModelUnavailableError
 from langmemory.formation.asking.json_answers import BadAnswerError
 from langmemory.formation.prompts import prompt
-from langmemory.twins import Steps, awaiting, blocking, call
+from langmemory.steps import Steps, awaiting, blocking, call
 
 T = TypeVar("T")
 

@@ -25,7 +25,7 @@ from langmemory.formation.asking.verdicts import Given, verdicts_in
 from langmemory.formation.entities.resolution import AmbiguousName, Resolution
 from langmemory.formation.prompts import prompt
 from langmemory.ports.facts import Claim, Fact
-from langmemory.twins import Steps, awaiting, blocking
+from langmemory.steps import Steps, awaiting, blocking
 
 SameName = Literal["same", "different", "unsure"]
 """Whether two names mean one."""

@@ -47,7 +47,7 @@ from langmemory.ports.facts import (
     Fact,
     SessionSummary,
 )
-from langmemory.twins import Steps, awaiting, blocking
+from langmemory.steps import Steps, awaiting, blocking
 
 logger = logging.getLogger("langmemory.formation")
 

@@ -26,7 +26,7 @@ from langmemory.formation.procedures.runs import Call, ToolRun, runs_of
 from langmemory.formation.prompts import prompt
 from langmemory.languages import keyword_terms, split_words
 from langmemory.procedures import MOST_CHARACTERS, MOST_STEPS, Draft, Procedure, Step, same_word
-from langmemory.twins import Steps
+from langmemory.steps import Steps
 
 MOST_ARGUMENTS: Final = 300
 """Characters of the arguments of a call that are shown."""

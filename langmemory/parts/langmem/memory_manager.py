@@ -31,7 +31,7 @@ from langmemory.parts.langmem.schemas import (
     RemoveDoc,
     checked_schemas,
 )
-from langmemory.twins import Steps, aled, led
+from langmemory.steps import Steps, arun_steps, run_steps
 
 INSTRUCTIONS = prompt("memories")
 """The default instructions: which things are worth a memory."""
@@ -75,13 +75,13 @@ class MemoryManager(Runnable[Any, list[ExtractedMemory]]):
             ModelUnavailableError: The model could not be asked.
             ExtractionError: Its answers could not be used.
         """
-        return led(self._steps(input, config))
+        return run_steps(self._steps(input, config))
 
     async def ainvoke(
         self, input: Any, config: RunnableConfig | None = None, **kwargs: Any
     ) -> list[ExtractedMemory]:
         """`invoke` without blocking the loop."""
-        return await aled(self._steps(input, config))
+        return await arun_steps(self._steps(input, config))
 
     async def __call__(
         self, messages: Sequence[Message], existing: Sequence[Any] | None = None

@@ -17,7 +17,7 @@ from langmemory.nodes.namespaces import NamespaceTemplate, viewer_of
 from langmemory.nodes.node import run_of
 from langmemory.parts.langmem import queries
 from langmemory.parts.langmem.memory_manager import check_input
-from langmemory.twins import Steps, aled, call, led, threaded
+from langmemory.steps import Steps, arun_steps, call, run_steps, threaded
 from langmemory.types import Namespace
 
 SEARCH = "Search for distinct memories relevant to different aspects of the provided context."
@@ -51,13 +51,13 @@ class MemorySearcher(Runnable[Any, list[SearchItem]]):
             ModelUnavailableError: The model could not be asked. Where its answers cannot be used, or it
                 asks for nothing, the conversation's last words are the query.
         """
-        return led(self._steps(input, ensure_config(config)))
+        return run_steps(self._steps(input, ensure_config(config)))
 
     async def ainvoke(
         self, input: Any, config: RunnableConfig | None = None, **kwargs: Any
     ) -> list[SearchItem]:
         """`invoke` without blocking the loop."""
-        return await aled(self._steps(input, ensure_config(config)))
+        return await arun_steps(self._steps(input, ensure_config(config)))
 
     def _steps(self, input: Any, config: RunnableConfig) -> Steps[list[SearchItem]]:
         check_input(input)

@@ -34,8 +34,8 @@ from langmemory.parts.langmem.schemas import (
 from langmemory.parts.langmem.stored_memories import StoredMemories
 from langmemory.reflection.reflector import check_claim
 from langmemory.reflection.tokens import counting
+from langmemory.steps import Steps, arun_steps, call, run_steps, threaded
 from langmemory.stores import MemoryStore
-from langmemory.twins import Steps, aled, call, led, threaded
 
 MAX_PASSES = 3
 """So often a conversation is read when the memories it changes are changed meanwhile."""
@@ -127,13 +127,13 @@ class MemoryStoreManager(StoredMemories, Runnable[Any, list[dict[str, Any]]]):
             StalePlanError: In a `MemoryStore`, others changed the same memories while the model was
                 asked, `MAX_PASSES` times; what they wrote stands.
         """
-        return led(self._steps(input, ensure_config(config)))
+        return run_steps(self._steps(input, ensure_config(config)))
 
     async def ainvoke(
         self, input: Any, config: RunnableConfig | None = None, **kwargs: Any
     ) -> list[dict[str, Any]]:
         """`invoke` without blocking the loop."""
-        return await aled(self._steps(input, ensure_config(config)))
+        return await arun_steps(self._steps(input, ensure_config(config)))
 
     async def __call__(self, messages: Sequence[Any]) -> list[dict[str, Any]]:
         """LangMem's short form."""

@@ -13,7 +13,7 @@ from pydantic import BaseModel
 from langmemory.nodes.namespaces import NamespaceTemplate
 from langmemory.nodes.node import current_runtime, run_of
 from langmemory.parts.langmem.schemas import Default, Schema, as_memory, typed
-from langmemory.twins import Steps, awaiting, blocking, call
+from langmemory.steps import Steps, awaiting, blocking, call
 from langmemory.types import Namespace
 
 Fields: TypeAlias = dict[str, Any]

@@ -45,7 +45,7 @@ from langmemory.parts.team.drafts import (
     texts,
 )
 from langmemory.parts.team.fits import fitting
-from langmemory.twins import twin
+from langmemory.steps import twin
 from langmemory.types import (
     BusMessage,
     MessagePriority,

@@ -15,7 +15,7 @@ from langmemory.nodes.namespaces import NamespaceTemplate, RunScope, fill
 from langmemory.nodes.node import MemoryNode
 from langmemory.nodes.state import value_of
 from langmemory.parts.team.mail import mail
-from langmemory.twins import Steps, call
+from langmemory.steps import Steps, call
 from langmemory.types import BusMessage, MessageType, Namespace, Page
 
 INBOX: Final = "inbox"

@@ -15,8 +15,8 @@ from langmemory.parts.team.tools import TEAM_TOOLS, Desk, TeamTool
 from langmemory.server.access import Access
 from langmemory.server.mcp.answers import Answer
 from langmemory.server.mcp.tools import TOOLS, Arguments, Reply, Tool, Turn, found
+from langmemory.steps import Steps, arun_steps, threaded
 from langmemory.swarm import Task, TaskStatus
-from langmemory.twins import Steps, aled, threaded
 from langmemory.types import BusMessage, MessagePriority, MessageType, Page
 
 
@@ -175,7 +175,7 @@ def _declare(name: str, tool: type[TeamTool]) -> None:
     kind, answer_of, idempotent = ANSWERS[name]
 
     async def work(turn: Turn, given: TeamTool) -> Reply:
-        text, came = await aled(given.steps(_desk(turn.access)))
+        text, came = await arun_steps(given.steps(_desk(turn.access)))
         return text, answer_of(came)
 
     work.__name__, work.__doc__ = name, tool.__doc__

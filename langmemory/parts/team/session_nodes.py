@@ -36,8 +36,8 @@ from langmemory.parts.team.inbox_nodes import (
     taken_up,
 )
 from langmemory.parts.team.mail import mail
+from langmemory.steps import Steps, call
 from langmemory.swarm import CLOSED, SESSION_PARTS, RecordedDecision, Session, Task
-from langmemory.twins import Steps, call
 from langmemory.types import Privacy
 
 TOLD_DECISIONS: Final = 10

@@ -38,6 +38,7 @@ from langmemory.operations.graph import Graph
 from langmemory.operations.linking import End, Ends, link_changes, new_memory, whose
 from langmemory.parts.team.drafts import DETAILS_CHARACTERS, text, texts
 from langmemory.redaction import redact_and_log
+from langmemory.steps import twin
 from langmemory.swarm import (
     CLOSED,
     DECISION,
@@ -58,7 +59,6 @@ from langmemory.swarm import (
     task_of,
     task_value,
 )
-from langmemory.twins import twin
 from langmemory.types import Memory, Namespace, Privacy
 
 ATTEMPTS: Final = 20

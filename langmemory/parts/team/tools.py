@@ -23,10 +23,10 @@ from langmemory.nodes.node import run_of
 from langmemory.parts.team.inbox_nodes import room_of
 from langmemory.parts.team.mail import mail
 from langmemory.pluralize import counted
+from langmemory.steps import Steps, call, threaded
 from langmemory.swarm import CLOSED, RecordedDecision, Task, TaskStatus
 from langmemory.tools.answering import memory_tool, refuse
 from langmemory.tools.memories import find
-from langmemory.twins import Steps, call, threaded
 from langmemory.types import BusMessage, MessagePriority, Page, Privacy, SharedType
 
 SHOWN: Final = 20

@@ -1,7 +1,7 @@
 """Async twins: the same work without blocking the event loop, written once.
 
 Work that waits for one thing is a method, and `twin` makes its async twin. Work of several steps is a
-generator that yields what it waits for; `led` waits in this thread, `aled` on the event loop.
+generator that yields what it waits for; `run_steps` waits in this thread, `arun_steps` on the event loop.
 """
 
 from __future__ import annotations
@@ -58,12 +58,12 @@ def threaded(function: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Wait
 def together(*several: Steps[Any]) -> Wait:
     """Return several works; their results are a list. On an event loop they run at the same time."""
     return Wait(
-        lambda: [led(steps) for steps in several],
-        lambda: asyncio.gather(*(aled(steps) for steps in several)),
+        lambda: [run_steps(steps) for steps in several],
+        lambda: asyncio.gather(*(arun_steps(steps) for steps in several)),
     )
 
 
-def led(steps: Steps[T]) -> T:
+def run_steps(steps: Steps[T]) -> T:
     """Do the work in this thread."""
     try:
         wait = next(steps)
@@ -79,7 +79,7 @@ def led(steps: Steps[T]) -> T:
         return value
 
 
-async def aled(steps: Steps[T]) -> T:
+async def arun_steps(steps: Steps[T]) -> T:
     """Do the work without blocking the event loop."""
     try:
         wait = next(steps)
@@ -100,7 +100,7 @@ def blocking(work: Callable[P, Steps[T]]) -> Callable[P, T]:
 
     @wraps(work)
     def run(*args: P.args, **kwargs: P.kwargs) -> T:
-        return led(work(*args, **kwargs))
+        return run_steps(work(*args, **kwargs))
 
     run.__name__ = work.__name__.removeprefix("_").removesuffix("_steps")
     return run
@@ -111,7 +111,7 @@ def awaiting(work: Callable[P, Steps[T]]) -> Callable[P, Coroutine[Any, Any, T]]
 
     @wraps(work)
     async def run(*args: P.args, **kwargs: P.kwargs) -> T:
-        return await aled(work(*args, **kwargs))
+        return await arun_steps(work(*args, **kwargs))
 
     run.__name__ = f"a{work.__name__.removeprefix('_').removesuffix('_steps')}"
     run.__doc__ = f"`{run.__name__[1:]}` without blocking the event loop."
