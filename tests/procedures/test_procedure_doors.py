@@ -88,34 +88,6 @@ def remote(store: MemoryStore) -> Iterator[RemoteMemoryStore]:
         yield found
 
 
-def test_a_remote_store_answers_as_the_local_one(
-    store: MemoryStore, remote: RemoteMemoryStore
-) -> None:
-    """Everything that a remote store says of procedures is what the store itself says, sync and async."""
-    ours, theirs = store.procedures, remote.procedures
-    first = theirs.add(
-        HOME, "deploy the site", ["run the tests", "push"], preconditions=["green CI"]
-    )
-    assert first == ours.get(HOME, first.key)
-    second = asyncio.run(theirs.aadd(HOME, "deploy the site", ["push"]))
-    assert second.version == 2
-    after = theirs.record_outcome(HOME, second.key, "failed", why="no tests")
-    assert after == ours.get(HOME, second.key)
-    assert (after.priority, after.outcomes.last_failure) == ("reference", "no tests")
-    assert theirs.list(HOME) == ours.list(HOME)
-    assert theirs.list(past=True) == ours.list(past=True)
-    assert theirs.versions(HOME, first.key) == list(ours.versions(HOME, first.key))
-    assert theirs.get(HOME, first.key) == ours.get(HOME, first.key)
-    assert theirs.get(HOME, "procedure/none") is None
-    assert asyncio.run(theirs.arecall("deploy the site", HOME)) == list(
-        ours.recall("deploy the site", HOME)
-    )
-    with pytest.raises(ConfigError, match="no procedure"):
-        theirs.record_outcome(HOME, "procedure/none", "failed")
-    store.changes.undo(store.changes.runs(HOME)[0].id)
-    assert theirs.get(HOME, second.key).outcomes.uses == 0  # type: ignore[union-attr]
-
-
 def test_tokens_and_viewers_bound_the_api(store: MemoryStore) -> None:
     """A token reaches its namespaces and its viewer's procedures alone, and a reader writes nothing."""
     bob = token_of(store, "bob", HOME)

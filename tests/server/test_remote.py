@@ -26,7 +26,6 @@ from langgraph.store.base import (  # isort: skip
 from langmemory import RemoteMemoryStore  # isort: skip
 from langmemory.errors import (  # isort: skip
     AccessError,
-    ChangeError,
     ConfigError,
     EntityNameError,
     InvalidFilterError,
@@ -123,21 +122,6 @@ def test_a_number_that_json_lacks_is_refused_by_name(
         remote.put(MARIA, "k", {"score": number})
     remote.put(MARIA, "k", {"text": "NaN and -Infinity"})
     assert remote.get(MARIA, "k").value == {"text": "NaN and -Infinity"}
-
-
-def test_an_unknown_run_or_review_raises_the_error_of_the_local_store(
-    remote: RemoteMemoryStore, store: MemoryStore
-) -> None:
-    """To undo or decide what is not there fails alike over a server, and says where to look."""
-    for changes in (store.changes, remote.changes):
-        with pytest.raises(ChangeError, match="runs"):
-            changes.undo("nothing")
-        with pytest.raises(ChangeError, match="reviews"):
-            changes.decide("nothing", "keep")
-        with pytest.raises(ChangeError, match="reviews"):
-            changes.decide(99, "keep")  # type: ignore[arg-type]
-        assert changes.run("nothing") is None
-        assert changes.review("nothing") is None
 
 
 def test_a_conversation_is_remembered_as_by_the_local_store(

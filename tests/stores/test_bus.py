@@ -397,24 +397,6 @@ def test_a_bus_without_an_agent_is_looked_at_only(store: MemoryStore, planner: B
         store.bus(TEAM, agent="")
 
 
-async def test_the_async_twins_do_the_same(store: MemoryStore) -> None:
-    """Every call has a twin that does not block the event loop."""
-    a, b = store.bus(TEAM, agent="a"), store.bus(TEAM, agent="b")
-    asked = await a.arequest("x?", to="b")
-    await b.areply(asked.id, "y")
-    await a.ahandoff("b", "done")
-    await a.ashare("z")
-    wanted = await b.asubscribe(topic="t")
-    assert await b.asubscriptions() == [wanted]
-    assert await b.aunsubscribe(wanted.id)
-    waiting = (await b.ainbox()).items
-    assert [one.type for one in waiting] == ["handoff", "finding"]
-    assert len(await b.aacknowledge([one.id for one in waiting])) == 2
-    await a.ainvalidate(waiting[0].id, reason="no")
-    assert (await a.amessage(waiting[0].id)).state == "invalidated"
-    assert len((await a.amessages()).items) == 5
-
-
 def test_the_order_of_each_sender_is_kept_under_concurrency(tmp_path: Path) -> None:
     """Four senders at once, from two stores on one file: each one's messages come in its order."""
     path = tmp_path / "m.db"
@@ -451,7 +433,7 @@ def _take_and_die(path: str) -> None:
 
 
 def test_a_page_of_no_message_is_refused(store: MemoryStore) -> None:
-    """A limit of 0 is refused by its value, here, in the feed and over a server alike: no page follows it."""
+    """A limit of 0 is refused by its value, in the bus and in the feed alike: no page follows it."""
     bus = store.bus(TEAM, agent="planner")
     for read in (bus.inbox, bus.messages, store.feed.read):
         with pytest.raises(ConfigError, match="limit is 0; it must be a whole number, 1 or more"):
