@@ -25,8 +25,7 @@ from rich.table import Table
 
 from langmemory.embeddings.static import StaticEmbedder
 from langmemory.parts.evals import Corpus, Question, load
-from langmemory.parts.evals.ours import MemorySystem
-from langmemory.parts.evals.replay import FactsSystem
+from langmemory.parts.evals.ours import FactsSystem, MemorySystem
 from langmemory.parts.evals.systems import System, in_memory_store
 from langmemory.types import Namespace, Recall
 

@@ -28,8 +28,7 @@ from sklearn.preprocessing import StandardScaler
 
 from langmemory.nodes.recall import query_of
 from langmemory.parts.evals import Corpus, Question, load
-from langmemory.parts.evals.ours import MemorySystem
-from langmemory.parts.evals.replay import FactsSystem
+from langmemory.parts.evals.ours import FactsSystem, MemorySystem
 from langmemory.recall import calibration, pipeline
 
 BENCHMARKS = Path(__file__).parent.parent / "benchmarks"

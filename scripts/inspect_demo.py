@@ -11,7 +11,7 @@ from pathlib import Path
 from langmemory.cli.app import app
 from langmemory.config import Config
 from langmemory.graphs.reflection import batches
-from langmemory.parts.demo.demo_questions import NAMESPACE, sample_folder
+from langmemory.parts.demo.story import NAMESPACE, sample_folder
 from langmemory.parts.importing.importing import import_conversations
 from langmemory.server.settings import ServerSettings
 from langmemory.stores import MemoryStore

@@ -22,7 +22,7 @@ from langmemory.operations.maintaining import Maintaining
 from langmemory.parts.evals.corpus import APART, Conversation, Corpus, Question
 from langmemory.parts.evals.evaluation import Progress, within
 from langmemory.parts.evals.metrics import BUDGET_TOKENS, WITHIN_BUDGET, leads
-from langmemory.parts.evals.replay import FactsSystem
+from langmemory.parts.evals.ours import FactsSystem
 from langmemory.parts.evals.systems import SearchHit, with_speaker
 from langmemory.ports.lifecycle import Aged
 from langmemory.timestamps import EPOCH

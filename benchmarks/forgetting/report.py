@@ -14,8 +14,8 @@ from rich.text import Text
 
 from benchmarks.forgetting.exam import FIGURES, RECALL, Answer, Exam, ExamName
 from benchmarks.forgetting.orders import KEEP_ALL, OURS
-from langmemory.parts.evals.bootstrap import Estimate, estimate_of_groups
 from langmemory.parts.evals.corpus import Corpus
+from langmemory.parts.evals.metrics import Estimate, estimate_of_groups
 from langmemory.pluralize import counted
 
 

@@ -18,8 +18,7 @@ import pytest
 
 from langmemory.cli.screen import Screen
 from langmemory.parts.demo.command import NAMESPACE, TOP, answer, ask, program, questions
-from langmemory.parts.demo.demo_knowledge import show_picture
-from langmemory.parts.demo.demo_questions import example_answer
+from langmemory.parts.demo.story import example_answer, show_picture
 from langmemory.parts.importing.importing import import_conversations
 from langmemory.stores import MemoryStore
 from tests.cli.place import CLOSED_PORT, ROOT, SAMPLE

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from langmemory.languages import Question
-from langmemory.parts.evals.ablation import OFF, switches
+from langmemory.parts.evals.catalogue import OFF, switches
 from langmemory.recall.intent import read_intent
 from langmemory.recall.presets import BALANCED, PRESETS, Preset
 from langmemory.recall.ranking import Pool, weights_among

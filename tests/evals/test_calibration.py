@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from langmemory.parts.evals.calibration import Bin, auroc, calibration_error, reliability
+from langmemory.parts.evals.metrics import Bin, auroc, calibration_error, reliability
 
 
 def test_auroc_counts_pairs_in_the_right_order_and_ties_as_halves() -> None:

@@ -4,8 +4,7 @@ from math import log2
 
 import pytest
 
-from langmemory.parts.evals.bootstrap import estimate
-from langmemory.parts.evals.metrics import METRICS, WITHIN_BUDGET, score
+from langmemory.parts.evals.metrics import METRICS, WITHIN_BUDGET, estimate, score
 
 
 def test_scores_are_those_worked_out_by_hand() -> None:

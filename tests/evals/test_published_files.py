@@ -13,7 +13,7 @@ from rich.console import Console
 
 from langmemory.errors import ImportFormatError
 from langmemory.parts.evals import Corpus, Report, System, evaluate, load, render
-from langmemory.parts.evals.loaders import json_files
+from langmemory.parts.evals.loaders import plain
 from langmemory.parts.evals.ours import MemorySystem
 
 
@@ -256,7 +256,7 @@ def test_a_broken_list_is_refused_with_the_place(tmp_path: Path, text: str, comp
     """Such as a download that ended early."""
     (tmp_path / "list.json").write_text(text)
     with pytest.raises(ImportFormatError, match=complaint):
-        list(json_files.samples(tmp_path / "list.json"))
+        list(plain.samples(tmp_path / "list.json"))
 
 
 @pytest.mark.parametrize(

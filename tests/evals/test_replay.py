@@ -8,7 +8,7 @@ from typing import Any
 
 from langmemory.operations.gathering import Gathering
 from langmemory.parts.evals import evaluate, load
-from langmemory.parts.evals.replay import FactsSystem
+from langmemory.parts.evals.ours import FactsSystem
 
 SESSIONS: list[dict[str, Any]] = [
     {

@@ -24,7 +24,7 @@ from benchmarks.forgetting.exam import (
 from benchmarks.forgetting.orders import KEEP_ALL, ORDERS, OURS, Situation, going
 from benchmarks.forgetting.report import lifecycle_report
 from langmemory.parts.evals import Corpus, load
-from langmemory.parts.evals.bootstrap import estimate_of_groups
+from langmemory.parts.evals.metrics import estimate_of_groups
 from tests.lifecycle.aged import NOW, aged
 
 SAID = [

@@ -12,9 +12,8 @@ import pytest
 
 from langmemory.errors import ModelUnavailableError
 from langmemory.parts.importing.seeding import SeedReport, plan_seed, seed
-from langmemory.parts.importing.seeding.git_history import says_why
+from langmemory.parts.importing.seeding.git_history import Subjects, names, says_why
 from langmemory.parts.importing.seeding.notes import notes_of
-from langmemory.parts.importing.seeding.subjects import Subjects, names
 from langmemory.stores import MemoryStore
 from tests.places import address
 

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from langmemory.errors import LangMemoryError
-from langmemory.parts.demo.demo_questions import (
+from langmemory.parts.demo.story import (
     NAMESPACE,
     TOP,
     answer,
@@ -128,7 +128,7 @@ def ask(store: MemoryStore, console: Screen) -> None:
 
 def know(store: MemoryStore, console: Screen) -> None:
     """Make knowledge of what was said, by rules."""
-    from langmemory.parts.demo.demo_knowledge import reflect
+    from langmemory.parts.demo.story import reflect
 
     _heading(console, 3, "Reflect", "talk becomes knowledge, by rules; no model, no server")
     reflect(store, NAMESPACE, console)
@@ -210,7 +210,7 @@ def talk(store: MemoryStore, console: Screen, config: Config) -> None:
 
 def age(store: MemoryStore, console: Screen) -> None:
     """Let a year pass over what was learned."""
-    from langmemory.parts.demo.demo_year import pass_a_year
+    from langmemory.parts.demo.story import pass_a_year
 
     _heading(console, 6, "Age", "a year passes, with a night of maintenance each quarter")
     pass_a_year(store, NAMESPACE, console)

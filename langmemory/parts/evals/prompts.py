@@ -6,8 +6,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import get_args
 
-from langmemory.parts.evals.calibration import Bin, auroc, calibration_error, reliability
 from langmemory.parts.evals.corpus import Label, Question
+from langmemory.parts.evals.metrics import Bin, auroc, calibration_error, reliability
 from langmemory.parts.evals.systems import BlockSystem
 
 PAIRS_DEPTH = 10

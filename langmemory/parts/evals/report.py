@@ -8,9 +8,8 @@ from typing import Any, Literal
 
 import numpy as np
 
-from langmemory.parts.evals.bootstrap import Estimate, estimate
 from langmemory.parts.evals.corpus import APART
-from langmemory.parts.evals.metrics import METRICS
+from langmemory.parts.evals.metrics import METRICS, Estimate, estimate
 from langmemory.parts.evals.prompts import PromptFigures
 from langmemory.types import Granularity
 

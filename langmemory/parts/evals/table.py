@@ -12,10 +12,8 @@ from rich.console import RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from langmemory.parts.evals.bootstrap import Estimate
-from langmemory.parts.evals.calibration import BINS
 from langmemory.parts.evals.corpus import CHAIN, Label
-from langmemory.parts.evals.metrics import WITHIN_BUDGET
+from langmemory.parts.evals.metrics import BINS, WITHIN_BUDGET, Estimate
 from langmemory.parts.evals.report import POOLED, Report, Split, SystemReport
 from langmemory.pluralize import counted
 from langmemory.types import Granularity

@@ -1,7 +1,7 @@
-"""ChatGPT's data export, `conversations.json`: a list of conversations, each a tree of messages.
+"""The data exports of ChatGPT and Claude, `conversations.json`: a list of conversations.
 
-Editing or regenerating makes branches; what the person sees last is the path from `current_node`
-to the root, and only that path is imported.
+ChatGPT's is a tree of messages: editing or regenerating makes branches. The person sees the path from
+`current_node` to the root, and only that path is imported. Claude's is a list of messages.
 """
 
 from __future__ import annotations
@@ -113,3 +113,39 @@ def _content(message: dict[str, Any]) -> Any:
     if content.get("content_type") not in CONTENT_TYPES:
         return ""
     return content.get("parts") or content.get("text")
+
+
+def read_claude(file: BinaryIO) -> Iterator[ImportedMessage]:
+    """Stream the messages; the conversation's id is the thread.
+
+    Of a message only what was said counts: not its tool calls, its reasoning, and attached files.
+    """
+    reader = MessageReader(file=file.name)
+    for number, (line, conversation) in enumerate(iterate_array(file), start=1):
+        where = f"line {line}, conversation {number}"
+        found = conversation.get("chat_messages") if isinstance(conversation, dict) else None
+        if not isinstance(found, list):
+            raise reader.error(
+                where, "no chat_messages; expected a conversation of a Claude export"
+            )
+        thread = str(conversation.get("uuid") or f"conversation-{number}")
+        for position, message in enumerate(found, start=1):
+            place = f"{where}, message {position}"
+            if not isinstance(message, dict):
+                raise reader.error(place, f"{type(message).__name__}; expected a message object")
+            yield _message(reader, place, message, thread, conversation.get("created_at"))
+
+
+def _message(
+    reader: MessageReader, where: str, message: dict[str, Any], thread: str, at: object
+) -> ImportedMessage:
+    sender = message.get("sender")
+    return reader.message(
+        where=where,
+        role=sender,
+        content=message.get("content") or message.get("text"),
+        thread=thread,
+        id=message.get("uuid"),
+        at=message.get("created_at") or at,
+        name="Claude" if sender == "assistant" else None,
+    )

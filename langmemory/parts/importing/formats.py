@@ -10,8 +10,7 @@ from typing import Any, BinaryIO, Literal
 
 from langmemory.errors import ImportFormatError
 from langmemory.ledger.transfer.transfer import row_types
-from langmemory.parts.importing.chatgpt import read_chatgpt
-from langmemory.parts.importing.claude import read_claude
+from langmemory.parts.importing.chatgpt import read_chatgpt, read_claude
 from langmemory.parts.importing.json_stream import NOT_UTF8, iterate_array, iterate_lines, raw_lines
 from langmemory.parts.importing.langgraph import STATE_KEYS, read_langgraph
 from langmemory.parts.importing.mbox import FROM, read_mbox

@@ -11,10 +11,9 @@ from pathlib import Path
 from langmemory.errors import ImportFormatError
 from langmemory.parts.evals.corpus import Corpus
 from langmemory.parts.evals.loaders.beir import load_beir
-from langmemory.parts.evals.loaders.json_files import UTF_8, samples
 from langmemory.parts.evals.loaders.locomo import load_locomo
 from langmemory.parts.evals.loaders.longmemeval import load_longmemeval
-from langmemory.parts.evals.loaders.plain import load_jsonl
+from langmemory.parts.evals.loaders.plain import UTF_8, load_jsonl, samples
 
 SAMPLE = Path(__file__).parents[1] / "data" / "sample.jsonl"
 """Two small conversations of our own, to try the evaluation with."""

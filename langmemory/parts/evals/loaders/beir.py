@@ -11,7 +11,7 @@ from typing import Any
 
 from langmemory.errors import ImportFormatError
 from langmemory.parts.evals.corpus import Conversation, Corpus, Question, Session, Turn
-from langmemory.parts.evals.loaders.json_files import UTF_8, rows
+from langmemory.parts.evals.loaders.plain import UTF_8, rows
 
 
 def load_beir(folder: Path, *, qrels: str = "test") -> Corpus:

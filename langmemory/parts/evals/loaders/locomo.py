@@ -13,7 +13,7 @@ from typing import Any
 
 from langmemory.errors import ImportFormatError
 from langmemory.parts.evals.corpus import Conversation, Corpus, Observation, Question, Session, Turn
-from langmemory.parts.evals.loaders.json_files import samples
+from langmemory.parts.evals.loaders.plain import samples
 
 CATEGORIES: Mapping[int, str] = {
     1: "multi-hop",

@@ -15,7 +15,7 @@ from typing import Any
 
 from langmemory.errors import ImportFormatError
 from langmemory.parts.evals.corpus import Conversation, Corpus, Question, Session, Turn, evenly
-from langmemory.parts.evals.loaders.json_files import samples
+from langmemory.parts.evals.loaders.plain import samples
 
 ABSTENTION = "_abs"
 """Ends the id of a question that its history does not answer."""

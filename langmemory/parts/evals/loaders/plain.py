@@ -1,9 +1,9 @@
-"""Sessions and questions a line each: what one writes for an evaluation of one's own."""
+"""Sessions and questions a line each, the form for an evaluation of your own; and JSON files of data sets."""
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from datetime import UTC, datetime
 from math import inf
@@ -20,7 +20,7 @@ from langmemory.parts.evals.corpus import (
     Session,
     Turn,
 )
-from langmemory.parts.importing.json_stream import iterate_lines
+from langmemory.parts.importing.json_stream import iterate_array, iterate_lines
 
 
 def load_jsonl(path: Path) -> Corpus:
@@ -153,3 +153,36 @@ def _jsonl_question(
         rivals=tuple(rivals),
     )
     return replace(question, at=at.replace(tzinfo=at.tzinfo or UTC) if at else None, before=before)
+
+
+UTF_8 = "utf-8-sig"
+"""Of what Windows saves, too, which begins with a byte order mark."""
+
+
+def rows(path: Path, *, required: tuple[str, ...]) -> Iterator[dict[str, Any]]:
+    """The objects of a file that has one a line.
+
+    Raises:
+        ImportFormatError: A line is none, or lacks what is required.
+    """
+    with path.open("rb") as file:
+        for number, row in iterate_lines(file):
+            if any(name not in row for name in required):
+                raise ImportFormatError(
+                    f"{path}, line {number}: expected an object with {', '.join(required)}"
+                )
+            yield row
+
+
+def samples(path: Path) -> Iterator[dict[str, Any]]:
+    """The objects of a JSON list, one after the other: a list of gigabytes is never in memory whole.
+
+    Raises:
+        ImportFormatError: It is no list of objects.
+    """
+    with path.open("rb") as file:
+        for line, sample in iterate_array(file):
+            if not isinstance(sample, dict):
+                found = type(sample).__name__
+                raise ImportFormatError(f"{path}, line {line}: {found}; expected a JSON object")
+            yield sample

@@ -1,23 +1,215 @@
-"""What git knows: who works on what, and the commits that say why."""
+"""Memories from git: who works on what, the commits that say why, and the subjects of folders.
+
+A folder is called `cli`, and people ask for the command line. The commits say both.
+"""
 
 from __future__ import annotations
 
+import codecs
 import re
+import subprocess
+import tempfile
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import cache
+from math import log
 from pathlib import Path
-from typing import Any, Final
+from typing import IO, Any, Final
 
+from langmemory import git
 from langmemory.changes import AddMemory, Change, Facets, UpdateMemory
-from langmemory.languages import detect_language, is_unspaced
-from langmemory.parts.importing.seeding.git_log import Commit, commits, cut_off
-from langmemory.parts.importing.seeding.subjects import Subjects, names
+from langmemory.errors import ImportFormatError
+from langmemory.languages import LANGUAGES, detect_language, is_unspaced
 from langmemory.parts.importing.words import import_words
 from langmemory.pluralize import counted
 from langmemory.ports.facts import digest
+
+MOST_WORDS: Final = 8
+"""That are named with a folder."""
+FEWEST: Final = 2
+"""Commits of a folder that have a word."""
+LEAST_LIFT: Final = 1.5
+"""How many times as often commits of the folder have it as all commits."""
+_WORD: Final = re.compile(r"[^\W\d_]{3,}")
+
+
+class Subjects:
+    """Counts the words of first lines of commits, by folder."""
+
+    def __init__(self) -> None:
+        self._commits = 0
+        self._all = Counter[str]()
+        self._of = Counter[str]()
+        """Commits of a folder."""
+        self._by: dict[str, Counter[str]] = defaultdict(Counter)
+
+    def add(self, subject: str, areas: Iterable[str]) -> None:
+        """Count a commit that changes these folders."""
+        words = {
+            word
+            for word in map(str.lower, _WORD.findall(subject))
+            if word not in _stop_words() and not is_unspaced(word)
+        }
+        self._commits += 1
+        self._all.update(words)
+        for area in areas:
+            self._of[area] += 1
+            self._by[area].update(words)
+
+    def telling(self, area: str, called: str) -> list[str]:
+        """Return the words that commits of a folder have more often than others, the most telling first, but
+        for those that it is ``called`` by and other endings of a word ("positions")."""
+        known = set(called.lower().split())
+        scored = {
+            word: count * log(lift)
+            for word, count in self._by[area].items()
+            if count >= FEWEST
+            and word not in known
+            and (lift := count / self._of[area] * self._commits / self._all[word]) >= LEAST_LIFT
+        }
+        chosen: list[str] = []
+        for word in sorted(scored, key=lambda word: (-scored[word], word)):
+            if not any(word.startswith(one) or one.startswith(word) for one in chosen):
+                chosen.append(word)
+        return chosen[:MOST_WORDS]
+
+
+def names(areas: Mapping[str, int]) -> dict[str, str]:
+    """Return what folders are called in a sentence: by the last part of their path, where no folder with more
+    commits has it, else by their whole path.
+
+    Args:
+        areas: How many commits each has.
+    """
+    names_by_area: dict[str, str] = {}
+    for area in sorted(areas, key=lambda one: (-areas[one], one)):
+        short = _readable_name(area.rsplit("/", 1)[-1])
+        names_by_area[area] = short if short not in names_by_area.values() else _readable_name(area)
+    return names_by_area
+
+
+def _readable_name(path: str) -> str:
+    return re.sub(r"[_/-]", " ", path).strip(". ")
+
+
+@cache
+def _stop_words() -> frozenset[str]:
+    """Of all languages: commits have several, and a first line is too short to tell its own."""
+    return frozenset().union(*(one.stop_words for one in LANGUAGES.values()))
+
+
+_RECORD, _FIELD = "\x1e", "\x1f"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Commit:
+    """One commit, without merges."""
+
+    id: str
+    author: str
+    at: datetime
+    message: str
+    paths: tuple[str, ...]
+
+    @property
+    def subject(self) -> str:
+        return self.message.split("\n", 1)[0].strip()
+
+
+def tracked(root: Path) -> frozenset[str]:
+    """Return the paths of the files that a repository has, relative to it; none where git is not there."""
+    output = git.answer(root, "ls-files", "-z")
+    return frozenset((output or b"").decode("utf-8", "replace").split("\0")) - {""}
+
+
+def cut_off(root: Path) -> frozenset[str]:
+    """Return the oldest commits of a shallow clone, whose parents are not here; none of a whole one."""
+    place = git.answer(root, "rev-parse", "--git-path", "shallow")
+    if place is None:
+        return frozenset()
+    try:
+        return frozenset((root / place.decode().strip()).read_text("ascii").split())
+    except (OSError, UnicodeDecodeError):
+        return frozenset()
+
+
+def _people(root: Path) -> dict[tuple[str, str], str]:
+    """Return what authors are called who use several names with one address, by name and address: where one
+    of these is a full name, ``anna`` is Anna Schmidt."""
+    output = git.answer(root, "log", "--no-merges", "--format=%aN%x1f%aE") or b""
+    by_address: dict[str, Counter[str]] = defaultdict(Counter)
+    for line in output.decode("utf-8", "replace").splitlines():
+        name, _, address = line.partition(_FIELD)
+        by_address[address.casefold()][name] += 1
+    found: dict[tuple[str, str], str] = {}
+    for address, count in by_address.items():
+        full = [name for name in count if " " in name.strip()]
+        if len({name.casefold() for name in full}) == 1:
+            called = max(full, key=count.__getitem__)
+            found |= {(name, address): called for name in count}
+    return found
+
+
+def commits(root: Path) -> Iterator[Commit]:
+    """Yield the commits, newest first.
+
+    Raises:
+        ImportFormatError: git is not there, or cannot read them.
+    """
+    people = _people(root)
+    command = git.command(
+        root, "log", "--no-merges", "--no-ext-diff", "--no-textconv", "--name-only",
+        "--format=%x1e%H%x1f%aN%x1f%aE%x1f%aI%x1f%B%x1f",
+    )  # fmt: skip
+    with tempfile.TemporaryFile() as errors:
+        try:
+            process = subprocess.Popen(
+                command, stdout=subprocess.PIPE, stderr=errors, env=git.environment()
+            )
+        except OSError as error:
+            why = error.strerror or error
+            raise ImportFormatError(f"{root}: git cannot be started ({why}).") from error
+        with process:
+            assert process.stdout is not None
+            yield from _read(process.stdout, people)
+        errors.seek(0)
+        message = errors.read().decode("utf-8", "replace").strip()
+    if process.returncode and "does not have any commits" not in message:
+        why = " ".join(message.split()) if message else "no reason given"
+        raise ImportFormatError(f"{root}: git log failed: {why}")
+
+
+def _read(stream: IO[bytes], people: Mapping[tuple[str, str], str]) -> Iterator[Commit]:
+    """Yield the commits that git writes."""
+    rest, decode = "", codecs.getincrementaldecoder("utf-8")("replace").decode
+    for part in iter(lambda: stream.read(1 << 16), b""):
+        *records, rest = (rest + decode(part)).split(_RECORD)
+        yield from filter(None, (_commit(one, people) for one in records))
+    if (last := _commit(rest, people)) is not None:
+        yield last
+
+
+def _commit(record: str, people: Mapping[tuple[str, str], str]) -> Commit | None:
+    parts = record.split(_FIELD)
+    if len(parts) != 6:
+        return None
+    id, author, address, at, message, names = parts
+    author = people.get((author, address.casefold()), author)
+    try:
+        said_at = datetime.fromisoformat(at.strip())
+    except ValueError:
+        return None
+    paths = tuple(line for line in names.splitlines() if line.strip())
+    return Commit(
+        id=id.strip(),
+        author=author.strip() or "somebody",
+        at=said_at,
+        message=message.strip(),
+        paths=paths,
+    )
+
 
 MOST_DECISIONS: Final = 2_000
 """The newest that are taken."""

@@ -14,8 +14,7 @@ from langmemory.documents import files
 from langmemory.errors import ConfigError, ImportFormatError
 from langmemory.parts.importing import detect, read_messages
 from langmemory.parts.importing.formats import HEAD_BYTES, Format
-from langmemory.parts.importing.seeding.git_history import GitHistory, read_history
-from langmemory.parts.importing.seeding.git_log import tracked
+from langmemory.parts.importing.seeding.git_history import GitHistory, read_history, tracked
 from langmemory.parts.importing.seeding.notes import is_note, notes_of
 from langmemory.pluralize import counted
 
