@@ -12,6 +12,9 @@ from langmemory.formation.batch import Batch, Turn
 from langmemory.formation.rules import RuleExtractor
 from langmemory.formation.rules.clauses import FIRST_TIME, MAX_SENTENCE
 from langmemory.formation.rules.grammar import TIME
+from tests.tables import tables
+
+CASES = tables(__file__)
 
 SAID = datetime(2026, 11, 11, 12, tzinfo=UTC)
 
@@ -62,18 +65,7 @@ def test_a_doubt_reaches_as_far_as_its_clauses(text: str, expected: list[str]) -
 
 @pytest.mark.parametrize(
     ("text", "last"),
-    [
-        ("My sister Ana is tired. She works at DHL.", "Ana works at DHL."),
-        ("My brother's great, he lives in Rome.", "Lena's brother lives in Rome."),
-        ("My mum and my dad are here. She lives in Rome.", "Lena's mum lives in Rome."),
-        (
-            "Meine Schwester ist müde. Sie arbeitet bei Bosch.",
-            "Lenas Schwester arbeitet bei Bosch.",
-        ),
-        ("Mi hermano Iván es alto. Vive en Roma.", "Iván vive en Roma."),
-        ("我姐姐来了。她住在苏州。", "Lena的姐姐住在苏州。"),
-        ("We got a kitten. Her name is Olive.", "Lena has a kitten called Olive."),
-    ],
+    CASES["she_is_the_only_one_she_may_be"],
 )
 def test_she_is_the_only_one_she_may_be(text: str, last: str) -> None:
     """A pronoun is about somebody of the speaker's where nobody else was mentioned that it fits."""
@@ -82,17 +74,7 @@ def test_she_is_the_only_one_she_may_be(text: str, last: str) -> None:
 
 @pytest.mark.parametrize(
     "text",
-    [
-        "My sister met Clara. She lives in Rome.",
-        "My sister is great. Clara came too. She lives in Rome.",
-        "My sister has a new landlady. She lives in Rome.",
-        "My brother and his boss had a fight. He lives in Rome.",
-        "My dad and my uncle are here. He lives in Rome.",
-        "My neighbour's dog barks. His name is Rex.",
-        "Meine Schwester traf Clara. Sie wohnt in Rom.",
-        "Mi hermano tiene un jefe. Vive en Roma.",
-        "我妈妈有个同事。她住在上海。",
-    ],
+    CASES["she_is_nobody_where_she_may_be_two"],
 )
 def test_she_is_nobody_where_she_may_be_two(text: str) -> None:
     """Where a pronoun fits two, or somebody without a name, nothing is said of anybody."""
@@ -115,16 +97,7 @@ def test_a_sentence_without_a_subject_is_the_speakers(text: str, expected: list[
 
 @pytest.mark.parametrize(
     "text",
-    [
-        "Let's pretend we met in Rome. I'm 35, and I love opera.",
-        "My character is a widower. I live in Whitby.",
-        "Imagine this. I work at Shell.",
-        "Stell dir vor, ich bin Arzt. Ich wohne in Rom.",
-        "Imagina que soy médica. Vivo en Roma.",
-        "帮我写一段自我介绍。我叫王芳，在银行工作。",
-        "I live in Mordor. Just kidding!",
-        "We're moving to Graz in May. It fell through though.",
-    ],
+    CASES["what_is_made_up_or_withdrawn_leaves_nothing"],
 )
 def test_what_is_made_up_or_withdrawn_leaves_nothing(text: str) -> None:
     """From where a turn begins to play, to its end; and what the next sentence takes back."""

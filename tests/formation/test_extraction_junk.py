@@ -18,6 +18,9 @@ from langmemory.ports.facts import (
     SessionSummary,
 )
 from tests.formation.test_extraction import NOON, batch, turn
+from tests.tables import tables
+
+CASES = tables(__file__)
 
 TALK = batch(
     turn(1, "I moved to Lisbon and I work at Initech. My sister Eva loves coffee.", "Maria Silva"),
@@ -87,31 +90,7 @@ def test_junk_is_left_out(reason: str, junk: list[str]) -> None:
 
 @pytest.mark.parametrize(
     "text",
-    [
-        "Maria moved to Lisbon",
-        "Maria smokes",
-        "Eva loves coffee; Maria does not",
-        "The meeting with Initech is on Monday at 3 pm",
-        "Today is Maria's 30th birthday",
-        "IT support at Initech is slow",
-        "US citizens work at Initech",
-        "The user asked to be called Max",
-        "The user lives in Lisbon",
-        "The user wants to move to Lisbon",
-        "The assistant should answer in German",
-        "Good Morning America is Maria's favourite show",
-        "Hey Jude is Maria's favourite song",
-        "Maria thanked Eva for the coffee machine",
-        "Ella Silva lives in Lisbon",
-        "Time is precious to Maria",
-        "Es gibt einen Ersatzschlüssel unter der Fußmatte von Maria",
-        "Das Haus von Maria ist rot",
-        "Maria wacht jeden Tag um 6 Uhr auf",
-        "Maria se despierta a las seis de la mañana",
-        "玛丽亚住在里斯本",
-        "玛丽亚每天早上六点起床",
-        "Maria mag Mai lieber als Juni",
-    ],
+    CASES["what_only_looks_like_junk_is_kept"],
 )
 def test_what_only_looks_like_junk_is_kept(text: str) -> None:
     """Names that are pronouns elsewhere, times that matter and greetings inside of sentences stay."""

@@ -15,6 +15,9 @@ from langmemory.languages import detect_language, keyword_terms
 from langmemory.ports.facts import Fact
 from langmemory.recall.intent import read_intent
 from langmemory.redaction import redact_credentials
+from tests.tables import tables
+
+CASES = tables(__file__)
 
 SAID = datetime(2026, 5, 6, 10, 0, tzinfo=ZoneInfo("Europe/Rome"))
 """A Wednesday."""
@@ -51,41 +54,7 @@ def claims(*texts: str) -> str:
 
 @pytest.mark.parametrize(
     ("said", "expected"),
-    [
-        ("Ciao! Mi chiamo Lena e vivo a Torino.", "Lena lives_in Torino"),
-        ("abito a Bologna da tre anni", "Lena lives_in Bologna"),
-        ("mia sorella Giulia vive a Napoli", "Giulia sister_of Lena; Giulia lives_in Napoli"),
-        ("mia sorella vive a Napoli", "Lena's sister lives_in Napoli"),
-        ("io e mio marito viviamo a Trieste", "Lena lives_in Trieste"),
-        ("sono di Catania, ma vivo a Torino dal 2015",
-         "Lena comes_from Catania; Lena lives_in Torino"),
-        ("Ci siamo trasferiti a Milano due settimane fa", "Lena lives_in Milano"),
-        ("mi trasferisco a Roma il 3 giugno", "Lena plans_to trasferirsi a Roma"),
-        ("vado a Parigi la settimana prossima", "Lena plans_to andare a Parigi"),
-        ("martedì ho un appuntamento dal dentista", "Lena plans_to appuntamento dal dentista"),
-        ("lavoro per la Ferrari come ingegnere", "Lena works_at Ferrari"),
-        ("la mia amica Chiara lavora presso Enel", "Chiara friend_of Lena; Chiara works_at Enel"),
-        ("Lavoravo alla Fiat fino al 2019", "-Lena works_at Fiat"),
-        ("faccio la maestra", "Lena works_as maestra"),
-        ("studio medicina all'Università di Padova", "Lena studies_at Università di Padova"),
-        ("sto imparando il tedesco", "Lena studies tedesco"),
-        ("suono la chitarra e parlo spagnolo", "Lena has_hobby chitarra; Lena speaks spagnolo"),
-        ("faccio yoga", "Lena has_hobby yoga"),
-        ("sono sposata con Marco", "Lena married_to Marco"),
-        ("mia mamma si chiama Rosa", "Rosa mother_of Lena"),
-        ("Ho due figli: Luca e Sara", "Lena parent_of Luca; Lena parent_of Sara"),
-        ("ho un cane che si chiama Fido", "Lena has_pet Fido"),
-        ("ho 34 anni", "Lena age 34"),
-        ("sono nata a Palermo", "Lena born_in Palermo"),
-        ("il mio compleanno è il 3 marzo", "Lena born_on 3 marzo"),
-        ("sono vegetariana", "Lena diet vegetariana"),
-        ("non mangio carne", "Lena does_not_eat carne"),
-        ("mio fratello è allergico al latte", "Lena's brother allergic_to latte"),
-        ("ricordati che sono celiaca", "Lena has_condition celiaca"),
-        ("mi piacciono i gatti", "Lena likes i gatti"),
-        ("non mi piace il calcio", "Lena dislikes il calcio"),
-        ("il mio colore preferito è il verde", "Lena favourite_colore verde"),
-    ],
+    CASES["italian_is_read"],
 )  # fmt: skip
 def test_italian_is_read(said: str, expected: str) -> None:
     """What somebody says of themselves and theirs becomes facts."""
@@ -108,22 +77,7 @@ def test_italian_that_tells_nothing_for_certain(said: str) -> None:
 
 @pytest.mark.parametrize(
     ("said", "expected"),
-    [
-        (("Vivo a Torino.", "non vivo più a Torino"),
-         "Lena lives_in Torino; -Lena lives_in Torino"),
-        (("Lavoro alla Fiat.", "mi hanno licenziata"), "Lena works_at Fiat; -Lena works_at Fiat"),
-        (("ho un cane che si chiama Fido", "Fido è morto ieri"),
-         "Lena has_pet Fido; -Lena has_pet Fido"),
-        (("Sono sposata con Marco", "io e Marco ci siamo separati"),
-         "Lena married_to Marco; -Lena married_to Marco"),
-        (("Sono allergica alle noci", "non sono più allergica alle noci"),
-         "Lena allergic_to noci; -Lena allergic_to noci"),
-        (("Mi piace il tè", "non mi piace più il tè"), "Lena likes il tè; -Lena likes il tè"),
-        (("Vivo a Roma.", "vivo a Milano, non a Roma"),
-         "Lena lives_in Roma; !Lena lives_in Milano"),
-        (("Vivo a Roma.", "No, scusa, volevo dire Milano."),
-         "Lena lives_in Roma; !Lena lives_in Milano"),
-    ],
+    CASES["italian_takes_back"],
 )  # fmt: skip
 def test_italian_takes_back(said: tuple[str, ...], expected: str) -> None:
     """What somebody takes back is over, and what they correct is so."""
@@ -153,25 +107,7 @@ def test_requests_in_italian(said: str, expected: str) -> None:
 
 @pytest.mark.parametrize(
     ("words", "start", "end"),
-    [
-        ("il 3 marzo 2021", "2021-03-03", "2021-03-04"),
-        ("il 3 marzo", "2026-03-03", "2026-03-04"),
-        ("l'8 maggio", "2026-05-08", "2026-05-09"),
-        ("il primo maggio", "2026-05-01", "2026-05-02"),
-        ("martedì scorso", "2026-05-05", "2026-05-06"),
-        ("la settimana scorsa", "2026-04-27", "2026-05-04"),
-        ("lo scorso weekend", "2026-05-02", "2026-05-04"),
-        ("due settimane fa", "2026-04-20", "2026-04-27"),
-        ("tra tre giorni", "2026-05-09", "2026-05-10"),
-        ("l'altro ieri", "2026-05-04", "2026-05-05"),
-        ("domani", "2026-05-07", "2026-05-08"),
-        ("l'anno scorso", "2025-01-01", "2026-01-01"),
-        ("dal 2019", "2019-01-01", "2020-01-01"),
-        ("fino a venerdì", "2026-05-08", "2026-05-09"),
-        ("a marzo", "2026-03-01", "2026-04-01"),
-        ("fine marzo", "2026-03-21", "2026-04-01"),
-        ("negli anni '90", "1990-01-01", "2000-01-01"),
-    ],
+    CASES["italian_times"],
 )
 def test_italian_times(words: str, start: str, end: str) -> None:
     """Words for a time are a stretch of the calendar."""

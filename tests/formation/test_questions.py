@@ -10,6 +10,9 @@ from langmemory.formation.batch import Batch, Turn
 from langmemory.formation.rules import RuleExtractor
 from langmemory.formation.rules.questions import LATEST
 from langmemory.ports.facts import Fact
+from tests.tables import tables
+
+CASES = tables(__file__)
 
 SAID = datetime(2026, 11, 11, 12, tzinfo=UTC)
 
@@ -75,36 +78,7 @@ def test_a_short_answer_is_read_with_its_question(
 
 @pytest.mark.parametrize(
     ("asks", "answer"),
-    [
-        ("Where do you live?", "Ask Priya, she knows"),
-        ("Where do you live?", "Far away from you"),
-        ("Where do you live?", "London or Paris, depends"),
-        ("Where do you live?", "London until May, then Porto"),
-        ("Where do you live?", "Maybe Bonn soon"),
-        ("Where do you live?", "Bonn, why?"),
-        ("Where do you live?", "London. Just kidding"),
-        ("Where do you live?", "Kim, stop it"),
-        ("Where do you live, under a rock?", "Yes"),
-        ("Where do you live? And what do you do?", "Bonn, nurse"),
-        ("Where do you live, Tom?", "Bonn"),
-        ("Where would you live if you could?", "Lisbon"),
-        ("Where does the main character live?", "Bonn"),
-        ("Quiz time! Where do you live?", "Bonn"),
-        ("Imagine you're famous. Where do you live?", "Monaco"),
-        ("Where do you work?", "Bonn"),
-        ("Where did you work?", "At Bosch"),
-        ("Are you allergic to doctors?", "yes"),
-        ("How old is your son?", "Two or three"),
-        ("How old are you?", "Five, apparently"),
-        ("Are you allergic to anything?", "Mondays"),
-        ("Are you vegan or vegetarian?", "Yes"),
-        ("How is my mum?", "She's a nurse"),
-        ("Wo wohnst du?", "In Frieden"),
-        ("Wie heißt ihr Hund?", "Rex"),
-        ("¿Cómo se llama?", "Darío"),
-        ("¿Dónde vives?", "Por ahí"),
-        ("你住哪儿？", "离你很近"),
-    ],
+    CASES["what_is_no_plain_answer_is_left_alone"],
 )
 def test_what_is_no_plain_answer_is_left_alone(asks: str, answer: str) -> None:
     """Doubt, jokes, evasion, questions in return, what is asked of another or of what is not: none

@@ -15,8 +15,20 @@ from langmemory.graphs import build_reflection_graph
 from langmemory.operations.gathering import Gathering
 from langmemory.ports.facts import Fact
 from langmemory.stores import MemoryStore
-from tests.formation.cases.retractions import RETRACTIONS
 from tests.seeds import seeds
+from tests.tables import tables
+
+CASES = tables(__file__)
+RETRACTIONS = [
+    (*(part.strip() for part in (*line.split("|"), "")[:3]),)
+    for line in Path(__file__)
+    .with_name("cases")
+    .joinpath("retractions.txt")
+    .read_text("utf-8")
+    .splitlines()
+    if "|" in line
+]
+"""The statements, the retraction, and words of the one fact that ends."""
 
 SAID = datetime(2026, 2, 1, 12, tzinfo=UTC)
 BYSTANDERS = (
@@ -89,24 +101,7 @@ def test_what_is_taken_back_ends_or_is_asked_about(half: int) -> None:
     assert len(wrong) <= MOST_WRONG * len(rows), wrong
 
 
-NOTHING_ENDS = {
-    "questions": ("I live in Bonn.", "Should I quit my job and leave Bonn?"),
-    "conditions": ("I work at Initech.", "If I quit my job, I'd have more time."),
-    "wishes": ("I work at Initech.", "I wish I didn't work at Initech."),
-    "what is yet to come": ("I work at Initech.", "I'm going to quit my job one day."),
-    "a negated end": ("I work at Initech.", "I haven't quit my job yet."),
-    "never an end": ("I love hiking.", "I never stopped loving hiking."),
-    "a day only": ("I work at Initech.", "I'm not working at Initech today."),
-    "another's dog": ("We have a dog named Rex.", "My neighbour's dog died."),
-    "another's job": ("I work at Initech.", "My colleague got fired."),
-    "another thing of the name": ("I love hiking.", "I don't like hiking boots."),
-    "another verb": ("I live in Bonn.", "I don't like Bonn in winter."),
-    "not having seen": ("I'm married to Tom.", "I haven't seen Tom today."),
-    "a quotation": ("I live in Bonn.", 'The sign said "I no longer live in Bonn".'),
-    "a play": ("I live in Bonn.", "Imagine I no longer live in Bonn."),
-    "an outing": ("I live in Bonn.", "We drove from Bonn to Ulm."),
-    "leaving for lunch": ("I work at Initech.", "I left Initech at 5 today."),
-}
+NOTHING_ENDS = CASES["nothing_ends"]
 
 
 @pytest.mark.parametrize("name", NOTHING_ENDS)
@@ -115,42 +110,8 @@ def test_what_takes_nothing_back_ends_nothing(name: str) -> None:
     assert over(*NOTHING_ENDS[name]) == []
 
 
-AT_HOME = {
-    "en": ("I'm married to Marek.", "My friend Ben plays chess.", "I live with Mia.",
-           "We have a dog named Rex.", "My sister Ida lives in Bonn."),
-    "de": ("Ich bin mit Marek verheiratet.", "Wir haben einen Hund namens Rex.",
-           "Meine Schwester Ida wohnt in Bonn."),
-    "es": ("Estoy casada con Marek.", "Tenemos un perro llamado Rex.",
-           "Mi hermana Ida vive en Sevilla."),
-    "zh": ("我老公叫小明。", "我们有一只狗叫乐乐。", "我妹妹小芳住在北京。"),
-}  # fmt: skip
-EVERY_DAY = {
-    "en": (
-        "Marek passed!", "Marek passed his driving test.", "I passed my Portuguese exam.",
-        "Marek passed on the offer.", "Rex passed his obedience test.", "Ida passed her exam.",
-        "Marek is dead tired.", "Ida did not make it to the party.", "I didn't make it to yoga.",
-        "I was hit by a cyclist.", "Marek died of laughter.", "Marek lost the fight.",
-        "I left Marek a note.", "I left Marek at the station.", "Marek left me a note.",
-        "Marek left me speechless.", "Marek left for work.", "We are done.",
-        "Marek and I split the bill.", "We separated the eggs.", "Mia left for work.",
-        "Mia left at seven.", "I dropped Ben at the station.", "I left Ben a message.",
-        "I buried Marek in work.", "I lost Marek in the crowd.", "Marek is not my biggest fan.",
-    ),
-    "de": (
-        "Marek hat bestanden!", "Marek ist gestern früh ins Bett gegangen.",
-        "Marek hat das Haus verlassen.", "Marek hat Ulm verlassen.", "Wir haben den Müll getrennt.",
-        "Marek ist vor Lachen gestorben.", "Wir sind getrennt hingefahren.",
-        "Ich habe mit dem Rauchen Schluss gemacht.", "Marek ist nicht mein Koch.",
-        "Die Hochzeit ist vorbei und war schön.",
-    ),
-    "es": (
-        "Marek está muerto de cansancio.", "Marek murió de risa.", "Marek se fue a trabajar.",
-        "Nos dejamos las llaves en casa.", "Terminamos la mudanza.", "Cortamos el césped.",
-        "Rompimos un plato.", "Marek me dejó una nota.", "Terminé con Marek la pintura.",
-        "Marek no es mi fan.", "No estoy con Marek ahora.",
-    ),
-    "zh": ("小明走了。", "小明累死了。", "我们分开坐。", "乐乐跑了一圈。", "乐乐丢了球。"),
-}  # fmt: skip
+AT_HOME = CASES["at_home"]
+EVERY_DAY = CASES["every_day"]
 
 
 @pytest.mark.parametrize("code", EVERY_DAY)
@@ -162,19 +123,7 @@ def test_what_people_do_every_day_ends_neither_a_marriage_nor_a_life(code: str) 
 
 @pytest.mark.parametrize(
     ("told_before", "back"),
-    [
-        ("I'm married to Tom.", "Tom passed away in March."),
-        ("I'm married to Tom.", "Tom left me for a colleague."),
-        ("I'm married to Tom.", "Tom and I are through."),
-        ("Ich bin mit Tom verheiratet.", "Ich bin verwitwet."),
-        ("Ich bin mit Tom verheiratet.", "Tom hat mich verlassen."),
-        ("Ich bin mit Tom verheiratet.", "Tom ist im Mai gestorben."),
-        ("Estoy casada con Tom.", "Tom me ha dejado."),
-        ("Estoy casada con Tom.", "Tom y yo nos separamos."),
-        ("Estoy casada con Tom.", "Soy viuda."),
-        ("Estoy casada con Tom.", "Tom murió de cáncer."),
-        ("我老公叫小明。", "小明去世了。"),
-    ],
+    CASES["what_ends_a_marriage_ends_it"],
 )
 def test_what_ends_a_marriage_ends_it(told_before: str, back: str) -> None:
     """Deaths and separations are read, said in few words."""
@@ -183,17 +132,7 @@ def test_what_ends_a_marriage_ends_it(told_before: str, back: str) -> None:
 
 @pytest.mark.parametrize(
     ("told_before", "back", "ends"),
-    [
-        ("I'm a nurse at Initech.", "I'm not a nurse any more.",
-         "Lena no longer works at Initech as a nurse."),
-        ("My sister Ida is a nurse at Initech.", "Ida is no longer a nurse.",
-         "Ida no longer works at Initech as a nurse."),
-        ("Ich arbeite als Lehrerin bei Siemens.", "Ich bin keine Lehrerin mehr.",
-         "Lena arbeitet nicht mehr als Lehrerin bei Siemens."),
-        ("Trabajo como enfermera en Iberia.", "Ya no soy enfermera.",
-         "Lena ya no trabaja en Iberia como enfermera."),
-        ("我在华为做工程师。", "我不做工程师了。", "Lena不再在华为做工程师。"),
-    ],
+    CASES["who_is_something_no_longer_is_it_nowhere"],
 )  # fmt: skip
 def test_who_is_something_no_longer_is_it_nowhere(told_before: str, back: str, ends: str) -> None:
     """A position that was told with where is over when it alone is named; nothing else of theirs is."""
@@ -225,19 +164,7 @@ def test_of_two_jobs_a_person_says_which_is_over() -> None:
 
 @pytest.mark.parametrize(
     ("first", "back", "becomes"),
-    [
-        ("I live in Bonn.", "It's Ulm, not Bonn.", "Lena lives in Ulm."),
-        ("I live in Bonn.", "Not Bonn but Ulm.", "Lena lives in Ulm."),
-        ("I live in Bonn.", "I said Bonn, but I meant Ulm.", "Lena lives in Ulm."),
-        (
-            "My favourite colour is green.",
-            "It's blue, not green.",
-            "Lena's favourite colour is blue.",
-        ),
-        ("Ich wohne in Bonn.", "Nicht Bonn, sondern Ulm.", "Lena wohnt in Ulm."),
-        ("Vivo en Sevilla.", "No es Sevilla, es Cádiz.", "Lena vive en Cádiz."),
-        ("我住在北京。", "不是北京，是上海。", "Lena住在上海。"),
-    ],
+    CASES["a_correction_names_what_it_takes_back"],
 )
 def test_a_correction_names_what_it_takes_back(first: str, back: str, becomes: str) -> None:
     """ "X, not Y" puts X where Y was told, in four languages, also much later."""

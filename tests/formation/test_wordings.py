@@ -7,9 +7,18 @@ from pathlib import Path
 import pytest
 
 from langmemory.operations.gathering import Gathering
-from tests.formation.cases.worded import MORE, SAME
 from tests.formation.retold import NS, Retelling, told
 from tests.seeds import examples
+from tests.tables import tables
+
+CASES = tables(__file__)
+
+
+SAME = CASES["same"]
+"""They are one row, or whether they are is asked."""
+
+MORE = CASES["more"]
+"""The second says more, which must not get lost."""
 
 
 def _told_twice(path: Path, claim: str, one: str, other: str) -> Retelling:

@@ -13,44 +13,15 @@ from langmemory.config import Config, PrivacyConfig
 from langmemory.formation.batch import Batch
 from langmemory.formation.confidences import confidence_of
 from langmemory.ports.facts import Extraction, Fact, SessionSummary
+from tests.tables import tables
+
+CASES = tables(__file__)
 
 NS = ("memories", "home")
 
-CONFIDED = {
-    "request": (
-        "Keep that to yourself.|Please keep this private|keep it between us|Between us, I hate my job.|"
-        "This stays between you and me.|Don't tell anyone that I quit.|Please don't tell Ann.|"
-        "don't mention it to my wife|Nobody else knows.|Tell no one.|It's a secret.|Off the record, I'm "
-        "leaving.|I haven't told anyone yet.|Don't let Noor find out|Behalte das für dich.|Behalt das bitte "
-        "für dich|Das bleibt unter uns.|Unter uns: ich kündige.|Sag es niemandem.|Erzähl das bitte nicht "
-        "weiter.|Sag Anna nichts davon.|Das ist ein Geheimnis.|Niemand darf das wissen.|Im Vertrauen: ich "
-        "gehe.|Verrate es niemandem|Que quede entre nosotros.|Entre tú y yo, me voy.|No se lo digas a "
-        "nadie.|No le cuentes a nadie|Guárdame el secreto.|Es un secreto.|别告诉任何人。|不要告诉她|请保密|"
-        "这是我们的秘密|别说出去|这件事只有你我知道"
-    ),
-    "surprise": (
-        "We're planning a surprise party for Noor.|I bought Noor a kite for her birthday.|I'm going to "
-        "propose to Ann.|Wir planen eine Überraschungsparty für Mia.|Estamos preparando una fiesta "
-        "sorpresa para Ana|我给小红准备了生日礼物"
-    ),
-    "health": (
-        "I was diagnosed with depression.|I'm pregnant.|I take antidepressants|Ich bin schwanger.|Estoy "
-        "embarazada.|我怀孕了"
-    ),
-    "money": (
-        "My salary is 60k|I earn 60000 a year|I'm in debt.|Mein Gehalt ist 4000 Euro.|Gano 3000 euros al "
-        "mes|我欠了五万"
-    ),
-}
+CONFIDED = CASES["confided"]
 
-OPEN = (
-    "Don't tell me.|Don't mention it.|I live in Ulm.|The distance between us is 40 km.|"
-    "I'm allergic to nuts.|What is depression?|What a surprise!|I was surprised by that.|"
-    "My dad got me a gift.|The bins go out on Thursday.|Sag mir, was los ist.|"
-    "Unter uns wohnt eine Familie.|Entre Madrid y Sevilla.|别告诉我|Keep that in mind.|"
-    "Das ist privat finanziert.|I work at a bank.|I make bread.|We won the game 3 to 1.|"
-    "No me digas.|Die Überraschung war groß.|What is the secret to good bread?"
-)
+OPEN = CASES["open"]
 
 
 @pytest.mark.parametrize(

@@ -20,101 +20,15 @@ from langmemory.config import Config, PrivacyConfig
 from langmemory.errors import ConfigError
 from langmemory.nodes import MemoryState, RememberNode
 from langmemory.redaction import Redacted, redact_credentials
+from tests.tables import tables
+
+CASES = tables(__file__)
 
 NS = ("memories", "mia")
 
-CREDENTIALS = {
-    "password": """
-        My password is ‹hunter2›.
-        My password is ‹swordfish›
-        my wifi password is "‹correct horse›"
-        password: ‹S3cr3t!pw›
-        My password for the router in the hall is ‹blue-Giraffe9›, ok?
-        Our password for Netflix is ‹popcorn›
-        I changed my password to ‹Tr0ub4dor&3› yesterday
-        ‹hunter2› is my password
-        DB_PASSWORD=‹hunter22›
-        {"user": "bob", "password": "‹geheim!›"}
-        user: bob pass: ‹s3cret›
-        postgres://bob:‹s3cretpw›@db.example.com/x
-        Mein Passwort ist ‹Sonne2024!›
-        Das Kennwort lautet: ‹Katze99›
-        Mein WLAN-Passwort für Gäste lautet ‹Willkommen1›
-        Mi contraseña es ‹gato1234›
-        La clave del wifi es ‹8f7d6s5a›
-        我的密码是‹abc12345›。
-        Wi-Fi密码：‹qwerty99›
-        密码改成了 ‹foo123›""",
-    "card number": """
-        my card is ‹4111 1111 1111 1111›, expires 12/27
-        ‹5500-0000-0000-0004›
-        Amex ‹378282246310005›, please.
-        Meine Kreditkarte: ‹4012888888881881›
-        我的卡号是 ‹6011111111111117›""",
-    "IBAN": """
-        My IBAN is ‹DE89 3704 0044 0532 0130 00› thanks
-        ‹GB82WEST12345698765432›
-        ‹fr14 2004 1010 0505 0001 3m02 606›
-        IBAN: ‹NL91ABNA0417164300›.""",
-    "API key": """
-        OPENAI_API_KEY=‹sk-proj-abcdEFGH1234567890abcdEFGH›
-        it is ‹sk-ant-api03-AbCdEfGhIjKlMnOpQrSt1234›
-        ‹AKIAIOSFODNN7EXAMPLE›
-        aws_secret_access_key = ‹wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY›
-        my api key is ‹3f9a8b7c6d5e4f3a2b1c0d9e8f7a6b5c›""",
-    "token": """
-        ‹ghp_16C7e42F292c6912E7710c838347Ae178B4a›
-        ‹xoxb-123456789012-abcdefghijk›
-        Authorization: Bearer ‹abcdef1234567890abcdef›
-        ‹eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0NTY3ODkwIn0.dozjgNryP4J3jVmNHl0w5N_XgL0n3I9P›""",
-    "private key": """
-        -‹-----BEGIN OPENSSH PRIVATE KEY-----¶b3BlbnNz¶-----END OPENSSH PRIVATE KEY-----›
-        ‹-----BEGIN RSA PRIVATE KEY-----¶MIIEpAIBAAKCAQEA7›""",
-    "PIN": """
-        my PIN is ‹4711›
-        The PIN for my card is ‹0815›.
-        Meine PIN lautet ‹1234›""",
-    "card security code": "CVV ‹123›",
-    "recovery phrase": """
-        my seed phrase is ‹witch collapse practice feed shame open despair creek road again ice least›
-        my recovery words: ‹witch collapse practice feed shame open›
-        mi frase de recuperación es ‹casa perro gato mesa silla luz›
-        my passphrase is ‹correct horse battery staple›""",
-}
+CREDENTIALS = CASES["credentials"]
 
-ORDINARY = """
-    my password is wrong
-    What is my password?
-    I forgot my password, is it too late?
-    The password is required.
-    Password managers are great
-    passwords are 12-16 characters
-    password = getpass.getpass("Password: ")
-    password=settings.db_password
-    password=os.environ["DB_PW1"]
-    postgres://user:password@localhost/db
-    order number 4539578763621486
-    My order 12345-67890 arrived
-    call +49 170 1234567 or (555) 123-4567
-    550e8400-e29b-41d4-a716-446655440000
-    commit e83c5163316f89bfbde7d9ab23ca2e25604af290
-    sha256 e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855
-    1234567890123456 and 0000 0000 0000 0000
-    the token limit is 4096 tokens
-    the key is consistency, the secret is patience
-    La clave es la constancia.
-    My pin is broken, the PIN code of the place is 560001
-    task-force-12345678901234567890abc is fine
-    date 2024-01-01 12:00:00 and 3.14159265358979
-    ISBN 978-3-16-148410-0, IMEI 490154203237518
-    DE89 is a motorway, and DE88 3704 0044 0532 0130 00 has a typing error
-    Das Passwort ist falsch.
-    mi contraseña es muy larga
-    我的密码是什么？
-    Timestamps 1700000000000 and 1700000000123456
-    My passphrase is too long to remember it all
-    [redacted: password]
-    my password is [redacted: password]"""
+ORDINARY = CASES["ordinary"]
 
 
 def lines(text: str) -> list[str]:
@@ -140,14 +54,7 @@ def test_ordinary_text_stays(said: str) -> None:
     assert redact_credentials(said) == Redacted(text=said)
 
 
-PASSWORDS_TOLD = [
-    "bluebadger7",
-    "quietotter3",
-    "herring44",
-    "herring45",
-    "salmon71",
-    "goelandbleu22",
-]
+PASSWORDS_TOLD = CASES["passwords_told"]
 """Invented passwords in `later-first.jsonl` and `typed-fit.jsonl`."""
 
 

@@ -12,20 +12,12 @@ from langmemory import MemoryStore
 from langmemory.nodes import RecallNode
 from langmemory.recall.contentless import doing, is_idle, states
 from tests.stores.embedders import WordEmbeddings
+from tests.tables import tables
+
+CASES = tables(__file__)
 
 NS = ("memories", "ada")
-TOLD = (
-    ("user", "My cat Tofu sleeps on the radiator in the hall."),
-    ("assistant", "That sounds warm."),
-    ("user", "I work as a nurse at the harbour clinic."),
-    ("assistant", "Understood."),
-    ("user", "My sister Noelia gets married on 3 May in Vigo."),
-    ("assistant", "Congratulations to her!"),
-    ("user", "I'm allergic to penicillin."),
-    ("assistant", "Noted."),
-    ("user", "The spare key hangs behind the boiler."),
-    ("assistant", "Good to know."),
-)
+TOLD = CASES["told"]
 
 
 @pytest.fixture
@@ -41,14 +33,7 @@ def texts(store: MemoryStore, query: str, **options: object) -> list[str]:
 
 @pytest.mark.parametrize(
     ("asked", "answered"),
-    [
-        ("Where does Tofu sleep?", "I don't know."),
-        ("where does tofu sleep", "Sorry, I have no record of that."),
-        ("Tell me where Tofu sleeps.", "You haven't told me where Tofu sleeps."),
-        ("Hi! Quick question: where does Tofu sleep? Thanks!", "Noted."),
-        ("Wo schläft Tofu?", "Das weiß ich leider nicht."),
-        ("¿Dónde duerme Tofu?", "No lo sé."),
-    ],
+    CASES["a_question_asked_before_does_not_outrank_its_answer"],
 )
 def test_a_question_asked_before_does_not_outrank_its_answer(
     store: MemoryStore, asked: str, answered: str
@@ -94,20 +79,7 @@ def test_many_repetitions_do_not_crowd_out_what_was_told(store: MemoryStore) -> 
 
 @pytest.mark.parametrize(
     ("text", "says_something"),
-    [
-        ("Noted.", False),
-        ("I don't know.", True),
-        ("Where does Tofu sleep?", False),
-        ("Remind me where Tofu sleeps", False),
-        ("Remind me that the boiler is serviced in October.", True),
-        ("Please remind us to call the plumber on Friday.", True),
-        ("Erinnere mich daran, dass der Kessel im Oktober gewartet wird.", True),
-        ("Recuérdame que la caldera se revisa en octubre.", True),
-        ("She said yes!", True),
-        ("Can't wait for tomorrow's opening!", True),
-        ("I'm taking Friday off. Anything going on with you?", True),
-        ("我的猫睡在暖气上。", True),
-    ],
+    CASES["a_statement_is_told_from_a_question_or_a_courtesy"],
 )
 def test_a_statement_is_told_from_a_question_or_a_courtesy(text: str, says_something: bool) -> None:
     """A text states something if any of its sentences is more than a question or a courtesy."""
@@ -116,17 +88,7 @@ def test_a_statement_is_told_from_a_question_or_a_courtesy(text: str, says_somet
 
 @pytest.mark.parametrize(
     ("answer", "known"),
-    [
-        ("I don't know.", False),
-        ("Sorry, I have no information about that. Could you tell me?", False),
-        ("You haven't told me where Tofu sleeps.", False),
-        ("Das weiß ich leider nicht.", False),
-        ("No lo sé.", False),
-        ("我不知道", False),
-        ("I don't know the street, but she lives in Kiel.", True),
-        ("Your landlord told you not to use the balcony.", True),
-        ("You told me nobody knows yet that you are engaged.", True),
-    ],
+    CASES["an_answer_that_it_does_not_know_is_told_by_its_whole_form"],
 )
 def test_an_answer_that_it_does_not_know_is_told_by_its_whole_form(
     answer: str, known: bool

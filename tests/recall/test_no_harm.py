@@ -14,20 +14,14 @@ from langchain_core.messages import HumanMessage
 
 from langmemory import MemoryStore, build_reflection_graph
 from langmemory.nodes import RecallNode
+from tests.tables import tables
+
+CASES = tables(__file__)
 
 NS = ("memories", "iris")
 BEGAN = datetime(2026, 1, 12, 18, tzinfo=UTC)
 ASKED = BEGAN + timedelta(days=90)
-BESIDE = (
-    "the bus took an hour today",
-    "I repotted the basil on the windowsill.",
-    "we watched a film about lighthouses",
-    "The neighbours are painting their fence green.",
-    "i slept badly because of the wind",
-    "Lunch was lentil soup again.",
-    "my umbrella broke on the way to the office",
-    "There was a long queue at the bakery.",
-)
+BESIDE = CASES["beside"]
 """Turns of other days."""
 
 
@@ -66,19 +60,7 @@ def found(store: MemoryStore, query: str) -> list[str]:
 
 @pytest.mark.parametrize(
     ("said", "prompt"),
-    [
-        ("The dentist said no hard food until Thursday.", "can i eat nuts after the dentist"),
-        ("I can never find the spare fuses, they are behind the piano.", "where are the spare fuses"),
-        ("We have not told my parents about the adoption yet.", "do my parents know of the adoption"),
-        ("Nobody can know that Ruben sold the cello.", "what happened to rubens cello"),
-        ("Mum said not to water the cactus before June.", "when should i water the cactus"),
-        ("I don't know my new boss yet, she is called Ottilie.", "what is my new boss called"),
-        ("I told Piet he can't borrow the trailer again.", "may piet borrow the trailer"),
-        ("The vet told us not to give the rabbit any cabbage.", "can the rabbit have cabbage"),
-        ("I can't find anyone who knows how to tune the harp.", "did i find someone for the harp"),
-        ("Der Arzt hat gesagt, ich soll kein Ibuprofen nehmen.", "darf ich ibuprofen nehmen"),
-        ("No le he dicho a Marta que vendimos el piso.", "sabe marta que vendimos el piso"),
-    ],
+    CASES["a_statement_is_shown_whatever_its_words"],
 )  # fmt: skip
 def test_a_statement_is_shown_whatever_its_words(
     store: MemoryStore, said: str, prompt: str
@@ -90,14 +72,7 @@ def test_a_statement_is_shown_whatever_its_words(
 
 @pytest.mark.parametrize(
     ("said", "prompt"),
-    [
-        ("As our ferry leaves Harwich at six, where could we sleep?", "when does our ferry leave"),
-        ("I have never skied before, any tips for the first day?", "have i ever skied before"),
-        ("Since Milo chewed the charger, which one should I buy?", "who chewed the charger"),
-        ("my sister is allergic to latex, what gloves can she use?", "is my sister allergic to latex"),
-        ("now that we sold the camper, how do we end its insurance?", "did we sell the camper"),
-        ("Weil unser Ofen kaputt ist, wie backe ich das Brot?", "ist unser ofen kaputt"),
-    ],
+    CASES["a_question_that_tells_something_is_shown"],
 )  # fmt: skip
 def test_a_question_that_tells_something_is_shown(
     store: MemoryStore, said: str, prompt: str
@@ -149,16 +124,7 @@ def test_the_later_of_two_leads_also_where_the_clock_stood_still(
     assert place(lines, later.rstrip(".")) < place(lines, earlier.rstrip("."))
 
 
-BOTH_TRUE = [
-    ("Leo has swimming on Tuesdays.", "Max has swimming on Fridays.", "when do my sons swim"),
-    ("The front door code is 4410.", "The garage door code is 8821.", "what are my door codes"),
-    ("I take magnesium in the morning.", "I take iron in the evening.", "which pills do i take"),
-    ("Invoice 3301 is paid.", "Invoice 3302 is not paid.", "which invoices are paid"),
-    ("Release 2.4.0 broke the export.", "Release 2.5.0 broke the login.", "what did our releases break"),
-    ("Our cat Miso is ten.", "Our other cat Juno is three.", "how old are our cats"),
-    ("The yoga class is at 18:00 in hall A.", "The yoga class is at 20:00 in hall B, too.", "when is yoga"),
-    ("I work at the harbour clinic.", "From January I also work at the nursing school.", "where do i work"),
-]  # fmt: skip
+BOTH_TRUE = CASES["both_true"]
 
 
 @pytest.mark.parametrize(("one", "other", "question"), BOTH_TRUE)
@@ -217,14 +183,7 @@ def test_the_record_with_the_identifier_of_a_question_stands_first(
     assert first == dict(zip(names, texts, strict=True))
 
 
-RULES = {
-    "Run the migrations on a copy of the data first.": "Apply the new database migrations.",
-    "Never push to the release branch without a review.": "Merge my fix and push it to release.",
-    "Round prices to five cents.": "Write the function that computes the price of an order.",
-    "Ask before deleting files of customers.": "Clean up the uploads folder, delete old customer files.",
-    "Newsletters need a link to unsubscribe.": "Draft the newsletter for spring.",
-    "Keep the tone formal in letters to authorities.": "Write a letter to the tax authority.",
-}
+RULES = CASES["rules"]
 
 
 @pytest.mark.parametrize(("rule", "task"), RULES.items())
@@ -252,14 +211,7 @@ TOLD = (
 
 @pytest.mark.parametrize(
     ("prompt", "answer"),
-    [
-        ("remind me when noors wedding is", 0),
-        ("what to wear for noors wedding in antwerp", 0),
-        ("need the drill now", 1),
-        ("give me ideas for keeping pepper calm on new years eve", 2),
-        ("run the deploy script", 3),
-        ("wo liegt das deploy script", 3),
-    ],
+    CASES["a_prompt_passes_by_what_it_meets_and_not_by_its_form"],
 )
 def test_a_prompt_passes_by_what_it_meets_and_not_by_its_form(
     store: MemoryStore, prompt: str, answer: int

@@ -13,16 +13,12 @@ from langmemory.recall.spelling import MOST_MEANT, MOST_WORDS, respelled
 from langmemory.types import Recall
 from langmemory.wire import plain
 from tests.recall.memory_source import NOW, MemorySource, memory
+from tests.tables import tables
+
+CASES = tables(__file__)
 
 VOCABULARY = default_vocabulary()
-SAID = (
-    "Katharina bakes sourdough every Sunday.",
-    "Lena plays the cello, running is not for her.",
-    "Joanna and Müller booked the Hotel Belvedere.",
-    "My physiotherapist is called Okonkwo.",
-    "Wir waren vor der Kirsche bei Statt.",
-    "Thaddeus moved to Lisbon.",
-)
+SAID = CASES["said"]
 
 
 @pytest.fixture
@@ -44,14 +40,7 @@ def ask(source: MemorySource, query: str, **options: object) -> Recall:
 
 @pytest.mark.parametrize(
     ("query", "typed", "meant"),
-    [
-        ("What does Kahtarina bake?", "kahtarina", "katharina"),
-        ("What does Kathrina bake?", "kathrina", "katharina"),
-        ("what does kattharina bake", "kattharina", "katharina"),
-        ("What does Katharima bake?", "katharima", "katharina"),
-        ("who is my pyhsiotherapist", "pyhsiotherapist", "physiotherapist"),
-        ("Does she like runnign?", "runnign", "running"),
-    ],
+    CASES["one_slip_is_mended"],
 )
 def test_one_slip_is_mended(source: MemorySource, query: str, typed: str, meant: str) -> None:
     """Two letters in each other's place, one too few, too many or wrong: also where the index has the
@@ -61,20 +50,7 @@ def test_one_slip_is_mended(source: MemorySource, query: str, typed: str, meant:
 
 @pytest.mark.parametrize(
     "query",
-    [
-        "What does Katharina bake?",
-        "What does Lina play?",  # a name that the table knows
-        "Where did Johanna go?",
-        "Tell me about Zuleika",  # near nothing
-        "Was war mit der Stadt?",  # a kind of place, one letter from a stop word
-        "What is katharima_cake?",
-        "Open /home/kathrina/list",
-        "Mail kathrina@home.example",
-        "Call getKathrina now",
-        'Who said "kathrina"?',
-        "What about Kate?",
-        "",
-    ],
+    CASES["what_is_right_or_no_prose_stays"],
 )
 def test_what_is_right_or_no_prose_stays(source: MemorySource, query: str) -> None:
     """Known words, words that the table knows, names in programs, addresses and quotations stay."""

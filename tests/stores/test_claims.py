@@ -13,18 +13,11 @@ from langmemory.formation.relations.vocabulary import BY_NAME, WORDS
 from langmemory.stores import MemoryStore
 from langmemory.stores.face import bound
 from tests.graph_world import NAMESPACE, apply, day, fact
+from tests.tables import tables
 
-PEOPLE = {
-    "person/lena": ("Lena", "person"),
-    "person/katrin": ("Katrin", "person"),
-    "person/emil": ("Emil", "person"),
-    "person/bob": ("Bob", "person"),
-    "organisation/kontur": ("Kontur", "organisation"),
-    "organisation/clara": ("Aigua Clara", "organisation"),
-    "place/bremen": ("Bremen", "place"),
-    "place/hamburg": ("Hamburg", "place"),
-    "place/valencia": ("Valencia", "place"),
-}
+CASES = tables(__file__)
+
+PEOPLE = CASES["people"]
 SAID = (
     "Sticky notes are my whole life, here at the water in Hamburg.",
     "Maps are what I do all day at Kontur.",
@@ -84,27 +77,7 @@ def store(tmp_path: Path) -> Iterator[MemoryStore]:
 
 @pytest.mark.parametrize(
     ("question", "first"),
-    [
-        ("Where does Lena work?", "clara"),
-        ("Where do I work?", "clara"),
-        ("What is my job?", "clara"),
-        ("Who is Lena's employer?", "clara"),
-        ("What does Lena do for a living?", "clara"),
-        ("Who works at Aigua Clara?", "clara"),
-        ("Where do I live now?", "valencia"),
-        ("Where does my sister live?", "bremen"),
-        ("Which city does Lena's sister live in?", "bremen"),
-        ("Who is Emil's mother?", "emil"),
-        ("What are the names of Katrin's children?", "emil"),
-        ("What are the children of Lena's sister allergic to?", "nuts"),
-        ("Which gym do I go to?", "gym"),
-        ("Where does Bob work?", "bob"),
-        ("Wo arbeitet Lena?", "clara"),
-        ("Wo wohnt meine Schwester?", "bremen"),
-        ("¿Dónde vive la hermana de Lena?", "bremen"),
-        ("Lena住在哪里？", "valencia"),
-        ("我的姐姐住在哪里？", "bremen"),
-    ],
+    CASES["what_claims_the_answer_is_found_first"],
 )
 def test_what_claims_the_answer_is_found_first(
     store: MemoryStore, question: str, first: str
