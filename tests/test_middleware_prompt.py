@@ -11,9 +11,8 @@ import pytest
 from langchain.agents import AgentState, create_agent
 from langchain.agents.middleware import AgentMiddleware, ModelFallbackMiddleware
 from langchain.agents.structured_output import ToolStrategy
-from langchain_core.messages import AIMessage, BaseMessage, HumanMessage
+from langchain_core.messages import AIMessage, BaseMessage
 from langgraph.checkpoint.memory import InMemorySaver
-from langgraph.graph import END, START, StateGraph
 from pydantic import BaseModel
 
 from langmemory import MemoryStore
@@ -168,31 +167,6 @@ def test_keys_of_the_application_are_its_own(store: MemoryStore) -> None:
         "messages", "memory_block", "core_memory", "recalled", "recall_trace", "memory_usage",
         "memory_internal",
     }  # fmt: skip
-
-
-def test_a_thread_of_an_earlier_version_goes_on(store: MemoryStore) -> None:
-    """A checkpoint that an earlier version's middleware wrote loads, and nothing is stored twice."""
-
-    class Earlier(AgentState[Any]):
-        said: list[Any]
-        memory_texts: dict[str, str]
-        remembered_id: str
-        message_speakers: list[Any]
-
-    said = [HumanMessage("I am Anna.", id="1"), AIMessage("Hello.", id="2")]
-    store.remember(ANNA, said, thread_id="new", owner="anna")
-    saver = InMemorySaver()
-    old = StateGraph(Earlier).add_node("old", lambda _: {
-        "messages": said, "said": [], "memory_texts": {"MemoryMiddleware": "x"},
-        "remembered_id": "2", "message_speakers": [{"who": "anna", "ids": ["1"]}],
-    }).add_edge(START, "old").add_edge("old", END)  # fmt: skip
-    old.compile(checkpointer=saver).invoke({"messages": []}, run())
-    agent = create_agent(
-        ScriptedModel(otherwise=cite), middleware=[MemoryMiddleware(store)], checkpointer=saver
-    )
-    assert agent.invoke(asking(), run())["messages"][-1].text == PLAIN
-    contents = [item.value["content"] for item in store.search(ANNA, limit=99)]
-    assert sorted(contents) == ["Hello.", "I am Anna.", "I like to drink tea.", QUESTION, PLAIN]
 
 
 def test_the_middleware_has_a_name_of_its_own(store: MemoryStore) -> None:

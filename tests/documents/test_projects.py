@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import os
 import subprocess
 from pathlib import Path
@@ -267,21 +266,6 @@ def test_a_queued_job_reads_the_project(store: MemoryStore, heron: Path) -> None
     worker = Worker(store.jobs, store.projects.perform, kind=JOB)
     assert worker.run_due() == 1
     assert len(store.documents.list(project="heron")) == 5
-
-
-def test_async_twins_do_the_same(store: MemoryStore, heron: Path) -> None:
-    """Of all that reads or writes."""
-
-    async def all_of_it() -> None:
-        await store.projects.aadd(heron)
-        assert (await store.projects.aget("heron")) == (await store.projects.alist())[0]
-        assert (await store.projects.arefresh("heron")).added
-        assert await store.projects.astale("heron") == []
-        await store.projects.aupdate("heron", owner="Ada")
-        assert await store.projects.alater("heron") > 0
-        assert len((await store.projects.aremove("heron")).removed) == 5
-
-    asyncio.run(all_of_it())
 
 
 def test_a_chat_knows_the_project_at_hand(store: MemoryStore, heron: Path) -> None:

@@ -25,7 +25,7 @@ from langgraph.store.memory import InMemoryStore
 from langgraph.store.sqlite import SqliteStore
 from langgraph.types import Command, interrupt
 
-from langmemory.context import ContextBudget, note_id
+from langmemory.context import ContextBudget
 from langmemory.context.tool_outputs import NO_RESULT
 from langmemory.errors import ConfigError
 from langmemory.graphs import NoModel, build_chat_graph
@@ -188,21 +188,6 @@ def test_the_state_explains_itself(store: BaseStore) -> None:
     assert state["memory_internal"]["remembered_id"] == state["messages"][-1].id
 
 
-def test_citations_are_counted_and_not_remembered(store: BaseStore) -> None:
-    """A memory the answer cites counts as referenced; the stored answer has no ids in it."""
-    model = ScriptedModel()
-    graph = build_chat_graph(model, store=store, checkpointer=InMemorySaver())
-    say(graph, "My dog is called Bello.", "t1", "anna")
-    key = next(i.key for i in store.search(("memories", "anna")) if "Bello" in str(i.value))
-    label = f"R:{note_id(('memories', 'anna'), key)}"
-    model.script.append(f"Your dog is called Bello [{label}].")
-    state = say(graph, "What is my dog called?", "t2", "anna")
-    counts = {use["key"]: use for use in state["memory_usage"]}
-    assert (counts[key]["loaded"], counts[key]["referenced"]) == (1, 1)
-    answers = [i.value["content"] for i in store.search(("memories", "anna"), limit=50)]
-    assert "Your dog is called Bello." in answers
-
-
 def test_the_model_manages_its_own_memory(store: BaseStore) -> None:
     """Tool calls loop back to the model; what it wrote to core memory is in every later prompt."""
     model = ScriptedModel(
@@ -221,20 +206,6 @@ def test_the_model_manages_its_own_memory(store: BaseStore) -> None:
     assert "| Allergic to peanuts" in system(model)
     say(graph, "Hello", "t3", "bert")
     assert "peanuts" not in system(model)
-
-
-def test_mandates_are_shown_whatever_is_talked_about(store: BaseStore) -> None:
-    """A memory of priority mandate is in every prompt of its owner."""
-    rule = {"content": "Always answer in French.", "priority": "mandate"}
-    store.put(("memories", "anna"), "rule", rule)
-    model = ScriptedModel()
-    graph = build_chat_graph(model, store=store, checkpointer=InMemorySaver())
-    say(graph, "How high is the Eiffel tower?", "t1", "anna")
-    assert "[M:" in system(model)
-    assert "Always answer in French." in system(model)
-    store.put(("memories", "anna"), "rule", {**rule, "status": "archived"})
-    say(graph, "How high is it?", "t2", "anna")
-    assert "French" not in system(model)
 
 
 def test_new_turns_are_handed_to_reflection_once() -> None:

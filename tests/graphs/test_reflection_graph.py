@@ -381,20 +381,6 @@ def test_a_failing_step_writes_nothing(
     assert "Lena lives in Hamburg." in facts(store)
 
 
-def test_bad_answers_fold_to_verbatim(store: MemoryStore) -> None:
-    """A model that answers nonsense twice costs the facts of its batch, not the conversation."""
-    said(store, "I live in Hamburg.")
-    said(store, "Thank you.", thread="t2", at="2026-07-01")
-    chatter = "I would rather talk about the weather."
-    model = ScriptedModel(script=[chatter, chatter, answer()])
-    done = build_reflection_graph(store, model=model).invoke({"namespace": list(LENA)})
-    assert done["failures"] == ["extraction failed"]
-    assert done["model_calls"] == 3
-    assert [run.note["failures"] for run in store.changes.runs()] == [[], ["extraction failed"]]
-    assert store.admin.unread_threads() == []
-    assert store.recall("Where does Lena live?", LENA).results[0].text == "I live in Hamburg."
-
-
 def test_an_unreachable_model_marks_nothing(store: MemoryStore) -> None:
     """While the model is away nothing counts as read, so that a later run finds it all."""
     said(store, "I live in Hamburg.")

@@ -381,22 +381,6 @@ def test_a_second_night_asks_nobody(store: MemoryStore) -> None:
     assert (report["lines"], report["model_calls"]) == ([], 0)
 
 
-def test_undo_gives_the_identical_export(store: MemoryStore) -> None:
-    """Taking a night back brings everything back, questions and core proposals included."""
-    learn_ilka(store)
-    before = known(store)
-    core = {
-        "op": "core", "block": "task", "text": TOLD["core"]["task"] + " Ilka travels on 12 June.",
-        "sources": [TOLD["memories"][10]["text"]], "reason": "known",
-    }  # fmt: skip
-    report = night(
-        store, ScriptedModel(otherwise=answering(HABIT, core)), tasks=["consolidate", "graduate"]
-    )
-    assert known(store) != before
-    store.lifecycle.undo(report["night"])
-    assert known(store) == before
-
-
 def test_a_dry_run_asks_and_changes_nothing(store: MemoryStore) -> None:
     """A dry run shows what a model's answer would change, and the next night is none the wiser."""
     learn_ilka(store)

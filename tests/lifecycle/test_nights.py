@@ -134,31 +134,6 @@ def test_nobody_is_asked_about_fading_memories_where_use_is_not_measured(
     assert not any("fading memories" in one for one in told)
 
 
-def test_undo_of_a_night_gives_the_same_export(store: MemoryStore) -> None:
-    """Whatever a night changed, taking it back leaves what was known before."""
-    learn(store, 30, importance=0.8)
-    [used] = learn(store, 1, days=2)
-    cite(store, used, 12)
-    store.admin.usage()
-    before = known(store)
-    found = night(store)
-    assert known(store) != before
-    store.lifecycle.undo(found["night"])
-    assert known(store) == before
-    assert store.lifecycle.nights()[0].undone
-
-
-def test_a_second_night_changes_nothing_when_all_is_done(store: MemoryStore) -> None:
-    """Once every rule has had its say, a night finds nothing to do."""
-    learn(store, 4)
-    [used] = learn(store, 1, days=2)
-    cite(store, used, 12)
-    for _ in range(6):
-        night(store)
-    again = night(store)
-    assert [report["lines"] for report in again["reports"]] == [[]] * len(again["reports"])
-
-
 def test_what_was_taken_back_is_not_done_again(store: MemoryStore) -> None:
     """A person who takes a night back does not find it done anew in the morning."""
     learn(store, 1)

@@ -110,18 +110,6 @@ def test_questions_and_greetings_stand_in_no_summary(store: MemoryStore) -> None
     assert nodes(store)["summary/day/2026-05-01"] == f"user: {SAID[0]}"
 
 
-def test_a_second_night_changes_nothing(store: MemoryStore) -> None:
-    """An unchanged store is left as it is, and a model is not asked."""
-    say(store, *SAID)
-    model = Scripted(answer=lambda _: "no")
-    night(store, model)
-    asked, before = model.calls, known(store)
-    assert asked > 0
-    again = night(store, model)
-    assert (again["lines"], model.calls) == ([], asked)
-    assert known(store) == before
-
-
 def test_only_what_lies_above_a_change_is_rewritten(store: MemoryStore) -> None:
     """A new turn rewrites its day and what is above it, nothing else."""
     say(store, *SAID)

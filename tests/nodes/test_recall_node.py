@@ -176,18 +176,6 @@ async def test_sync_and_async_write_the_same(store: BaseStore) -> None:
     assert "| Name: Anna" in updates[0]["core_memory"]
 
 
-def test_the_block_keeps_to_its_budget(store: BaseStore) -> None:
-    """However much is recalled, the block is never one token over."""
-    turns: list[AnyMessage] = [
-        HumanMessage(f"Fact {at}: " + "the dog likes long walks " * 8, id=f"{at}")
-        for at in range(20)
-    ]
-    StoreAccess(store).remember(Conversation(namespace=ANNA, thread_id="t1"), turns)
-    state = ask(RecallNode(store=store, budget=200), "What does the dog like to do?")
-    assert 0 < state["memory_block"]["tokens"] <= 200
-    assert state["memory_block"]["omitted"] or len(state["memory_block"]["entries"]) == 10
-
-
 def test_what_is_retired_or_always_shown_is_not_recalled(store: BaseStore) -> None:
     """Memories that are pending, superseded or archived, core blocks and working memory are not
     recalled; a status that is the application's own hides nothing."""

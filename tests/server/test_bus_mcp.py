@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -100,36 +99,3 @@ async def test_two_agents_work_together(store: MemoryStore) -> None:
         assert "exactly one" in await b.refused("context_subscribe")
         assert "no message" in await b.refused("context_share", summary="x", reply_to="nothing")
     assert len(store.changes.reviews(TEAM)) == 1
-
-
-async def test_agents_keep_tasks_and_decisions(store: MemoryStore) -> None:
-    """A task is set, changed, decided about and handed on, in the name of the token's agent."""
-    async with in_process(store, token_of(store, None, TEAM, agent="a")) as client:
-        assert "a title" in await client.refused("update_task", status="done")
-        made = await client.done("update_task", title="Ship", assign_to="a", blockers=["legal"])
-        assert (made["title"], made["agent"], made["blockers"]) == ("Ship", "a", ["legal"])
-        done = await client.done("update_task", task="Ship", blockers=[], title="Ship it")
-        assert (done["id"], done["title"], done["blockers"]) == (made["id"], "Ship it", [])
-        decided = await client.done(
-            "record_decision", what="Euros", why="Most pay so", task="Ship it"
-        )
-        await client.done("handoff", to="b", done="half", task="Ship it")
-        assert "task" in await client.refused("handoff", to="b", done="x", task="none")
-    board = store.swarm(TEAM).board()
-    assert [(one.key, one.agent) for one in board.tasks] == [(made["id"], "b")]
-    assert [(one.key, one.made_by) for one in board.decisions] == [(decided["id"], "a")]
-    assert [one.topic for one in store.bus(TEAM).messages().items] == ["Ship it"]
-
-
-async def test_another_viewer_reads_nothing_private(store: MemoryStore) -> None:
-    """An agent that acts for Ben gets nothing of what agents of Maria tell each other in private."""
-    store.for_viewer("maria").bus(TEAM, agent="a").share("secret", privacy="private", id="hers")
-    async with in_process(store, token_of(store, "ben", TEAM, agent="b")) as client:
-        assert (await client.done("context_inbox"))["messages"] == []
-        for name, arguments in (
-            ("context_inbox", {"read": "hers"}),
-            ("context_share", {"summary": "x", "reply_to": "hers"}),
-            ("context_invalidate", {"id": "hers", "reason": "x"}),
-        ):
-            given: dict[str, Any] = arguments
-            assert "secret" not in await client.refused(name, **given)

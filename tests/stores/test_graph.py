@@ -11,13 +11,13 @@ from pathlib import Path
 import networkx
 import pytest
 
-from langmemory.changes import AddEntity, AddMemory, ChangeSet, Facets, LinkEntities, UnlinkEntities
+from langmemory.changes import AddEntity, AddMemory, ChangeSet, Facets, LinkEntities
 from langmemory.errors import ConfigError, EntityNameError
 from langmemory.operations.graph import Graph
 from langmemory.stores import MemoryStore
 from langmemory.subgraph.subgraph import Subgraph
 from langmemory.types import Entity
-from tests.graph_world import NAMESPACE, apply, day, entities, fact, furnish, nicknamed
+from tests.graph_world import NAMESPACE, apply, day, entities, fact, furnish
 from tests.stores.test_scale import steps
 
 
@@ -32,19 +32,6 @@ def claims(graph: Graph, name: str, *, past: bool = False) -> set[tuple[str, str
     return {(edge.relation, edge.object or str(edge.literal)) for edge in edges}
 
 
-def test_an_entity_has_the_edges_that_hold_now(store: MemoryStore) -> None:
-    """By name in any case or by key; what was superseded only comes when asked for."""
-    graph = store.graph(NAMESPACE)
-    now = {
-        ("sister_of", "person/mira"),
-        ("favourite_colour", "teal"),
-        ("works_at", "organisation/globex"),
-    }
-    assert claims(graph, "LENA") == claims(graph, "person/lena") == now
-    assert claims(graph, "Lena", past=True) == now | {("works_at", "organisation/hooli")}
-    assert graph.entity("Hooli").edges == ()
-
-
 def test_a_date_asks_for_what_held_then(store: MemoryStore) -> None:
     """``as_of`` is time in the world, ``known_at`` what the system believed."""
     before = store.graph(NAMESPACE, as_of=day("2022-01-01"))
@@ -54,19 +41,6 @@ def test_a_date_asks_for_what_held_then(store: MemoryStore) -> None:
     first = store.changes.history(NAMESPACE, "hooli")[0].at
     believed = store.graph(NAMESPACE, known_at=first)
     assert claims(believed, "Lena") >= {("works_at", "organisation/hooli")}
-
-
-def test_links_are_followed_and_can_be_taken_back(store: MemoryStore) -> None:
-    """Linked entities are one under either name; nothing was rewritten, so unlinking parts them."""
-    nicknamed(store)
-    graph = store.graph(NAMESPACE)
-    merged = graph.entity("Mimi")
-    assert (merged.name, merged.aliases) == ("Mira", ("Mimi",))
-    assert claims(graph, "Mira") >= {("works_at", "organisation/initech"), ("bakes", "cake")}
-    assert "Mimi" not in {one.name for one in graph.entities()}
-    apply(store, "parted", UnlinkEntities(key="person/mimi"))
-    assert claims(graph, "Mimi") == {("bakes", "cake")}
-    assert ("bakes", "cake") not in claims(graph, "Mira")
 
 
 def test_chains_and_circles_of_links_end(store: MemoryStore) -> None:
