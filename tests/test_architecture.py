@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from graphlib import TopologicalSorter
 from pathlib import Path
 
 import pytest
@@ -42,10 +43,6 @@ BESIDE = {("tools", "nodes"), ("middleware", "nodes"), ("middleware", "tools"),
           ("lifecycle", "context"), ("lifecycle", "recall"), ("redaction", "languages")}  # fmt: skip
 """(importer, imported) within one layer."""
 
-SQLITE = PACKAGE / "engines" / "sqlite"
-PARTS = {SQLITE: ("file", "index", "search", "", "forgetting")}
-"""The parts of an engine, likewise: a part imports from those before it. The one without a name are the
-modules of the folder itself."""
 PORTABLE = ("ledger", "search", "operations")
 """Folders whose SQL runs on every engine."""
 
@@ -91,21 +88,23 @@ def test_imports_point_one_way() -> None:
     assert not wrong, "these lie above it"
 
 
-@pytest.mark.parametrize("engine", PARTS, ids=lambda engine: engine.name)
-def test_an_engine_is_built_one_way(engine: Path) -> None:
-    """A module of an engine imports its own part and parts that come before it."""
-    wrong, parts = [], PARTS[engine]
-    prefix = f"langmemory.engines.{engine.name}."
-    for module in sorted(engine.rglob("*.py")):
-        folder = module.parent.relative_to(engine).as_posix()
-        part = parts.index("" if folder == "." else folder)
-        for node in source(module).imports:
-            if not isinstance(node, ast.ImportFrom) or not f"{node.module}.".startswith(prefix):
-                continue
-            other = f"{node.module}.".split(".")[3]
-            if parts.index(other if other in parts else "") > part:
-                wrong.append(f"{module.relative_to(ROOT)} imports {node.module}")
-    assert not wrong
+def test_no_circle_within_the_engines() -> None:
+    """The modules of the engines can be put in an order in which each imports only those before it."""
+    modules_of = {
+        ".".join(one.relative_to(PACKAGE.parent).with_suffix("").parts): one
+        for one in sorted((PACKAGE / "engines").rglob("*.py"))
+    }
+    imports = {
+        name: {
+            other
+            for node in source(one).imports
+            if isinstance(node, ast.ImportFrom)
+            for other in (f"{node.module}", *(f"{node.module}.{each.name}" for each in node.names))
+            if other in modules_of
+        }
+        for name, one in modules_of.items()
+    }
+    assert len(list(TopologicalSorter(imports).static_order())) == len(modules_of)
 
 
 def test_portable_sql_knows_no_database() -> None:

@@ -86,8 +86,8 @@ def doctor(
 def _rescue(target: Target, file: Path) -> None:
     """Write what can be read, and say what cannot; the damaged file stays as it is."""
     from langmemory.cli.export import write_rows
-    from langmemory.engines.sqlite.file.connection import is_damage
-    from langmemory.engines.sqlite.file.rescue import rescued
+    from langmemory.engines.sqlite.connection import is_damage
+    from langmemory.engines.sqlite.rescue import rescued
     from langmemory.ledger.transfer.transfer import export_rows
 
     path = target.config().database.path
@@ -211,8 +211,8 @@ REBUILD = (
 
 def _file(config: Config) -> Iterator[Check]:
     from langmemory.engines.sqlite import Engine
-    from langmemory.engines.sqlite.consistency import DAMAGED, check
-    from langmemory.engines.sqlite.file.connection import is_damage
+    from langmemory.engines.sqlite.connection import is_damage
+    from langmemory.engines.sqlite.engine import DAMAGED, check
     from langmemory.ledger.ageing import circles, unreachable
     from langmemory.ledger.jobs import counts
     from langmemory.ledger.settings import read_sparse
@@ -353,7 +353,7 @@ def _rules(unreachable: Sequence[str]) -> Iterator[Check]:
 def _damages(path: str) -> list[str] | None:
     """Return every damaged row of a file that no store can open or count; None where nothing of it
     can be read."""
-    from langmemory.engines.sqlite.file.rescue import rescued
+    from langmemory.engines.sqlite.rescue import rescued
 
     try:
         with rescued(path) as found:
@@ -364,7 +364,7 @@ def _damages(path: str) -> list[str] | None:
 
 def _archive(config: Config) -> Iterator[Check]:
     """Check the archive file, if anything ever moved there."""
-    from langmemory.engines.sqlite.consistency import DAMAGED
+    from langmemory.engines.sqlite.engine import DAMAGED
     from langmemory.operations.maintaining import Maintaining
     from langmemory.stores import MemoryStore
 

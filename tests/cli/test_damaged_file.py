@@ -11,7 +11,7 @@ import apsw
 import pytest
 from langgraph.store.base import PutOp
 
-from langmemory.engines.sqlite.file.rescue import rescued
+from langmemory.engines.sqlite.rescue import rescued
 from langmemory.errors import DamagedFileError, DatabaseError
 from langmemory.stores import MemoryStore
 from tests.cli.place import Run

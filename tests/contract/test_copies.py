@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 import pytest
 
-from langmemory.engines.postgres.search import vector_search as server_search
+from langmemory.engines.postgres import vector_search as server_search
 from langmemory.search import binary, word_search
 from langmemory.stores import MemoryStore
 from langmemory.types import Scope

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 pytest.importorskip("psycopg", reason="the driver of PostgreSQL is not installed")
 
-from langmemory.engines.postgres.leaves import encoded
+from langmemory.engines.postgres.connection import encoded
 from langmemory.engines.postgres.translate import translated
 
 LEAVES = st.one_of(

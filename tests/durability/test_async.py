@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from langmemory import MemoryStore
-from langmemory.engines.sqlite.file.connection import Database
+from langmemory.engines.sqlite.connection import Database
 from tests.durability.consistency import check_consistency
 from tests.durability.writers import open_store, value_of
 from tests.waiting import until

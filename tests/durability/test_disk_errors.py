@@ -11,9 +11,8 @@ import pytest
 
 from langmemory import MemoryStore
 from langmemory.changes import AddMemory, ChangeSet
-from langmemory.engines.sqlite import leftovers
-from langmemory.engines.sqlite.consistency import check
-from langmemory.engines.sqlite.file import connection
+from langmemory.engines.sqlite import connection, engine
+from langmemory.engines.sqlite.engine import check
 from langmemory.errors import DatabaseError, ForgettingError
 from langmemory.projections.journal import Journal
 
@@ -61,7 +60,7 @@ def test_forgetting_that_cannot_be_proved(tmp_path: Path, monkeypatch: pytest.Mo
         store.put(NS, "k", {"text": "zanzibar"})
         for step in ("found_terms", "found_in_bytes"):
             with monkeypatch.context() as patch:
-                patch.setattr(leftovers, step, fail)
+                patch.setattr(engine, step, fail)
                 with pytest.raises(ForgettingError, match=r"The memories are gone, but .*again"):
                     store.forget(NS, keys=["k"])
             assert store.get(NS, "k") is None

@@ -14,7 +14,7 @@ import pytest
 from langgraph.store.base import PutOp
 
 from langmemory import MemoryStore
-from langmemory.engines.sqlite.file import connection
+from langmemory.engines.sqlite import connection
 from langmemory.errors import DatabaseError
 from langmemory.search.binary import SCANS_BEFORE_COPY
 from tests.waiting import until_blocked

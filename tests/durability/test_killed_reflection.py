@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from langmemory import MemoryStore
-from langmemory.engines.sqlite.consistency import check
+from langmemory.engines.sqlite.engine import check
 from langmemory.reflection import LocalReflectionExecutor
 from tests.children import process_context
 from tests.durability.reflections import (

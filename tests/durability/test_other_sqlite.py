@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from langmemory.engines.sqlite.file.guard import guard
+from langmemory.engines.sqlite.guard import guard
 from langmemory.errors import DatabaseError
 from langmemory.stores import MemoryStore
 
@@ -68,7 +68,7 @@ def test_a_wal_that_is_gone_is_told_before_anything_is_lost(
 ) -> None:
     """Where a system has no such locks, the next write is refused and says why; what was written
     before is in the file."""
-    monkeypatch.setattr("langmemory.engines.sqlite.file.connection.guard", lambda file: None)
+    monkeypatch.setattr("langmemory.engines.sqlite.connection.guard", lambda file: None)
     path = tmp_path / "m.db"
     store = MemoryStore(path)
     store.put(NS, "k", {"text": "x"})

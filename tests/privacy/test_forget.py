@@ -31,7 +31,7 @@ from langmemory.changes import (
 )
 from langmemory.config import DEFAULT_DATABASE, load_config
 from langmemory.engines import opening
-from langmemory.engines.sqlite.index import keywords
+from langmemory.engines.sqlite import indexes
 from langmemory.errors import ConfigError, DatabaseError, ForgettingError, UndoRefusedError
 from langmemory.ledger.forgetting import erase
 from langmemory.operations import forgetting
@@ -836,14 +836,14 @@ def _varints(record: bytes) -> Iterator[int]:
 def test_words_of_a_merge_under_way_go(store: MemoryStore, monkeypatch: pytest.MonkeyPatch) -> None:
     """A part of the keyword index that was being written when a memory in it was forgotten is written
     once more."""
-    monkeypatch.setattr(keywords, "MERGED_PAGES", 1)
+    monkeypatch.setattr(indexes, "MERGED_PAGES", 1)
     for number in range(300):
         store.put(
             NS, f"k{number}", {"text": f"aaqx{number:04d} zz{number * 7:05d} " + "and so on " * 9}
         )
     store.put(NS, "secret", {"text": "aaqzqxlosung"})
     with store._core.engine.write() as writer:
-        keywords.merge(writer, begin=True)
+        indexes.merge_words(writer, begin=True)
     store.forget(NS, keys=["secret"])
     with store._core.engine.read() as snapshot:
         assert not holds_deleted(snapshot.connection)

@@ -81,9 +81,9 @@ def store(server: Server) -> Iterator[MemoryStore]:
 def test_every_table_has_a_rule_or_a_reason() -> None:
     """A table of the schema says which rows a reader sees, or why none: a new one cannot be forgotten."""
     pytest.importorskip("psycopg")
-    from langmemory.engines.postgres import row_security, tables
+    from langmemory.engines.postgres import row_security, schema
 
-    created = "\n".join([tables.statements(), tables.vector_statements()])
+    created = "\n".join([schema.statements(), schema.vector_statements()])
     names = {
         "langmemory_version",
         row_security.READERS,

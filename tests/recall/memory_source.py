@@ -11,7 +11,7 @@ import apsw
 import numpy as np
 
 from langmemory.embeddings.static import StaticEmbedder
-from langmemory.engines.sqlite.search.keyword_search import match_expression
+from langmemory.engines.sqlite.keyword_search import match_expression
 from langmemory.languages import index_text
 from langmemory.ports.candidates import (
     NOTHING,

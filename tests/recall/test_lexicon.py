@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from langmemory.engines.sqlite.search.keyword_search import match_expression
+from langmemory.engines.sqlite.keyword_search import match_expression
 from langmemory.languages import (
     LANGUAGES,
     compared,

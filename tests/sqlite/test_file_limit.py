@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from langmemory.engines.sqlite.file.connection import Database
+from langmemory.engines.sqlite.connection import Database
 from langmemory.errors import DatabaseError
 
 

@@ -11,9 +11,8 @@ from langchain_core.messages import HumanMessage
 from langgraph.store.base import PutOp
 
 from langmemory import MemoryStore
+from langmemory.engines.sqlite import indexes, keyword_search
 from langmemory.engines.sqlite.engine import Snapshot
-from langmemory.engines.sqlite.index import keywords
-from langmemory.engines.sqlite.search import keyword_search
 from langmemory.ledger import namespaces
 from langmemory.search import scope_plan
 from langmemory.types import Namespace, Scope
@@ -150,13 +149,13 @@ def test_merging_beside_a_writer_comes_to_an_end(tmp_path: Path) -> None:
             texts = enumerate(said[start : start + 30], start)
             store.batch([PutOp(("all",), f"k{n}", {"text": text}) for n, text in texts])
             with store._core.engine.write() as connection:
-                keywords.merge(connection, begin=start == 0)
+                indexes.merge_words(connection, begin=start == 0)
         assert parts(store) < 25
         before = searched(store, ("all",), '"w1" OR "w2" OR "w3"')
         merging = True
         while merging:
             with store._core.engine.write() as connection:
-                merging = keywords.merge(connection, begin=False)
+                merging = indexes.merge_words(connection, begin=False)
         assert parts(store) < 6
         assert searched(store, ("all",), '"w1" OR "w2" OR "w3"') == before
 

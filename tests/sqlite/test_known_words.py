@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from langmemory import MemoryStore
-from langmemory.engines.sqlite.search import known_words
+from langmemory.engines.sqlite import keyword_search
 from langmemory.recall.spelling import _slips
 from langmemory.types import Namespace
 
@@ -37,7 +37,7 @@ def known(
     engine = store._core.engine
     with engine.read() as snapshot:
         connection = snapshot.connection
-        return known_words.known(
+        return keyword_search.known_words(
             connection, engine.cardinalities, namespace, words,
             copy=lambda: engine.copies.of_words(connection),
         )  # fmt: skip
@@ -78,7 +78,7 @@ def test_what_is_near_a_word_is_known_without_asking_for_each(
     typed = ["kathrina", "hotle", "runnign", "mullerr", "zebluon", "kiten", "kxxxxx", "alergies"]
     for word in typed + ["".join(rng.choices("abehklort", k=6)) for _ in range(20)]:
         words = near(word)
-        assert len(words) > known_words.FEW
+        assert len(words) > keyword_search.FEW
         one_by_one = {one: token for each in words for one, token in known(store, [each]).items()}
         assert known(store, words) == one_by_one
 

@@ -14,9 +14,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from langmemory.config import EngineConfig
-from langmemory.engines.sqlite import Engine
-from langmemory.engines.sqlite.consistency import check
-from langmemory.engines.sqlite.index import vectors
+from langmemory.engines.sqlite import Engine, indexes
+from langmemory.engines.sqlite.engine import check
 from langmemory.ledger import items, removal
 from langmemory.ledger.items import Write
 from langmemory.ledger.scopes import compile_scope
@@ -426,7 +425,7 @@ def test_a_reader_of_an_older_model_leaves_nothing_behind(tmp_path: Path) -> Non
             again = replace(model, dims=100, generation=model.generation + 1)
             write_model(connection, again)
             connection.execute("DELETE FROM vector; DELETE FROM code")
-            vectors.write(connection, [(1, 1, after[None, :], [None])], fresh=True)
+            indexes.write_vectors(connection, [(1, 1, after[None, :], [None])], fresh=True)
         with file.engine.read() as newer:
             assert newer.nearest(scope, after, 1, overfetch=1)[1].tolist() == pytest.approx([1.0])
         assert len(older.nearest(scope, before, 1, overfetch=1)[0]) == 1

@@ -18,8 +18,8 @@ import pytest
 from langgraph.store.base import GetOp, PutOp
 
 from langmemory.engines.sqlite import Engine, schema
-from langmemory.engines.sqlite.consistency import check
-from langmemory.engines.sqlite.file.connection import APPLICATION_ID
+from langmemory.engines.sqlite.connection import APPLICATION_ID
+from langmemory.engines.sqlite.engine import check
 from langmemory.errors import DatabaseError, SchemaVersionError
 from langmemory.ledger.tables import migrations
 from langmemory.ledger.tables.ddl import add_column
@@ -141,7 +141,7 @@ def test_an_index_that_another_process_wrote_anew(
     with MemoryStore(path, index=False) as store:
         store.put(("a",), "k", {"text": "tea"})
         before = store.conn.execute("SELECT count(*) FROM word_change").get
-        monkeypatch.setattr(schema.keywords, "lost", lambda connection: True)
+        monkeypatch.setattr(schema.indexes, "words_lost", lambda connection: True)
         engine = Engine(path)  # has looked before the other one was done
         monkeypatch.undo()
         monkeypatch.setattr("langmemory.operations.core.Engine", lambda *_, **__: engine)
@@ -245,7 +245,7 @@ async def test_full_disk(tmp_path: Path, asynchronous: bool) -> None:
 
 def test_a_long_read_leaves_no_large_wal(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A WAL that grew beside a long read is cut once that is over, while the store stays open."""
-    monkeypatch.setattr("langmemory.engines.sqlite.file.connection.KEPT_WAL_BYTES", 500_000)
+    monkeypatch.setattr("langmemory.engines.sqlite.connection.KEPT_WAL_BYTES", 500_000)
     with MemoryStore(tmp_path / "m.db", index=False) as store:
         store.put(("a",), "first", {"text": "x"})
         database = store._core.engine.database

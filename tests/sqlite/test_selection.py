@@ -15,7 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from langmemory.engines.sqlite import Engine
-from langmemory.engines.sqlite.consistency import check
+from langmemory.engines.sqlite.engine import check
 from langmemory.ledger import items
 from langmemory.ledger.items import Write
 from langmemory.ledger.scopes import CompiledScope, compile_scope, visible_to

@@ -21,10 +21,9 @@ from langgraph.store.base import PutOp
 
 from langmemory import MemoryStore
 from langmemory.config import EngineConfig
+from langmemory.engines.sqlite import indexes, keyword_search
 from langmemory.engines.sqlite.engine import Engine, Snapshot
-from langmemory.engines.sqlite.index import keywords, word_reader
 from langmemory.engines.sqlite.schema import rebuild_keywords
-from langmemory.engines.sqlite.search import keyword_search
 from langmemory.errors import DatabaseError
 from langmemory.ledger import namespaces
 from langmemory.ports.candidates import KeywordQuery
@@ -209,11 +208,11 @@ def test_the_copy_goes_where_it_cannot_be_told_what_changed(
         assert index.current(snapshot.connection) is None
     assert store.search((), query="apple")
     load(store)
-    monkeypatch.setattr(keywords, "KEPT_CHANGES", 1)
+    monkeypatch.setattr(indexes, "KEPT_CHANGES", 1)
     for n in range(3):
         store.put(("other",), f"new{n}", {"text": f"quince {n}"})
     with store._core.engine.write() as connection:
-        keywords.trim_log(connection)
+        indexes.trim_words_log(connection)
     with store._core.engine.read() as snapshot:
         assert index.current(snapshot.connection) is None
     assert len(store.search((), query="quince")) == 3
@@ -245,7 +244,7 @@ def test_a_process_that_goes_on_searching_copies_the_words(
     assert searched_until(newest)
     assert len(store.search((), query="quince", limit=50)) == 30
     with store._core.engine.database.scan() as connection:
-        assert word_reader.read(connection, 100) is None
+        assert keyword_search.read_words(connection, 100) is None
     with Engine(tmp_path / "m.db", settings=EngineConfig(word_copy_bytes=0)).read() as snapshot:
         assert snapshot.engine.copies.of_words(snapshot.connection) is None
 
@@ -274,14 +273,14 @@ def test_a_text_that_changed_often_is_looked_at_once(
     """Who goes on searching beside a writer needs of the log only what came since the last search,
     and keeps the copy when the rest is cut; a snapshot from before the last search sees its own."""
     index = load(store)
-    monkeypatch.setattr(keywords, "KEPT_CHANGES", 2)
+    monkeypatch.setattr(indexes, "KEPT_CHANGES", 2)
     with store._core.engine.read() as snapshot:
         snapshot.connection.execute("SELECT count(*) FROM item").fetchone()  # its moment begins
         for n in range(5):
             store.put(("other",), "often", {"text": f"quince {n}"})
             store.put(("other",), f"k{n}", {"text": "medlar"})
             with store._core.engine.write() as connection:
-                keywords.trim_log(connection)
+                indexes.trim_words_log(connection)
             assert [item.key for item in store.search((), query="quince")] == ["often"]
             assert len(store.search((), query="medlar")) == n + 1
         current = index._current
@@ -480,14 +479,14 @@ def test_the_budget_counts_distinct_words(tmp_path: Path) -> None:
     with MemoryStore(tmp_path / "m.db", index=False) as store:
         store.batch([PutOp(("a",), f"k{n}", {"text": f"id{n} x{n}"}) for n in range(500)])
         with store._core.engine.database.scan() as connection:
-            copy = word_reader.read(connection, 1 << 20)
+            copy = keyword_search.read_words(connection, 1 << 20)
         assert copy is not None
         arrays = [copy.ids, copy.norms, copy.hashes, copy.starts, copy.ends, copy.rows, copy.often]
         held = sum(one.nbytes for one in (*arrays, *copy.by_namespace))
         with store._core.engine.database.scan() as connection:
-            assert word_reader.read(connection, held - 1) is None
+            assert keyword_search.read_words(connection, held - 1) is None
         with store._core.engine.database.scan() as connection:
-            assert word_reader.read(connection, held) is not None
+            assert keyword_search.read_words(connection, held) is not None
 
 
 def test_a_word_like_a_namespace_weighs_by_the_texts(store: MemoryStore) -> None:

@@ -13,8 +13,7 @@ import numpy as np
 import pytest
 from langgraph.store.base import ListNamespacesOp, MatchCondition, PutOp, SearchItem
 
-from langmemory.engines.sqlite.index import keywords
-from langmemory.engines.sqlite.search import keyword_search
+from langmemory.engines.sqlite import indexes, keyword_search
 from langmemory.languages import keyword_terms
 from langmemory.ledger.filters import matches
 from langmemory.ledger.settings import read_model
@@ -40,7 +39,7 @@ VALUES: tuple[Any, ...] = (
 THRESHOLDS = (
     (keyword_search, "SCORED_ROWS", (5, 20, 600)),
     (word_index, "SCORED_ROWS", (5, 20, 600)),
-    (keywords, "KEPT_CHANGES", (20, 65_536)),
+    (indexes, "KEPT_CHANGES", (20, 65_536)),
     (keyword_search, "RESCORED_ROWS", (3, 350)),
     (keyword_search, "SMALL_ROWS", (0, 20, 250)),
     (scope_plan, "FILTERED_FIRST", (3, 50, 8192)),
@@ -224,7 +223,7 @@ def test_any_use_is_what_a_plain_model_says(
         elif chance < 0.36 and model.changes:
             with store._core.engine.write() as connection:
                 binary.pack(connection, read_model(connection).words)
-                keywords.trim_log(connection)
+                indexes.trim_words_log(connection)
         elif chance < 0.37:
             database = store._core.engine.database
             with (database.read if POSTGRES else database.scan)() as connection:

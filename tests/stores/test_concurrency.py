@@ -22,7 +22,7 @@ import pytest
 from langgraph.store.base import PutOp
 
 from langmemory.config import load_config
-from langmemory.engines.sqlite.file.connection import CHECKPOINT_PAGES
+from langmemory.engines.sqlite.connection import CHECKPOINT_PAGES
 from langmemory.errors import (
     ClosedStoreError,
     ConfigError,

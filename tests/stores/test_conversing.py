@@ -13,7 +13,7 @@ from langchain_core.messages import HumanMessage
 from langmemory.changes import Facets, SetStatus, Supersede, UpdateMemory
 from langmemory.context import Usage, note_id
 from langmemory.context.notes import digest
-from langmemory.engines.sqlite.file.connection import Connection
+from langmemory.engines.sqlite.connection import Connection
 from langmemory.ledger import items
 from langmemory.ledger.usage import BATCH, EVERY_SECONDS, UsageCounts
 from langmemory.stores import MemoryStore

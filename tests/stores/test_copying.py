@@ -16,7 +16,7 @@ from langgraph.store.base import BaseStore
 
 from langmemory.context.citations import Usage
 from langmemory.context.notes import digest
-from langmemory.engines.sqlite.index.indexed import IndexedConnection
+from langmemory.engines.sqlite.indexes import IndexedConnection
 from langmemory.errors import ConfigError, DatabaseError
 from langmemory.ledger.tables.schema import tables
 from langmemory.ledger.transfer import copying

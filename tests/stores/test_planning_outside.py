@@ -32,7 +32,7 @@ from tests.places import POSTGRES, address
 if POSTGRES:
     from langmemory.engines.postgres.database import Database
 else:
-    from langmemory.engines.sqlite.file.connection import Database
+    from langmemory.engines.sqlite.connection import Database
 
 NAMESPACE = ("memories", "anna")
 PACKAGE = Path(langmemory.__file__).parent

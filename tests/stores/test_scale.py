@@ -18,7 +18,7 @@ from langgraph.store.base import PutOp
 from langmemory import pacing
 from langmemory.changes import MarkReflected, OpenReview
 from langmemory.config import load_config
-from langmemory.engines.sqlite.file.connection import Connection
+from langmemory.engines.sqlite.connection import Connection
 from langmemory.errors import DatabaseError
 from langmemory.ledger import reembedding
 from langmemory.ledger.indexing import resolve_indexing

@@ -1,25 +1,333 @@
-"""A connection within a snapshot or a transaction, see `langmemory.ledger.connection`."""
+"""A connection within a snapshot or a transaction, see `langmemory.ledger.connection`.
+
+Beside the rows it writes the keyword index, vectors as rows of pgvector's ``vector``, and values of leaves as
+bytes, in the order that SQLite gives values of any type: numbers, texts, blobs.
+"""
 
 from __future__ import annotations
 
+import math
 import re
-from collections import deque
+import struct
+import zlib
+from collections import Counter, deque
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, Final
+from functools import lru_cache
+from itertools import groupby
+from typing import Any, Final, cast
 
+import apsw
 import numpy as np
 import psycopg
 from psycopg.adapt import Dumper, Loader
-from psycopg.pq import TransactionStatus
+from psycopg.pq import Format, TransactionStatus
 from psycopg.types.numeric import FloatDumper, Int8Dumper
 from psycopg.types.string import StrDumper
 
-from langmemory.engines.postgres import keywords, vectors
-from langmemory.engines.postgres.leaves import decoded, encoded
 from langmemory.engines.postgres.translate import Translated, translated
 from langmemory.errors import DatabaseError
+from langmemory.ledger.connection import SLOT_BITS, check_count
+from langmemory.ledger.settings import read_model
 from langmemory.ledger.values import LeafValue
 from langmemory.ports.candidates import Floats, Ids
+from langmemory.search import binary
+from langmemory.search.chunks import sign_bits
+
+TOKENIZER: Final = ("porter", ["unicode61", "remove_diacritics", "2"])
+"""As of the keyword index of a memory file, so that both rank alike."""
+LONGEST: Final = 2_000
+"""Bytes of a word that are kept; a lexeme of PostgreSQL has at most 2,046."""
+MOST: Final = 20_000
+"""Different words of an item that can be found; a tsvector takes a megabyte."""
+
+
+@lru_cache(maxsize=1)
+def _tokenizer() -> apsw.FTS5Tokenizer:
+    return apsw.Connection(":memory:").fts5_tokenizer(*TOKENIZER)
+
+
+def tokenized(text: str) -> list[str]:
+    """Return the words of a text as the index has them."""
+    found: Any = _tokenizer()(
+        text.encode("utf-8", "ignore"), apsw.FTS5_TOKENIZE_QUERY, None,
+        include_offsets=False, include_colocated=False,
+    )  # fmt: skip
+    return [
+        one if len(one) <= LONGEST // 4 else one.encode()[:LONGEST].decode("utf-8", "ignore")
+        for one in cast("Sequence[str]", found)
+    ]
+
+
+def hashed(token: str) -> int:
+    """Return the number that stands for a word in ``keyword.places``."""
+    return zlib.crc32(token.encode())
+
+
+def of_namespace(namespace: int) -> str:
+    """Return the word of a namespace; no text has one that begins so."""
+    return f"@{namespace}"
+
+
+def write_words(
+    connection: Connection, rows: Iterable[tuple[int, str, str, str]], *, fresh: bool
+) -> None:
+    """Index items: (item id, namespace tokens, body, context). Replaces what was there."""
+    written: list[tuple[Any, ...]] = []
+    change = _WordChange()
+    for item, namespaces, body, context in rows:
+        in_body = tokenized(body)
+        tokens = [*in_body, *(tokenized(context) if context else ())]
+        words = list(dict.fromkeys(tokens))[:MOST]
+        places_of = [of_namespace(int(one[1:])) for one in namespaces.split()]
+        words += places_of
+        places = np.array([hashed(token) for token in tokens], np.uint32).tobytes()
+        length = len(tokens) + len(places_of)  # as FTS5 counts, the namespaces too
+        written.append((item, words, len(in_body), length, places))
+        change.add(item, words, length, 1)
+    if not written:
+        return
+    if not fresh:
+        _delete_words(connection, [row[0] for row in written], change)
+    connection.send_many(
+        b"INSERT INTO keyword (item, words, body, length, places) "
+        b"VALUES (%s, array_to_tsvector(%s), %s, %s, %s)",
+        written,
+    )
+    change.write(connection)
+
+
+def delete_words(connection: Connection, items: Sequence[int]) -> None:
+    """Take items out of the index."""
+    change = _WordChange()
+    _delete_words(connection, items, change)
+    change.write(connection)
+
+
+def _delete_words(connection: Connection, items: Sequence[int], change: _WordChange) -> None:
+    for item, words, length in connection.raw.execute(
+        b"DELETE FROM keyword WHERE item = ANY(%s) RETURNING item, tsvector_to_array(words), length",
+        (list(items),),
+    ).fetchall():
+        change.add(item, words, length, -1)
+
+
+class _WordChange:
+    """What a write changes of the counts, and whose words it changes: written as one statement."""
+
+    def __init__(self) -> None:
+        self._rows = self._tokens = 0
+        self._words = Counter[str]()
+        self._items = list[int]()
+
+    def add(self, item: int, words: Iterable[str], length: int, times: int) -> None:
+        """Count a row of the index, or one that goes (``times`` -1)."""
+        self._rows += times
+        self._tokens += times * length
+        for word in words:
+            self._words[word] += times
+        self._items.append(item)
+
+    def write(self, connection: Connection) -> None:
+        if not self._items:
+            return
+        changed = sorted((word, by) for word, by in self._words.items() if by)
+        connection.raw.execute(
+            b"WITH total AS (UPDATE keyword_total SET rows = rows + %s, tokens = tokens + %s), "
+            b"logged AS (INSERT INTO word_change (seq, items) "
+            b"SELECT coalesce(max(seq), 0) + 1, %s FROM word_change) "
+            b"INSERT INTO word_count (word, rows) SELECT * FROM unnest(%s::text[], %s::bigint[]) "
+            b"ON CONFLICT (word) DO UPDATE SET rows = word_count.rows + excluded.rows",
+            (
+                self._rows,
+                self._tokens,
+                np.unique(np.array(self._items, np.int64)).tobytes(),
+                [word for word, _ in changed],
+                [by for _, by in changed],
+            ),
+        )
+        if fewer := [word for word, by in changed if by < 0]:
+            connection.raw.execute(
+                b"DELETE FROM word_count WHERE word = ANY(%s) AND rows <= 0", (fewer,)
+            )
+
+
+KEPT_CHANGES: Final = 65_536
+"""Rows of the log of changes that stay; who has seen less makes a copy anew."""
+
+
+def trim_words_log(connection: Connection) -> None:
+    """Leave out what nobody needs of the log of changes."""
+    connection.raw.execute(
+        b"DELETE FROM word_change WHERE seq <= (SELECT max(seq) FROM word_change) - %s",
+        (KEPT_CHANGES,),
+    )
+
+
+ROWS: Final = "(SELECT id, item, vector_send(e) AS e FROM embedding)"
+"""The vectors for `unpacked`: bytes of a fixed length, big-endian, instead of digits."""
+
+
+class Sent(bytes):
+    """A vector as PostgreSQL takes an array of ``real``, which pgvector casts: no digits to write and to
+    read."""
+
+
+class SentDumper(Dumper):
+    """Passes it as it is."""
+
+    format = Format.BINARY
+    oid = 1021  # of real[], the same on every server
+
+    def dump(self, obj: Sent) -> bytes:
+        return obj
+
+
+_ELEMENTS: Final = np.dtype([("bytes", ">i4"), ("value", ">f4")])
+
+
+def sent_vector(vector: Floats) -> Sent:
+    """Return a vector, float32[dims], to be bound where SQL says ``::vector``."""
+    # One dimension, no NULL, of type real (700), from element 1 on.
+    head = np.array([1, 0, 700, len(vector), 1], ">i4").tobytes()
+    elements = np.empty(len(vector), _ELEMENTS)
+    elements["bytes"], elements["value"] = 4, vector
+    return Sent(head + elements.tobytes())
+
+
+def unpacked(rows: Sequence[Any], /) -> tuple[Ids, Floats]:
+    """Return rows of `ROWS`, (id, e), as int64[n] and float32[n, dims]."""
+    if not rows:
+        return np.empty(0, np.int64), np.empty((0, 0), np.float32)
+    found, sent = zip(*rows, strict=True)
+    # Two numbers of 16 bits, the dimensions and 0, come first.
+    matrix = np.frombuffer(b"".join(sent), ">f4").reshape(len(found), -1)[:, 1:]
+    return np.array(found, np.int64), matrix.astype(np.float32)
+
+
+def write_vectors(
+    connection: Connection,
+    rows: Iterable[tuple[int, int, Floats, Sequence[bytes | None]]],
+    *,
+    fresh: bool,
+) -> None:
+    """Replace the vectors of items.
+
+    Args:
+        rows: (item id, namespace id, float32[n, dims], a cache key or None for each); n may be 0.
+        fresh: The items are new, so there is nothing to replace.
+    """
+    rows = list(rows)
+    written: list[tuple[Any, ...]] = []
+    for item, namespace, embedded, hashes in rows:
+        check_count(len(embedded))
+        first = item << SLOT_BITS
+        bits = sign_bits(embedded) if len(embedded) else ()
+        written += [
+            (first + n, item, namespace, hashes[n], sent_vector(vector), bits[n].tobytes())
+            for n, vector in enumerate(embedded)
+        ]
+    if not fresh:
+        delete_vectors(connection, [row[0] for row in rows])
+    if written:
+        connection.send_many(
+            b"WITH one AS (INSERT INTO embedding (id, item, namespace, hash, e) "
+            b"VALUES (%s, %s, %s, %s, %s::vector) RETURNING id, namespace) "
+            b"INSERT INTO code (vector, namespace, bits) SELECT id, namespace, %s FROM one",
+            written,
+        )
+
+
+def delete_vectors(connection: Connection, items: Sequence[int]) -> None:
+    """Remove the vectors of items, and say so in the log. Without pgvector there are none."""
+    if not connection.holds_vectors():
+        return
+    connection.raw.execute(
+        b"WITH gone AS (DELETE FROM embedding WHERE item = ANY(%s) RETURNING id, namespace) "
+        b"INSERT INTO code (vector, namespace, bits) SELECT id, namespace, NULL FROM gone",
+        (list(items),),
+    )
+
+
+def erase_vectors(connection: Connection, items: Sequence[int]) -> None:
+    """Leave nothing of the deleted vectors of items in the log and its segments; that they are gone
+    stays in it."""
+    if not connection.holds_vectors():
+        return
+    connection.raw.execute(
+        f"DELETE FROM code WHERE bits IS NOT NULL AND vector >> {SLOT_BITS} = ANY(%s)".encode(),
+        (list(items),),
+    )
+    model = read_model(connection)
+    if model.dims is not None:
+        binary.without(connection, np.array(items, np.int64), model.words)
+    moving = connection.raw.execute(b"SELECT to_regclass('vector_next') IS NOT NULL").fetchone()
+    if moving and moving[0]:  # to another model
+        connection.raw.execute(
+            f"DELETE FROM vector_next WHERE id >> {SLOT_BITS} = ANY(%s)".encode(), (list(items),)
+        )
+        connection.raw.execute(b"DELETE FROM reembed_done WHERE item = ANY(%s)", (list(items),))
+
+
+def vectors_of_items(
+    connection: Connection, items: Sequence[int]
+) -> dict[int, tuple[Floats, list[bytes | None]]]:
+    """Return the vectors of those items that have any, float32[n, dims], and the cache key, or None, of
+    each."""
+    rows = connection.raw.execute(
+        b"SELECT id, vector_send(e), hash FROM embedding WHERE item = ANY(%s) ORDER BY id",
+        (list(items),),
+    )
+    found = ((item, list(some)) for item, some in groupby(rows, lambda row: row[0] >> SLOT_BITS))
+    return {
+        item: (unpacked([row[:2] for row in some])[1], [row[2] for row in some])
+        for item, some in found
+    }
+
+
+def cached_vectors(connection: Connection, hashes: Sequence[bytes]) -> dict[bytes, Floats]:
+    """Return the vectors already there, by cache key."""
+    rows = connection.raw.execute(
+        b"SELECT DISTINCT ON (hash) id, vector_send(e), hash FROM embedding WHERE hash = ANY(%s)",
+        (list(hashes),),
+    ).fetchall()
+    _, matrix = unpacked([row[:2] for row in rows])
+    return {row[2]: vector for row, vector in zip(rows, matrix, strict=True)}
+
+
+_SIGN = 1 << 63
+
+
+def encoded(value: LeafValue) -> bytes:
+    """Return bytes that are equal, or smaller, where the values are.
+
+    A number is the bits of the nearest float, turned so that they sort, and how far an integer is
+    from that float: within 2**63 at most 512.
+    """
+    if isinstance(value, str):
+        return b"\x02" + value.encode()
+    if isinstance(value, bytes):
+        return b"\x03" + value
+    nearest = float(value)
+    (bits,) = struct.unpack(">Q", struct.pack(">d", nearest + 0.0))
+    bits = bits ^ (2 * _SIGN - 1) if bits & _SIGN else bits | _SIGN
+    rest = value - int(nearest) if isinstance(value, int) and math.isfinite(nearest) else 0
+    return b"\x01" + struct.pack(">QH", bits, 0x8000 + rest)
+
+
+def decoded(stored: bytes) -> LeafValue:
+    """Return the value that `encoded` made these bytes of; a whole number within 64 bits is an int."""
+    if stored[:1] == b"\x02":
+        return stored[1:].decode()
+    if stored[:1] == b"\x03":
+        return stored[1:]
+    bits, rest = struct.unpack(">QH", stored[1:])
+    bits = bits ^ _SIGN if bits & _SIGN else bits ^ (2 * _SIGN - 1)
+    (nearest,) = struct.unpack(">d", struct.pack(">Q", bits))
+    if math.isfinite(nearest) and float(nearest).is_integer():
+        whole = int(nearest) + int(rest) - 0x8000
+        if -_SIGN <= whole < _SIGN:
+            return whole
+    return float(nearest)
 
 
 class _Int(Int8Dumper):
@@ -81,7 +389,7 @@ def adapt(raw: psycopg.Connection[Any]) -> None:
     raw.adapters.register_dumper(str, StrDumper)  # as text, not as of no type
     raw.adapters.register_loader("numeric", _Number)
     raw.adapters.register_dumper(Numbers, _NumbersDumper)
-    raw.adapters.register_dumper(vectors.Sent, vectors.SentDumper)
+    raw.adapters.register_dumper(Sent, SentDumper)
 
 
 class Connection:
@@ -94,9 +402,9 @@ class Connection:
     )  # fmt: skip
     damage_errors: tuple[type[Exception], ...] = (psycopg.errors.DataCorrupted,)
     own_words: tuple[str, ...] = ()
-    vector_rows = vectors.ROWS
+    vector_rows = ROWS
     vector_of = staticmethod("v.item = {}".format)
-    unpacked = staticmethod(vectors.unpacked)
+    unpacked = staticmethod(unpacked)
 
     def __init__(
         self, raw: psycopg.Connection[Any], pipeline: psycopg.Pipeline | None = None
@@ -279,10 +587,10 @@ class Connection:
         )
 
     def write_keywords(self, rows: Iterable[tuple[int, str, str, str]], *, fresh: bool) -> None:
-        keywords.write(self, rows, fresh=fresh)
+        write_words(self, rows, fresh=fresh)
 
     def delete_keywords(self, item: int) -> None:
-        keywords.delete(self, [item])
+        delete_words(self, [item])
 
     def holds_vectors(self) -> bool:
         if self._holds_vectors is None:
@@ -293,15 +601,15 @@ class Connection:
     def write_vectors(
         self, rows: Iterable[tuple[int, int, Floats, Sequence[bytes | None]]], *, fresh: bool
     ) -> None:
-        vectors.write(self, rows, fresh=fresh)
+        write_vectors(self, rows, fresh=fresh)
 
     def read_vectors(
         self, items: Sequence[int]
     ) -> Mapping[int, tuple[Floats, Sequence[bytes | None]]]:
-        return vectors.of_items(self, items)
+        return vectors_of_items(self, items)
 
     def delete_vectors(self, item: int, namespace: int) -> None:
-        vectors.delete(self, [item])
+        delete_vectors(self, [item])
 
     def delete_all_vectors(self) -> None:
         for table in (b"embedding", b"code", b"code_segment"):
@@ -316,7 +624,7 @@ class Connection:
         )
 
     def erase_vectors(self, items: Sequence[int]) -> None:
-        vectors.erase(self, items)
+        erase_vectors(self, items)
 
 
 class Answered:

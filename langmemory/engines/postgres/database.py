@@ -20,8 +20,7 @@ from langmemory.addresses import Address
 from langmemory.config import DatabaseConfig
 from langmemory.engines.postgres import row_security, schema
 from langmemory.engines.postgres.connection import Connection
-from langmemory.engines.postgres.notices import Notices
-from langmemory.engines.postgres.pool import PAUSE_SECONDS, Pool, pool_of
+from langmemory.engines.postgres.pool import PAUSE_SECONDS, Notices, Pool, pool_of
 from langmemory.errors import ClosedStoreError, DatabaseError, InvalidValueError, SchemaVersionError
 
 logger = logging.getLogger("langmemory.engines.postgres")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import logging
+import threading
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import dataclass
@@ -16,22 +17,19 @@ from psycopg import sql as quoting
 
 from langmemory.config import DEFAULT_DATABASE, DatabaseConfig, EngineConfig
 from langmemory.engines.postgres import (
-    keywords,
+    connection,
+    keyword_search,
     report,
     row_security,
     schema,
-    tables,
-    vacuuming,
-    vectors,
 )
-from langmemory.engines.postgres.connection import Connection
-from langmemory.engines.postgres.consistency import check
+from langmemory.engines.postgres import vector_search as server_search
+from langmemory.engines.postgres.connection import Connection, trim_words_log
 from langmemory.engines.postgres.database import OLDEST_PGVECTOR, Database
-from langmemory.engines.postgres.namespace_ids import NamespaceIds
-from langmemory.engines.postgres.search import keyword_search, known_words, word_reader
-from langmemory.engines.postgres.search import vector_search as server_search
+from langmemory.engines.postgres.report import check
 from langmemory.errors import ClosedStoreError, DatabaseError
 from langmemory.ledger.graph_rows import NO_FACTS, NOBODY
+from langmemory.ledger.namespaces import find
 from langmemory.ledger.scopes import CompiledScope
 from langmemory.ledger.settings import ModelSetting, read_model, remaining
 from langmemory.ledger.tables import migrations
@@ -51,6 +49,39 @@ from langmemory.search.scope_plan import (
 )
 from langmemory.search.word_search import Current
 from langmemory.types import Namespace, Stats
+
+MOST: Final = 20_000
+
+
+class NamespaceIds:
+    """Ids by namespace. Thread-safe.
+
+    A namespace that was forgotten and is made anew has a higher id than any before. So what was found
+    holds for every snapshot in which no namespace was added since; one that is gone has no rows.
+    """
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._known: dict[Namespace, tuple[int, int]] = {}
+        """With the highest id of any namespace at that time."""
+
+    def find(self, connection: Connection, namespace: Namespace, highest: int) -> int | None:
+        """Return the id of a namespace; None if nothing was ever stored in or below it.
+
+        Args:
+            highest: The highest id of a namespace in the snapshot of the connection.
+        """
+        at, known = self._known.get(namespace, (-1, 0))
+        if at == highest:
+            return known
+        found = find(connection, namespace)
+        if found is not None:
+            with self._lock:
+                if len(self._known) >= MOST:
+                    self._known.clear()
+                self._known[namespace] = (highest, found)
+        return found
+
 
 logger = logging.getLogger("langmemory.engines.postgres")
 
@@ -113,7 +144,7 @@ class Engine:
                 EngineConfig.of(settings, vector_copy_bytes=VECTOR_COPY_BYTES),
                 identity=(self.database.address.url, self.schema),
                 scan=self.database.read,
-                read_words=word_reader.read,
+                read_words=keyword_search.read_words,
                 generation=model.generation,
             )
             self.copies.adopt(model)
@@ -196,9 +227,9 @@ class Engine:
             database.find_vectors(raw)
         raw.execute(quoting.SQL("SET LOCAL {}").format(database.search_path()))
         if found == 0:
-            raw.execute(tables.statements().encode())  # in one message
+            raw.execute(schema.statements().encode())  # in one message
             if database.vectors_in is not None:
-                raw.execute(tables.vector_statements().encode())
+                raw.execute(schema.vector_statements().encode())
             raw.execute("CREATE TABLE langmemory_version (version integer NOT NULL)")
             raw.execute("INSERT INTO langmemory_version VALUES (%s)", (newest,))
             raw.execute(
@@ -206,9 +237,9 @@ class Engine:
                 "VALUES ('generation', (random() * 4611686018427387904)::bigint::text)"
             )
             return
-        for statement in migrations.leading_on(found, tables.DIALECT):
+        for statement in migrations.leading_on(found, schema.DIALECT):
             raw.execute(statement.encode())
-        for statement in create(schema.missing(raw, self.schema), tables.DIALECT):
+        for statement in create(schema.missing(raw, self.schema), schema.DIALECT):
             raw.execute(statement.encode())
         row_security.renew(raw, self.schema)
         raw.execute("UPDATE langmemory_version SET version = %s", (newest,))
@@ -318,7 +349,7 @@ class Engine:
                 model = read_model(connection)
                 if model.dims is not None and tail_length(connection) >= PACK_AFTER:
                     pack(connection, model.words)
-                keywords.trim_log(connection)
+                trim_words_log(connection)
         except (DatabaseError, ClosedStoreError) as error:  # another process will
             logger.debug("not packed: %s", type(error).__name__)
 
@@ -365,7 +396,7 @@ class Engine:
     def purge(self) -> bool:
         """Vacuum the tables of the schema, so that deleted rows are overwritten by later ones."""
         with self.database.outside() as raw:
-            vacuuming.vacuum(raw, self.schema)
+            report.vacuum(raw, self.schema)
         self.counts, self.cardinalities = keyword_search.Counts(), CardinalityCache()
         with self.read() as snapshot:
             self.copies.words.drop(snapshot.connection)
@@ -377,7 +408,7 @@ class Engine:
 
     def kept(self, *, purged: bool) -> tuple[str, ...]:
         with self.database.outside() as raw:
-            return vacuuming.kept(raw, self.schema, vacuumed=purged)
+            return report.kept(raw, self.schema, vacuumed=purged)
 
     def leftovers(self, words: list[str]) -> tuple[int, list[str]]:
         """Look in every row of every table: the bytes of a server cannot be searched."""
@@ -540,10 +571,12 @@ class Snapshot(ScopedSnapshot):
     def known_words(
         self, namespace: Namespace, words: Sequence[str], viewer: str | None
     ) -> Mapping[str, str]:
-        return known_words.known(self.connection, namespace, words, viewer, copy=self._words)
+        return keyword_search.known_words(
+            self.connection, namespace, words, viewer, copy=self._words
+        )
 
     def stems(self, words: Sequence[str]) -> Sequence[str]:
-        return known_words.stems(words)
+        return keyword_search.stems(words)
 
     def cosines(self, query: Floats, ids: Ids) -> Floats:
         index = self._index()
@@ -586,7 +619,7 @@ class Snapshot(ScopedSnapshot):
         return vector_search.first_vectors(self.connection, ids)
 
     def cached_vectors(self, hashes: Sequence[bytes]) -> dict[bytes, Floats]:
-        return vectors.cached(self.connection, hashes)
+        return connection.cached_vectors(self.connection, hashes)
 
     def without_vectors(self, scope: CompiledScope, known: Ids, limit: int) -> Ids:
         return vector_search.without_vectors(self.connection, scope, self.plan(scope), known, limit)

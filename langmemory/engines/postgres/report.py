@@ -1,4 +1,4 @@
-"""The state of a server, as `langmemory doctor` tells it."""
+"""The state of a server, as `langmemory doctor` tells it; checks of a schema; clearing it of deleted rows."""
 
 from __future__ import annotations
 
@@ -10,7 +10,12 @@ import psycopg
 from psycopg import sql as quoting
 
 from langmemory.engines.postgres import row_security
+from langmemory.engines.postgres.connection import Connection, encoded
 from langmemory.engines.postgres.database import OLDEST_PGVECTOR, Database
+from langmemory.ledger import consistency
+from langmemory.ledger.connection import SLOT_BITS
+from langmemory.ledger.consistency import named
+from langmemory.ledger.settings import read_model
 from langmemory.pluralize import counted
 
 BLOATED: Final = 0.2
@@ -242,3 +247,110 @@ _LOOKS: Final[dict[str, Callable[[psycopg.Connection[Any], Database], Iterator[F
     "long transactions": _transactions,
     "slow queries": _queries,
 }
+
+
+_OURS: Final = (
+    "SELECT tablename, pg_has_role(current_user, tableowner, 'USAGE') FROM pg_tables WHERE schemaname = %s "
+    "ORDER BY tablename"
+)
+_OLDER: Final = (
+    "SELECT (SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() "
+    "AND pid <> pg_backend_pid() AND backend_xmin IS NOT NULL AND age(backend_xmin) > 0), "
+    "(SELECT count(*) FROM pg_replication_slots WHERE xmin IS NOT NULL AND age(xmin) > 0)"
+)
+"""Those to whom deleted rows are still there; of other roles' only who may read the statistics knows."""
+
+IN_PAGES: Final = "the pages of the tables, until they are vacuumed"
+IN_FREE_SPACE: Final = (
+    "free space in the pages of the tables, until later rows overwrite it (VACUUM FULL writes the "
+    "tables anew)"
+)
+BEYOND: Final = (
+    "the server's write-ahead log and its archives, until they are recycled",
+    "backups and dumps made before, until they expire",
+)
+
+
+def vacuum(raw: psycopg.Connection[Any], schema: str) -> None:
+    """Vacuum the tables that the role may vacuum: outside a transaction, each for itself."""
+    for table, ours in raw.execute(_OURS.encode(), (schema,)).fetchall():
+        if ours:
+            raw.execute(quoting.SQL("VACUUM {}").format(quoting.Identifier(schema, table)))
+
+
+def kept(raw: psycopg.Connection[Any], schema: str, *, vacuumed: bool) -> tuple[str, ...]:
+    """Return where bytes of deleted rows may be left that nobody can look into from here."""
+    if not vacuumed:
+        return IN_PAGES, *BEYOND
+    tables = raw.execute(_OURS.encode(), (schema,)).fetchall()
+    found = [IN_FREE_SPACE]
+    if others := [table for table, ours in tables if not ours]:
+        found.append(
+            f"{counted(len(others), 'table')} that this role may not vacuum ({', '.join(others[:3])}), "
+            "until the server does"
+        )
+    row = raw.execute(_OLDER.encode()).fetchone()
+    if row is not None and any(row):
+        found.append(
+            f"rows that {counted(row[0], 'open transaction')} and {counted(row[1], 'replication slot')} "
+            "may still see, until they end and the tables are vacuumed again"
+        )
+    return *found, *BEYOND
+
+
+_INDEXED = "SELECT id FROM item WHERE index_fields IS DISTINCT FROM 'false'"
+
+
+def check(connection: Connection, *, vectors: bool) -> list[str]:
+    """Return the problems of the schema, in words; empty when nothing is. Reads every row once.
+
+    Args:
+        vectors: The database has pgvector.
+    """
+    problems: list[str] = []
+    for part in (consistency.rows, consistency.moved, _keywords):
+        problems += part(connection)
+    problems += consistency.filter_leaves(connection, encoded)
+    if vectors:
+        problems += _vectors(connection)
+    return [*problems, *consistency.history(connection), *consistency.graph(connection)]
+
+
+def _keywords(connection: Connection) -> Iterator[str]:
+    yield from named(
+        connection,
+        "items are to be found by words and are not in the keyword index",
+        f"{_INDEXED} EXCEPT SELECT item FROM keyword",
+    )
+    yield from named(
+        connection,
+        "rows of the keyword index belong to no item, or to one that is not to be indexed",
+        f"SELECT item FROM keyword EXCEPT {_INDEXED}",
+    )
+    told = connection.execute("SELECT rows, tokens FROM keyword_total").fetchall()
+    there = connection.execute("SELECT count(*), coalesce(sum(length), 0) FROM keyword").fetchone()
+    if told != [there]:
+        yield (
+            f"the keyword index has {there[0]:,} rows of {there[1]:,} tokens, and another number is noted"
+        )
+
+
+def _vectors(connection: Connection) -> Iterator[str]:
+    model = read_model(connection)
+    yield from named(
+        connection,
+        "items are gone and left vectors",
+        "SELECT item FROM embedding EXCEPT SELECT id FROM item",
+    )
+    yield from named(
+        connection,
+        "vectors have the item or namespace of another",
+        "SELECT v.id FROM embedding v JOIN item i ON i.id = v.item "
+        f"WHERE v.namespace <> i.namespace OR v.id >> {SLOT_BITS} <> v.item",
+    )
+    yield from named(
+        connection,
+        f"vectors are not of the model's {model.dims} dims",
+        "SELECT id FROM embedding WHERE vector_dims(e) <> ?",
+        (model.dims or 0,),
+    )

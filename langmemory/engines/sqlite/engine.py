@@ -1,32 +1,30 @@
-"""One file as an engine: transactions in, consistent snapshots out."""
+"""One file as an engine: transactions in, consistent snapshots out, its checks, its leftovers."""
 
 from __future__ import annotations
 
 import logging
 import os
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, suppress
 from itertools import islice
 from typing import Final, TypeVar
 
 import apsw
+import numpy as np
 import sqlite_vec
 
 from langmemory.config import DEFAULT_DATABASE, MIB, DatabaseConfig, EngineConfig
-from langmemory.engines.sqlite import leftovers, schema
-from langmemory.engines.sqlite.consistency import check
-from langmemory.engines.sqlite.file.connection import (
-    Connection,
-    Database,
-    clear_errors,
-    is_damage,
-)
-from langmemory.engines.sqlite.file.rescue import Rescued, rescued
-from langmemory.engines.sqlite.index import keywords, vectors, word_reader
-from langmemory.engines.sqlite.index.indexed import IndexedConnection
-from langmemory.engines.sqlite.search import keyword_search, known_words
+from langmemory.engines.sqlite import indexes, keyword_search, schema
+from langmemory.engines.sqlite.connection import Connection, Database, clear_errors, is_damage
+from langmemory.engines.sqlite.indexes import IndexedConnection
+from langmemory.engines.sqlite.rescue import Rescued, damaged_rows, rescued
 from langmemory.errors import ConfigError, DatabaseError
+from langmemory.languages import index_text
+from langmemory.ledger import consistency
+from langmemory.ledger.connection import SLOT_BITS
+from langmemory.ledger.consistency import named, problem
+from langmemory.ledger.forgetting.residue import MOST_WORDS
 from langmemory.ledger.history import newest
 from langmemory.ledger.indexing import Indexing
 from langmemory.ledger.scopes import CompiledScope
@@ -34,9 +32,190 @@ from langmemory.ledger.settings import ModelSetting, read_model, remaining
 from langmemory.ports.candidates import NOTHING, Floats, Ids, KeywordQuery, ScoredIds
 from langmemory.ports.sparse import Pairs
 from langmemory.search import binary, sparse_search, vector_search
+from langmemory.search.binary import BinaryQuantizedIndex
+from langmemory.search.chunks import sign_bits
 from langmemory.search.copies import Copies
 from langmemory.search.scope_plan import CardinalityCache, ScopedSnapshot, ScopePlan
 from langmemory.types import Namespace, Stats
+
+MOST_BYTES: Final = 20_000_000_000
+"""Of all words together so many bytes are looked at (about 20 s): fewer words in a large file."""
+
+READ_BYTES: Final = 32 << 20
+OVERLAP_BYTES: Final = 1 << 20
+"""Longer than any word or passage worth looking for."""
+
+
+def found_terms(connection: Connection, words: Iterable[str]) -> bool:
+    """Return whether the keyword index still holds one of the words for a row that is gone."""
+    connection.execute(
+        "CREATE VIRTUAL TABLE temp.probe USING fts5 "
+        "(body, tokenize = 'porter unicode61 remove_diacritics 2');"
+        "CREATE VIRTUAL TABLE temp.probe_term USING fts5vocab ('temp', 'probe', 'row');"
+        "CREATE VIRTUAL TABLE temp.keyword_term USING fts5vocab ('main', 'keyword', 'instance')"
+    )
+    try:
+        connection.executemany(
+            "INSERT INTO temp.probe (body) VALUES (?)", [(index_text(word),) for word in words]
+        )
+        row = connection.execute(
+            "SELECT EXISTS (SELECT 1 FROM temp.probe_term p CROSS JOIN temp.keyword_term k "
+            "ON k.term = p.term WHERE k.doc NOT IN (SELECT id FROM keyword_docsize))"
+        ).fetchone()
+        return bool(row[0])
+    finally:
+        connection.execute(
+            "DROP TABLE temp.keyword_term; DROP TABLE temp.probe_term; DROP TABLE temp.probe"
+        )
+
+
+def found_in_bytes(database: Database, words: list[str]) -> tuple[int, list[str]]:
+    """Return how many of the words were looked for, and the files that still hold one of them.
+
+    As they were written and in lower case, in the file and its WAL; in memory, in the pages.
+    """
+    if database.in_memory:
+        with database.read() as connection:
+            image = connection.serialize("main")
+        looked = _affordable(words, len(image))
+        return len(looked), [database.path] if _any_in(image, looked) else []
+    files = {database.file: apsw.SQLITE_OPEN_MAIN_DB, f"{database.file}-wal": apsw.SQLITE_OPEN_WAL}
+    there = {path: kind for path, kind in files.items() if os.path.exists(path)}
+    looked = _affordable(words, sum(map(os.path.getsize, there)))
+    found = [
+        path for path, kind in there.items() if any(_any_in(p, looked) for p in _parts(path, kind))
+    ]
+    return len(looked), found
+
+
+def _parts(path: str, kind: int) -> Iterator[bytes]:
+    """Yield the bytes of a file, some at a time and beginning with the last of those before.
+
+    Read through SQLite: to close a file of one's own drops every lock that this process has on it,
+    also those of SQLite (https://sqlite.org/howtocorrupt.html, 2.2).
+    """
+    file = apsw.VFSFile("", path, [kind | apsw.SQLITE_OPEN_READONLY, 0])
+    try:
+        size = file.xFileSize()
+        for start in range(0, size, READ_BYTES):
+            begin = max(0, start - OVERLAP_BYTES)
+            yield file.xRead(min(start + READ_BYTES, size) - begin, begin)
+    finally:
+        file.xClose()
+
+
+def _affordable(words: list[str], size: int) -> list[str]:
+    return words[: max(10, min(MOST_WORDS, MOST_BYTES // max(size, 1)))]
+
+
+def _any_in(image: bytes, words: Iterable[str]) -> bool:
+    forms = {form.encode() for word in words for form in (word, word.casefold())}
+    return any(image.find(form) >= 0 for form in forms)
+
+
+DAMAGED: Final = "damaged:"
+"""Begins a problem with one row."""
+RUN: Final = 4096
+"""Vectors looked at together."""
+UNBOUNDED: Final = 1 << 62
+
+
+def check(connection: Connection) -> list[str]:
+    """Return the problems of the file, in words; empty when nothing is.
+
+    Reads every row once: seconds for 100,000 items. Call it on a reader, inside its snapshot.
+    """
+    problems: list[str] = []
+    for part in (
+        _damaged, _pages, consistency.rows, consistency.moved, _keywords, consistency.filter_leaves,
+        _vectors, _signs, consistency.history, consistency.graph,
+    ):  # fmt: skip
+        try:
+            problems.extend(part(connection))
+        except (apsw.Error, UnicodeDecodeError, ValueError) as error:
+            problems.append(f"{part.__name__.strip('_')} cannot be read: {error}")
+    return problems
+
+
+def _damaged(connection: Connection) -> Iterator[str]:
+    yield from (f"{DAMAGED} {one}" for one in damaged_rows(connection))
+
+
+def _pages(connection: Connection) -> Iterator[str]:
+    # FTS5 checks with the structure it remembers and would take another connection's writes for
+    # damage; a search makes it look again.
+    connection.execute("SELECT rowid FROM keyword('a') LIMIT 1").fetchall()
+    for (line,) in connection.execute("PRAGMA integrity_check(10)"):
+        if line != "ok":
+            yield f"SQLite: {line}"
+
+
+def _keywords(connection: Connection) -> Iterator[str]:
+    if indexes.words_lost(connection):
+        yield "the keyword index was lost and is not written anew yet: open the file as a MemoryStore"
+        return
+    yield from named(
+        connection,
+        "items are to be found by words and are not in the keyword index",
+        "SELECT id FROM item WHERE index_fields IS NOT 'false' "
+        "AND id NOT IN (SELECT id FROM keyword_docsize)",
+    )
+    yield from named(
+        connection,
+        "rows of the keyword index belong to no item, or to one that is not to be indexed",
+        "SELECT id FROM keyword_docsize "
+        "WHERE id NOT IN (SELECT id FROM item WHERE index_fields IS NOT 'false')",
+    )
+
+
+def _vectors(connection: Connection) -> Iterator[str]:
+    model = read_model(connection)
+    yield from named(
+        connection,
+        "items are gone and left vectors",
+        f"SELECT DISTINCT id >> {SLOT_BITS} FROM vector "
+        f"WHERE id >> {SLOT_BITS} NOT IN (SELECT id FROM item)",
+    )
+    yield from named(
+        connection,
+        f"vectors are not of the model's {model.dims} dims",
+        f"SELECT id FROM vector WHERE length(e) IS NOT {model.dims or 'NULL'} * 4",
+    )
+
+
+def _signs(connection: Connection) -> Iterator[str]:
+    model = read_model(connection)
+    if model.dims is None:
+        yield from named(
+            connection, "sign bits stand in a file without a model", "SELECT vector FROM code"
+        )
+        return
+    index = BinaryQuantizedIndex(model.words, UNBOUNDED)
+    index.refresh(connection)
+    (chunk,) = index.chunks(connection)
+    there = chunk.namespaces[: chunk.n] >= 0
+    signed = dict(zip(chunk.ids[: chunk.n][there].tolist(), np.flatnonzero(there), strict=True))
+    unsigned: list[int] = []
+    wrong: list[int] = []
+    cursor = connection.execute(
+        f"SELECT v.id, i.namespace, v.e FROM vector v JOIN item i ON i.id = v.id >> {SLOT_BITS} "
+        "WHERE length(v.e) = ? ORDER BY v.id",
+        (model.dims * 4,),
+    )
+    while rows := list(islice(cursor, RUN)):
+        bits = sign_bits(
+            np.frombuffer(b"".join(row[2] for row in rows), "<f4").reshape(-1, model.dims)
+        )
+        for (vector, namespace, _), own in zip(rows, bits, strict=True):
+            place = signed.pop(vector, None)
+            if place is None:
+                unsigned.append(vector)
+            elif chunk.namespaces[place] != namespace or (chunk.bits[:, place] != own).any():
+                wrong.append(vector)
+    yield from problem("vectors have no sign bits", unsigned)
+    yield from problem("vectors have the sign bits or namespace of another", wrong)
+    yield from problem("sign bits belong to no vector", sorted(signed))
+
 
 logger = logging.getLogger("langmemory.engines.sqlite")
 
@@ -97,7 +276,7 @@ class Engine:
             settings,
             identity=None if self.database.in_memory else self.database.identity,
             scan=self.database.scan,
-            read_words=word_reader.read,
+            read_words=keyword_search.read_words,
             generation=model.generation,
         )
         self.copies.adopt(model)
@@ -181,7 +360,7 @@ class Engine:
         if not self.keywords_lost:
             return
         with self.write() as connection:
-            if keywords.lost(connection):  # another process may have been faster
+            if indexes.words_lost(connection):  # another process may have been faster
                 written = schema.rebuild_keywords(connection, indexing)
                 logger.warning("keyword index of %s: %d rows written anew", self.path, written)
 
@@ -211,9 +390,9 @@ class Engine:
     def leftovers(self, words: list[str]) -> tuple[int, list[str]]:
         """Return how many of the words were looked for in the file, and where one still stands."""
         with self.read() as snapshot:
-            indexed = leftovers.found_terms(snapshot.connection, words)
+            indexed = found_terms(snapshot.connection, words)
         with clear_errors(self.path):
-            looked, places = leftovers.found_in_bytes(self.database, words)
+            looked, places = found_in_bytes(self.database, words)
         return looked, [*places, *(["the keyword index"] if indexed else [])]
 
     def close(self) -> None:
@@ -305,7 +484,7 @@ class Engine:
             model = read_model(connection)  # of the file as it is now, not as last seen
             if model.dims is not None:
                 binary.pack(connection, model.words)
-            keywords.trim_log(connection)
+            indexes.trim_words_log(connection)
         # Much was written since the last time: searches by words have many small parts to look into.
         self._merge_keywords()
 
@@ -315,7 +494,7 @@ class Engine:
         while merging:
             began = time.monotonic()
             with self.database.write() as connection:
-                merging = keywords.merge(connection, begin=begin)
+                merging = indexes.merge_words(connection, begin=begin)
             begin = False
             # Half of the time for the writers, who would else wait for all of it: a lock that is
             # taken again at once is rarely given to another thread.
@@ -425,7 +604,7 @@ class Snapshot(ScopedSnapshot):
         self, namespace: Namespace, words: Sequence[str], viewer: str | None
     ) -> Mapping[str, str]:
         engine, connection = self.engine, self.connection
-        return known_words.known(
+        return keyword_search.known_words(
             connection,
             engine.cardinalities,
             namespace,
@@ -435,10 +614,10 @@ class Snapshot(ScopedSnapshot):
         )
 
     def stems(self, words: Sequence[str]) -> Sequence[str]:
-        return known_words.stems(self.connection, words)
+        return keyword_search.stems(self.connection, words)
 
     def cached_vectors(self, hashes: Sequence[bytes]) -> dict[bytes, Floats]:
-        return vectors.cached(self.connection, hashes)
+        return indexes.cached_vectors(self.connection, hashes)
 
     def model(self) -> ModelSetting:
         """Return the embedding model of the file, as of this snapshot."""

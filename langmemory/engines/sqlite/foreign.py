@@ -9,7 +9,7 @@ from typing import Final
 
 import apsw
 
-from langmemory.engines.sqlite.file.connection import APPLICATION_ID, clear_errors
+from langmemory.engines.sqlite.connection import APPLICATION_ID, clear_errors
 from langmemory.errors import DatabaseError
 from langmemory.ledger.engine import TABLES, Contents, ForeignItem
 

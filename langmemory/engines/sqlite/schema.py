@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from typing import Final
 
-from langmemory.engines.sqlite.file import tables
-from langmemory.engines.sqlite.file.connection import (
+from langmemory.engines.sqlite import indexes, tables
+from langmemory.engines.sqlite.connection import (
     APPLICATION_ID,
     Connection,
     Database,
     refuse_checkpointer,
 )
-from langmemory.engines.sqlite.index import keywords
 from langmemory.errors import DatabaseError
 from langmemory.ledger import verbatim
 from langmemory.ledger.indexing import COLUMNS, TABLES, Indexing, reindexed, tokens_of
@@ -44,16 +43,16 @@ def setup(database: Database) -> bool:
     newest = migrations.newest()
     with database.read() as connection:
         _check(connection, database.path)
-        whole = not keywords.shadow_tables_lost(connection) and not _missing(connection)
+        whole = not indexes.shadow_tables_lost(connection) and not _missing(connection)
         if version(connection) == newest and whole:
             database.schema_version = newest
-            return keywords.lost(connection)
+            return indexes.words_lost(connection)
     with database.write() as connection:
         found = version(connection)  # another process may have been faster
         _check(connection, database.path)
         if found == 0:
             connection.execute(tables.statements())
-            keywords.set_default_rank(connection)
+            indexes.set_default_rank(connection)
             connection.execute(
                 "INSERT INTO setting (name, value) VALUES ('generation', abs(random() >> 1))"
             )
@@ -64,9 +63,9 @@ def setup(database: Database) -> bool:
                 connection.execute(statement)
         connection.pragma("user_version", newest)
         connection.pragma("application_id", APPLICATION_ID)
-        if keywords.shadow_tables_lost(connection):
-            keywords.recreate(connection)
-        lost = keywords.lost(connection)
+        if indexes.shadow_tables_lost(connection):
+            indexes.recreate_words(connection)
+        lost = indexes.words_lost(connection)
     database.schema_version = newest
     return lost
 
@@ -97,7 +96,7 @@ BATCH: Final = 256
 def rebuild_keywords(connection: Connection, indexing: Indexing) -> int:
     """Write the whole keyword index anew from the items, and the tokens of texts of other scripts; how
     many items. In a write transaction."""
-    keywords.delete_all(connection)
+    indexes.delete_all_words(connection)
     count = after = 0
     while rows := connection.execute(
         f"SELECT {COLUMNS}, i.namespace, i.tokens IS NOT NULL FROM {TABLES} WHERE i.id > ? "
@@ -117,12 +116,12 @@ def rebuild_keywords(connection: Connection, indexing: Indexing) -> int:
             written.append((row[0], namespace_tokens(connection, row[8]), body, ""))
             if row[5] is not None:
                 turns.append(row[0])
-        keywords.write(connection, written, fresh=True)
+        indexes.write_words(connection, written, fresh=True)
         verbatim.refresh_contexts(connection, turns)
         connection.executemany(
             "UPDATE item SET tokens = ? WHERE id = ?",
             zip(tokens_of(list(split.values())), split, strict=True),
         )
         count += len(written)
-    keywords.found(connection)
+    indexes.words_found(connection)
     return count

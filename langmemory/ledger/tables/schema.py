@@ -1,7 +1,7 @@
 """The list of tables: each table of a memory once, for every engine.
 
 Times are microseconds since 1970-01-01 UTC; JSON is UTF-8 text. Tables that one engine alone has stand in
-``engines/sqlite/tables.py`` and ``engines/postgres/tables.py``.
+``engines/sqlite/tables.py`` and ``engines/postgres/schema.py``.
 """
 
 from __future__ import annotations

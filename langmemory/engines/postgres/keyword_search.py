@@ -6,19 +6,24 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import combinations
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
-from langmemory.engines.postgres.connection import Connection
-from langmemory.engines.postgres.keywords import hashed, of_namespace, tokenized
+from langmemory.engines.postgres.connection import Connection, hashed, of_namespace, tokenized
 from langmemory.ids import are_in
 from langmemory.languages.writing import as_indexed, is_single, split_words
-from langmemory.ledger.scopes import CompiledScope
+from langmemory.ledger import connection as port
+from langmemory.ledger.filters import TRUE, Condition
+from langmemory.ledger.namespaces import find
+from langmemory.ledger.scopes import CompiledScope, visible_to
 from langmemory.ports.candidates import NOTHING, Floats, Ids, KeywordQuery
 from langmemory.search.scope_plan import CardinalityCache, ScopePlan
 from langmemory.search.word_search import (
+    BYTES_A_ROW,
+    BYTES_A_TOKEN,
+    BYTES_A_WORD,
     EVERY,
     HEADROOM,
     K1,
@@ -26,10 +31,16 @@ from langmemory.search.word_search import (
     Current,
     Found,
     TokenizedTexts,
+    Words,
     best_copied,
+    by_namespace_of,
     idf,
     in_scope,
+    newest,
+    norms_of,
+    often_of,
 )
+from langmemory.types import Namespace
 
 SCORED_ROWS: Final = 1_000
 """Rows worth scoring in one search; in a larger scope only rows with one of the query's rarest words are
@@ -405,3 +416,182 @@ class Texts:
             query.body_weight,
             lambda place: idf(rows, max(held[parts[place]], 1)),
         )
+
+
+FIRST: Final = 256
+"""Rows that are looked at before the others, to see whether one has a word."""
+FEW: Final = 48
+"""Words up to which a viewer's own view counts, as in a memory file."""
+
+
+def stems(words: Sequence[str]) -> Sequence[str]:
+    """Return the words (letters only) as the index has them."""
+    together = tokenized(" ".join(words))
+    if len(together) == len(words):
+        return together
+    return [" ".join(tokenized(word)) for word in words]
+
+
+def known_words(
+    connection: Connection,
+    namespace: Namespace,
+    words: Sequence[str],
+    viewer: str | None,
+    *,
+    copy: Current | None = None,
+) -> Mapping[str, str]:
+    """Return those of the words (lower case, letters only) that an item in a namespace or below it
+    holds, with their tokens.
+
+    Args:
+        viewer: Whose view it is: what others keep to themselves is not known, unless there are more
+            than `FEW` words. None sees everything.
+        copy: The index in memory, as of this reader's snapshot.
+    """
+    tokens = stems(words)
+    visible = visible_to(viewer) if len(words) <= FEW else TRUE
+    held = set[str]()
+    asked: Sequence[int] = range(len(words))
+    if copy is not None and visible is TRUE:
+        there = np.flatnonzero(copy.words.having(tokens)).tolist()  # of many, hardly any
+        asked = asked if len(copy.changed) else there
+        found = {tokens[place] for place in there}
+        held = {one for one in found if _is_copied(connection, copy, namespace, one)}
+    if copy is None or visible is not TRUE or len(copy.changed):
+        rest = list(dict.fromkeys(one for one in tokens if one and one not in held))
+        if rest:
+            held |= _looked_up(connection, namespace, rest, visible)
+    return {words[place]: tokens[place] for place in asked if tokens[place] in held}
+
+
+def _is_copied(connection: Connection, copy: Current, namespace: Namespace, token: str) -> bool:
+    """Return whether a row of the copy that still counts holds a token."""
+    words, _, gone, _ = copy
+    rows = words.rows[words.held(token)]
+    if gone is not None:
+        rows = rows[~gone[rows]]
+    below = words.below(connection, namespace) if len(rows) else None
+    if below is None or not len(rows) or not len(below):
+        return bool(len(rows)) and below is None
+    few, many = sorted((below, rows), key=len)
+    return any(  # of a frequent word one of the first is there
+        (many.take(many.searchsorted(some), mode="clip") == some).any()
+        for some in (few[:FIRST], few[FIRST:])
+    )
+
+
+def _looked_up(
+    connection: Connection, namespace: Namespace, tokens: Sequence[str], visible: Condition
+) -> set[str]:
+    """Return those of the tokens that a row in a namespace and below it holds, of an item that a
+    condition holds for."""
+    tokens = _in_index(connection, tokens)
+    if not tokens or (not namespace and visible is TRUE):
+        return set(tokens)
+    within = ""
+    if namespace:
+        namespace_id = find(connection, namespace)
+        if namespace_id is None:
+            return set()
+        within = f" & {quoted(of_namespace(namespace_id))}"
+    queries = [Part(tuple(one.split())).query + within for one in tokens]
+    rows = connection.execute(
+        "SELECT q.place FROM unnest(?) WITH ORDINALITY AS q (query, place) WHERE EXISTS ("
+        "SELECT 1 FROM keyword k CROSS JOIN item i ON i.id = k.item "
+        f"WHERE k.words @@ q.query::tsquery AND {visible.sql})",
+        (connection.text_array(queries), *visible.bindings),
+    ).fetchall()
+    return {tokens[row[0] - 1] for row in rows}
+
+
+def _in_index(connection: Connection, tokens: Sequence[str]) -> list[str]:
+    """Return those of the tokens that the index has; of several that stand together, if it has all."""
+    words = list({word for token in tokens for word in token.split()})
+    rows = connection.raw.execute(
+        b"SELECT word FROM word_count WHERE word = ANY(%s)", (words,)
+    ).fetchall()
+    there = {row[0] for row in rows}
+    return [token for token in tokens if there.issuperset(token.split())]
+
+
+READ_AT_ONCE: Final = 20_000
+"""Rows of the index read at a time."""
+
+
+def read_words(connection: port.Connection, budget_bytes: int) -> Words | None:
+    """Return the words of the index; None where they are too many."""
+    seq = newest(connection)
+    held, tokens, items = connection.execute(
+        # The words of namespaces begin with an @ and are not copied.
+        "SELECT coalesce(sum(rows), 0), count(*), (SELECT rows FROM keyword_total) "
+        "FROM word_count WHERE word < '@' OR word >= 'A'"
+    ).fetchone()
+    if held * BYTES_A_WORD + tokens * BYTES_A_TOKEN + items * BYTES_A_ROW > budget_bytes:
+        return None
+    ids, namespaces, lengths, keys = _rows(cast("Connection", connection))
+    # A key is the hash of a token, its row, and 1 in the context: sorted, they stand by token and row.
+    keys.sort()
+    row = (keys >> np.uint64(1) & np.uint64(0x7FFFFFFF)).astype(np.int32)
+    token = keys >> np.uint64(32)
+    new = np.ones(len(keys), np.bool_)
+    np.not_equal(keys[1:] >> np.uint64(1), keys[:-1] >> np.uint64(1), out=new[1:])
+    begin = np.flatnonzero(new)
+    if len(begin):
+        context = np.add.reduceat((keys & np.uint64(1)).astype(np.int64), begin)
+        body = np.diff(begin, append=len(keys)) - context
+        often = often_of(body, context)
+    else:
+        often = np.empty(0, np.uint8)
+    token = token[begin]
+    first = (
+        np.flatnonzero(np.concatenate(([True], token[1:] != token[:-1]))) if len(token) else begin
+    )
+    return Words(
+        seq=seq,
+        ids=ids,
+        norms=norms_of(lengths),
+        hashes=token[first].astype(np.int64),
+        starts=first.astype(np.int64),
+        ends=np.concatenate((first[1:], [len(token)]))[: len(first)].astype(np.int64),
+        rows=row[begin],
+        often=often,
+        by_namespace=by_namespace_of(namespaces),
+        hash_of=hashed,
+    )
+
+
+def _rows(
+    connection: Connection,
+) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64], NDArray[np.uint64]]:
+    """Return the items of the index (ascending), their namespaces and lengths, int64[n]; and a key for each
+    token, uint64[t]."""
+    ids, namespaces, lengths = list[int](), list[int](), list[int]()
+    keys = [np.empty(0, np.uint64)]
+    after = -1
+    while True:
+        rows = connection.raw.execute(
+            b"SELECT k.item, coalesce(i.namespace, 0), k.length, k.body, k.places FROM keyword k "
+            b"LEFT JOIN item i ON i.id = k.item WHERE k.item > %s ORDER BY k.item LIMIT %s",
+            (after, READ_AT_ONCE),
+            binary=True,
+        ).fetchall()
+        if not rows:
+            break
+        after = rows[-1][0]
+        sizes = np.array([len(row[4]) // 4 for row in rows], np.int64)
+        starts = np.cumsum(sizes) - sizes
+        at = np.repeat(np.arange(len(rows)), sizes)
+        place = np.arange(len(at)) - starts[at]
+        context = place >= np.array([row[3] for row in rows], np.int64)[at]
+        hashes = np.frombuffer(b"".join(row[4] for row in rows), np.uint32).astype(np.uint64)
+        within = (2 * (at + len(ids)) + context).astype(np.uint64)
+        keys.append(hashes << np.uint64(32) | within)
+        ids += [one[0] for one in rows]
+        namespaces += [one[1] for one in rows]
+        lengths += [one[2] for one in rows]
+    return (
+        np.array(ids, np.int64),
+        np.array(namespaces, np.int64),
+        np.array(lengths, np.int64),
+        np.concatenate(keys),
+    )

@@ -8,8 +8,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from langmemory.engines.postgres.connection import Connection
-from langmemory.engines.postgres.vectors import sent
+from langmemory.engines.postgres.connection import Connection, sent_vector
 from langmemory.ledger.scopes import CompiledScope
 from langmemory.ports.candidates import NOTHING, Floats, Ids
 from langmemory.search.scope_plan import FACETS, SHOWN
@@ -123,7 +122,7 @@ def _rows(
         namespaces, labels = scope.namespaces()
         source = f"embedding v {joined}WHERE v.namespace IN {namespaces} AND {scope.where}"
         bindings = (*labels, *scope.bindings)
-    vector = sent(query)
+    vector = sent_vector(query)
     nearest = (
         f"SELECT v.item, -(v.e <#> ?::vector) AS cosine{value} FROM {source} "
         "ORDER BY v.e <#> ?::vector, v.item"
@@ -167,7 +166,7 @@ class Compared:
             f"SELECT i.id, (SELECT max(-(v.e <#> ?::vector)) FROM embedding v WHERE v.item = i.id), {_TOLD} "
             "FROM carray(?) c CROSS JOIN item i ON i.id = c.value "
             "CROSS JOIN namespace n ON n.id = i.namespace",
-            (sent(query), connection.array(items)),
+            (sent_vector(query), connection.array(items)),
         ).fetchall()
         self.tell(rows)
         cosines = [np.nan if row[1] is None else row[1] for row in rows]
@@ -192,7 +191,7 @@ class Compared:
                 f"SELECT (SELECT max(-(v.e <#> ?::vector)) FROM embedding v WHERE v.item = i.id), {SHOWN} "
                 "FROM carray(?) c CROSS JOIN item i ON i.id = c.value "
                 "CROSS JOIN namespace n ON n.id = i.namespace",
-                (sent(query), connection.array(wanted)),
+                (sent_vector(query), connection.array(wanted)),
             ).fetchall()
             self.shown |= {row[1]: row[1:] for row in rows}
             found = dict.fromkeys(missing, np.nan)
@@ -202,7 +201,7 @@ class Compared:
             found |= connection.execute(
                 "SELECT v.item, max(-(v.e <#> ?::vector)) FROM embedding v WHERE v.item IN "
                 "(SELECT value FROM carray(?)) GROUP BY v.item",
-                (sent(query), connection.array(missing)),
+                (sent_vector(query), connection.array(missing)),
             ).fetchall()
         if missing:
             self.add(query, np.array(list(found)), np.array(list(found.values())))

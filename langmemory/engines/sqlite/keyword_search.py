@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, Final, cast
@@ -12,14 +13,19 @@ import apsw
 import numpy as np
 from numpy.typing import NDArray
 
-from langmemory.engines.sqlite.file.connection import Connection
+from langmemory.engines.sqlite.connection import Connection
 from langmemory.ids import are_in
 from langmemory.languages.writing import as_indexed, is_single, split_words
+from langmemory.ledger import connection as port
+from langmemory.ledger.filters import TRUE, Condition
 from langmemory.ledger.namespaces import Bindings, find, holds_everything, inside
-from langmemory.ledger.scopes import CompiledScope
+from langmemory.ledger.scopes import CompiledScope, visible_to
 from langmemory.ports.candidates import NOTHING, Floats, Ids, KeywordQuery
 from langmemory.search.scope_plan import CardinalityCache, ScopePlan
 from langmemory.search.word_search import (
+    BYTES_A_ROW,
+    BYTES_A_TOKEN,
+    BYTES_A_WORD,
     EVERY,
     FEWEST_WORDS,
     HEADROOM,
@@ -30,10 +36,16 @@ from langmemory.search.word_search import (
     Rows,
     TokenizedTexts,
     Weights,
+    Words,
     best_copied,
+    by_namespace_of,
     idf,
     in_scope,
+    newest,
+    norms_of,
+    often_of,
 )
+from langmemory.types import Namespace
 
 WIDE_SHARE: Final = 0.35
 """Share of the file from which a namespace is checked on the ranked rows instead of by FTS5, which
@@ -437,3 +449,215 @@ def _quote(text: str) -> str:
         return ""
     clean = text.replace("\0", " ").replace('"', '""').encode("utf-8", "ignore").decode()
     return f'"{as_indexed(clean)}"'
+
+
+FEW: Final = 48
+"""Words that FTS5 is asked for one by one, 10 to 40 microseconds each; to read all its tokens that begin
+alike takes a microsecond for each of these."""
+
+
+def stems(connection: Connection, words: Sequence[str]) -> Sequence[str]:
+    """Return the words (letters only) as the index has them."""
+    together = tokenized(connection, " ".join(words))
+    if len(together) == len(words):
+        return together
+    return [" ".join(tokenized(connection, word)) for word in words]
+
+
+def known_words(
+    connection: Connection,
+    cardinalities: CardinalityCache,
+    namespace: Namespace,
+    words: Sequence[str],
+    *,
+    viewer: str | None = None,
+    copy: Callable[[], Current | None],
+) -> Mapping[str, str]:
+    """Return those of the words (lower case, letters only) that an item in a namespace or below it
+    holds, with their tokens.
+
+    Args:
+        namespace: Whose words are asked for.
+        words: If more than `FEW`, they begin alike: what begins so is looked through.
+        viewer: Whose view it is: what others keep to themselves is not known, unless there are more than
+            `FEW` words. None sees everything.
+        copy: The index in memory, as of this reader's snapshot.
+    """
+    within = ""
+    if namespace:
+        namespace_id = find(connection, namespace)
+        if namespace_id is None:
+            return {}
+        within = f'ns : "n{namespace_id}" AND '
+    asked = dict(zip(words, stems(connection, words), strict=True))
+    held: list[str] = []
+    if len(asked) > FEW:
+        current = copy()
+        asked = _in_file(connection, asked, current)
+        if current is not None and not len(current.changed):
+            rows = current.words.below(connection, namespace)
+            return {
+                word: token
+                for word, token in asked.items()
+                if rows is None or current.words.stands_in(rows, token)
+            }
+    else:  # mostly a query's own, which are asked again
+        size = cardinalities.size(connection)
+        held = [
+            one
+            for one in asked
+            if rows_with(connection, cardinalities, f'{within}"{one}"', 1, size)
+        ]
+    # That none did is asked anew: a name may just have been told.
+    rest = [one for one in asked if one not in held]
+    quoted = " OR ".join(f'"{one}"' for one in rest)
+    if rest and _matches_word(connection, f"{within}({quoted})"):
+        held += [one for one in rest if _matches_word(connection, f'{within}"{one}"')]
+    if viewer is not None and len(words) <= FEW:
+        visible = visible_to(viewer)
+        held = [one for one in held if _matches_word(connection, f'{within}"{one}"', visible)]
+    return {word: asked[word] for word in held}
+
+
+def _matches_word(connection: Connection, expression: str, among: Condition = TRUE) -> bool:
+    """Return whether a row matches, of an item that a condition holds for."""
+    row = connection.execute(
+        "SELECT 1 FROM keyword k CROSS JOIN item i ON i.id = k.rowid "
+        f"WHERE k.keyword MATCH ? AND {among.sql} LIMIT 1",
+        (expression, *among.bindings),
+    ).fetchone()
+    return row is not None
+
+
+def _in_file(
+    connection: Connection, asked: Mapping[str, str], copy: Current | None
+) -> dict[str, str]:
+    """Return those of the words whose tokens are in the index."""
+    if copy is not None:
+        held = copy.words.having(list(asked.values()))
+        found = {word: token for (word, token), one in zip(asked.items(), held, strict=True) if one}
+        if found or not len(copy.changed):
+            return found
+    connection.execute(
+        "CREATE VIRTUAL TABLE IF NOT EXISTS temp.known_word USING fts5vocab('main', 'keyword', 'row')"
+    )
+    looked_up = asked.values()
+    there = {
+        token
+        for (token,) in connection.execute(
+            "SELECT term FROM temp.known_word WHERE term BETWEEN ? AND ?",
+            (min(looked_up), max(looked_up)),
+        )
+    }
+    return {word: token for word, token in asked.items() if token in there}
+
+
+READ_AT_ONCE: Final = 10_000
+"""Occurrences read between two pauses, in which other threads search (about 2 ms)."""
+PAUSE_SECONDS: Final = 0.002
+
+_ITEMS = (
+    "SELECT group_concat(printf('%016x%016x%016x', id, namespace, depth), '' ORDER BY id) FROM ("
+    "SELECT k.id, coalesce(i.namespace, 0) AS namespace, "
+    "length(n.path) - length(replace(n.path, '.', '')) + 1 AS depth FROM keyword_docsize k "
+    "LEFT JOIN item i ON i.id = k.id LEFT JOIN namespace n ON n.id = i.namespace "
+    "WHERE k.id > ? ORDER BY k.id LIMIT ?)"
+)
+"""Rows of the index, their namespaces, and how many tokens name these."""
+_PLACES = (
+    "SELECT CAST(term AS BLOB), group_concat(printf('%016x', doc * 2 + (col = 'context')), '') "
+    "FROM temp.word_place WHERE col <> 'ns' GROUP BY term"
+)
+"""Token by token, without sorting, where it stands: item << 1, and 1 in the context. As bytes, since
+FTS5 may cut a token within a character."""
+LONGEST_TOKEN: Final = 32_768
+"""Bytes of a token that FTS5 keeps."""
+
+
+def _hash(token: str) -> int:
+    """Return a hash of 64 bits. That two of a million are the same is as likely as one in forty million."""
+    return hash(token.encode()[:LONGEST_TOKEN])
+
+
+def _numbers(text: str | None) -> NDArray[np.int64]:
+    """Numbers of sixteen hexadecimal digits each: SQLite puts them together while other threads go on,
+    where rows would be made one by one."""
+    return np.frombuffer(bytes.fromhex(text or ""), ">i8").astype(np.int64)
+
+
+def read_words(connection: port.Connection, budget_bytes: int) -> Words | None:
+    """Return the words of the index; None where they are too many."""
+    connection.execute(
+        "CREATE VIRTUAL TABLE temp.word USING fts5vocab('main', 'keyword', 'col');"
+        "CREATE VIRTUAL TABLE temp.word_place USING fts5vocab('main', 'keyword', 'instance')"
+    )
+    seq = newest(connection)
+    most, tokens, items = connection.execute(
+        "SELECT coalesce(sum(doc), 0), count(*), (SELECT count(*) FROM keyword_docsize) "
+        "FROM temp.word WHERE col <> 'ns'"
+    ).fetchone()
+    if most * BYTES_A_WORD + tokens * BYTES_A_TOKEN + items * BYTES_A_ROW > budget_bytes:
+        return None
+    ids, namespaces, lengths = _items(connection).T
+    hashes, ends = list[int](), [np.empty(0, np.int64)]
+    rows, often = np.empty(most, np.int32), np.empty(most, np.uint8)
+    end = 0
+    for some, places in _by_tokens(connection):
+        hashes += map(hash, some)
+        together = np.concatenate(places)
+        row = np.searchsorted(ids, together >> 1)
+        np.add.at(lengths, row, 1)
+        last = np.cumsum([len(one) for one in places])
+        new = np.ones(len(row), np.bool_)
+        np.not_equal(row[1:], row[:-1], out=new[1:])
+        new[last[:-1]] = True  # where the next token begins
+        begin = np.flatnonzero(new)
+        context = np.add.reduceat(together & 1, begin)
+        body = np.diff(begin, append=len(row)) - context
+        held = slice(end, end + len(begin))
+        rows[held] = row[begin]
+        often[held] = often_of(body, context)
+        ends.append(end + np.cumsum(new)[last - 1])
+        end = held.stop
+    edges = np.concatenate(ends)
+    order = np.argsort(np.array(hashes, np.int64))
+    return Words(
+        seq=seq,
+        ids=ids.copy(),
+        norms=norms_of(lengths),
+        hashes=np.array(hashes, np.int64)[order],
+        starts=np.concatenate(([0], edges[:-1]))[: len(edges)][order],
+        ends=edges[order],
+        rows=rows[:end],
+        often=often[:end],
+        by_namespace=by_namespace_of(namespaces),
+        hash_of=_hash,
+    )
+
+
+def _items(connection: port.Connection) -> NDArray[np.int64]:
+    """int64[n, 3]: the rows of `_ITEMS`, read some at a time."""
+    parts, last = [np.empty((0, 3), np.int64)], -1
+    while True:
+        found = connection.execute(_ITEMS, (last, READ_AT_ONCE)).fetchone()
+        parts.append(_numbers(found[0]).reshape(-1, 3))
+        if len(parts[-1]) < READ_AT_ONCE:
+            return np.concatenate(parts)
+        last = int(parts[-1][-1, 0])
+
+
+def _by_tokens(
+    connection: port.Connection,
+) -> Iterator[tuple[list[bytes], list[NDArray[np.int64]]]]:
+    """Yield all tokens with their places, some at a time, with pauses."""
+    tokens, places, size = list[bytes](), list[NDArray[np.int64]](), 0
+    for token, text in connection.execute(_PLACES):
+        tokens.append(token)
+        places.append(_numbers(text))
+        size += len(places[-1])
+        if size >= READ_AT_ONCE:
+            yield tokens, places
+            tokens, places, size = [], [], 0
+            time.sleep(PAUSE_SECONDS)
+    if tokens:
+        yield tokens, places

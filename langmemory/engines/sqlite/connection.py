@@ -17,7 +17,7 @@ import apsw
 import numpy as np
 
 from langmemory.config import DEFAULT_DATABASE, DatabaseConfig, EngineConfig
-from langmemory.engines.sqlite.file.guard import guard
+from langmemory.engines.sqlite.guard import guard
 from langmemory.errors import (
     ClosedStoreError,
     DatabaseError,

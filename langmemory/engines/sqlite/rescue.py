@@ -14,8 +14,8 @@ from typing import Any, Final
 
 import apsw
 
-from langmemory.engines.sqlite.file import tables
-from langmemory.engines.sqlite.file.connection import Connection, clear_errors
+from langmemory.engines.sqlite import tables
+from langmemory.engines.sqlite.connection import Connection, clear_errors
 from langmemory.ledger.tables import schema
 from langmemory.values import from_json
 

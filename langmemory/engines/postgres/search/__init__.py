@@ -1,1 +1,0 @@
-"""Searches: nearest vectors, words, and the plan of a scope."""

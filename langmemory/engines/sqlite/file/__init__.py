@@ -1,1 +1,0 @@
-"""The ground of every table: connections, settings, namespaces, threads, and how values are written."""

@@ -1,1 +1,0 @@
-"""Searches: nearest vectors, words, and the few items of a narrow scope."""
