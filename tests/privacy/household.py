@@ -93,8 +93,9 @@ class Household:
                 self.remembers, self.puts, self.puts_by_itself, self.reflects, self.supersedes,
                 self.hides, self.publishes, self.asks, self.links, self.edits_core, self.deletes,
                 self.clears, self.merges, self.undoes, self.decides, self.forgets, self.is_told,
+                self.teaches, self.tells, self.is_named,
             ),
-            (8, 6, 6, 10, 3, 2, 5, 4, 2, 2, 4, 0.3, 1, 1, 1, 0.5, 3),
+            (8, 6, 6, 10, 3, 2, 5, 4, 2, 2, 4, 0.3, 1, 1, 1, 0.5, 3, 2, 2, 2),
         )[0]  # fmt: skip
         owner, space = self.random.choice(OWNERS), self.random.choice(SPACES)
         self.done[act.__name__] = self.done.get(act.__name__, 0) + 1
@@ -205,6 +206,28 @@ class Household:
         ]  # fmt: skip
         target: Any = self.store.for_viewer(owner) if self.random.random() < 0.7 else self.store
         target.admin.count_usage(counts)
+
+    def teaches(self, owner: str, space: Namespace) -> None:
+        """A way to do something, which its owner keeps to themselves."""
+        room = self.store.for_viewer(owner).procedures
+        taught = room.add(space, self.secret(owner), [self.token(owner)], privacy="private")
+        self.keys.append((space, taught.key))
+
+    def tells(self, owner: str, space: Namespace) -> None:
+        """Agents of one person tell each other something."""
+        agents = self.store.for_viewer(owner).bus(space, agent="helper")
+        agents.share(self.secret(owner), topic=self.token(owner), privacy="private")
+
+    def is_named(self, owner: str, space: Namespace) -> None:
+        """Somebody tells in private what they are called."""
+        fact = self.fact(space, owner, private=True, mentions=(owner,))
+        self.applies(
+            space, AddEntity(key=owner, name=owner), fact,
+            AddEdge(fact=fact.key, subject=owner, relation="named", literal=self.token(owner)),
+            owner=owner,
+        )  # fmt: skip
+        self.keys.append((space, fact.key))
+        self.private[(space, fact.key)] = owner
 
     def forgets(self, owner: str, space: Namespace) -> None:
         self.store.for_viewer(owner).forget(())

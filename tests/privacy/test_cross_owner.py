@@ -32,6 +32,8 @@ STEPS = int(os.environ.get("LANGMEMORY_FUZZ_STEPS", examples(900, first=150)))
 SEED = int(os.environ.get("LANGMEMORY_FUZZ_SEED", "1"))
 READS = 3
 """Reads after each write."""
+LAST_READS = 3
+"""Reads of each kind at the end, for everybody."""
 
 Answer = tuple[str, Any]
 """The question, who may see its words again, and the answer."""
@@ -54,7 +56,8 @@ class Reader:
         self.reads: tuple[Callable[[], Iterator[Answer]], ...] = (
             self.gets, self.searches, self.asks_around, self.recalls, self.recalls, self.recalls,
             self.lists, self.lists, self.history, self.export, self.graph, self.graph, self.reviews,
-            self.tools, self.node, self.core, self.standing, self.usage,
+            self.tools, self.node, self.core, self.standing, self.usage, self.feed, self.bus,
+            self.procedures, self.asks_of_others, self.pages,
         )  # fmt: skip
 
     def close(self) -> None:
@@ -213,6 +216,40 @@ class Reader:
     def usage(self) -> Iterator[Answer]:
         yield "", self.eyes().admin.usage(self.random.choice((*SPACES, ())), limit=1000)
 
+    def feed(self) -> Iterator[Answer]:
+        yield "", self.eyes().feed.read(limit=1000).events
+
+    def bus(self) -> Iterator[Answer]:
+        agent = self.eyes().bus(self.random.choice(SPACES), agent="helper" if self.viewer else None)
+        yield "", agent.messages().items
+        yield "", agent.inbox().items if self.viewer else ()
+
+    def procedures(self) -> Iterator[Answer]:
+        space, query = self.random.choice(SPACES), self.query()
+        yield "", self.eyes().procedures.list(space, past=True)
+        yield query, self.eyes().procedures.recall(query, space, limit=20)
+
+    def asks_of_others(self) -> Iterator[Answer]:
+        """What is claimed of somebody, also by their name, is not told by way of the question."""
+        space = self.random.choice(SPACES)
+        for name in (*OWNERS, *self.home.entities[space][-3:]):
+            for question in (f"What is {name} called?", f"What does {name} like?"):
+                found = self.eyes().recall(question, space, limit=50, explain=True)
+                yield name, [found.results, found.trace]
+
+    def pages(self) -> Iterator[Answer]:
+        place, key = self.place()
+        pages = self.eyes().pages
+        yield "", pages.memories(place[:1], past=True, limit=100).items
+        yield (
+            "",
+            [
+                (one.action, one.before, one.after, one.reason)
+                for one in pages.history(place, key).items
+            ],
+        )
+        yield "", [pages.evidence(place, key).items, pages.reviews().items, pages.usage().items]
+
     def core(self) -> Iterator[Answer]:
         space = self.random.choice(SPACES)
         labels = labels_in(self.eyes(), space)
@@ -231,17 +268,26 @@ def test_nobody_finds_what_is_somebody_elses(tmp_path: Path) -> None:
     readers = [Reader(home, viewer, SEED + n) for n, viewer in enumerate((*OWNERS, "mallory", ""))]
     looked: Counter[str] = Counter()
     own = 0
+
+    def look(reader: Reader, read: Callable[[], Iterator[Answer]]) -> int:
+        seen: set[str] = set()
+        for asked, answer in read():
+            looked[read.__name__] += 1
+            found = tokens(answer) - tokens(asked) - home.open
+            leaked = {one for one in found if TOKEN.fullmatch(one)[1] != reader.viewer}  # type: ignore[index]
+            assert not leaked, f"{reader.viewer!r} met {leaked} by {read.__name__}: {answer}"
+            assert not found & home.forgotten, f"{read.__name__} knows what was forgotten"
+            seen |= found
+        return len(seen)
+
     for _ in range(STEPS):
         home.step()
         for reader in home.random.sample(readers, READS):
-            read = home.random.choice(reader.reads)
-            for asked, answer in read():
-                looked[read.__name__] += 1
-                found = tokens(answer) - tokens(asked) - home.open
-                leaked = {one for one in found if TOKEN.fullmatch(one)[1] != reader.viewer}  # type: ignore[index]
-                assert not leaked, f"{reader.viewer!r} met {leaked} by {read.__name__}: {answer}"
-                assert not found & home.forgotten, f"{read.__name__} knows what was forgotten"
-                own += len(found)
+            own += look(reader, home.random.choice(reader.reads))
+    for reader in readers:  # at last everybody looks everywhere
+        for read in dict.fromkeys(reader.reads):
+            for _ in range(LAST_READS):
+                look(reader, read)
     rows = json.dumps(list(home.store.admin.export()))
     assert not tokens(rows) & home.forgotten - home.open
     assert not tokens(home.store.changes.runs(limit=1_000_000)) & home.forgotten
