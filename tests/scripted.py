@@ -76,6 +76,11 @@ class StreamingModel(ScriptedModel):
             yield ChatGenerationChunk(message=AIMessageChunk("", tool_calls=calls))
 
 
+async def invoked(agent: Any, call: str, *arguments: Any) -> Any:
+    """Return what a graph answers by ``invoke`` or ``ainvoke``, as ``call`` says."""
+    return agent.invoke(*arguments) if call == "invoke" else await agent.ainvoke(*arguments)
+
+
 def tool_call(name: str, call_id: str = "call-1", **arguments: Any) -> AIMessage:
     """An answer that calls one tool."""
     call = {"name": name, "args": arguments, "id": call_id, "type": "tool_call"}

@@ -38,7 +38,7 @@ from langmemory.errors import ConfigError
 from langmemory.middleware import MemoryMiddleware
 from langmemory.nodes import RecallNode
 from langmemory.nodes.core_memory import CoreMemory
-from tests.scripted import ScriptedModel, tool_call
+from tests.scripted import ScriptedModel, invoked, tool_call
 from tests.stores_in_use import open_store
 
 
@@ -145,10 +145,7 @@ async def test_what_the_model_is_not_shown_of_the_thread_can_be_recalled(
     )
 
     async def say(text: str) -> str:
-        if call == "invoke":
-            agent.invoke(message(text), run("t1"))
-        else:
-            await agent.ainvoke(message(text), run("t1"))
+        await invoked(agent, call, message(text), run("t1"))
         return "".join(m.text for m in model.prompts[-1] if isinstance(m, SystemMessage))
 
     for text in ("My dog is called Bello.", "My cat is called Minka.", "It rains in Ulm today."):
@@ -229,10 +226,7 @@ async def test_an_answer_that_a_tool_gives_is_what_the_assistant_said(
         response_format=response_format,
         checkpointer=InMemorySaver(),
     )
-    if call == "invoke":
-        agent.invoke(message("Tell me."), run("t1"))
-    else:
-        await agent.ainvoke(message("Tell me."), run("t1"))
+    await invoked(agent, call, message("Tell me."), run("t1"))
     items = store.search(("memories", "anna"), limit=100)
     stored = sorted((item.value["role"], item.value["content"]) for item in items)
     assert stored == [*(("assistant", text) for text in answer), ("user", "Tell me.")]
@@ -266,10 +260,7 @@ async def test_what_is_summarized_within_a_run_is_remembered(
         checkpointer=InMemorySaver(),
     )
     for text in ("My daughter Mia starts school on Monday. PIN 1234.", "Thanks."):
-        if call == "invoke":
-            result = agent.invoke(message(text), run("t1"))
-        else:
-            result = await agent.ainvoke(message(text), run("t1"))
+        result = await invoked(agent, call, message(text), run("t1"))
     assert "My daughter" not in "".join(m.text for m in result["messages"])
     assert sorted(item.value["content"] for item in store.search(("memories", "anna"))) == [
         "My daughter Mia starts school on Monday. PIN ****.",
@@ -298,10 +289,7 @@ async def test_what_a_failed_run_left_is_remembered_though_it_is_summarized(
     )
     for text in ("Good morning.", "My son is called Tim.", "Are you there?"):
         with suppress(ConnectionError):
-            if call == "invoke":
-                result = agent.invoke(message(text), run("t1"))
-            else:
-                result = await agent.ainvoke(message(text), run("t1"))
+            result = await invoked(agent, call, message(text), run("t1"))
     assert "Tim" not in "".join(m.text for m in result["messages"])
     items = store.search(("memories", "anna"), filter={"role": "user"})
     assert sorted(item.value["content"] for item in items) == [
@@ -327,10 +315,7 @@ async def test_what_is_taken_out_of_the_middle_is_remembered(store: BaseStore, c
         checkpointer=InMemorySaver(),
     )
     for text in ("This is Anna.", "My daughter Mia starts school on Monday."):
-        if call == "invoke":
-            result = agent.invoke(message(text), run("t1"))
-        else:
-            result = await agent.ainvoke(message(text), run("t1"))
+        result = await invoked(agent, call, message(text), run("t1"))
     assert "My daughter" not in "".join(m.text for m in result["messages"])
     assert sorted(item.value["content"] for item in store.search(("memories", "anna"))) == [
         "My daughter Mia starts school on Monday.",
@@ -365,10 +350,7 @@ async def test_what_gets_a_new_id_at_every_step_is_remembered_once(
         checkpointer=InMemorySaver(),
     )
     for text in ("My desk is 1234.", "Thanks."):
-        if call == "invoke":
-            agent.invoke(message(text), run("t1"))
-        else:
-            await agent.ainvoke(message(text), run("t1"))
+        await invoked(agent, call, message(text), run("t1"))
     assert sorted(item.value["content"] for item in store.search(("memories", "anna"))) == [
         "I see.",
         "My desk is ****.",
@@ -390,10 +372,7 @@ async def test_memory_for_one_and_for_all_both_remember(store: BaseStore, call: 
         checkpointer=InMemorySaver(),
     )
     for text in ("My dog is called Bello.", "He eats everything."):
-        if call == "invoke":
-            agent.invoke(message(text), run("t1"))
-        else:
-            await agent.ainvoke(message(text), run("t1"))
+        await invoked(agent, call, message(text), run("t1"))
     for where in (("memories", "anna"), ("team",)):
         assert sorted(item.value["content"] for item in store.search(where)) == [
             "He eats everything.",
@@ -418,10 +397,7 @@ async def test_what_two_of_them_recall_is_shown_once_each(store: BaseStore, call
         model, middleware=[MemoryMiddleware(store), team], checkpointer=InMemorySaver()
     )
     for text in ("What is the dog called?", "And the dog's name again?"):
-        if call == "invoke":
-            agent.invoke(message(text), run("t1"))
-        else:
-            await agent.ainvoke(message(text), run("t1"))
+        await invoked(agent, call, message(text), run("t1"))
         system = model.prompts[-1][0].text
         assert [system.count(name) for name in ("Bello", "Rex", "<recalled_memories>")] == [1, 1, 2]
 
@@ -466,10 +442,7 @@ async def test_what_is_summarized_stays_with_who_said_it(store: BaseStore, call:
         ("Thanks.", "bert"),
     ):
         with suppress(ConnectionError):
-            if call == "invoke":
-                agent.invoke(message(text), run("t1", user))
-            else:
-                await agent.ainvoke(message(text), run("t1", user))
+            await invoked(agent, call, message(text), run("t1", user))
     for user, texts in (
         ("anna", ["Anna again.", "Anna here."]),
         ("bert", ["I am ill.", "Thanks."]),
@@ -504,10 +477,7 @@ async def test_a_nearly_full_core_block_is_rewritten(store: BaseStore, call: str
     memory = MemoryMiddleware(store, summary_model=ScriptedModel(otherwise="Likes tea."))
     agent = create_agent(ScriptedModel(), middleware=[memory])
     for _ in range(2):
-        if call == "invoke":
-            result = agent.invoke(message("Hello"), run("t1"))
-        else:
-            result = await agent.ainvoke(message("Hello"), run("t1"))
+        result = await invoked(agent, call, message("Hello"), run("t1"))
     assert [m.text for m in result["messages"]] == ["Hello", "Understood."]
     assert core.block("human").content == "Likes tea."
     assert core.block("human").version == 2

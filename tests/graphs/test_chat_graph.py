@@ -39,7 +39,7 @@ from langmemory.parts.langmem import (
 from langmemory.reflection.queue import on_loop
 from langmemory.tools import TOOLS, create_memory_tools
 from langmemory.types import Namespace
-from tests.scripted import ScriptedModel, tool_call
+from tests.scripted import ScriptedModel, invoked, tool_call
 from tests.stores_in_use import STORES, StoreName, open_store
 
 NAMESPACE = ("memories", "{user_id}")
@@ -415,10 +415,7 @@ async def test_a_tool_call_is_not_made_again_when_another_is_resumed(
         )
         given: list[Any] = [{"messages": [HumanMessage("I like Barolo.")]}, Command(resume="Yes.")]
         for each in given:
-            if call == "invoke":
-                state = graph.invoke(each, thread)
-            else:
-                state = await graph.ainvoke(each, thread)
+            state = await invoked(graph, call, each, thread)
         texts = [item.value["content"] for item in store.search(("memories", "anna"), limit=50)]
     assert sorted(texts) == ["Anna likes Barolo.", "I like Barolo.", "Likes Barolo.", "Noted."]
     answers = [m.text for m in state["messages"] if m.type == "tool"]
@@ -494,10 +491,7 @@ async def test_a_thread_goes_on_after_a_call_that_was_broken_off(call: str) -> N
     for number in range(8):
         given: Any = {"messages": [HumanMessage(f"{number}. Go on.")]}
         with suppress(ConnectionError):
-            if call == "invoke":
-                graph.invoke(given, thread)
-            else:
-                await graph.ainvoke(given, thread)
+            await invoked(graph, call, given, thread)
     assert [unanswered(prompt) for prompt in [*model.prompts, *writer.prompts]] == [set()] * (
         len(model.prompts) + len(writer.prompts)
     )

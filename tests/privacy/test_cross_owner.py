@@ -197,21 +197,16 @@ class Reader:
         yield "", [state["memory_block"], state["core_memory"], state["recalled"]]
 
     def standing(self) -> Iterator[Answer]:
-        place, key = self.place()
         eyes, space = self.eyes(), self.random.choice((*SPACES, ()))
-        yield (
-            "",
-            [
-                eyes._conversing.mandates(space),
-                eyes._conversing.labelled(space, note_id(place, key)),
-            ],
-        )
-        yield "", eyes.changes.evidence(place, key)
-        yield f"{place} {key}", eyes._conversing.retired([(place, key)])
-        seen = eyes.get(place, key) is not None
-        assert seen or not eyes._conversing.retired([(place, key)]), (
-            "knows how something unseen stands"
-        )
+        yield "", eyes._conversing.mandates(space)
+        for place, key in [self.place() for _ in range(10)]:
+            yield "", eyes._conversing.labelled(space, note_id(place, key))
+            yield "", eyes.changes.evidence(place, key)
+            ended = eyes._conversing.retired([(place, key)])
+            yield f"{place} {key}", ended
+            assert not ended or eyes.get(place, key) is not None, (
+                "knows how something unseen stands"
+            )
 
     def usage(self) -> Iterator[Answer]:
         yield "", self.eyes().admin.usage(self.random.choice((*SPACES, ())), limit=1000)

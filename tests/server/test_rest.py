@@ -317,25 +317,6 @@ def _graph(store: MemoryStore) -> None:
     )
 
 
-async def test_the_graph_answers(store: MemoryStore) -> None:
-    """Entities, relationships, paths and the graph around one."""
-    _graph(store)
-    async with serving(store) as client:
-        names = (await client.get(f"{API}/graph/entity", params=AT)).json()["items"]
-        assert [one["name"] for one in names] == ["Initech", "Lena", "Paul"]
-        lena = (await client.get(f"{API}/graph/entity/Leni", params=AT)).json()
-        assert (lena["key"], len(lena["edges"])) == ("lena", 2)
-        assert problem(await client.get(f"{API}/graph/entity/Nobody", params=AT)) == "not-found"
-        asked = {**AT, "relation": "works_at"}
-        edges = (await client.get(f"{API}/graph/relationship", params=asked)).json()["items"]
-        assert [one["subject"] for one in edges] == ["lena", "paul"]
-        ends = {**AT, "first": "Lena", "last": "Paul"}
-        [path] = (await client.get(f"{API}/graph/path", params=ends)).json()["items"]
-        assert [one["key"] for one in path["entities"]] == ["lena", "initech", "paul"]
-        part = (await client.get(f"{API}/graph/subgraph", params={**AT, "name": "Lena"})).json()
-        assert (part["centre"], len(part["entities"])) == ("lena", 3)
-
-
 @pytest.mark.parametrize(
     ("pattern", "values", "found"),
     [
