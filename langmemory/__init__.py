@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from langmemory.hooks import lazy
 
 if TYPE_CHECKING:
     from langmemory.config import Config, load_config
@@ -48,33 +50,16 @@ __all__ = [  # without the prompt optimizers, which need LangMem: `import *` is 
     "reencode",
 ]
 
-_HOMES = {
-    "Config": "langmemory.config",
-    "Memory": "langmemory.types",
-    "MemoryStore": "langmemory.stores",
-    "Recall": "langmemory.types",
-    "RecallResult": "langmemory.types",
-    "ReflectionExecutor": "langmemory.reflection",
-    "RemoteMemoryStore": "langmemory.remote",
-    "build_chat_graph": "langmemory.graphs",
-    "build_reflection_graph": "langmemory.graphs",
-    "create_manage_memory_tool": "langmemory.tools",
-    "create_procedure_learner": "langmemory.reflection",
-    "create_search_memory_tool": "langmemory.tools",
-    "load_config": "langmemory.config",
-    "reembed": "langmemory.stores",
-    "reencode": "langmemory.stores",
-}
-
-
 if not TYPE_CHECKING:  # else a type checker believes that there is every name
-
-    def __getattr__(name: str) -> Any:
-        """Public names are imported when first used, so that the command line starts fast."""
-        from importlib import import_module
-
-        if name not in _HOMES:
-            from langmemory.hooks import exported
-
-            return exported(name)
-        return getattr(import_module(_HOMES[name]), name)
+    __getattr__ = lazy(
+        __name__,
+        {
+            "config": ("Config", "load_config"),
+            "graphs": ("build_chat_graph", "build_reflection_graph"),
+            "reflection": ("ReflectionExecutor", "create_procedure_learner"),
+            "remote": ("RemoteMemoryStore",),
+            "stores": ("MemoryStore", "reembed", "reencode"),
+            "tools": ("create_manage_memory_tool", "create_search_memory_tool"),
+            "types": ("Memory", "Recall", "RecallResult"),
+        },
+    )

@@ -1,5 +1,5 @@
 """`python -m langmemory`: the command line without the installed script."""
 
-from langmemory.cli.app import app
+from langmemory.cli import app
 
 app(prog_name="langmemory")

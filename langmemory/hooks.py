@@ -87,15 +87,17 @@ def parts() -> tuple[Part, ...]:
     """Return the parts that are there and are not switched off.
 
     Raises:
-        ValueError: A part that is not there is to be switched off.
+        ConfigError: A part that is not there is to be switched off.
     """
     from importlib.metadata import entry_points
+
+    from langmemory.errors import ConfigError
 
     every = (*BUILT_IN, *(one.load() for one in entry_points(group=GROUP)))
     off = {one.strip() for one in os.environ.get(OFF, "").split(",") if one.strip()}
     if unknown := off - {one.name for one in every}:
         known = ", ".join(one.name for one in every)
-        raise ValueError(f"{OFF} names {min(unknown)!r}, which is no part; there are {known}.")
+        raise ConfigError(f"{OFF} names {min(unknown)!r}, which is no part; there are {known}.")
     return tuple(one for one in every if off.isdisjoint((one.name, *one.needs)))
 
 
@@ -110,31 +112,23 @@ def room_place(name: str) -> str | None:
     return next((one.rooms[name] for one in parts() if name in one.rooms), None)
 
 
-def exported(name: str) -> Any:
-    """Return what a part exports under a public name of ``langmemory``.
-
-    Raises:
-        AttributeError: No part does, or it is switched off.
-    """
-    for part in parts():
-        for module, names in part.exports.items():
-            if name in names:
-                return loaded(f"{module}:{name}")
-    raise AttributeError(f"module 'langmemory' has no attribute {name!r}")
-
-
 def lazy(package: str, names: Mapping[str, Sequence[str]]) -> Callable[[str], Any]:
     """Return the ``__getattr__`` of a package whose names are imported when they are first used.
 
     Args:
-        package: Its name.
+        package: Its name. What parts export stands in ``langmemory`` itself, and in the modules beside it.
         names: By module of the package: the names that are taken from it.
     """
-    homes = {name: module for module, several in names.items() for name in several}
+    homes = {name: f"{package}.{module}" for module, several in names.items() for name in several}
+    exports = package.count(".") < 2
 
     def find(name: str) -> Any:
-        if name not in homes:
+        home = homes.get(name)
+        if home is None and exports and not name.startswith("__"):
+            several = (one for part in parts() for one in part.exports.items())
+            home = next((module for module, these in several if name in these), None)
+        if home is None:
             raise AttributeError(f"module {package!r} has no attribute {name!r}")
-        return loaded(f"{package}.{homes[name]}:{name}")
+        return loaded(f"{home}:{name}")
 
     return find

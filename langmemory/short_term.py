@@ -5,7 +5,7 @@
 
 from typing import TYPE_CHECKING
 
-from langmemory.hooks import exported as __getattr__  # noqa: F401
+from langmemory.hooks import lazy
 
 if TYPE_CHECKING:
     from langmemory.parts.langmem.short_term import (
@@ -23,3 +23,5 @@ __all__ = [
     "asummarize_messages",
     "summarize_messages",
 ]
+
+__getattr__ = lazy(__name__, {})

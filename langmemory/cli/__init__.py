@@ -1,5 +1,10 @@
 """The command line: `langmemory --help` lists the commands, each is a module here."""
 
-from langmemory.cli.app import app
+from langmemory.cli.oneline import one_line_errors
+
+with (
+    one_line_errors()
+):  # a part that is not there ends the process as every other wrong setting does
+    from langmemory.cli.app import app
 
 __all__ = ["app"]

@@ -88,6 +88,23 @@ def test_its_rows_are_exported_imported_and_copied(places: list[str]) -> None:
         assert remarks(store) == told
 
 
+def test_rows_of_a_removed_memory_are_exported_and_come_back(places: list[str]) -> None:
+    """A copy that undoes the run which removed a memory has its rows again."""
+    with MemoryStore(places[0], index=False) as store:
+        apply(store, "r1", fact("f1", "Maria likes tea"), fact("f2", "Maria likes coffee"))
+        remark(store, "r1")
+        before = remarks(store)
+        removed = store.changes.remove(NS, "f1", reason="a test")
+        assert remarks(store) == []
+        rows = list(store.admin.export(history=True))
+    with MemoryStore(places[1], index=False) as other:
+        other.admin.import_rows(rows)
+        other.admin.import_rows(rows)
+        other.changes.undo(removed.run_id)
+        assert remarks(other) == before
+        assert other.admin.check() == []
+
+
 def test_a_store_from_before_the_part_gets_its_table(places: list[str]) -> None:
     """A store that was made without the part has its table once it is opened with it, and keeps its rows
     while the part is off."""

@@ -808,10 +808,15 @@ def tables() -> Iterable[Table]:
     return _TABLES.values()
 
 
+def is_of_part(name: str) -> bool:
+    """Return whether a part declares the table of this name."""
+    return name not in _OWN
+
+
 def missing(there: Iterable[str]) -> list[Table]:
     """Return the tables of parts that a database, which has these, lacks."""
-    lacking = _TABLES.keys() - _OWN - set(there)
-    return [table for table in tables() if table.name in lacking]
+    present = set(there)
+    return [one for one in tables() if is_of_part(one.name) and one.name not in present]
 
 
 def table(name: str) -> Table:

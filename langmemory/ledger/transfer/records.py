@@ -99,6 +99,21 @@ class _Beside:
             f"INSERT OR IGNORE INTO {table.name} ({names}) SELECT {', '.join(marks)} WHERE {new}"
         )
 
+    def of_removed(self, connection: Connection, item: int) -> list[list[Any]]:
+        """Return the rows of an item that was removed, in the order of `columns`. One that names another item
+        or an entity that is not there is left out."""
+        shown, joins, there = [], [], [f"r.{self.table.item} = ?"]
+        for n, one in enumerate(self.columns):
+            shown.append(f"k{n}.key" if one in self.keyed else f"r.{one.name}")
+            if one in self.keyed:
+                joins.append(f"LEFT JOIN {one.of} k{n} ON k{n}.id = r.{one.name}")
+                there.append(f"(r.{one.name} IS NULL OR k{n}.id IS NOT NULL)")
+        sql = (
+            f"SELECT {', '.join(shown)} FROM {self.table.name} r {' '.join(joins)} "
+            f"WHERE {' AND '.join(there)} ORDER BY {', '.join(f'r.{name}' for name in self.table.id)}"
+        )
+        return [list(row) for row in connection.execute(sql, (item,))]
+
     def query(self, here: str, viewer: str | None) -> tuple[str, Bindings]:
         """Return the query for the rows of items that a viewer may know of, in namespaces ``n``."""
         seen = visible_to(viewer, "i")
@@ -121,6 +136,12 @@ class _Beside:
             f"ORDER BY {order}",
             tuple(bindings),
         )
+
+
+@schema.derived
+def _of_parts() -> dict[str, _Beside]:
+    """Return the tables beside items that parts declare. Those of memory itself are in `_BESIDE`."""
+    return {name: one for name, one in _beside_items().items() if schema.is_of_part(name)}
 
 
 @schema.derived
@@ -214,6 +235,9 @@ def _beside(connection: Connection, item: int) -> dict[str, Any]:
     }
     for row in found["evidence"]:
         row[1] = None if row[1] is None else from_us(row[1]).isoformat()
+    for name, beside in _of_parts().items():
+        if rows := beside.of_removed(connection, item):
+            found[name] = rows
     return found
 
 
@@ -359,6 +383,10 @@ class _Import:
             runs.mark_reflected(self.connection, [item], run)
         for count in row["usage"]:
             usage.restore(self.connection, item, count)
+        for name, beside in _of_parts().items():
+            for values in row.get(name, ()):
+                named = zip((one.name for one in beside.columns), values, strict=True)
+                self._of_item(beside, item, dict(named))
 
     def _edge(
         self,
