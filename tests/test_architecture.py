@@ -16,9 +16,9 @@ LAYERS: tuple[frozenset[str], ...] = (
     frozenset(
         {"docstrings", "errors", "events", "files", "git", "ids", "labels", "timestamps", "pacing"}
     )
-    | {"pluralize", "steps", "hooks"},
+    | {"pluralize", "steps"},
     frozenset({"types", "languages", "redaction", "values", "arguments", "addresses", "resources"})
-    | {"wire"},
+    | {"wire", "hooks"},
     frozenset({"config", "changes", "namespaces", "links", "recall_options", "swarm", "declaring"}),
     frozenset({"ports", "embeddings", "chat_models", "procedures", "schemas", "subgraph", "vault"}),
     frozenset({"recall", "formation", "lifecycle", "context"}),
