@@ -18,30 +18,16 @@ from langmemory.context.disclosure import Disclosed, MemoryBlock
 from langmemory.nodes import StripCitations
 from tests.scripted import StreamingModel
 from tests.seeds import examples
+from tests.tables import tables
+
+CASES = tables(__file__)
 
 ID, DIGITS = "1a2b3c4d", "12345678"
 
 
 @pytest.mark.parametrize(
     ("answer", "shown"),
-    [
-        ("Yes [R:1a2b3c4d].", "Yes."),
-        ("You like tea [R:1a2b3c4d] and coffee.", "You like tea and coffee."),
-        ("[R:1a2b3c4d] You like tea.", "You like tea."),
-        ("Tea[R:1a2b3c4d][M:1a2b3c4d]!", "Tea!"),
-        ("Tea [R:1a2b3c4d], [G:5e6f7a8b] and [R:1a2b3c4d].", "Tea."),
-        ("Tea (see [R:1a2b3c4d]), as you said.", "Tea, as you said."),
-        ("(You like tea [R:1a2b3c4d])", "(You like tea)"),
-        ("Tea ([R: 1A2B3C4D; g:5e6f7a8b]) it is", "Tea it is"),
-        ("**Tea** **[R:1a2b3c4d]** it is", "**Tea** it is"),
-        ("Tea 【R:1a2b3c4d】 it is", "Tea it is"),
-        ("Tea [M:id].", "Tea."),
-        ("- [R:1a2b3c4d] Tea\n- Rex [R:1a2b3c4d]\n", "- Tea\n- Rex\n"),
-        ("Tea.\n\n[R:1a2b3c4d]\nRain.", "Tea.\n\nRain."),
-        ("As R:1a2b3c4d says so", "As says so"),
-        ("喜欢茶 [R:1a2b3c4d]。", "喜欢茶。"),
-        ("Tea [R:1a2b3c4d5e6f7a8b].", "Tea."),
-    ],
+    CASES["an_answer_reads_as_if_there_had_been_no_ids"],
 )
 def test_an_answer_reads_as_if_there_had_been_no_ids(answer: str, shown: str) -> None:
     """Ids go with their brackets and spaces, in the forms models make of them, at any cut of the stream."""

@@ -10,33 +10,12 @@ import pytest
 from langmemory.graphs import build_reflection_graph
 from tests.formation.retold import NS, Retelling, at, told
 from tests.seeds import seeds
+from tests.tables import tables
+
+CASES = tables(__file__)
 
 DAYS = ("2026-01-01", "2026-02-01", "2026-03-01")
-TURNS = [
-    (
-        ("I work at BMW.", "Lena works at BMW|Lena > works_at > BMW"),
-        ("I no longer work at BMW.", "Lena no longer works at BMW|Lena > no longer works_at > BMW"),
-        ("I work at BMW again.", "Lena works at BMW again|Lena > works_at > BMW"),
-    ),
-    (
-        ("I play chess.", "Lena plays chess|Lena > has_hobby > =chess"),
-        ("I stopped playing chess.", "Lena stopped chess|Lena > no longer has_hobby > =chess"),
-        ("I play chess again.", "Lena plays chess again|Lena > has_hobby > =chess"),
-    ),
-    (
-        ("I live in Bonn.", "Lena lives in Bonn|Lena > lives_in > Bonn"),
-        (
-            "I don't live in Bonn anymore.",
-            "Lena no longer lives in Bonn|Lena > no longer lives_in > Bonn",
-        ),
-        ("I live in Bonn again.", "Lena lives in Bonn again|Lena > lives_in > Bonn"),
-    ),
-    (
-        ("I like olives.", "Lena likes olives|Lena > likes > =olives"),
-        ("I don't like olives anymore.", "Lena dislikes olives|Lena > dislikes > =olives"),
-        ("I like olives again.", "Lena likes olives again|Lena > likes > =olives"),
-    ),
-]
+TURNS = CASES["turns"]
 
 
 READERS = list(itertools.product(("rules", "model"), repeat=3))

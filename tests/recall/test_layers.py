@@ -8,6 +8,9 @@ import pytest
 
 from langmemory.recall.layers import dealt, passes, questions_in, share_of_documents, shared
 from langmemory.types import Memory, RecallResult
+from tests.tables import tables
+
+CASES = tables(__file__)
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 
@@ -21,29 +24,7 @@ def found(key: str, score: float, words: float = 1.0, place: str = "talk") -> Re
 
 @pytest.mark.parametrize(
     ("message", "questions"),
-    [
-        (
-            "What did we decide about the ferry, and how does the ferry work now?",
-            ("What did we decide about the ferry?", "how does the ferry work now?"),
-        ),
-        (
-            "What did we decide about the ferry and how do I book it?",
-            ("What did we decide about the ferry?", "how do I book it? decide ferry"),
-        ),
-        (
-            "Was haben wir zur Fähre beschlossen, und wie bucht man die Fähre online?",
-            ("Was haben wir zur Fähre beschlossen?", "wie bucht man die Fähre online?"),
-        ),
-        (
-            "¿Qué decidimos sobre el barco y cómo se reserva el barco?",
-            ("¿Qué decidimos sobre el barco?", "cómo se reserva el barco?"),
-        ),
-        ("我们决定坐哪条船？船票怎么预订？", ("我们决定坐哪条船？", "船票怎么预订？")),
-        ("Which ferry do we take, and why?", ("Which ferry do we take, and why?",)),
-        ("My sister, who lives in Bonn, likes tea.", ("My sister, who lives in Bonn, likes tea.",)),
-        ("I like tea and coffee.", ("I like tea and coffee.",)),
-        ("", ("",)),
-    ],
+    CASES["a_message_is_taken_apart_where_one_question_ends"],
 )
 def test_a_message_is_taken_apart_where_one_question_ends(
     message: str, questions: tuple[str, ...]

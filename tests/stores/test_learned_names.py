@@ -9,6 +9,9 @@ import pytest
 from langmemory.graphs import build_reflection_graph
 from langmemory.stores import MemoryStore
 from langmemory.stores.face import bound
+from tests.tables import tables
+
+CASES = tables(__file__)
 
 SHARED = ("memories", "team")
 SAID = datetime(2026, 2, 1, 12, tzinfo=UTC)
@@ -30,15 +33,7 @@ def speakers(store: MemoryStore, viewer: str | None = None) -> set[str | None]:
 
 @pytest.mark.parametrize(
     ("said", "name"),
-    [
-        ("I'm Anna.", "Anna"),
-        ("By the way, my name is Priya.", "Priya"),
-        ("My name is Łukasz.", "Łukasz"),
-        ("My name is Борис.", "Борис"),
-        ("I'm 李明.", "李明"),
-        ("Call me Alex.", "Alex"),
-        ("I go by Kat.", "Kat"),
-    ],
+    CASES["a_name_told_later_is_shown_for_what_was_told_before"],
 )
 def test_a_name_told_later_is_shown_for_what_was_told_before(
     store: MemoryStore, said: str, name: str
@@ -87,18 +82,7 @@ def test_a_name_goes_before_what_somebody_wants_to_be_called(store: MemoryStore)
 
 @pytest.mark.parametrize(
     "said",
-    [
-        'She said: "I\'m Anna".',
-        "She said: I'm Anna.",
-        'Translate "My name is Hans" into German.',
-        "In my novel: I'm Ishmael. Call me Ishmael.",
-        "Your name is Max from now on.",
-        "I'll call you Bob.",
-        "I'm German.",
-        "I'm Back!",
-        "I'm Mary's brother.",
-        "Call me Monday.",
-    ],
+    CASES["what_others_are_called_renames_nobody"],
 )
 def test_what_others_are_called_renames_nobody(store: MemoryStore, said: str) -> None:
     """Quoted speech, names of others and of the assistant, and what is no name, rename nobody."""
