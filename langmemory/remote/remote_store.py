@@ -1,11 +1,13 @@
-"""RemoteMemoryStore: LangGraph's store, with memory and the rooms, over a server's REST API."""
+"""RemoteMemoryStore: LangGraph's store, with memory, rooms and documents, over a server's REST API."""
 
 from __future__ import annotations
 
 import math
 import ssl
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import AbstractContextManager, nullcontext
 from datetime import datetime
+from functools import partial
 from typing import TYPE_CHECKING, Any, Final, Self, Unpack, cast
 
 from langgraph.store.base import (
@@ -24,13 +26,16 @@ from langgraph.store.base import (
 
 from langmemory.arguments import check_time
 from langmemory.declaring import find_room
+from langmemory.documents import Documents, Synced
+from langmemory.documents.files import Content
+from langmemory.documents.places import Roots
+from langmemory.documents.records import StoredDocument
 from langmemory.errors import ConfigError
 from langmemory.messages import Message, as_sent
 from langmemory.namespaces import check_namespace
 from langmemory.recall_options import RecallOptions
-from langmemory.remote.connection import Backoff, Connection, Request, sendable
-from langmemory.remote.derived import RemoteRoom, remote_room
-from langmemory.remote.rooms import BESIDE_OPERATIONS, RemoteChanges
+from langmemory.remote.connection import Backoff, Connection, Request, place, sendable
+from langmemory.remote.derived import BESIDE_OPERATIONS, RemoteChanges, RemoteRoom, remote_room
 from langmemory.search.langgraph import take_apart
 from langmemory.steps import Steps, arun_steps, awaiting, blocking, run_steps
 from langmemory.types import Forgotten, Namespace, Privacy, Recall, Remembered, Stats
@@ -38,8 +43,88 @@ from langmemory.values import check_keys, from_json
 from langmemory.wire import adapter
 
 if TYPE_CHECKING:
+    pass
+
+
+class RemoteDocuments(Documents):
+    """Files and texts on a server. What changed is sent; the server reads it, cuts it and embeds it."""
+
+    __slots__ = ()
+
+    def __init__(
+        self, store: RemoteMemoryStore, connection: Connection, viewer: str | None
+    ) -> None:
+        """``viewer`` None is whom the token is bound to, if to anyone."""
+        self._begin(store, partial(Sender, connection, viewer), Roots(sends=True))
+
+
+class Sender:
+    """Takes documents to a server, and keeps account of what was done with them."""
+
+    def __init__(
+        self, connection: Connection, viewer: str | None, namespace: Namespace, *, dry_run: bool
+    ) -> None:
+        self._connection, self._viewer = connection, viewer
+        self._where: dict[str, Any] = {"namespace": place(namespace), "dry_run": dry_run}
+        self.dry_run = dry_run
+        self.done = Synced()
+
+    def take(self, root: str, path: str, content: Content, known: StoredDocument | None) -> None:
+        """Send a document that is new, or may be otherwise than before.
+
+        Raises:
+            ImportFormatError: The server cannot read it; nothing was written.
+        """
+        if (
+            known is not None
+            and known.document.sha256 == content.sha256
+            and known.stamp == content.stamp
+        ):
+            self.done.unchanged += 1
+            return
+        self._put(root, path, content, {})
+
+    def together(self, failed: dict[str, str]) -> AbstractContextManager[None]:
+        """Send documents one by one all the same: each is answered for itself."""
+        return nullcontext()
+
+    def move(self, known: StoredDocument, root: str, path: str, content: Content) -> None:
+        """Send a document that is elsewhere: what is known of its parts stays."""
+        self._put(root, path, content, {"moved_from": known.document.id})
+
+    def remove(self, known: StoredDocument) -> None:
+        """Take a document out."""
+        self._ask("DELETE", f"/documents/{known.document.id}", {}, None)
+
+    def link(
+        self,
+        documents: Callable[[], Mapping[tuple[str, str], StoredDocument]],
+        *,
+        every: bool = False,
+    ) -> None:
+        """Have the server make the links that front matter names, after documents were sent."""
+        done = self.done
+        if every or done.added or done.changed or done.moved or done.removed:
+            self._ask("POST", "/documents/links", {}, None)
+
+    def _put(self, root: str, path: str, content: Content, more: Mapping[str, Any]) -> None:
+        query = {"root": root, "path": path, "modified_ns": content.stamp.modified_ns, **more}
+        self._ask("PUT", "/documents", query, content.data)
+
+    def _ask(self, method: str, path: str, query: Mapping[str, Any], data: bytes | None) -> None:
+        request = Request.of(
+            method,
+            path,
+            viewer=self._viewer,
+            query={**self._where, **query},
+            writes=True,
+            data=data,
+        )
+        self.done += adapter(Synced).validate_json(run_steps(self._connection.request(request)))
+
+
+if TYPE_CHECKING:
     from langmemory.operations.graph import Graph
-    from langmemory.remote.documents import RemoteDocuments
 
 AS_THE_SERVER: Final = cast(TTLConfig, {"refresh_on_read": None, "default_ttl": NOT_PROVIDED})
 """Makes `get`, `search` and `put` leave to the server what a call does not say of the TTL."""
@@ -163,7 +248,7 @@ class RemoteMemoryStore(BaseStore):
     @property
     def documents(self) -> RemoteDocuments:
         """Files of this machine, and texts, in the memory of the server."""
-        from langmemory.remote.documents import RemoteDocuments  # few need it
+        # few need it
 
         return RemoteDocuments(self, self._connection, self._viewer)
 

@@ -1,42 +1,188 @@
-"""Service: one request from the door to the answer, the same way for every route."""
+"""Service: one request from the door to the answer, the same way for every route; its limits, and metrics as
+Prometheus reads them. No label of a metric holds what somebody said."""
 
 from __future__ import annotations
 
+import asyncio
 import inspect
 import logging
+import math
 import tempfile
 import traceback
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections import OrderedDict, defaultdict
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from time import perf_counter
+from time import monotonic, perf_counter
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from anyio import CapacityLimiter, to_thread
 from pydantic import BaseModel, ValidationError
 from pydantic_core import from_json
 from starlette.concurrency import run_in_threadpool
-from starlette.requests import HTTPConnection, Request
+from starlette.requests import ClientDisconnect, HTTPConnection, Request
 from starlette.responses import Response, StreamingResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from langmemory.events import Event
-from langmemory.server.access import Access, Grant, named_in
+from langmemory.server.access import Access, Grant, is_known, named_in, tag_of, tags_in
 from langmemory.server.auth import Doorkeeper
 from langmemory.server.hub import Hub
-from langmemory.server.limits import FAILURES_PER_SECOND, RateLimit, pieces
-from langmemory.server.metrics import Metrics
 from langmemory.server.problems import Problem, invalid, problem_of
 from langmemory.server.replay import Replays
 from langmemory.server.routes import Route, Upload, takes_several
 from langmemory.server.settings import ServerSettings
-from langmemory.server.tags import is_known, tag_of, tags_in
 from langmemory.stores import MemoryStore
 from langmemory.wire import adapter, to_bytes
 
 if TYPE_CHECKING:
     from langmemory.server.oauth.resource import ProtectedResource
+
+KNOWN: Final = 10_000
+"""Senders that are kept in mind."""
+BURST_SECONDS: Final = 2.0
+"""So many seconds' requests may come at once."""
+PIECE_BYTES: Final = 64 * 1024
+FAILURES_PER_SECOND: Final = 20.0
+"""Wrong tokens that one address may try, on average."""
+
+
+class RateLimit:
+    """A token bucket for each sender. One event loop uses it."""
+
+    def __init__(self, per_second: float, clock: Callable[[], float] = monotonic) -> None:
+        self._per_second, self._clock = per_second, clock
+        self._most = max(per_second * BURST_SECONDS, 1.0)
+        self._left: OrderedDict[str, tuple[float, float]] = OrderedDict()
+
+    def take(self, sender: str) -> None:
+        """Count a request.
+
+        Raises:
+            Problem: It is one too many.
+        """
+        left, now = self._refilled(sender)
+        if left < 1:
+            wait = max(1, math.ceil((1 - left) / self._per_second))
+            raise Problem(
+                429,
+                "too-many-requests",
+                f"More than {self._per_second:g} requests a second; wait {wait} s.",
+                headers={"Retry-After": str(wait)},
+            )
+        self._left[sender] = (left - 1, now)
+        self._left.move_to_end(sender)
+        if len(self._left) > KNOWN:
+            self._left.popitem(last=False)
+
+    def _refilled(self, sender: str) -> tuple[float, float]:
+        now = self._clock()
+        left, since = self._left.get(sender, (self._most, now))
+        return min(self._most, left + (now - since) * self._per_second), now
+
+
+async def pieces(
+    request: Request, *, limit_bytes: int, timeout_seconds: float
+) -> AsyncIterator[bytes]:
+    """Yield the body of a request as it comes.
+
+    Raises:
+        Problem: It holds more than ``limit_bytes``, or 64 KiB of it took longer than
+            ``timeout_seconds``.
+    """
+    declared = request.headers.get("content-length", "")
+    if declared.isdecimal() and int(declared) > limit_bytes:
+        raise _too_large(limit_bytes)
+    stream = request.stream().__aiter__()
+    loop = asyncio.get_running_loop()
+    size, due_at, due_bytes = 0, loop.time() + timeout_seconds, PIECE_BYTES
+    while True:
+        try:
+            async with asyncio.timeout_at(due_at):
+                piece = await anext(stream, None)
+        except TimeoutError:
+            raise Problem(
+                408,
+                "too-slow",
+                f"The body came too slowly: 64 KiB may take {timeout_seconds:g} s.",
+                headers={"Connection": "close"},
+            ) from None
+        except ClientDisconnect:
+            raise Problem(400, "malformed", "The body ended early.") from None
+        if piece is None:
+            return
+        size += len(piece)
+        if size > limit_bytes:
+            raise _too_large(limit_bytes)
+        if size >= due_bytes:
+            due_at, due_bytes = loop.time() + timeout_seconds, size + PIECE_BYTES
+        yield piece
+
+
+def _too_large(limit_bytes: int) -> Problem:
+    return Problem(
+        413,
+        "too-large",
+        f"The body is larger than {limit_bytes:,} bytes. Send less at a time.",
+    )
+
+
+BUCKETS: Final = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
+"""Seconds."""
+
+Labels = tuple[str, str]
+"""Method and route."""
+
+
+class Metrics:
+    """The figures of one server. One event loop counts."""
+
+    def __init__(self) -> None:
+        self.under_way = 0
+        self._requests: dict[tuple[str, str, int], int] = defaultdict(int)
+        self._refused: dict[str, int] = defaultdict(int)
+        self._within: dict[Labels, list[int]] = defaultdict(lambda: [0] * (len(BUCKETS) + 1))
+        self._seconds: dict[Labels, float] = defaultdict(float)
+
+    def count(self, method: str, route: str, status: int, seconds: float, kind: str | None) -> None:
+        """Count a request that was answered; ``kind`` is the problem it was refused with."""
+        self._requests[method, route, status] += 1
+        self._seconds[method, route] += seconds
+        place = next((n for n, most in enumerate(BUCKETS) if seconds <= most), len(BUCKETS))
+        self._within[method, route][place] += 1
+        if kind is not None:
+            self._refused[kind] += 1
+
+    def text(self, gauges: Mapping[str, float]) -> str:
+        """Return all of it in Prometheus' text format, with some figures of the file."""
+        return "\n".join([*self._lines(gauges), ""])
+
+    def _lines(self, gauges: Mapping[str, float]) -> Iterator[str]:
+        yield "# HELP langmemory_requests_total Requests that were answered."
+        yield "# TYPE langmemory_requests_total counter"
+        for (method, route, status), count in sorted(self._requests.items()):
+            labels = f'method="{method}",route="{route}",status="{status}"'
+            yield f"langmemory_requests_total{{{labels}}} {count}"
+        yield "# HELP langmemory_refused_total Requests that were refused, by problem."
+        yield "# TYPE langmemory_refused_total counter"
+        for kind, count in sorted(self._refused.items()):
+            yield f'langmemory_refused_total{{problem="{kind}"}} {count}'
+        yield "# HELP langmemory_request_seconds Time to answer a request."
+        yield "# TYPE langmemory_request_seconds histogram"
+        for (method, route), counts in sorted(self._within.items()):
+            labels, below = f'method="{method}",route="{route}"', 0
+            for most, count in zip((*map(str, BUCKETS), "+Inf"), counts, strict=True):
+                below += count
+                yield f'langmemory_request_seconds_bucket{{{labels},le="{most}"}} {below}'
+            yield f"langmemory_request_seconds_sum{{{labels}}} {self._seconds[method, route]:.6f}"
+            yield f"langmemory_request_seconds_count{{{labels}}} {below}"
+        yield "# TYPE langmemory_requests_under_way gauge"
+        yield f"langmemory_requests_under_way {self.under_way}"
+        for name, value in gauges.items():
+            yield f"# TYPE langmemory_{name} gauge"
+            yield f"langmemory_{name} {value:g}"
+
 
 logger = logging.getLogger("langmemory.server")
 

@@ -29,8 +29,7 @@ from langmemory.operations.changes import ViewerChanges
 from langmemory.operations.conversing import Conversing
 from langmemory.operations.core import Core
 from langmemory.operations.core_files import CoreFiles
-from langmemory.operations.events import FORGET, RECALL, REMEMBER
-from langmemory.operations.feed import Feed
+from langmemory.operations.events import FORGET, RECALL, REMEMBER, Feed
 from langmemory.operations.forgetting import forget_for_good
 from langmemory.operations.graph import Graph
 from langmemory.operations.paging import Pages

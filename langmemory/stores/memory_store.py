@@ -5,7 +5,9 @@ from __future__ import annotations
 import asyncio
 import logging
 import os
-from collections.abc import Iterable, Mapping
+import threading
+from collections.abc import Callable, Generator, Iterable, Mapping
+from concurrent.futures import Future
 from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final, Generic, Literal, Self, TypeVar
@@ -16,7 +18,7 @@ from langmemory.addresses import in_schema
 from langmemory.chat_models import named_chat_model
 from langmemory.config import Config, ModelsConfig, load_config
 from langmemory.engines.opening import open_engine
-from langmemory.errors import ClosedStoreError, ConfigError, DatabaseError
+from langmemory.errors import ClosedStoreError, ConfigError, DatabaseError, LangMemoryError
 from langmemory.ledger.indexing import IndexConfig
 from langmemory.operations.admin import Admin
 from langmemory.operations.changes import Changes
@@ -41,7 +43,6 @@ from langmemory.recall.sparse_encoders import checked_encoder
 from langmemory.redaction import Redactor, redactor_of
 from langmemory.steps import twin
 from langmemory.stores.face import StoreFace, ViewerStore
-from langmemory.stores.sweeping import Count, Done, Sweeper, SweeperHandle
 from langmemory.types import Forgotten, Namespace, Stats
 from langmemory.vault import Passphrase, VaultKey
 
@@ -50,6 +51,69 @@ if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
 
     from langmemory.documents.projects import Projects
+
+
+class Count(int):
+    """A number that may also be awaited, so that sync and async callers share one method."""
+
+    def __await__(self) -> Generator[Any, None, int]:
+        return int(self)
+        yield  # makes this a generator
+
+
+class Done:
+    """The answer of a finished call, for whoever awaits it."""
+
+    def __await__(self) -> Generator[Any, None, None]:
+        return None
+        yield  # makes this a generator
+
+
+class SweeperHandle(Future[None]):
+    """Completes when the sweeper has stopped. Awaiting it returns at once: the sweeper runs."""
+
+    def __await__(self) -> Generator[Any, None, SweeperHandle]:
+        return self
+        yield  # makes this a generator
+
+
+class Sweeper:
+    """Calls ``sweep`` every so many minutes until stopped."""
+
+    def __init__(self, sweep: Callable[[], int], interval_minutes: float) -> None:
+        self._sweep = sweep
+        self._interval_seconds = min(interval_minutes * 60, threading.TIMEOUT_MAX)
+        self._stop = threading.Event()
+        self.handle = SweeperHandle()
+        self._thread = threading.Thread(target=self._run, name="langmemory-sweeper", daemon=True)
+        self._thread.start()
+
+    @property
+    def running(self) -> bool:
+        return self._thread.is_alive()
+
+    def _run(self) -> None:
+        while not self._stop.wait(self._interval_seconds):
+            try:
+                swept = self._sweep()
+            except ClosedStoreError:  # in the middle of a long one
+                break
+            except LangMemoryError:
+                logger.exception(
+                    "TTL sweep failed; the next one is due in %g s", self._interval_seconds
+                )
+                continue
+            if swept:
+                logger.info("TTL sweep deleted %d items", swept)
+        if self.handle.set_running_or_notify_cancel():
+            self.handle.set_result(None)
+
+    def stop(self, timeout: float | None) -> bool:
+        """Ask it to stop; return whether it has, after at most ``timeout`` seconds."""
+        self._stop.set()
+        self._thread.join(timeout)
+        return not self._thread.is_alive()
+
 
 logger = logging.getLogger("langmemory.store")
 

@@ -14,7 +14,7 @@ from tests.server.client import API, problem, serving, token_of
 
 from langmemory.server import service  # isort: skip
 from langmemory.server.settings import ServerSettings  # isort: skip
-from langmemory.server.limits import RateLimit  # isort: skip
+from langmemory.server.service import RateLimit  # isort: skip
 from langmemory.server.problems import Problem  # isort: skip
 from langmemory.stores import MemoryStore  # isort: skip
 from langmemory.wire import to_bytes  # isort: skip

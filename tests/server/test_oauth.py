@@ -19,10 +19,14 @@ import httpx  # isort: skip
 from langmemory.errors import ConfigError  # isort: skip
 from langmemory.server.access import Grant
 from langmemory.server.app import create_app
-from langmemory.server.oauth.claims import InvalidTokenError, MissingScopeError, grant_of
-from langmemory.server.oauth.keys import IssuerKeys
 from langmemory.server.oauth.settings import OAuthSettings
-from langmemory.server.oauth.verifier import jwt_verifier
+from langmemory.server.oauth.verifier import (
+    InvalidTokenError,
+    IssuerKeys,
+    MissingScopeError,
+    grant_of,
+    jwt_verifier,
+)
 from langmemory.server.problems import Problem
 from langmemory.server.settings import ServerSettings
 from langmemory.stores import MemoryStore

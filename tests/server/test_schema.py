@@ -13,7 +13,7 @@ import pytest
 from tests.server.client import API, serving
 
 from langmemory.server.api import all_routes  # isort: skip
-from langmemory.server.examples import BODIES  # isort: skip
+from langmemory.server.openapi import BODIES  # isort: skip
 from scripts import operations_page  # isort: skip
 from langmemory.wire import adapter  # isort: skip
 from langmemory.stores import MemoryStore  # isort: skip

@@ -14,7 +14,7 @@ from langmemory.changes import ChangeSet, RemoveMemory
 from langmemory.errors import ClosedStoreError, ConfigError
 from langmemory.operations import core
 from langmemory.stores import MemoryStore
-from langmemory.stores.sweeping import Sweeper
+from langmemory.stores.memory_store import Sweeper
 
 NS = ("a",)
 

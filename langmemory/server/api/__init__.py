@@ -5,38 +5,31 @@ from langmemory.server.api import (
     admin,
     context,
     core,
-    corrections,
     documents,
     graph,
-    jobs,
     memories,
-    memory_page,
-    nights,
     recalling,
-    rights,
     store,
     vault,
-    why_not,
 )
 from langmemory.server.derived import routes_of
 from langmemory.server.routes import Routes
 
 BY_HAND = (
     recalling.routes,
-    why_not.routes,
     memories.routes,
-    corrections.routes,
+    memories.correction_routes,
     core.routes,
-    memory_page.routes,
+    memories.page_routes,
     context.routes,
     documents.routes,
     graph.routes,
-    jobs.routes,
-    nights.routes,
+    admin.job_routes,
+    admin.night_routes,
     admin.routes,
     store.routes,
     vault.routes,
-    rights.routes,
+    admin.rights_routes,
 )
 
 

@@ -1,4 +1,5 @@
-"""The file as a whole: forgetting, export and import, health, counts."""
+"""The file as a whole: forgetting, export and import, health, counts, the queue of reflections without what
+its jobs are about, nights of maintenance, and the rights of a token."""
 
 from __future__ import annotations
 
@@ -7,6 +8,7 @@ import hmac
 import json
 import secrets
 from collections.abc import Iterator
+from datetime import datetime
 from itertools import islice
 from pathlib import Path
 from time import time
@@ -14,15 +16,28 @@ from typing import Annotated, Any, Final
 
 from pydantic import BaseModel, Field
 
-from langmemory.declaring.fields import Fields, Key, Labels
+from langmemory.declaring.fields import Fields, Id, Key, Labels
 from langmemory.errors import DamagedFileError, ImportFormatError
+from langmemory.hooks import parts
 from langmemory.lifecycle.health import Finding, Health
+from langmemory.maintenance.task_report import TaskReport
+from langmemory.operations.lifecycle import MaintenanceNight
 from langmemory.server.access import Access
-from langmemory.server.api.requests import Place
+from langmemory.server.api.requests import Listing, Paging, Place
 from langmemory.server.problems import Problem
 from langmemory.server.routes import Routes, Rows, Upload
 from langmemory.stores import MemoryStore
-from langmemory.types import Forgotten, Stats
+from langmemory.types import (
+    Applied,
+    Forgotten,
+    Job,
+    JobState,
+    Namespace,
+    Page,
+    Run,
+    Stats,
+    TokenScope,
+)
 from langmemory.wire import Deferred
 
 routes = Routes("Whole file")
@@ -258,3 +273,197 @@ def get_health(access: Access, *, query: Place) -> HealthReport:
 def get_stats(access: Access) -> Stats:
     """Count what is in the file."""
     return access.whole(anywhere=True).stats()
+
+
+job_routes = Routes("Jobs")
+
+WAITING: Final[tuple[JobState, ...]] = ("running", "pending", "dead")
+
+
+class QueuedJob(Deferred):
+    """Work for later, without what it is about, which may quote what somebody said."""
+
+    id: int
+    kind: str
+    lock: str
+    thread: str | None
+    state: JobState
+    created_at: datetime
+    due_at: datetime
+    attempts: int
+    worker: str | None
+    lease_until: datetime | None
+    finished_at: datetime | None
+    error: str | None
+
+    @classmethod
+    def of(cls, job: Job) -> QueuedJob:
+        """Return a job as it may be shown."""
+        return cls(**{name: getattr(job, name) for name in cls.model_fields})
+
+
+class JobListing(Paging):
+    """Which jobs."""
+
+    state: list[JobState] | None = None
+    """May be repeated; without it, those that are not over."""
+
+
+@job_routes("GET", "/jobs", scope="admin")
+def list_jobs(access: Access, *, query: JobListing) -> Page[QueuedJob]:
+    """List the queue of reflections, by number."""
+    pages = access.whole(anywhere=True).pages
+    states = tuple(query.state or WAITING)
+    found = pages.jobs(states, cursor=query.cursor, limit=query.limit)
+    return Page(items=tuple(map(QueuedJob.of, found.items)), next=found.next)
+
+
+night_routes = Routes("Nights")
+
+
+class NightView(Deferred):
+    """One night of maintenance."""
+
+    id: str
+    at: datetime
+    """When its first run was applied."""
+    changes: int
+    """Memories it changed."""
+    undone: bool
+    """Whether all of it was taken back."""
+    runs: list[Run]
+    """In the order in which they were applied; `note` names the task and the memories."""
+
+
+def _within(night: MaintenanceNight, place: Namespace) -> MaintenanceNight:
+    """Return the part of a night that concerns a namespace."""
+    runs = tuple(one for one in night.runs if one.namespace[: len(place)] == place)
+    return MaintenanceNight(id=night.id, at=runs[0].at, runs=runs)
+
+
+@night_routes("GET", "/nights", scope="read")
+def list_nights(access: Access, *, query: Listing) -> Page[NightView]:
+    """List nights that changed memory, newest first."""
+    place, store = access.place(query.namespace), access.whole()
+    found = store.lifecycle.some_nights(place, cursor=query.cursor, limit=query.limit)
+    nights = (_within(one, place) for one in found.items)
+    return Page(
+        items=tuple(
+            NightView(
+                id=one.id, at=one.at, changes=one.changes, undone=one.undone, runs=list(one.runs)
+            )
+            for one in nights
+        ),
+        next=found.next,
+    )
+
+
+class NightRequest(Fields):
+    """What to maintain."""
+
+    namespace: Labels | None = None
+    """Prefix by whole labels; without it, what the token reaches."""
+    tasks: Annotated[list[Annotated[str, Field(max_length=100)]], Field(max_length=50)] | None = (
+        None
+    )
+    """Only these; without it, all."""
+    dry_run: bool = True
+    """Say what would happen, and change nothing."""
+
+
+class NightReport(Deferred):
+    """What a night did, or would do."""
+
+    night: str
+    """Its id, by which it is undone."""
+    dry_run: bool
+    reports: list[TaskReport]
+    """Of each task."""
+
+
+@night_routes("POST", "/nights", scope="admin")
+def maintain(access: Access, *, body: NightRequest) -> NightReport:
+    """Do one night of maintenance now, or say what it would do. It answers when the night is over."""
+    from langmemory.graphs.maintenance import build_maintenance_graph
+
+    place, store = access.place(body.namespace), access.whole()
+    graph = build_maintenance_graph(store, tasks=body.tasks)
+    found: dict[str, Any] = graph.invoke({"namespace": list(place), "dry_run": body.dry_run})
+    return NightReport(night=found["night"], dry_run=body.dry_run, reports=found["reports"])
+
+
+class UndoNightRequest(Fields):
+    """Which night."""
+
+    night: Id
+    dry_run: bool = False
+    """Say what would happen, and change nothing."""
+
+
+class UndoneNightView(Deferred):
+    """The result of taking back a night."""
+
+    id: str
+    applied: list[Applied]
+    """Of each run that stood, the last one first."""
+
+
+@night_routes("POST", "/nights/undo", scope="admin")
+def undo_night(access: Access, *, body: UndoNightRequest) -> UndoneNightView:
+    """Take back all that a night changed, its last run first, each in a run of its own.
+
+    Where later changes stand on one of its runs this is refused; the runs after it are taken back then."""
+    store = access.whole()
+    reached = access.grant.namespaces
+    night = store.lifecycle.night(body.night)
+    missing = Problem(404, "not-found", f"There is no night {body.night!r}.")
+    if night is None:
+        raise missing
+    inside = [any(one.namespace[: len(at)] == at for at in reached) for one in night.runs]
+    if reached and not all(inside):
+        if not any(inside):
+            raise missing
+        raise Problem(
+            403,
+            "namespace",
+            "This night also changed namespaces that your token does not reach. Take back its runs "
+            "one by one.",
+        )
+    done = store.lifecycle.undo(night.id, dry_run=body.dry_run)
+    return UndoneNightView(id=done.id, applied=list(done.applied))
+
+
+rights_routes = Routes("Rights")
+
+
+class Rights(Deferred):
+    """What a token allows."""
+
+    token: str
+    """Its id; `local` for somebody at the machine, who needs none."""
+    viewer: str | None
+    """Whose private memories it shows; null is the application, which sees everybody's."""
+    namespaces: list[Namespace]
+    """Those it reaches, with all below; none is the whole file."""
+    scope: TokenScope
+    agent: str | None
+    """As which agent it sends and receives on the bus; null is none."""
+    unlocks: bool
+    """Whether it may unlock secrets of the vault."""
+    parts: list[str]
+    """The parts that the server has, such as `team`."""
+
+
+@rights_routes("GET", "/rights", scope="read")
+def get_rights(access: Access) -> Rights:
+    """Return what your token allows."""
+    grant = access.grant
+    return Rights(
+        token=grant.id,
+        viewer=grant.viewer,
+        namespaces=list(grant.namespaces),
+        scope=grant.scope,
+        agent=grant.agent,
+        unlocks=grant.unlocks,
+        parts=[one.name for one in parts()],
+    )

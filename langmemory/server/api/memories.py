@@ -1,27 +1,32 @@
-"""Memories one by one: what was said (episodic), what is known (semantic), and scratch (working)."""
+"""Memories one by one: what was said (episodic), what is known (semantic), and scratch (working); what a
+person corrects, each in a run that can be undone; and all of it as one page, `MEMORY.md`."""
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Mapping
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Annotated, Any, Literal
 from uuid import uuid4
 
 from langgraph.store.base import PutOp
 from pydantic import Field
 
+from langmemory.changes import Facets
 from langmemory.declaring.fields import Fields, Id, Key, Labels, Text
 from langmemory.errors import ChangedMeanwhileError
 from langmemory.labels import label_of
+from langmemory.maintenance.edits import take_page
 from langmemory.messages import turn_key
-from langmemory.server.access import Access
+from langmemory.projections.journal.memory_page import MemoryPageError, edits_of
+from langmemory.server.access import Access, tag_of
 from langmemory.server.api.recalling import RecallRequest
 from langmemory.server.api.requests import KeyPath, Listing, Place, check_folders, not_found
 from langmemory.server.problems import Problem
 from langmemory.server.replay import derived_key
 from langmemory.server.routes import Routes
-from langmemory.server.tags import tag_of
 from langmemory.types import (
+    Ageing,
     Applied,
     Kind,
     Memory,
@@ -330,3 +335,225 @@ def delete_working(access: Access, *, path: SessionPath, query: Place) -> Delete
     """Delete the scratch of a session."""
     place = _session(access, query.namespace, path.session)
     return Deleted(deleted=access.store.admin.delete_namespace(place))
+
+
+page_routes = Routes("MEMORY.md")
+
+Owner = Annotated[str, Field(max_length=400)]
+
+
+class PageQuery(Place):
+    """Which page."""
+
+    owner: Owner | None = None
+    """Whose private memories; without it, what everybody in the namespace may read."""
+
+
+class MemoryPageView(Deferred):
+    """One page as it would be written now."""
+
+    namespace: list[str]
+    owner: str | None
+    text: str
+    """Markdown. Its last line says what was written; edits are found by it, so it is to stay."""
+    owners: list[str]
+    """Who has a page of private memories here."""
+
+    @property
+    def etag(self) -> str:
+        """The version of the text."""
+        return hashlib.sha256(self.text.encode()).hexdigest()[:16]
+
+
+def _page(access: Access, place: Namespace, owner: str | None) -> MemoryPageView:
+    store = access.whole()
+    pages = store.journal.memory_pages(
+        place,
+        budget_tokens=store.config.lifecycle.memory_page_tokens,
+        now=datetime.now(UTC),
+    )
+    if owner not in pages:
+        raise Problem(404, "not-found", f"{owner!r} has no private memories here.")
+    return MemoryPageView(
+        namespace=list(place),
+        owner=owner,
+        text=pages[owner],
+        owners=[one for one in pages if one is not None],
+    )
+
+
+@page_routes("GET", "/memory-page", scope="read", conditional=True)
+def get_memory_page(access: Access, *, query: PageQuery) -> MemoryPageView:
+    """Return `MEMORY.md` of a namespace: core blocks, and the most salient memories."""
+    return _page(access, access.place(query.namespace, exact=True), query.owner)
+
+
+class EditedPage(Fields):
+    """A page that a person edited."""
+
+    text: Text
+    """The whole page, with the last line as it was."""
+    namespace: Labels | None = None
+    dry_run: bool = False
+    """Say what would happen, and change nothing."""
+
+
+class TakenPage(Deferred):
+    """What was taken up of a page."""
+
+    applied: list[Applied]
+    """In memories, and in core blocks: at most two runs, which can be undone."""
+    page: MemoryPageView
+    """As it is afterwards."""
+
+    @property
+    def etag(self) -> str:
+        """The version of the page."""
+        return self.page.etag
+
+
+@page_routes("POST", "/memory-page", scope="write", conditional=True)
+def take_memory_page(access: Access, *, body: EditedPage) -> TakenPage:
+    """Take up what was changed on a page. A changed line is another text of its memory, a line that is gone
+    archives it, a new line is a new memory; where memory says something else by now, a review asks."""
+    store, place = access.whole(), access.place(body.namespace, exact=True)
+    try:
+        edits = edits_of(body.text)
+    except MemoryPageError:
+        raise Problem(
+            422,
+            "invalid",
+            "body/text: its last line, which says what was written, is gone or was changed. Read the page "
+            "again, and edit that.",
+        ) from None
+    owner = edits.written.owner
+    if edits.written.namespace != place:
+        raise Problem(
+            422,
+            "invalid",
+            f"body/text: this page is of {'/'.join(edits.written.namespace)}, not of {'/'.join(place)}.",
+        )
+    if access.is_conditional:
+        access.check_version(f'"{_page(access, place, owner).etag}"')
+    applied = take_page(store, edits, now=datetime.now(UTC), dry_run=body.dry_run)
+    try:
+        left = _page(access, place, owner)
+    except Problem:  # its last private memory is gone
+        left = _page(access, place, None)
+    return TakenPage(applied=applied, page=left)
+
+
+correction_routes = Routes("Corrections")
+
+Reason = Annotated[str, Field(min_length=1, max_length=1_000)]
+
+
+class MemoryPlace(Fields):
+    """Which memory, and why."""
+
+    key: Key
+    namespace: Labels | None = None
+    reason: Reason = "corrected over the API"
+
+
+class Correction(MemoryPlace):
+    """What is to be different; what is not named stays."""
+
+    text: Annotated[Text, Field(pattern=r"\S")] | None = None
+    """What it is to say. What was said word for word (episodic) cannot be made to say something else."""
+    pinned: bool | None = None
+    """It does not fade, and no night archives it."""
+    verified: bool | None = None
+    """A person confirmed it."""
+    importance: Annotated[float, Field(ge=0, le=1)] | None = None
+    updated_at: datetime | None = None
+    """As it was when it was read; if it was changed since, this is refused."""
+
+
+def _memory(access: Access, asked: MemoryPlace) -> Memory:
+    place = access.place(asked.namespace, exact=True)
+    found = access.store.admin.memory(place, asked.key)
+    if found is None:
+        raise not_found(asked.key, place)
+    access.check_version(tag_of(found))
+    return found
+
+
+@correction_routes("POST", "/corrections", scope="write")
+def correct_memory(access: Access, *, body: Correction) -> Applied:
+    """Change what a memory says, pin it, or confirm it."""
+    given: dict[str, Any] = {
+        name: getattr(body, name)
+        for name in ("pinned", "verified", "importance")
+        if getattr(body, name) is not None
+    }
+    if body.text is None and not given:
+        raise Problem(
+            422, "invalid", "Name what is to change: text, pinned, verified or importance."
+        )
+    found = _memory(access, body)
+    return access.store.changes.correct(
+        found.namespace,
+        found.key,
+        value=None if body.text is None else _saying(found, body.text),
+        facets=Facets(**given),
+        reason=body.reason,
+        updated_at=found.updated_at if access.is_conditional else body.updated_at,
+    )
+
+
+def _saying(memory: Memory, text: str) -> dict[str, Any]:
+    """Return the value of a memory with another text."""
+    if memory.kind == "episodic":
+        raise Problem(
+            409,
+            "verbatim",
+            "This was said word for word, and stays so. Correct the fact that was made of it, or archive "
+            "or forget this.",
+        )
+    named = [name for name, told in memory.value.items() if told == memory.text]
+    if len(named) != 1:
+        raise Problem(
+            409,
+            "conflict",
+            "Its text is made of several fields. Write its value with PUT /semantic.",
+        )
+    return {**memory.value, named[0]: text}
+
+
+@correction_routes("POST", "/archive", scope="write")
+def archive_memory(access: Access, *, body: MemoryPlace) -> Applied:
+    """Put a memory away: it is kept, and not recalled any more."""
+    found = _memory(access, body)
+    return access.store.changes.archive(found.namespace, found.key, reason=body.reason)
+
+
+@correction_routes("POST", "/restore", scope="write")
+def restore_memory(access: Access, *, body: MemoryPlace) -> Applied:
+    """Bring back a memory that was put away."""
+    found = _memory(access, body)
+    return access.whole().lifecycle.restore(found.namespace, found.key, reason=body.reason)
+
+
+class Fading(Deferred):
+    """How far a memory has faded."""
+
+    ageing: Ageing | None
+    """Null for what does not age, such as a turn."""
+
+
+class AgeingQuery(Place):
+    """Which memory, and when."""
+
+    key: Key
+    now: datetime | None = None
+    """By which time; without it, now."""
+
+
+@correction_routes("GET", "/ageing", scope="read")
+def get_ageing(access: Access, *, query: AgeingQuery) -> Fading:
+    """Return how far a memory has faded: `2^(-age / half-life)` of it is left."""
+    place = access.place(query.namespace, exact=True)
+    found = _memory(access, MemoryPlace(key=query.key, namespace=place))
+    places = [(found.namespace, found.key)]
+    return Fading(ageing=access.application.lifecycle.ageing(places, now=query.now)[0])

@@ -19,9 +19,8 @@ from langmemory import __version__
 from langmemory.declaring.fields import QueryLabels
 from langmemory.documents.project import checked_name, namespace_of
 from langmemory.server.access import RANK, Access, Grant
-from langmemory.server.limits import pieces
 from langmemory.server.problems import Problem, invalid
-from langmemory.server.service import Service
+from langmemory.server.service import Service, pieces
 
 if TYPE_CHECKING:
     from langmemory.server.mcp.sdk import Call, Manager

@@ -1,5 +1,6 @@
-"""Tools: six with which a model uses memory, and the two that ChatGPT's deep research asks for. Those for
-agents are in the part `team`, those for projects in `project_tools`.
+"""Tools: six with which a model uses memory, the two that ChatGPT's deep research asks for, and those that
+derive from declared operations. Those for agents are in the part `team`, those for projects in
+`project_tools`.
 
 A model chooses what to look for and what to say, never whose memory it is: namespace and viewer are those
 of the token, or of the command that serves stdio.
@@ -23,9 +24,11 @@ from langgraph.store.base import Item
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
 from starlette.concurrency import run_in_threadpool
 
+from langmemory.context.escape import one_line, quoted_lines
 from langmemory.context.notes import note_id, note_of
 from langmemory.context.render import full
 from langmemory.context.render import timeline as timeline_of
+from langmemory.declaring import Operation, operations_of
 from langmemory.declaring.fields import Fields, Id
 from langmemory.documents.project import namespace_of
 from langmemory.documents.projects import ProjectName
@@ -56,7 +59,7 @@ from langmemory.server.projects import reached, reached_projects
 from langmemory.stores import MemoryStore
 from langmemory.tools.memories import evidence_of, find, known, said_around
 from langmemory.types import Kind, Namespace, TokenScope
-from langmemory.wire import SchemaOfFields
+from langmemory.wire import SchemaOfFields, plain
 
 PIECE = 20
 """So many texts are stored at a time, with word to the client after each."""
@@ -176,7 +179,6 @@ def tool(
 
 def all_tools() -> dict[str, Tool]:
     """Return the tools there are, by name: those made by hand, and those that derive from operations."""
-    from langmemory.server.mcp.derived import derived_tools
 
     for part in parts():
         for module in part.mcp_tools:
@@ -565,3 +567,57 @@ def found(access: Access, id: str) -> Item:
 def own(access: Access, id: str) -> Item:
     """Return the memory that a model means by an id, where the client works."""
     return find(access.store, access.place(), id, access.grant.viewer, None)
+
+
+class OperationAnswer(Answer):
+    """What an operation returned, with all texts escaped."""
+
+    answer: Any
+
+
+def derived_tools() -> dict[str, Tool]:
+    """Return the tools by name."""
+    return {one.id: _tool(one) for one in operations_of() if one.declared.for_models}
+
+
+@cache
+def _tool(operation: Operation) -> Tool:
+    model = operation.parameters_model
+
+    async def work(turn: Turn, given: Any) -> Reply:
+        arguments = {name: getattr(given, name) for name in given.model_fields_set}
+        found = await run_in_threadpool(
+            perform, turn.access, operation.room.name, operation.name, **arguments
+        )
+        value = _escaped(plain(list(found) if isinstance(found, tuple) else found))
+        text = "\n".join(quoted_lines(_lines(value)))
+        return text, OperationAnswer(answer=value)
+
+    work.__name__, work.__doc__ = operation.id, operation.description
+    reads = operation.declared.scope == "read"
+    return Tool(
+        work=work, arguments=model, answer=OperationAnswer, title=operation.description.partition(".")[0],
+        scope=operation.declared.scope, for_agents=operation.room.agent == "needed", for_projects=False,
+        hints=READS if reads else {"readOnlyHint": False, "destructiveHint": False},
+    )  # fmt: skip
+
+
+def _escaped(value: Any) -> Any:
+    if isinstance(value, str):
+        return one_line(value)
+    if isinstance(value, list):
+        return [_escaped(one) for one in value]
+    return (
+        {name: _escaped(one) for name, one in value.items()} if isinstance(value, dict) else value
+    )
+
+
+def _lines(value: Any) -> str:
+    """Return a value as lines of names and values, one line for each item of a list."""
+    if isinstance(value, dict):
+        return "; ".join(
+            f"{name}: {_lines(one)}" for name, one in value.items() if one not in (None, "", [])
+        )
+    if isinstance(value, list):
+        return "\n".join(map(_lines, value)) or "nothing"
+    return str(value)

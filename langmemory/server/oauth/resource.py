@@ -11,9 +11,14 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from langmemory.server.access import Grant
-from langmemory.server.oauth.claims import SCOPES, InvalidTokenError, MissingScopeError
 from langmemory.server.oauth.settings import OAuthSettings
-from langmemory.server.oauth.verifier import TokenVerifier, jwt_verifier
+from langmemory.server.oauth.verifier import (
+    SCOPES,
+    InvalidTokenError,
+    MissingScopeError,
+    TokenVerifier,
+    jwt_verifier,
+)
 from langmemory.server.problems import Problem
 from langmemory.types import TokenScope
 
