@@ -64,6 +64,7 @@ def cite(
             )
         ]
     )  # fmt: skip
+    store.admin.usage(ADA)  # waits until the counts are in the file
 
 
 def night(store: MemoryStore, **given: Any) -> dict[str, Any]:
