@@ -13,39 +13,27 @@ import typer
 
 from langmemory import __version__
 from langmemory.cli.call import call
-from langmemory.cli.chat import chat
-from langmemory.cli.copy import copy
+from langmemory.cli.chat import chat, init
 from langmemory.cli.core_files import core
 from langmemory.cli.doctor import doctor
 from langmemory.cli.documents import documents
-from langmemory.cli.export import export
+from langmemory.cli.export import copy, export
 from langmemory.cli.forget import forget
-from langmemory.cli.get import get
 from langmemory.cli.graph import graph
-from langmemory.cli.history import history
-from langmemory.cli.init import init
-from langmemory.cli.jobs import jobs
 from langmemory.cli.journal import journal
-from langmemory.cli.list import list_memories
-from langmemory.cli.maintain import health, maintain
-from langmemory.cli.mcp import mcp
+from langmemory.cli.maintain import health, maintain, reembed, stats, usage
 from langmemory.cli.oneline import Command, CommandLine
 from langmemory.cli.procedures import procedures
 from langmemory.cli.projects import projects
-from langmemory.cli.reembed import reembed
 from langmemory.cli.reflect import reflect
-from langmemory.cli.restore import restore
-from langmemory.cli.reviews import reviews
-from langmemory.cli.runs import runs, undo
-from langmemory.cli.search import search
-from langmemory.cli.serve import serve
-from langmemory.cli.stats import stats
+from langmemory.cli.runs import history, restore, reviews, runs, undo
+from langmemory.cli.search import get, list_memories, search
+from langmemory.cli.serve import mcp, serve
 from langmemory.cli.target import DbOption, NamespaceOption, Target, with_target
 from langmemory.cli.terminal import say
 from langmemory.cli.token import token
-from langmemory.cli.usage import usage
 from langmemory.cli.vault import vault
-from langmemory.cli.worker import worker
+from langmemory.cli.worker import jobs, worker
 from langmemory.hooks import loaded, parts
 
 app = typer.Typer(

@@ -1,13 +1,15 @@
-"""`langmemory chat`: talk to the configured model, with memory."""
+"""`langmemory chat` and `langmemory init`: a chatbot that remembers, at the terminal or as a new project."""
 
 from __future__ import annotations
 
 import os
+import shlex
 import sys
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from datetime import datetime
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -155,3 +157,19 @@ def _checked_model(models: ModelsConfig) -> str:
         if not has_model(found, model):
             raise ConfigError(f"Ollama{where} does not have {model}: run `ollama pull {model}`")
     return name
+
+
+def init(
+    folder: Annotated[
+        Path,
+        typer.Argument(metavar="FOLDER", help="Where to write it; no file there is overwritten."),
+    ],
+) -> None:
+    """Write a new chatbot project: graph, store, configuration, README."""
+    from langmemory.templates import init_project
+
+    written = init_project(folder)
+    for file in written:
+        say(f"  {file}")
+    there = "" if folder.resolve() == Path.cwd() else f"cd {shlex.quote(str(folder))} && "
+    say(f"\nGo on:  {there}pip install -r requirements.txt && langgraph dev")

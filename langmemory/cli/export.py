@@ -1,4 +1,4 @@
-"""`langmemory export`: everything the file knows as JSONL, which `import` takes back."""
+"""`langmemory export` and `copy`: a memory leaves its file, as JSON Lines or to another engine."""
 
 from __future__ import annotations
 
@@ -10,17 +10,18 @@ import shutil
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
+from dataclasses import asdict
 from itertools import chain, islice
 from pathlib import Path
 from typing import Annotated, Any, TextIO
 
 import typer
 
-from langmemory.cli.target import Target
+from langmemory.cli.target import JsonOption, Target
 from langmemory.cli.terminal import json_text, printable, say
 from langmemory.errors import ConfigError, DamagedFileError
 from langmemory.files import create_file
-from langmemory.pluralize import counted
+from langmemory.pluralize import counted, memories
 
 
 def export(
@@ -127,3 +128,50 @@ def _runs(pid: int) -> bool:
     except OSError:  # it is somebody else's
         return True
     return True
+
+
+def copy(
+    source: Annotated[
+        str,
+        typer.Argument(
+            metavar="SOURCE",
+            help="A memory file, postgresql://…?schema=name, or a store of LangGraph's own.",
+            show_default=False,
+        ),
+    ],
+    target: Annotated[
+        str,
+        typer.Argument(
+            metavar="TARGET", help="A new file, or an empty schema of a server.", show_default=False
+        ),
+    ],
+    field: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--field",
+            metavar="PATH",
+            help="A field of the application's index config, if it has any; may be repeated.",
+            show_default=False,
+        ),
+    ] = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Copy a whole memory into an empty place; repeat it to go on after an interruption."""
+    from langmemory.cli.screen import counting_bars
+    from langmemory.stores import copy as copy_all
+
+    with counting_bars() as bars:
+        task = bars.add_task("Copying", total=None)
+        copied = copy_all(
+            source,
+            target,
+            fields=field,
+            progress=lambda done, total: bars.update(task, completed=done, total=total),
+        )
+    if as_json:
+        say(json_text(asdict(copied)))
+        return
+    say(f"Copied {memories(copied.memories)} of {copied.source} to {copied.target}")
+    say(f"Both hold the same {counted(copied.rows, 'row')} and {counted(copied.vectors, 'vector')}")
+    if copied.recalls:
+        say(f"{counted(copied.recalls, 'sample recall')} found the same in both")

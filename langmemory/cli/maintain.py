@@ -1,4 +1,4 @@
-"""`langmemory maintain`: one night of maintenance, shown; `langmemory health`: figures and next steps."""
+"""`langmemory maintain`, `health`, `stats`, `usage` and `reembed`: upkeep of a memory file."""
 
 from __future__ import annotations
 
@@ -6,9 +6,16 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from langmemory.cli.target import JsonOption, Target
+from langmemory.addresses import is_server
+from langmemory.cli.target import (
+    JsonOption,
+    LimitOption,
+    OnFile,
+    Target,
+    ViewerOption,
+)
 from langmemory.cli.terminal import json_text, plain, say
-from langmemory.pluralize import counted
+from langmemory.pluralize import counted, memories
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -263,3 +270,105 @@ def sparkline(counts: Sequence[int]) -> str:
     """Return one bar for each count, of eight heights."""
     most = max(counts, default=0) or 1
     return "".join(BARS[round(count / most * (len(BARS) - 1))] for count in counts)
+
+
+def stats(target: OnFile, as_json: JsonOption = False) -> None:
+    """Count what is in the file."""
+    from langmemory.cli.screen import FOLD, Screen, facts_table
+
+    with target.open(vectors=False) as store:
+        found, jobs, reviews = store.stats(), store.jobs.counts(), len(store.changes.reviews())
+        path = store.path
+    if as_json:
+        say(json_text(plain(found) | {"jobs": jobs, "reviews": reviews}))
+        return
+    table = facts_table({"style": "dim"}, FOLD)
+    kinds = ", ".join(f"{kind} {count:,}" for kind, count in sorted(found.by_kind.items()))
+    model = f"{found.model}, {found.dims} dimensions" if found.model else "none: keywords only"
+    waiting, dead = jobs.get("pending", 0), jobs.get("dead", 0)
+    for name, value in {
+        "server" if is_server(path) else "file": f"{path}, {found.file_bytes / 1e6:,.1f} MB",
+        "memories": f"{found.items:,}" + (f" ({kinds})" if kinds else ""),
+        "archive file": (
+            f"{memories(found.archived)}, {found.archive_bytes / 1e6:,.1f} MB"
+            if found.archive_bytes
+            else ""
+        ),
+        "namespaces": f"{found.namespaces:,}",
+        "vectors": f"{found.vectors:,}",
+        "model": model,
+        "keyword rows": f"{found.keywords:,}",
+        "history": counted(found.history, "change"),
+        "reflection": f"{waiting:,} waiting, {dead:,} given up" if waiting or dead else "",
+        "reviews": f"{reviews:,} open" if reviews else "",
+    }.items():
+        if value:
+            table.add_row(name, value)
+    Screen().print(table)
+
+
+LEAST_ROOM = 24
+"""Columns for the text of a memory. Where there are fewer beside the figures, these stand below."""
+
+
+def usage(
+    target: Target,
+    limit: LimitOption = 20,
+    viewer: ViewerOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Show which memories were shown to the model, cited, and right."""
+    from rich.text import Text
+
+    from langmemory.cli.screen import RIGHT, WHOLE, Screen, plain_table
+    from langmemory.stores.face import bound
+
+    with target.open(vectors=False) as store:
+        found = bound(store, viewer).admin.usage(place := target.namespace(), limit=limit)
+        if not found:
+            target.note_unknown(store, place)
+    if as_json:
+        say(json_text(plain(found)))
+        return
+    console = Screen()
+    if not found:
+        console.print("No memory was shown to a model yet.")
+        return
+    columns = ("shown", "cited", "right", "tokens read", "tokens to find")
+    table = plain_table({"memory": WHOLE} | dict.fromkeys(columns, RIGHT))
+    room = console.width - sum(len(column) + 2 for column in columns) - 2
+    narrow = room < LEAST_ROOM
+    for one in found:
+        figures = one.loaded, one.referenced, one.succeeded, one.read_tokens, one.discovery_tokens
+        text = Text(" ".join(one.text.split()))
+        text.truncate(console.width if narrow else room, overflow="ellipsis")
+        if narrow:
+            counts = zip(columns, figures, strict=True)
+            said = " · ".join(f"{column} {figure:,}" for column, figure in counts)
+            console.print(text, Text(f"{said}\n", "dim"), sep="\n")
+        else:
+            table.add_row(text, *(f"{figure:,}" for figure in figures))
+    if not narrow:
+        console.print(table)
+
+
+def reembed(target: OnFile) -> None:
+    """Embed everything again with the configured model.
+
+    The old index serves until it is done.
+    """
+    from langmemory.cli.screen import counting_bars
+    from langmemory.stores import reembed as reembed_file
+
+    config = target.existing()
+    with counting_bars() as bars:
+        task = bars.add_task("Embedding", total=None)
+        model = reembed_file(
+            config.database.path,
+            config=config,
+            progress=lambda done, total: bars.update(task, completed=done, total=total),
+        )
+    if model.model is None:
+        say("There are no vectors to move: no memory has one")
+        return
+    say(f"The vectors now come from {model.model} ({model.dims} dimensions)")

@@ -1,4 +1,4 @@
-"""`langmemory runs` and `langmemory undo`: what changed memory on its own, and taking it back."""
+"""`langmemory runs`, `undo`, `history`, `restore` and `reviews`: changes, and a say in them."""
 
 from __future__ import annotations
 
@@ -7,11 +7,23 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from langmemory.cli.target import JsonOption, LimitOption, OnFile, Target
+from langmemory.cli.reflect import text_of
+from langmemory.cli.target import (
+    DEFAULT_NAMESPACE,
+    JsonOption,
+    LimitOption,
+    OnFile,
+    Target,
+    ViewerOption,
+)
 from langmemory.cli.terminal import json_text, plain, printable, say
+from langmemory.errors import ConfigError
 
 if TYPE_CHECKING:
-    from langmemory.types import Run
+    from rich.console import Console
+
+    from langmemory.stores import MemoryStore
+    from langmemory.types import Review, Run
 
 
 def runs(
@@ -100,3 +112,130 @@ def _took(note: Mapping[str, Any]) -> list[str]:
     )
     took = "{:,} tokens in, {:,} out".format(*tokens)
     return [took, f"${note['cost_usd']:.4f}"] if "cost_usd" in note else [took]
+
+
+def history(
+    target: Target,
+    key: Annotated[str, typer.Argument(metavar="KEY", help="Of a memory.", show_default=False)],
+    viewer: ViewerOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Show every change of a memory, also of one that is gone."""
+    from rich.text import Text
+
+    from langmemory.cli.screen import FOLD, WHOLE, Screen
+    from langmemory.recall.explain import faded
+    from langmemory.stores.face import bound
+
+    where = target.namespace(DEFAULT_NAMESPACE)
+    with target.open(vectors=False) as store:
+        entries = bound(store, viewer).changes.history(where, key)
+        hint = "" if entries else target.elsewhere(store)
+        [ageing] = store.lifecycle.ageing([(where, key)])
+    if not entries:
+        raise ConfigError(
+            f"There never was a memory {key!r} in {'/'.join(where)}.{hint} "
+            "`langmemory list` shows the keys of what is there."
+        )
+    if as_json:
+        say(json_text(plain(entries)))
+        return
+    rows = []
+    for entry in entries:
+        value = entry.after if entry.after is not None else entry.before
+        said = "" if value is None else str(value.get("text", value.get("content", value)))
+        why = " ".join(filter(None, (entry.reason, entry.run_id and f"({entry.run_id})")))
+        when, said = f"{entry.at.astimezone():%Y-%m-%d %H:%M}", " ".join(said.split())
+        narrow = Text(f"{when}  {entry.action}  {why}", "dim"), Text(f"{said}\n")
+        cells = [Text(cell) for cell in (when, entry.action, said, why)]
+        rows.append((cells, "", narrow))
+    Screen().print_rows({"when": WHOLE, "what": WHOLE, "it said": FOLD, "why": FOLD}, rows)
+    if ageing is not None:
+        Screen().print(Text(f"Now: {faded(ageing)}", "dim"))
+
+
+def restore(
+    target: Target,
+    key: Annotated[str, typer.Argument(metavar="KEY", help="Of a memory.", show_default=False)],
+    as_json: JsonOption = False,
+) -> None:
+    """Make an archived memory active again, also one in the archive file.
+
+    `langmemory search --archive` finds them; `langmemory undo` takes it back.
+    """
+    where = target.namespace(DEFAULT_NAMESPACE)
+    with target.open() as store:
+        done = store.lifecycle.restore(where, key)
+    if as_json:
+        say(json_text(plain(done)))
+        return
+    say(printable(f"{key} is active again ({done.run_id})."))
+
+
+_STYLES = {"+": "green", "-": "red", "@": "cyan"}
+"""Of the lines of a difference, by how they begin."""
+
+
+def reviews(
+    target: Target,
+    decide: Annotated[
+        tuple[str, str] | None,
+        typer.Option("--decide", metavar="ID OPTION", help="Answer one.", show_default=False),
+    ] = None,
+    by: Annotated[
+        str | None,
+        typer.Option(
+            "--by", metavar="NAME", help="Who decides, for the record.", show_default=False
+        ),
+    ] = None,
+    everything: Annotated[
+        bool, typer.Option("--all", help="Show also those that are decided.")
+    ] = False,
+    as_json: JsonOption = False,
+) -> None:
+    """Show what reflection is not sure of, and decide it."""
+    from langmemory.cli.screen import Screen
+
+    console = Screen()
+    with target.open() as store:
+        if decide is not None:
+            done = store.changes.decide(*decide, by=by)
+            if as_json:
+                say(json_text(plain(done)))
+                return
+            for line in done.lines:
+                console.print(f"  {line}", soft_wrap=True)
+            console.print(
+                f"Decided; to take it back: langmemory undo {done.run_id}", soft_wrap=True
+            )
+            return
+        found = store.changes.reviews(place := target.namespace(), open_only=not everything)
+        if not found:
+            target.note_unknown(store, place)
+        if as_json:
+            say(json_text(plain(found)))
+            return
+        for review in found:
+            _show(console, store, review)
+        if not found:
+            console.print("Nothing is to be decided.")
+
+
+def _show(console: Console, store: MemoryStore, review: Review) -> None:
+    from rich.text import Text
+
+    shows = "\n--- " in review.question
+    asked, *difference = review.question.split("\n") if shows else [review.question]
+    console.print(Text.assemble((asked, "bold"), (f"  {review.about}", "dim")))
+    for line in difference:
+        console.print(Text(f"    {line}", _STYLES.get(line[:1], "")), soft_wrap=True)
+    for key in () if difference else review.memories:
+        console.print(Text.assemble("  · ", text_of(store, review.namespace, key)))
+    if review.decision is not None:
+        console.print(f"  decided: {review.decision}\n", style="dim")
+        return
+    options = "|".join(review.options)
+    console.print(
+        Text.assemble("  langmemory reviews --decide ", review.id, " ", (options, "cyan"), "\n"),
+        soft_wrap=True,
+    )

@@ -1,4 +1,4 @@
-"""`langmemory serve`: the memory file over HTTP, for other programs and other machines."""
+"""`langmemory serve` and `langmemory mcp`: the memory file over HTTP, or over MCP on stdio."""
 
 from __future__ import annotations
 
@@ -8,13 +8,16 @@ import os
 import sys
 import threading
 import webbrowser
-from typing import Annotated
+from dataclasses import replace
+from pathlib import Path
+from typing import Annotated, Final
 
 import typer
 
-from langmemory.cli.target import Target
+from langmemory.arguments import check_agent
+from langmemory.cli.target import DEFAULT_NAMESPACE, Target
 from langmemory.cli.terminal import printable, say
-from langmemory.errors import ConfigError, with_extra
+from langmemory.errors import ConfigError, DatabaseError, with_extra
 
 
 def serve(
@@ -202,3 +205,93 @@ def log_to_stderr(*, quiet: bool) -> None:
         logger = logging.getLogger(name)
         logger.addHandler(handler)
         logger.setLevel(logging.WARNING if quiet or name == "uvicorn" else logging.INFO)
+
+
+OWN_FILE: Final = "~/.langmemory/memory.db"
+"""Where memory lies that no option and no configuration names."""
+
+
+def mcp(
+    target: Target,
+    viewer: Annotated[
+        str | None,
+        typer.Option(
+            "--viewer",
+            metavar="NAME",
+            help="On whose behalf; else the application's, which sees everything.",
+            show_default=False,
+        ),
+    ] = None,
+    agent: Annotated[
+        str | None,
+        typer.Option(
+            "--agent",
+            metavar="NAME",
+            help="As which agent it shares context with others; without it, no tools for that.",
+            show_default=False,
+        ),
+    ] = None,
+    project: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--project",
+            metavar="NAME",
+            help="A project at hand: its documents are searched, too; may be repeated.",
+            show_default=False,
+        ),
+    ] = None,
+) -> None:
+    """Serve the memory file over MCP on stdin and stdout; a client starts it.
+
+    Without --db, and where no path is configured, the file is ~/.langmemory/memory.db. Without --namespace it
+    is memories/me. Over HTTP, `langmemory serve` does it on /memory/mcp.
+    """
+    try:
+        import anyio
+
+        from langmemory.server.mcp import sdk
+        from langmemory.server.mcp.answering import INSTRUCTIONS, answering
+    except ImportError as error:
+        raise ConfigError(f"MCP needs {error.name}: {with_extra('server')}") from error
+    from langmemory import __version__
+    from langmemory.server.access import LOCAL, Access, Grant
+
+    place = target.namespace(DEFAULT_NAMESPACE)
+    grant = Grant(
+        id=LOCAL.id,
+        viewer=viewer,
+        namespaces=(),
+        scope=LOCAL.scope,
+        agent=None if agent is None else check_agent("--agent", agent),
+    ).at(place, tuple(project or ()))
+    log_to_stderr(quiet=True)
+    with _of_this_person(target).open(create=True) as store:
+        for name in grant.projects:
+            if store.projects.get(name) is None:
+                raise ConfigError(
+                    f"There is no project {name!r}; `langmemory projects list` shows them, and "
+                    "`langmemory projects add FOLDER` registers one."
+                )
+        access = Access(application=store, grant=grant)
+        answer = answering(lambda _: access, lambda: None)
+        server = sdk.server(answer, version=__version__, instructions=INSTRUCTIONS)
+        anyio.run(sdk.over_stdio, server)
+
+
+def _of_this_person(target: Target) -> Target:
+    """Return the target with a file in the home directory, where none is named: clients start the command in
+    whatever directory they are in, and are to share one memory.
+
+    Raises:
+        DatabaseError: The directory cannot be made.
+    """
+    if target.db is not None or "path" in target.config().database.model_fields_set:
+        return target
+    file = Path(OWN_FILE).expanduser()
+    try:
+        file.parent.mkdir(mode=0o700, exist_ok=True)
+    except OSError as error:
+        raise DatabaseError(
+            f"Cannot make {file.parent} ({error.strerror}). Name a file: langmemory --db FILE mcp"
+        ) from error
+    return replace(target, db=str(file))
