@@ -18,7 +18,7 @@ from typing import Any
 from benchmarks.documents import headed
 from langmemory import MemoryStore
 from langmemory.context.disclosure import disclose
-from langmemory.context.escape import one_line
+from langmemory.context.marking import one_line
 from langmemory.types import RecallResult
 
 ROOT = Path(__file__).parent

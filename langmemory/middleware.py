@@ -22,16 +22,13 @@ from pydantic import BaseModel
 
 from langmemory.arguments import one_of
 from langmemory.chat_models import as_chat_model, unheard
-from langmemory.context.citations import Citations, Usage, without_ids
+from langmemory.context.citations import Citations, Usage, cleaned, without_citations, without_ids
 from langmemory.context.disclosure import BlockState, DisclosureBudget
-from langmemory.context.listeners import unheard_ids
 from langmemory.context.marking import MARK
-from langmemory.context.stripping import cleaned, without_citations
 from langmemory.context.turns import Placement, is_human, with_block
 from langmemory.errors import with_extra
-from langmemory.nodes.condense import CondenseNode
-from langmemory.nodes.core_memory import BLOCKS
-from langmemory.nodes.messages import place_after
+from langmemory.nodes.conversation import place_after
+from langmemory.nodes.core_memory import BLOCKS, CondenseNode
 from langmemory.nodes.recall import NodeOptions, RecallNode
 from langmemory.nodes.remember import ReflectionQueue, RememberNode
 from langmemory.nodes.state import (
@@ -43,7 +40,7 @@ from langmemory.nodes.state import (
     latest_usage,
     with_internal,
 )
-from langmemory.nodes.strip_citations import ids_in_messages
+from langmemory.nodes.strip_citations import ids_in_messages, unheard_ids
 from langmemory.redaction import Redactor
 from langmemory.tools import create_memory_tools
 from langmemory.types import Privacy

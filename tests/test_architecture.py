@@ -48,6 +48,8 @@ PORTABLE = ("ledger", "search", "operations")
 
 SPEAK_LANGGRAPH = {"indexing.py", "transfer.py"}
 """Modules of the ledger that read LangGraph's index configuration and check its namespaces."""
+PUBLIC = {"langmemory", "langmemory.short_term"}
+"""Public names, for type checkers."""
 MAY_SPEAK_SQLITE = {"engines", "parts"}
 OPENING = PACKAGE / "engines" / "opening.py"
 DOCTOR = PACKAGE / "cli" / "doctor.py"  # reports which SQLite is installed
@@ -142,6 +144,26 @@ def test_one_module_chooses_an_engine() -> None:
             assert {name.partition("langmemory.engines.opening")[0] for name in names} <= {""}, (
                 module
             )
+
+
+def test_modules_form_no_circle() -> None:
+    """No module imports itself by way of others, neither for types nor inside a function."""
+    names = {dotted(module) for module in modules()}
+    graph = {
+        dotted(module): {
+            next((name for name in (full, full.rpartition(".")[0]) if name in names), "")
+            for full in imported_names(module)
+        }
+        - {"", dotted(module)}
+        for module in modules()
+        if dotted(module) not in PUBLIC
+    }
+    TopologicalSorter(graph).prepare()
+
+
+def dotted(module: Path) -> str:
+    """``langmemory/cli/app.py`` → ``langmemory.cli.app``; a folder's ``__init__.py`` is the folder."""
+    return ".".join(module.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__")
 
 
 def imported_names(module: Path) -> set[str]:

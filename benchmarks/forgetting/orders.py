@@ -10,8 +10,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from langmemory.lifecycle.novelty import novelty
-from langmemory.lifecycle.policies import PolicyOptions, eviction_order
+from langmemory.lifecycle.policies import PolicyOptions, eviction_order, novelty
 from langmemory.lifecycle.retention import salience
 from langmemory.ports.candidates import UNKNOWN_TIME
 from langmemory.ports.lifecycle import Aged

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from langmemory.links import Relation
     from langmemory.operations.graph import Graph
     from langmemory.stores import MemoryStore
-    from langmemory.subgraph.subgraph import Subgraph
+    from langmemory.subgraph import Subgraph
     from langmemory.types import Edge, Namespace
 
 

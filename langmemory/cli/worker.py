@@ -69,7 +69,7 @@ def worker(
     """
     from langmemory.documents.projects import JOB
     from langmemory.graphs.reflection import build_reflection_graph
-    from langmemory.reflection.options import WorkOptions
+    from langmemory.reflection.payload import WorkOptions
     from langmemory.reflection.queue import REFLECTION
     from langmemory.reflection.reflector import performer
     from langmemory.reflection.worker import Worker

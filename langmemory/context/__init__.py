@@ -1,14 +1,22 @@
 """The prompt of a model: the window's budget, the memory block in layers, and the marks on both."""
 
 from langmemory.context.budget import BudgetReport, ContextBudget, SummarizationLimits, level
-from langmemory.context.citations import Citations, Usage, cited, successes, tally, usage
+from langmemory.context.citations import (
+    CitationFilter,
+    Citations,
+    Usage,
+    cited,
+    successes,
+    tally,
+    usage,
+    without_citations,
+)
 from langmemory.context.disclosure import Disclosed, DisclosureBudget, MemoryBlock, disclose
 from langmemory.context.marking import is_injected, mark_injected
 from langmemory.context.notes import Note, note_id, note_of, notes_of
 from langmemory.context.render import full, timeline
-from langmemory.context.stripping import CitationFilter, without_citations
 from langmemory.context.tokens import TokenCounter, count_text
-from langmemory.context.tool_outputs import fit_tool_outputs
+from langmemory.context.turns import fit_tool_outputs
 
 __all__ = [
     "BudgetReport",

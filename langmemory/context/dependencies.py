@@ -7,8 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final, Literal, Protocol
 
-from langmemory.context.escape import one_line, quoted_lines
-from langmemory.context.marking import CLOSE_LINKED, OPEN_LINKED
+from langmemory.context.marking import CLOSE_LINKED, OPEN_LINKED, one_line, quoted_lines
 from langmemory.context.tokens import DEFAULT_COUNTER, TokenCounter, count_text, longest
 from langmemory.types import Edge
 

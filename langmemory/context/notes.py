@@ -15,7 +15,7 @@ from typing import Any, Final, Literal, TypeAlias, get_args
 
 from langgraph.store.base import Item
 
-from langmemory.context.escape import one_line
+from langmemory.context.marking import one_line
 from langmemory.context.tokens import ELLIPSIS
 from langmemory.languages.temporal.words import begins_then
 from langmemory.procedures import is_procedure, record

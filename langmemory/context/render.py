@@ -19,7 +19,7 @@ from langmemory.context.disclosure import (
     line_head,
     note_line,
 )
-from langmemory.context.escape import one_line, quoted_lines
+from langmemory.context.marking import one_line, quoted_lines
 from langmemory.context.notes import Note, Recalled, note_of, notes_of
 from langmemory.context.tokens import DEFAULT_COUNTER, TokenCounter, count_text, longest
 

@@ -24,8 +24,7 @@ from langchain_core.prompts.chat import ChatPromptTemplate
 
 from langmemory.context.marking import injected_details, is_ours, mark_injected
 from langmemory.context.tokens import ELLIPSIS, TokenCounter, longest
-from langmemory.context.tool_outputs import with_missing_results
-from langmemory.context.turns import exchange_ends, turn_starts
+from langmemory.context.turns import exchange_ends, turn_starts, with_missing_results
 
 log = logging.getLogger(__name__)
 

@@ -2,7 +2,8 @@
 
 A *turn* is a message of a person and everything up to the next one. An *exchange* is an AI message
 with all the results of its tool calls: providers reject a call without its results and a result
-without its call, so an exchange stays or leaves as one.
+without its call, so an exchange stays or leaves as one. Results of tools are the largest and soonest
+stale part of a window: they are trimmed, then cleared, while the calls stay.
 """
 
 from __future__ import annotations
@@ -20,6 +21,8 @@ from langchain_core.messages import (
 )
 
 from langmemory.context.marking import is_injected, mark_injected
+from langmemory.context.tokens import DEFAULT_COUNTER, TokenCounter
+from langmemory.pluralize import counted
 
 Placement = Literal["system", "message"]
 """``system``: at the end of the system prompt. ``message``: in a message of its own before the person's
@@ -92,3 +95,70 @@ def with_block(messages: Sequence[AnyMessage], text: str) -> list[AnyMessage]:
         others = (at for at, one in enumerate(messages) if not isinstance(one, SystemMessage))
         place = next(others, len(messages))
     return [*messages[:place], block_message(text), *messages[place:]]
+
+
+TRIMMED_CHARS = 800
+"""Length of a trimmed output: three quarters from its beginning, the rest from its end."""
+
+CLEARED = "[old tool output cleared; call the tool again if it is needed]"
+
+NO_RESULT = "[no result: the call was broken off; call the tool again if it is needed]"
+
+
+def fit_tool_outputs(
+    messages: Sequence[AnyMessage],
+    *,
+    max_tokens: int,
+    token_counter: TokenCounter = DEFAULT_COUNTER,
+) -> list[AnyMessage]:
+    """`messages` with as many old tool outputs trimmed, then cleared, as `max_tokens` needs.
+
+    Oldest first, and no further than necessary: all are trimmed before the first one is cleared.
+    Messages are copied, never changed. When even clearing all is not enough, the result is still
+    too long; summarising is the next step.
+    """
+    fitted = list(messages)
+    excess = token_counter(messages) - max_tokens
+    last_ai = max((i for i, m in enumerate(fitted) if isinstance(m, AIMessage)), default=0)
+    for step in ("trim", "clear"):
+        for index, message in enumerate(fitted[:last_ai]):
+            if excess <= 0:
+                return fitted
+            if not isinstance(message, ToolMessage):
+                continue
+            text = trimmed(message.text, TRIMMED_CHARS) if step == "trim" else CLEARED
+            short = message.model_copy(update={"content": text})
+            saved = token_counter([message]) - token_counter([short])
+            if saved > 0:
+                fitted[index] = short
+                excess -= saved
+    return fitted
+
+
+def with_missing_results(messages: Sequence[AnyMessage]) -> list[AnyMessage]:
+    """`messages` with a result for every tool call that has none, behind the results of its siblings.
+
+    A tool failed, or a person went on instead of approving the call. It stays in the thread, where
+    providers would refuse it, and with it everything that is said later.
+    """
+    there = {message.tool_call_id for message in messages if isinstance(message, ToolMessage)}
+    complete: list[AnyMessage] = []
+    missing: list[AnyMessage] = []
+    for message in messages:
+        if not isinstance(message, ToolMessage):
+            complete += missing
+            missing = [
+                ToolMessage(NO_RESULT, tool_call_id=id)
+                for id in sorted(tool_call_ids(message) - there)
+            ]
+        complete.append(message)
+    return complete + missing
+
+
+def trimmed(text: str, chars: int) -> str:
+    """Beginning and end of `text` with a note of what is missing; `text` itself if short enough."""
+    if len(text) <= chars:
+        return text
+    tail = chars // 4
+    missing = counted(len(text) - chars, "character")
+    return f"{text[: chars - tail]}\n[{missing} trimmed]\n{text[len(text) - tail :]}"

@@ -10,7 +10,7 @@ from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import HumanMessage, SystemMessage
 from pydantic import BaseModel
 
-from langmemory.context.escape import quoted_lines
+from langmemory.context.marking import quoted_lines
 from langmemory.errors import ExtractionError, ModelUnavailableError
 from langmemory.formation.asking.asker import Asker, Method, Question
 from langmemory.formation.asking.json_answers import BadAnswerError

@@ -2,11 +2,9 @@
 
 from langmemory.graphs.chat import build_chat_graph
 from langmemory.graphs.maintenance import build_maintenance_graph
-from langmemory.graphs.models import chat_model
-from langmemory.graphs.no_model import NoModel
+from langmemory.graphs.models import ChatContext, ChatState, NoModel, chat_model
 from langmemory.graphs.reflection import build_reflection_graph
 from langmemory.graphs.server import open_store
-from langmemory.graphs.state import ChatContext, ChatState
 
 __all__ = [
     "ChatContext",

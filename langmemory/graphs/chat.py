@@ -24,11 +24,8 @@ from langmemory.context.disclosure import DisclosureBudget
 from langmemory.context.tokens import DEFAULT_COUNTER, TokenCounter
 from langmemory.context.turns import Placement
 from langmemory.errors import ConfigError
-from langmemory.graphs.models import budget_for
-from langmemory.graphs.no_model import NoModel
-from langmemory.graphs.state import ChatContext, ChatState
-from langmemory.nodes.condense import CondenseNode
-from langmemory.nodes.core_memory import BLOCKS
+from langmemory.graphs.models import ChatContext, ChatState, NoModel, budget_for
+from langmemory.nodes.core_memory import BLOCKS, CondenseNode
 from langmemory.nodes.model import DEFAULT_PROMPT, ModelNode
 from langmemory.nodes.recall import NodeOptions, RecallNode
 from langmemory.nodes.remember import ReflectionQueue, RememberNode

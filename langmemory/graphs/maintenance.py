@@ -23,11 +23,11 @@ from langmemory.config import Config, load_config
 from langmemory.errors import ConfigError, MaintenanceBusyError
 from langmemory.lifecycle.policies import PolicyOptions
 from langmemory.maintenance.night import BudgetSpentError, Night
-from langmemory.maintenance.task_report import TaskReport
+from langmemory.maintenance.report import TaskReport
 from langmemory.maintenance.tasks import TASKS
 from langmemory.namespaces import check_labels, check_namespace
 from langmemory.nodes.node import run_of
-from langmemory.reflection.failures import reason
+from langmemory.reflection.events import reason
 from langmemory.reflection.tokens import counting
 from langmemory.stores import MemoryStore
 

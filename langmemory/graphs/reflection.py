@@ -20,13 +20,19 @@ from langmemory.formation.entities.identity import ModelNameJudge
 from langmemory.formation.extraction.extractor import Extractor, ModelExtractor
 from langmemory.formation.judging import Judge, ModelJudge, StructuralJudge
 from langmemory.formation.rules import RuleExtractor
-from langmemory.graphs.state import ChatContext
+from langmemory.graphs.models import ChatContext
 from langmemory.nodes.namespaces import NamespaceTemplate
 from langmemory.projections.journal import JournalFiles
 from langmemory.reflection.events import CONTRADICT, EXTRACT, IDENTIFY
 from langmemory.reflection.queue import REFLECTION
-from langmemory.reflection.state import ReflectionInput, ReflectionOutput, ReflectionState
-from langmemory.reflection.steps import ReflectionSteps, is_stale, more_to_read
+from langmemory.reflection.steps import (
+    ReflectionInput,
+    ReflectionOutput,
+    ReflectionState,
+    ReflectionSteps,
+    is_stale,
+    more_to_read,
+)
 from langmemory.steps import Steps, awaiting, blocking
 from langmemory.types import Namespace, Privacy
 

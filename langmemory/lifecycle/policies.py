@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from math import log1p
 from typing import Final
 
 import numpy as np
@@ -20,7 +21,7 @@ from numpy.typing import NDArray
 from langmemory.changes import Change, Facets, OpenReview, RemoveMemory, SetStatus, UpdateMemory
 from langmemory.config import LifecycleConfig
 from langmemory.formation.relations.vocabulary import BY_NAME
-from langmemory.lifecycle.novelty import novelty
+from langmemory.formation.wording import wording
 from langmemory.lifecycle.retention import (
     DAY_US,
     RETENTION,
@@ -34,6 +35,31 @@ from langmemory.lifecycle.retention import (
 from langmemory.ports.candidates import Floats
 from langmemory.ports.lifecycle import Aged, Flags, LifecycleView
 from langmemory.procedures import KEYS
+
+
+def novelty(aged: Aged, texts: Sequence[str], *, told: int) -> Floats:
+    """float32[n], 0..1: 1 for a memory none of whose words a later one has.
+
+    It is the mean over its content words of ``1 - log(1 + k) / log(1 + told)``, where k of the memories were
+    told later and have the word. The words that a namespace repeats most count least, as idf has it; and of
+    two memories that say the same, the later is the newer one.
+
+    Args:
+        aged: Derived memories.
+        texts: What each of them says.
+        told: How many there are, with those that were archived or moved: what goes must not make the others
+            less novel, else the next night puts away more.
+    """
+    found = np.ones(len(aged), np.float32)
+    later: Counter[str] = Counter()
+    most = log1p(max(told, 1))
+    for place in np.lexsort((aged.ids, aged.told_at))[::-1].tolist():
+        words = wording(texts[place]).words
+        if words:
+            found[place] = 1 - sum(log1p(later[word]) for word in words) / (len(words) * most)
+        later.update(words)
+    return found
+
 
 DECAY: Final = "decay"
 """`Review.about` of a question about a fading memory."""

@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from datetime import date
 from typing import Final
 
-from langmemory.context.escape import one_line
+from langmemory.context.marking import one_line
 from langmemory.formation.orders import gives_orders
 from langmemory.formation.wording import Wording, capitalised, singular, wording
 from langmemory.languages import LANGUAGES, detect_language, is_unspaced, primary

@@ -19,16 +19,22 @@ from langmemory.context.tokens import count_text
 from langmemory.errors import ExtractionError, ModelUnavailableError
 from langmemory.formation.asking.asker import Answered, Asker, Question
 from langmemory.formation.prompts import prompt
-from langmemory.lifecycle.consolidation import deep, rules
+from langmemory.lifecycle.consolidation import deep
 from langmemory.lifecycle.consolidation.deep import Block
-from langmemory.lifecycle.consolidation.gather import MOST, TASK, Gathered, gather
-from langmemory.lifecycle.consolidation.listing import Listing
-from langmemory.lifecycle.consolidation.operations import SCHEMA, CoreText
-from langmemory.lifecycle.consolidation.themes import Theme, themes
+from langmemory.lifecycle.consolidation.listing import (
+    MOST,
+    SCHEMA,
+    TASK,
+    CoreText,
+    Gathered,
+    Listing,
+    gather,
+)
+from langmemory.lifecycle.consolidation.themes import Theme, folded, habits, rules, themes
 from langmemory.lifecycle.consolidation.validator import Checked, checked
 from langmemory.maintenance.edits import take_edits
 from langmemory.maintenance.night import Night, keys_of, planned_again
-from langmemory.maintenance.task_report import TaskReport
+from langmemory.maintenance.report import TaskReport
 from langmemory.types import Memory, Namespace
 
 LABELS: Final = ("persona", "human", "task")
@@ -69,9 +75,9 @@ def _one(
     found = _read(night, namespace)
     undone = night.room.undone_keys(namespace, TASK)
     by_rules: list[Change] = [
-        *rules.folded(namespace, found.suggestions, undone),
-        *rules.habits(found.themes),
-        *rules.rules(found.gathered, found.corrections, found.asked),
+        *folded(namespace, found.suggestions, undone),
+        *habits(found.themes),
+        *rules(found.gathered, found.corrections, found.asked),
     ]
     if not by_rules and not len(found.gathered.changed):
         return

@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from langmemory.errors import MaintenanceBusyError
 from langmemory.pluralize import counted
-from langmemory.reflection.failures import reason
+from langmemory.reflection.events import reason
 
 logger = logging.getLogger("langmemory.maintenance")
 

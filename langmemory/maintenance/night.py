@@ -1,4 +1,4 @@
-"""A night: which tasks run over which namespaces, within which budgets, and what came of them."""
+"""A night: which tasks run over which namespaces, within which budgets; its report."""
 
 from __future__ import annotations
 
@@ -13,12 +13,16 @@ from typing import Any, Final
 
 from langchain_core.language_models import BaseChatModel
 
-from langmemory.changes import Change, ChangeSet, OpenReview, Supersede
+from langmemory.changes import (
+    Change,
+    ChangeSet,
+    OpenReview,
+    Supersede,
+)
 from langmemory.config import LifecycleConfig
 from langmemory.errors import StalePlanError
 from langmemory.lifecycle.policies import PolicyOptions
-from langmemory.maintenance.sentences import sentences
-from langmemory.maintenance.task_report import TaskReport
+from langmemory.maintenance.report import TaskReport, sentences
 from langmemory.operations.maintaining import Maintaining, this_process
 from langmemory.pacing import in_steps
 from langmemory.pluralize import counted

@@ -2,24 +2,253 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack
 from functools import partial
 from typing import Final
 
+from langchain_core.messages import HumanMessage, SystemMessage
+from pydantic import ValidationError
+
 from langmemory.changes import Change
-from langmemory.errors import DatabaseError
+from langmemory.context.marking import quoted_lines
+from langmemory.context.tokens import count_text
+from langmemory.errors import DatabaseError, ExtractionError, ModelUnavailableError
+from langmemory.formation.asking.asker import Asker, Question
+from langmemory.formation.asking.json_answers import BadAnswerError, json_object
+from langmemory.formation.contradiction.pairs import Group
+from langmemory.formation.judging import ModelJudge, StructuralJudge, Verdicts
+from langmemory.formation.prompts import prompt
 from langmemory.lifecycle import policies
-from langmemory.maintenance.comparing import contradictions, duplicates
+from langmemory.lifecycle.contradictions import contradicting, decided
+from langmemory.lifecycle.entities import one_and_the_same
+from langmemory.lifecycle.neighbours import (
+    MOST_ASKED,
+    Written,
+    WrittenNotes,
+    alike,
+    compared,
+    is_usable,
+    merges,
+    noted,
+    questions,
+)
+from langmemory.lifecycle.summaries import tree
+from langmemory.lifecycle.summaries.nodes import LEVELS, Level
 from langmemory.maintenance.consolidating import consolidate
-from langmemory.maintenance.journaling import journal
 from langmemory.maintenance.night import Night, planned_again
-from langmemory.maintenance.noting import notes
-from langmemory.maintenance.sentences import quoted
-from langmemory.maintenance.summarising import summarise
-from langmemory.maintenance.task_report import TaskReport
+from langmemory.maintenance.report import TaskReport, quoted
+from langmemory.operations.gathering import Gathering
 from langmemory.pacing import in_steps
-from langmemory.ports.lifecycle import Aged, LifecycleView
-from langmemory.types import Namespace
+from langmemory.pluralize import counted
+from langmemory.ports.facts import SnapshotKnowledge
+from langmemory.ports.lifecycle import Aged, LifecycleView, News
+from langmemory.projections.journal import JournalFiles, distilled_through
+from langmemory.types import Memory, Namespace
+
+AT_ONCE: Final = 10_000
+"""New memories that are read and compared before anything is written."""
+FOUND_AT_ONCE: Final = 25_000
+"""The same where only those are read that look alike: everything they are compared with is looked up anew
+for each part."""
+
+Comparison = Callable[[Night, TaskReport, LifecycleView, SnapshotKnowledge, News], list[Change]]
+
+
+def of_what_is_new(
+    night: Night,
+    report: TaskReport,
+    namespace: Namespace,
+    compare: Comparison,
+    reason: str,
+    *,
+    at_once: int,
+) -> None:
+    """Plan and apply what follows from what changed since a task looked last, in parts. What was taken into
+    account is noted after each, so that a night that ends early goes on there."""
+    since: int | None = None
+    more = True
+
+    def attempt() -> None:
+        nonlocal since, more
+        with ExitStack() as opened:
+            view = opened.enter_context(night.room.view(namespace))
+            knowledge = opened.enter_context(Gathering(night.store).knowledge(namespace))
+            begun = view.progress(report.task) if since is None else since
+            news = view.news(begun, at_once)
+            changes = compare(night, report, view, knowledge, news) if len(news.ids) else []
+            planned_at = min(view.seq, knowledge.seq)
+        night.apply(report, namespace, changes, reason=reason, planned_at=planned_at)
+        if not night.dry_run and news.reached > begun:
+            night.room.advance(report.task, namespace, news.reached)
+        since, more = news.reached, len(news.ids) == at_once
+
+    while more:
+        night.check_budget(report)
+        planned_again(report, attempt)
+
+
+def duplicates(night: Night, report: TaskReport) -> None:
+    """Merge what came to say the same, and ask about what may."""
+    for namespace in night.namespaces(report):
+        of_what_is_new(
+            night, report, namespace, _duplicates, "memories that say the same",
+            at_once=FOUND_AT_ONCE,
+        )  # fmt: skip
+
+
+def _duplicates(
+    night: Night, report: TaskReport, view: LifecycleView, knowledge: SnapshotKnowledge, news: News
+) -> list[Change]:
+    pairs = alike(view, view.aged(), news)
+    night.check_budget(report)
+    found = compared(pairs, knowledge, news.formed)
+    named = view.named_entities()
+    asked, together = _asked(night, view.namespace)
+    unsure = [
+        one
+        for one in found.unsure
+        if frozenset((one[0].memory.key, one[1].memory.key)) not in together
+    ]
+    if (left := len(unsure) - MOST_ASKED) > 0:
+        report.refused.append(
+            f"{counted(left, 'pair')} that may say the same, beyond the questions"
+        )
+    return [
+        *merges(found.merged),
+        *questions(view.namespace, unsure),
+        *one_and_the_same(view.namespace, named, asked),
+    ]
+
+
+def contradictions(night: Night, report: TaskReport) -> None:
+    """Supersede what cannot hold beside something else, where that is certain, and ask about the rest."""
+    verdicts: list[Verdicts] = []
+
+    def compare(
+        night: Night,
+        report: TaskReport,
+        view: LifecycleView,
+        knowledge: SnapshotKnowledge,
+        news: News,
+    ) -> list[Change]:
+        facts = knowledge.known(one for one in news.ids.tolist() if one not in news.formed)
+        groups = contradicting(facts, knowledge, _asked(night, view.namespace)[1])
+        for group in groups:
+            if all(one.group != group for one in verdicts):  # an earlier plan may have asked
+                verdicts.append(_judged(night, report, group))
+        found = [one for one in verdicts if one.group in groups]
+        return decided(found, knowledge, night.now())
+
+    for namespace in night.namespaces(report):
+        verdicts.clear()
+        of_what_is_new(
+            night, report, namespace, compare, "facts that exclude each other", at_once=AT_ONCE
+        )
+
+
+def _judged(night: Night, report: TaskReport, group: Group) -> Verdicts:
+    """Let the model decide what structure leaves open, once for a group."""
+    if not group.open or not night.may_ask(report) or night.model is None:
+        return StructuralJudge().judge(group)
+    found = ModelJudge(night.model).judge(group)
+    report.model_calls += found.model_calls
+    report.refused += [one for one in (found.failure, found.problem) if one is not None]
+    return found
+
+
+def _asked(night: Night, namespace: Namespace) -> tuple[frozenset[str], frozenset[frozenset[str]]]:
+    """The ids of questions there ever were, and the keys of the memories each was about, two by two."""
+    found = [
+        one
+        for one in night.store.changes.reviews(namespace, open_only=False)
+        if one.namespace == namespace
+    ]
+    together = {
+        frozenset((one, other))
+        for review in found
+        for at, other in enumerate(review.memories)
+        for one in review.memories[:at]
+    }
+    return frozenset(one.id for one in found), frozenset(together)
+
+
+def summarise(night: Night, report: TaskReport) -> None:
+    """Bring the tree of summaries up to date, level by level: the one above retells the one below."""
+    for namespace in night.namespaces(report):
+        reached = [_summarise(night, report, namespace, level) for level in LEVELS]
+        if not night.dry_run:
+            night.room.advance(tree.TASK, namespace, reached[0])
+    if night.dry_run and report.lines:
+        report.refused.append(
+            "summaries of what these belong to: they are planned once these stand"
+        )
+
+
+def _summarise(night: Night, report: TaskReport, namespace: Namespace, level: Level) -> int:
+    """Do one level of one namespace; return the place in the history that was taken into account."""
+    undone = night.room.undone_keys(namespace, tree.TASK)
+    ask = None if night.model is None else lambda prompt: asked(night, report, prompt)
+    reached = 0
+
+    def plan() -> None:
+        nonlocal reached
+        with night.room.view(namespace) as view:
+            planning = tree.Planning(
+                view=view, level=level, ask=ask, undone=undone, refused=report.refused
+            )
+            changes, reached = planning.changes(), view.seq
+        night.apply(report, namespace, changes, reason=f"summaries: {level}", planned_at=reached)
+
+    planned_again(report, plan)
+    return reached
+
+
+def asked(night: Night, report: TaskReport, prompt: str) -> str | None:
+    """Return what the model answers; None where it may not be asked, or cannot be reached."""
+    if night.model is None or not night.may_ask(report):
+        return None
+    report.model_calls += 1
+    try:
+        answer = str(night.model.invoke(prompt).text)
+    except Exception as error:  # whatever a provider raises: the rules do without
+        night.model = None  # not asked again in this task
+        report.refused.append(
+            f"the model failed ({type(error).__name__}): rules write the rest, the next night asks again"
+        )
+        return None
+    report.tokens += count_text(prompt) + count_text(answer)
+    return answer
+
+
+def journal(night: Night, report: TaskReport) -> None:
+    """Let one page stand for each month of the journal that is over, with its days in the archive. No memory
+    changes: the store notes which months these are, and the files follow."""
+    folder = night.store.config.journal.path
+    if folder is None:
+        report.refused.append("there is no journal: journal.path is not set")
+        return
+    pages = night.store.journal
+    through = distilled_through(night.config.journal, night.now())
+    months = pages.distil(night.prefix, through=through, dry_run=night.dry_run)
+    report.figures["months"] = len(months)
+    for (namespace, month), days in months.items():
+        verb = "moved back" if through is None else "distilled"
+        days_there = (
+            f"its {counted(days, 'day')}, {'from' if through is None else 'in'} archive/{month}"
+        )
+        report.told.append(f"{verb}: {'/'.join(namespace)}/{month}.md ({days_there})")
+    if night.dry_run:
+        return
+    try:
+        files = JournalFiles(folder)
+        if files.folder not in pages.folders() or not files.folder.is_dir():  # never written yet
+            report.figures["written"] = files.rebuild(pages)
+    except OSError as error:
+        report.refused.append(f"{folder} cannot be written to: {error.strerror}")
+    if not pages.follow():
+        report.refused.append("some pages could not be written; the log says which, and what to do")
+
 
 MOVED_AT_ONCE: Final = 25
 """Memories that move in one transaction, which two files are written to (about 20 ms)."""
@@ -110,6 +339,80 @@ def _move_all(night: Night, report: TaskReport, namespace: Namespace) -> bool:
         report.lines += [f"move {key} to the archive file" for key in some]
         report.told += [f"moved to the archive file: {quoted(texts.get(key, key))}" for key in some]
     return bool(going)
+
+
+SHOWN: Final = 20
+"""Memories that a model is shown at once."""
+
+_Shown = Sequence[tuple[Memory, Sequence[str]]]
+
+
+def notes(night: Night, report: TaskReport) -> None:
+    """Give each new memory a note, and its neighbours the tags they share, if ``lifecycle.notes`` is on."""
+    if night.config.notes:
+        for namespace in night.namespaces(report):
+            of_what_is_new(
+                night, report, namespace, _notes, "notes on new memories", at_once=AT_ONCE
+            )
+
+
+def _notes(
+    night: Night, report: TaskReport, view: LifecycleView, _: SnapshotKnowledge, news: News
+) -> list[Change]:
+    def writer(shown: _Shown) -> Mapping[int, Written]:
+        found: dict[int, Written] = {}
+        for start in range(0, len(shown), SHOWN):
+            if night.may_ask(report):
+                some = shown[start : start + SHOWN]
+                found |= {
+                    start + at: one for at, one in _written_notes(night, report, some).items()
+                }
+        return found
+
+    return noted(view, view.aged(), news, writer if night.model is not None else None)
+
+
+def _written_notes(night: Night, report: TaskReport, shown: _Shown) -> Mapping[int, Written]:
+    """The notes of a model that say nothing new, by place; what it leaves out is noted by rule."""
+    assert night.model is not None
+    asker = Asker(night.model, WrittenNotes.model_json_schema())
+    told = "\n\n".join(
+        "\n".join(
+            [f"Memory {number}:", *quoted_lines(memory.text[:600]), "Near it:"]
+            + [line for text in beside for line in quoted_lines(text[:300])]
+        )
+        for number, (memory, beside) in enumerate(shown, start=1)
+    )
+    try:
+        answered = asker.ask(
+            Question(messages=(SystemMessage(prompt("notes")), HumanMessage(told)), read=_read)
+        )
+    except (ExtractionError, ModelUnavailableError) as error:
+        report.model_calls += getattr(error, "model_calls", 0) or 1
+        report.refused.append(f"notes by rule: {error}")
+        return {}
+    report.model_calls += answered.calls
+    found = {
+        one.memory - 1: one
+        for one in answered.value
+        if 1 <= one.memory <= len(shown) and is_usable(one, *shown[one.memory - 1])
+    }
+    if left := len(answered.value) - len(found):
+        report.refused.append(f"{counted(left, 'note')} with words that no memory has")
+    return found
+
+
+def _read(answer: str) -> list[Written]:
+    entries = json_object(answer, field="notes", entry="context").value["notes"]
+    found = []
+    for entry in entries:
+        try:
+            found.append(Written.model_validate(entry))
+        except ValidationError:
+            continue
+    if not found:
+        raise BadAnswerError("it holds no note")
+    return found
 
 
 TASKS: Final[Mapping[str, Task]] = {

@@ -1,7 +1,6 @@
 """Nodes for LangGraph graphs: recall before the model, remember after it."""
 
-from langmemory.nodes.condense import CondenseNode
-from langmemory.nodes.core_memory import CoreMemory
+from langmemory.nodes.core_memory import CondenseNode, CoreMemory
 from langmemory.nodes.model import ModelNode
 from langmemory.nodes.namespaces import NamespaceTemplate
 from langmemory.nodes.recall import RecallNode

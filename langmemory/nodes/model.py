@@ -16,8 +16,14 @@ from langmemory.chat_models import check_model
 from langmemory.context.budget import BudgetReport, ContextBudget
 from langmemory.context.citations import Citations
 from langmemory.context.tokens import DEFAULT_COUNTER, TokenCounter, count_text
-from langmemory.context.tool_outputs import fit_tool_outputs, with_missing_results
-from langmemory.context.turns import Placement, block_message, turn_starts, with_block
+from langmemory.context.turns import (
+    Placement,
+    block_message,
+    fit_tool_outputs,
+    turn_starts,
+    with_block,
+    with_missing_results,
+)
 from langmemory.nodes.state import value_of
 from langmemory.nodes.strip_citations import StripCitations
 from langmemory.pluralize import counted

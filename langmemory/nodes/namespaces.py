@@ -14,9 +14,10 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from itertools import takewhile
-from typing import Any, Final
+from typing import Any, Final, cast
 
 from langchain_core.runnables import RunnableConfig, ensure_config
+from langgraph.runtime import Runtime, get_runtime
 
 from langmemory.errors import ConfigError
 from langmemory.labels import label_of
@@ -118,8 +119,6 @@ class NamespaceTemplate:
         Raises:
             ConfigError: a variable is missing, or its value cannot be a namespace label.
         """
-        from langmemory.nodes.node import current_runtime  # it imports this module
-
         scope = RunScope.of(current_runtime(), ensure_config(config))
         return self.resolve(replace(scope, config_first=config is not None))
 
@@ -209,3 +208,11 @@ def viewer_of(template: str | None, scope: RunScope) -> str | None:
             f'private to any of them: write the variable as "{{{template}}}".'
         )
     return None if template is None else fill(template, scope)
+
+
+def current_runtime() -> Runtime[Any] | None:
+    """LangGraph's runtime of the run under way, or None outside a graph."""
+    try:
+        return cast("Runtime[Any] | None", get_runtime())
+    except RuntimeError:
+        return None

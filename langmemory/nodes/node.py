@@ -8,17 +8,16 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any, cast
+from typing import Any
 
 from langchain_core.messages import BaseMessage
 from langchain_core.runnables import Runnable, RunnableConfig, ensure_config
-from langgraph.runtime import Runtime, get_runtime
 from langgraph.store.base import BaseStore
 
 from langmemory.errors import ConfigError
 from langmemory.nodes.access import StoreAccess, answers_locally, seen_by
-from langmemory.nodes.namespaces import NamespaceTemplate, RunScope, viewer_of
-from langmemory.nodes.repeats import longest_said
+from langmemory.nodes.conversation import longest_said
+from langmemory.nodes.namespaces import NamespaceTemplate, RunScope, current_runtime, viewer_of
 from langmemory.steps import Steps, arun_steps, run_steps
 
 
@@ -109,11 +108,3 @@ def run_of(
         )
     scope = RunScope.of(runtime, ensure_config(config))
     return seen_by(found, viewer_of(viewer, scope)), scope
-
-
-def current_runtime() -> Runtime[Any] | None:
-    """LangGraph's runtime of the run under way, or None outside a graph."""
-    try:
-        return cast("Runtime[Any] | None", get_runtime())
-    except RuntimeError:
-        return None

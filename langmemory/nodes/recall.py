@@ -29,17 +29,23 @@ from langmemory.nodes.access import (
     StoreAccess,
     core_files_of,
 )
+from langmemory.nodes.conversation import (
+    heard,
+    latest_of,
+    may_repeat,
+    messages_of,
+    speaker_of,
+    stored_keys,
+)
 from langmemory.nodes.core_memory import BLOCKS, CoreBlock, CoreMemory, check_labels, render_core
-from langmemory.nodes.messages import messages_of
 from langmemory.nodes.namespaces import NamespaceTemplate, RunScope, fill, viewer_of
 from langmemory.nodes.node import MemoryNode
-from langmemory.nodes.repeats import latest_of, may_repeat, stored_keys
-from langmemory.nodes.speakers import Voice, heard, speaker_of
 from langmemory.nodes.state import (
     INTERNAL,
     InternalState,
     RecalledMemory,
     RecallTrace,
+    Voice,
     internal_of,
     value_of,
 )

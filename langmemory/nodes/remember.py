@@ -1,4 +1,9 @@
-"""RememberNode: store messages word for word, before facts are derived from them."""
+"""RememberNode: store messages word for word, before facts are derived from them.
+
+Beside it the outcomes of procedures (`record_outcomes`): a procedure that stood in the memory block was
+followed where an answer cites it, or where the tools of at least half of its steps were called. It failed
+where the last call of such a tool failed, or where the person's next words correct what was done.
+"""
 
 from __future__ import annotations
 
@@ -6,11 +11,11 @@ import logging
 import uuid
 import zlib
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from itertools import groupby
-from typing import Any, Protocol
+from typing import Any, Final, Protocol, cast
 
 from langchain_core.messages import AIMessage, AnyMessage, BaseMessage, HumanMessage
 from langgraph.store.base import BaseStore
@@ -18,7 +23,9 @@ from langgraph.store.base import BaseStore
 from langmemory.context.citations import Usage, successes, usage
 from langmemory.context.disclosure import MemoryBlock
 from langmemory.context.marking import is_injected, text_of
+from langmemory.context.notes import digest
 from langmemory.errors import ConfigError, InvalidValueError
+from langmemory.formation.procedures.runs import Call, calls_of
 from langmemory.languages import is_correction
 from langmemory.messages import turns_of
 from langmemory.nodes.access import (
@@ -27,23 +34,138 @@ from langmemory.nodes.access import (
     StoreAccess,
     seen_by,
 )
-from langmemory.nodes.messages import messages_of, place_after, with_answer_of_tools
-from langmemory.nodes.namespaces import NamespaceTemplate, RunScope, viewer_of
-from langmemory.nodes.node import MemoryNode
-from langmemory.nodes.outcomes import Followed, record_outcomes
-from langmemory.nodes.repeats import (
+from langmemory.nodes.conversation import (
+    Thread,
     latest_of,
     may_repeat,
+    messages_of,
+    place_after,
+    speaker_of,
     spoken,
     stored_keys,
+    with_answer_of_tools,
     without_stored,
 )
-from langmemory.nodes.speakers import Thread, speaker_of
-from langmemory.nodes.state import internal_of, value_of, with_internal
+from langmemory.nodes.namespaces import NamespaceTemplate, RunScope, viewer_of
+from langmemory.nodes.node import MemoryNode
+from langmemory.nodes.state import Followed, internal_of, value_of, with_internal
+from langmemory.procedures import KEYS, Outcome, Procedure, names_tool
 from langmemory.redaction import Redactor, log_redacted, redacted, redactor_of
 from langmemory.steps import Steps, threaded
 from langmemory.stores.face import StoreFace
 from langmemory.types import Namespace, Privacy
+
+FOLLOWED_SHARE: Final = 0.5
+"""Share of the steps whose tools were called, from which a procedure was followed."""
+CORRECTED: Final = "the person corrected it"
+
+
+class ProcedureRoom(Protocol):
+    """`store.procedures`, here or on a server."""
+
+    def get(self, namespace: Namespace, key: str) -> Procedure | None: ...
+
+    def record_outcome(
+        self,
+        namespace: Namespace,
+        key: str,
+        outcome: Outcome,
+        *,
+        why: str = "",
+        revises: Outcome | None = None,
+    ) -> Procedure: ...
+
+
+def record_outcomes(
+    room: ProcedureRoom,
+    messages: Sequence[BaseMessage],
+    block: Mapping[str, Any] | None,
+    before: Sequence[Followed],
+) -> list[Followed]:
+    """Record what came of procedures, and return those that this run followed.
+
+    Args:
+        room: Where they are kept.
+        messages: The conversation, up to the end of the run.
+        block: The memory block that the run was shown, as it is in state.
+        before: What this returned before.
+    """
+    run = _run(messages)
+    if not run:
+        return list(before)
+    asked = _name(messages, run[0])
+    if any(one["asked"] == asked for one in before):  # this run was judged before
+        return list(before)
+    kept = [one for one in before if one["outcome"] != "failed"]
+    if kept and is_correction(str(run[0].text)):
+        for one in kept:
+            _record(room, one, "failed", CORRECTED, revises=one["outcome"])
+    found: list[Followed] = []
+    for procedure, cited in _shown(room, block, run):
+        outcome, why, is_followed = judged(procedure, calls_of(run))
+        if not (is_followed or cited):
+            continue
+        used = Followed(
+            namespace=list(procedure.namespace), key=procedure.key, outcome=outcome, asked=asked
+        )
+        if outcome is not None:
+            _record(room, used, outcome, why)
+        found.append(used)
+    return found
+
+
+def judged(procedure: Procedure, calls: Sequence[Call]) -> tuple[Outcome | None, str, bool]:
+    """Return the outcome of a procedure by the calls of a run, why, and whether the calls follow it."""
+    last = {one.tool: one for one in calls if one.failed is not None}
+    by_step = [[tool for tool in last if names_tool(step, tool)] for step in procedure.steps]
+    done = [tools for tools in by_step if tools]
+    if not done:
+        return None, "", False
+    failed = next((tool for tools in done for tool in tools if last[tool].failed), None)
+    follows = len(done) >= FOLLOWED_SHARE * len(procedure.steps)
+    if failed is not None:
+        return "failed", f"the tool {failed} failed", follows
+    return "succeeded", "", follows
+
+
+def _shown(
+    room: ProcedureRoom, block: Mapping[str, Any] | None, run: Sequence[BaseMessage]
+) -> Iterable[tuple[Procedure, bool]]:
+    """Yield the procedures of a block, and whether an answer of the run cites each."""
+    if block is None or not any(one["key"].startswith(KEYS) for one in block["entries"]):
+        return
+    answers = [one for one in run if isinstance(one, AIMessage)]
+    for one in usage(answers, MemoryBlock.from_state(block)):
+        if one["key"].startswith(KEYS):
+            found = room.get(tuple(one["namespace"]), one["key"])
+            if found is not None and found.status == "active":
+                yield found, bool(one["referenced"])
+
+
+def _record(
+    room: ProcedureRoom, used: Followed, outcome: Outcome, why: str, revises: Outcome | None = None
+) -> None:
+    try:
+        room.record_outcome(
+            tuple(used["namespace"]), used["key"], outcome, why=why, revises=revises
+        )
+    except ConfigError:  # it was deleted meanwhile
+        return
+
+
+def _run(messages: Sequence[BaseMessage]) -> list[BaseMessage]:
+    """Return the person's last message and what follows it."""
+    for at in range(len(messages) - 1, -1, -1):
+        if isinstance(messages[at], HumanMessage) and not is_injected(messages[at]):
+            return list(messages[at:])
+    return []
+
+
+def _name(messages: Sequence[BaseMessage], last: BaseMessage) -> str:
+    """Return a name for the person's last message: its id, else its words and place."""
+    place = sum(isinstance(one, HumanMessage) for one in messages)
+    return cast("str", last.id) or digest((str(place),), str(last.text))[:16]
+
 
 log = logging.getLogger(__name__)
 
@@ -109,7 +231,7 @@ class RememberNode(MemoryNode):
             threads (`Admin.usage`).
         ``redacted``: counts of replaced passages in the last stored turns, by kind.
         ``memory_internal``: what of the thread is safely stored, what the last answer cited, and which
-            procedures the run followed (`langmemory.nodes.outcomes`). A node
+            procedures the run followed (`langmemory.nodes.remember`). A node
             for another namespace, as a graph within the graph may have, asks the store for it.
     """
 

@@ -11,8 +11,7 @@ from typing_extensions import TypedDict  # typing's has no JSON schema before Py
 
 from langmemory.context.citations import Usage, tally
 from langmemory.context.disclosure import BlockState
-from langmemory.nodes.outcomes import Followed
-from langmemory.nodes.speakers import Voice
+from langmemory.procedures import Outcome
 from langmemory.types import Kind, Priority
 
 USAGE_LIMIT = 200
@@ -70,6 +69,25 @@ class RecallTrace(TypedDict):
     """The failures and their consequences."""
     questions: NotRequired[dict[str, float]]
     """With documents: each question, and the probability that documents answer it, 0..1."""
+
+
+class Voice(TypedDict):
+    """Messages in a row that runs of one person brought."""
+
+    who: str
+    ids: list[str]
+    """Of each: any of them may be taken out of the thread."""
+
+
+class Followed(TypedDict):
+    """A procedure that a run followed. Plain JSON."""
+
+    namespace: list[str]
+    key: str
+    outcome: Outcome | None
+    """As it was recorded; None: cited alone, so nobody knows yet."""
+    asked: str
+    """Names the words of the person that the run followed on."""
 
 
 class Condensing(TypedDict, total=False):

@@ -47,7 +47,7 @@ from langmemory.operations.linking import (
     whose,
 )
 from langmemory.steps import twin
-from langmemory.subgraph.subgraph import Path, Subgraph
+from langmemory.subgraph import Path, Subgraph
 from langmemory.types import Edge, Entity, Namespace, Page, Privacy, Scope, Status
 
 Depth = Annotated[int, Field(ge=0, le=4)]

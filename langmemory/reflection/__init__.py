@@ -6,9 +6,9 @@ the nodes of `langmemory.graphs.build_reflection_graph`.
 
 from langmemory.reflection.executor import ReflectionExecutor
 from langmemory.reflection.local import LocalReflectionExecutor
-from langmemory.reflection.options import Debounce, WorkOptions
-from langmemory.reflection.procedure_learner import ProcedureLearner, create_procedure_learner
+from langmemory.reflection.payload import Debounce, WorkOptions
 from langmemory.reflection.queue import TurnQueue
+from langmemory.reflection.reflector import ProcedureLearner, create_procedure_learner
 from langmemory.reflection.remote import RemoteReflectionExecutor
 from langmemory.reflection.worker import Worker
 

@@ -16,7 +16,7 @@ from langgraph.store.base import BaseStore
 
 from langmemory.errors import ConfigError
 from langmemory.reflection.local import LocalReflectionExecutor
-from langmemory.reflection.options import Debounce, WorkOptions
+from langmemory.reflection.payload import Debounce, WorkOptions
 from langmemory.reflection.remote import RemoteReflectionExecutor
 
 if TYPE_CHECKING:

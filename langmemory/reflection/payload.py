@@ -1,6 +1,6 @@
-"""The JSON form of a submission, and how it comes back: in another process, days later.
+"""A submission: its options, its JSON form, and how it comes back in another process, days later.
 
-Kept are JSON types, what `MemoryStore` writes as JSON (dates, UUIDs, pydantic models …) and
+JSON types stay, so does what `MemoryStore` writes as JSON (dates, UUIDs, pydantic models …) and
 LangChain messages, which come back as messages, a tool's artifact with them if it has a JSON form.
 Of the config: what the caller put into it, not what LangGraph did, no callbacks and no secrets, unless
 a namespace is made of them.
@@ -12,13 +12,16 @@ import dataclasses
 import re
 import uuid
 from collections.abc import Collection, Mapping, Sequence
-from typing import Any, Final, cast
+from dataclasses import dataclass, fields
+from typing import Any, Final, Self, cast
 
 from langchain_core.messages import BaseMessage, ToolMessage, message_to_dict, messages_from_dict
 from langchain_core.runnables import RunnableConfig
 from pydantic import BaseModel
 
+from langmemory.config import ReflectionConfig, WorkConfig, check_work
 from langmemory.errors import InvalidValueError
+from langmemory.steps import Steps, awaiting, blocking
 from langmemory.types import Namespace
 from langmemory.values import to_json
 
@@ -137,3 +140,106 @@ def _has_json_form(value: Any) -> bool:
 def labels_of(namespace: str | Sequence[str]) -> Namespace:
     """A namespace as LangMem takes it: its labels, or its only one."""
     return (namespace,) if isinstance(namespace, str) else tuple(namespace)
+
+
+class SearchingExecutor:
+    """An executor whose namespace can be searched."""
+
+    def search_steps(
+        self,
+        query: str | None = None,
+        *,
+        filter: dict[str, Any] | None = None,
+        limit: int = 10,
+        offset: int = 0,
+        namespace: str | tuple[str, ...] | None = None,
+    ) -> Steps[list[dict[str, Any]]]:
+        """Return items of the reflector's namespace, as dicts, best first."""
+        return self._searched(namespace, query=query, filter=filter, limit=limit, offset=offset)
+
+    search, asearch = blocking(search_steps), awaiting(search_steps)
+
+    def _searched(
+        self, namespace: str | tuple[str, ...] | None, **options: Any
+    ) -> Steps[list[dict[str, Any]]]:
+        raise NotImplementedError
+
+    def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
+        """Stop working."""
+        raise NotImplementedError
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *raised: object) -> None:
+        self.shutdown(wait=True)
+
+
+_DEFAULT: Final = WorkConfig()
+
+FROM_CONFIG: Final = object()
+"""A ``thread_id`` that was not given: the config's."""
+
+
+class _Configured:
+    """Options, most of them also keys of the configuration's section ``reflection``."""
+
+    __slots__ = ()
+
+    @classmethod
+    def of(cls, settings: ReflectionConfig) -> Self:
+        """As configured."""
+        names = {option.name for option in fields(cls)}  # type: ignore[arg-type]
+        return cls(**{name: value for name, value in settings if name in names})
+
+    def __post_init__(self) -> None:
+        """Raises ConfigError for what the configuration would not allow."""
+        given = {option.name: getattr(self, option.name) for option in fields(self)}  # type: ignore[arg-type]
+        check_work(given, type(self).__name__)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Debounce(_Configured):
+    """When the turns of a conversation are reflected."""
+
+    debounce_seconds: float = _DEFAULT.debounce_seconds
+    """So long after its last turn."""
+    max_debounce_seconds: float = _DEFAULT.max_debounce_seconds
+    """At the latest so long after the first turn that waits, however lively it is."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class WorkOptions(_Configured):
+    """How jobs are retried, leased and kept."""
+
+    max_attempts: int = _DEFAULT.max_attempts
+    """Attempts before a job is dead; with the delays below, about two hours."""
+    retry_initial_seconds: float = _DEFAULT.retry_initial_seconds
+    """Delay after the first failure; doubled after each further one."""
+    retry_max_seconds: float = _DEFAULT.retry_max_seconds
+    jitter: float = _DEFAULT.jitter
+    """A delay is up to this share longer or shorter, so that many jobs do not return at once; 0–1."""
+    lease_seconds: float = _DEFAULT.lease_seconds
+    """How long a job of a worker that died is left alone; a living one renews it three times."""
+    job_timeout_seconds: float = _DEFAULT.job_timeout_seconds
+    """A job that runs longer is given up: its lease is not renewed any more."""
+    poll_seconds: float = _DEFAULT.poll_seconds
+    """How often jobs of other processes are looked for."""
+    retention_days: float = _DEFAULT.retention_days
+    """How long done and replaced jobs are kept."""
+
+    def retry_delay_us(self, attempts: int, chance: float) -> int | None:
+        """Microseconds to wait after so many failed attempts; None when it was the last.
+
+        ``chance`` is uniform in 0–1.
+        """
+        if attempts >= self.max_attempts:
+            return None
+        delay = min(  # a power that a float still holds
+            self.retry_initial_seconds * 2.0 ** min(attempts - 1, 60), self.retry_max_seconds
+        )
+        return round(delay * (1 + self.jitter * (2 * chance - 1)) * 1_000_000)
+
+    @property
+    def lease_us(self) -> int:
+        return round(self.lease_seconds * 1_000_000)

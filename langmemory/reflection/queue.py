@@ -12,10 +12,10 @@ from langchain_core.runnables import RunnableConfig
 from langgraph.config import get_config
 
 from langmemory.errors import ConfigError
-from langmemory.nodes.node import current_runtime
+from langmemory.nodes.namespaces import current_runtime
 from langmemory.operations.jobs import Jobs
 from langmemory.ports.jobs import Enqueued, NewJob, lock_of
-from langmemory.reflection.options import Debounce
+from langmemory.reflection.payload import Debounce
 from langmemory.types import Namespace
 
 logger = logging.getLogger("langmemory.reflection")

@@ -12,10 +12,14 @@ from typing import TYPE_CHECKING, Any, Final
 from langchain_core.runnables import RunnableConfig
 
 from langmemory.nodes.namespaces import RunScope
-from langmemory.reflection.options import FROM_CONFIG, Debounce
-from langmemory.reflection.payload import labels_of, packed_config
+from langmemory.reflection.payload import (
+    FROM_CONFIG,
+    Debounce,
+    SearchingExecutor,
+    labels_of,
+    packed_config,
+)
 from langmemory.reflection.queue import config_of_run
-from langmemory.reflection.searching import SearchingExecutor
 from langmemory.steps import Steps, Wait
 from langmemory.types import Namespace
 

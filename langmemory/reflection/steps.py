@@ -14,11 +14,13 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from itertools import chain
 from time import time
-from typing import Any
+from typing import Any, Final, TypeVar
 
-from langchain_core.messages import BaseMessage
+from langchain_core.messages import AnyMessage, BaseMessage
 from langchain_core.runnables import RunnableConfig
 from langgraph.store.base import BaseStore, GetOp
+from pydantic import TypeAdapter
+from typing_extensions import TypedDict  # typing's has no JSON schema before Python 3.12
 
 from langmemory.changes import ChangeSet
 from langmemory.errors import (
@@ -57,15 +59,94 @@ from langmemory.ports.facts import EXTRACTION_FAILED, Extraction, SnapshotKnowle
 from langmemory.projections.journal import JournalFiles
 from langmemory.reflection.events import (
     REFLECTION,
+    reason,
     reflected,
 )
-from langmemory.reflection.failures import reason
 from langmemory.reflection.payload import labels_of
-from langmemory.reflection.state import ReflectionState, packed, unpacked
 from langmemory.reflection.tokens import counting, noted
 from langmemory.steps import Steps, call, threaded
 from langmemory.stores import MemoryStore
 from langmemory.types import Applied, Entity, Namespace, Privacy
+
+T = TypeVar("T")
+
+
+class ReflectionInput(TypedDict, total=False):
+    """The input of a reflection. An empty one means whatever is new in the run's namespace."""
+
+    namespace: list[str]
+    """Whose memory; without it, the graph's template is filled in from the run."""
+    thread_id: str
+    """One conversation; without it, all of the namespace."""
+    turns: list[str]
+    """Keys of the only turns to be read, with their ``thread_id``; without them, all that are unread."""
+    messages: list[AnyMessage]
+    """A conversation that is not remembered yet: it is, first."""
+
+
+class ReflectionOutput(TypedDict, total=False):
+    """The output of a reflection."""
+
+    runs: list[str]
+    """Ids of the runs, one a batch; `Changes.undo` takes them back."""
+    added: list[str]
+    """Keys of the memories that are new."""
+    changed: list[str]
+    """Keys of the memories that are otherwise than before."""
+    superseded: list[str]
+    """Keys of those among them that no longer hold."""
+    reviews: list[str]
+    """Ids of the questions for a person."""
+    model_calls: int
+    failures: list[str]
+    """The steps that failed and were done without, such as ``extraction failed``."""
+
+
+class ReflectionState(ReflectionInput, ReflectionOutput, total=False):
+    """One batch on its way, and what came of those before it."""
+
+    batch: dict[str, Any] | None
+    """Turns under way; None when everything has been read."""
+    extraction: dict[str, Any]
+    problem: str | None
+    """Why nothing could be extracted from the batch."""
+    resolution: dict[str, Any]
+    division: dict[str, Any]
+    identities: dict[str, Any] | None
+    """A model's decisions on names that may mean somebody known; None before it was asked."""
+    verdicts: list[dict[str, Any]]
+    usage: dict[str, dict[str, float]]
+    """The tokens of this batch so far, see `langmemory.reflection.tokens`."""
+    begun_at: float
+    """When the batch was gathered, in seconds since the epoch."""
+    plan: dict[str, Any]
+    planned_at: int
+    """See `ChangeSet.planned_at`: of the first look at what was known."""
+    plans: int
+    """How often this batch was planned; each time memory had changed meanwhile."""
+    applied: dict[str, Any] | None
+    """The result of the plan; None when it was out of date."""
+
+
+_ADAPTERS: Final[dict[type, TypeAdapter[Any]]] = {
+    kind: TypeAdapter(kind)
+    for kind in (Batch, Extraction, Resolution, Identities, Division, Verdicts)
+}
+
+
+def packed(
+    value: Batch | Extraction | Resolution | Identities | Division | Verdicts,
+) -> dict[str, Any]:
+    """A value of formation as JSON."""
+    found: dict[str, Any] = _ADAPTERS[type(value)].dump_python(value, mode="json")
+    return found
+
+
+def unpacked(kind: type[T], value: Any) -> T:
+    """The value again. Offsets of times are kept, names of timezones are not."""
+    found: T = _ADAPTERS[kind].validate_python(value)
+    return found
+
 
 logger = logging.getLogger("langmemory.reflection")
 

@@ -16,10 +16,8 @@ from typing import Any, Final, Protocol
 
 from langmemory.errors import ClosedStoreError, ConfigError, LangMemoryError
 from langmemory.operations.jobs import Jobs
-from langmemory.reflection.events import JOB
-from langmemory.reflection.failures import reason, retryable
-from langmemory.reflection.options import WorkOptions
-from langmemory.reflection.payload import json_or_null
+from langmemory.reflection.events import JOB, reason, retryable
+from langmemory.reflection.payload import WorkOptions, json_or_null
 from langmemory.types import Job, JobState
 
 logger = logging.getLogger("langmemory.reflection")

@@ -11,16 +11,14 @@ from langgraph.store.base import BaseStore
 
 from langmemory.errors import ConfigError
 from langmemory.nodes.core_memory import BLOCKS
-from langmemory.tools.conversation import create_conversation_search_tool
-from langmemory.tools.core import create_core_memory_tools
-from langmemory.tools.manage import create_manage_memory_tool
+from langmemory.tools.core import PROCEDURE_TOOLS, create_core_memory_tools, create_procedure_tools
+from langmemory.tools.manage import create_manage_memory_tool, create_search_memory_tool
 from langmemory.tools.memories import (
+    create_conversation_search_tool,
     create_get_memory_tool,
     create_memory_archive_tool,
     create_memory_timeline_tool,
 )
-from langmemory.tools.procedures import PROCEDURE_TOOLS, create_procedure_tools
-from langmemory.tools.search import create_search_memory_tool
 from langmemory.tools.secrets import fill_secrets
 
 __all__ = [

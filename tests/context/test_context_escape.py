@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from langmemory.context import cited, disclose, full, timeline
-from langmemory.context.escape import one_line, quoted_lines
+from langmemory.context.marking import one_line, quoted_lines
 from langmemory.types import Memory
 from tests.seeds import examples
 

@@ -10,8 +10,7 @@ from langchain_core.messages import AIMessage, HumanMessage, ToolMessage
 from langchain_core.messages.utils import count_tokens_approximately
 
 from langmemory.context import fit_tool_outputs, mark_injected
-from langmemory.context.tool_outputs import CLEARED
-from langmemory.context.turns import exchange_ends, tool_call_ids, turn_starts
+from langmemory.context.turns import CLEARED, exchange_ends, tool_call_ids, turn_starts
 from tests.seeds import examples
 
 pieces = st.lists(

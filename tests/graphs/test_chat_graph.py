@@ -26,7 +26,7 @@ from langgraph.store.sqlite import SqliteStore
 from langgraph.types import Command, interrupt
 
 from langmemory.context import ContextBudget
-from langmemory.context.tool_outputs import NO_RESULT
+from langmemory.context.turns import NO_RESULT
 from langmemory.errors import ConfigError
 from langmemory.graphs import NoModel, build_chat_graph
 from langmemory.nodes import ModelNode, RecallNode, RememberNode, SummarizationNode

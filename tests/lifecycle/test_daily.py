@@ -21,7 +21,7 @@ from langmemory.lifecycle.policies import PolicyOptions
 from langmemory.maintenance import tasks
 from langmemory.maintenance.daily import Daily, next_time
 from langmemory.maintenance.night import Night
-from langmemory.maintenance.task_report import TaskReport
+from langmemory.maintenance.report import TaskReport
 from langmemory.operations.maintaining import Maintaining
 from langmemory.stores import MemoryStore
 from tests.lifecycle.test_nights import ADA, NOW, cite, learn, lines

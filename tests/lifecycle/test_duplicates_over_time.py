@@ -386,7 +386,7 @@ def test_a_budget_that_is_spent_leaves_the_rest_for_the_next_night(
     store: MemoryStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """What is new is taken in parts: what one night did not reach the next one merges."""
-    monkeypatch.setattr("langmemory.maintenance.comparing.FOUND_AT_ONCE", 4)
+    monkeypatch.setattr("langmemory.maintenance.tasks.FOUND_AT_ONCE", 4)
     for n in range(10):
         change(store, f"r{n}", fact(f"k{n}", f"The code of door {n % 5} is {n % 5}{n % 5}1."))
     spent = iter((False, False, False, True))

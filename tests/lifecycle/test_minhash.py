@@ -8,7 +8,7 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from langmemory.lifecycle.minhash import BANDS, ROWS, alike, grams, jaccard, signatures
+from langmemory.lifecycle.entities import BANDS, ROWS, alike, grams, jaccard, signatures
 
 
 def names(count: int) -> list[str]:

@@ -17,7 +17,7 @@ from langmemory.graphs.maintenance import build_maintenance_graph
 from langmemory.lifecycle.policies import PolicyOptions
 from langmemory.maintenance import tasks
 from langmemory.maintenance.night import CHANGES_AT_ONCE, Night
-from langmemory.maintenance.task_report import TaskReport
+from langmemory.maintenance.report import TaskReport
 from langmemory.operations.maintaining import Maintaining
 from langmemory.stores import MemoryStore
 from langmemory.types import Namespace

@@ -10,8 +10,7 @@ import pytest
 
 from langmemory.changes import Change, SetStatus, UpdateMemory
 from langmemory.lifecycle import policies
-from langmemory.lifecycle.novelty import novelty
-from langmemory.lifecycle.policies import PolicyOptions
+from langmemory.lifecycle.policies import PolicyOptions, novelty
 from langmemory.lifecycle.retention import DAY_US, salience
 from langmemory.ports.candidates import Ids
 from langmemory.ports.lifecycle import Aged

@@ -19,7 +19,7 @@ from langmemory.changes import (
 )
 from langmemory.cli import app
 from langmemory.cli.maintain import sparkline
-from langmemory.maintenance.sentences import sentences
+from langmemory.maintenance.report import sentences
 from langmemory.stores import MemoryStore
 from tests.lifecycle.test_nights import NOW, cite, learn, lines, night
 from tests.places import address

@@ -7,7 +7,7 @@ import random
 import numpy as np
 import pytest
 
-from langmemory.lifecycle.summaries.shortening import STRETCH, Said, shortened
+from langmemory.lifecycle.summaries.extracts import STRETCH, Said, shortened
 
 WORDS = [
     "cat", "garden", "river", "mountain", "train", "Lisbon", "Berlin", "sister", "budget", "meeting",

@@ -14,7 +14,7 @@ from langchain_core.outputs import ChatGeneration, ChatResult
 
 from langmemory.changes import AddEntity, AddMemory, ChangeSet, Facets, SetStatus
 from langmemory.graphs.maintenance import build_maintenance_graph
-from langmemory.lifecycle.summaries.themes import communities
+from langmemory.lifecycle.summaries.tree import communities
 from langmemory.stores import MemoryStore
 from langmemory.types import Namespace
 

@@ -35,7 +35,7 @@ from langmemory.reflection import (
     TurnQueue,
     WorkOptions,
 )
-from langmemory.reflection.futures import JobFuture
+from langmemory.reflection.local import JobFuture
 from langmemory.types import Job
 from tests.waiting import until
 

@@ -25,13 +25,15 @@ from langmemory.changes import (
 )
 from langmemory.config import Config
 from langmemory.graphs.maintenance import build_maintenance_graph
-from langmemory.projections.journal import JournalFiles, distilled_through, files
+from langmemory.projections.journal import JournalFiles, distilled_through
+from langmemory.projections.journal.files import write_file
 from langmemory.projections.journal.pages import file_name
 
 LENA = ("memories", "lena")
 HERE = Path(*LENA)
 MAY = datetime(2026, 5, 3, 9, tzinfo=UTC)
 NOW = datetime(2026, 6, 5, tzinfo=UTC)
+WRITE_FILE = "langmemory.projections.journal.journal.write_file"
 QUOTED = "Today I walked all the way along the river to the old mill with Greta."
 """A turn of which nothing is learned."""
 
@@ -368,7 +370,7 @@ def test_a_kill_loses_nothing(
     """Wherever the process ends while days move to the archive, the next one to open the file completes
     that: every page once, as a rebuild writes it."""
     told(store, folder)
-    write, done = files.write_file, []
+    write, done = write_file, []
 
     def killed(*args: Any) -> bool:
         if len(done) == after:
@@ -377,10 +379,10 @@ def test_a_kill_loses_nothing(
         return write(*args)
 
     store.journal.distil(through="2026-05")
-    monkeypatch.setattr(files, "write_file", killed)
+    monkeypatch.setattr(WRITE_FILE, killed)
     with pytest.raises(KilledError):
         store.journal.follow()
-    monkeypatch.setattr(files, "write_file", write)
+    monkeypatch.setattr(WRITE_FILE, write)
     with MemoryStore(tmp_path / "memory.db", config=configured(folder)) as other:
         found = written(folder)
         assert set(found) == {
@@ -446,7 +448,7 @@ def test_what_cannot_be_written_is_told(
         raise OSError(28, "No space left on device")
 
     with monkeypatch.context() as patched:
-        patched.setattr(files, "write_file", full)
+        patched.setattr(WRITE_FILE, full)
         [refused] = night(store)["refused"]
         assert "could not be written" in refused
     night(store)

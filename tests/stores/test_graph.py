@@ -15,7 +15,7 @@ from langmemory.changes import AddEntity, AddMemory, ChangeSet, Facets, LinkEnti
 from langmemory.errors import ConfigError, EntityNameError
 from langmemory.operations.graph import Graph
 from langmemory.stores import MemoryStore
-from langmemory.subgraph.subgraph import Subgraph
+from langmemory.subgraph import Subgraph
 from langmemory.types import Entity
 from tests.graph_world import NAMESPACE, apply, day, entities, fact, furnish
 from tests.stores.test_scale import steps

@@ -13,7 +13,7 @@ from langmemory.errors import EntityNameError, InvalidValueError, OwnershipError
 from langmemory.graphs.maintenance import build_maintenance_graph
 from langmemory.parts.team import swarm as team_swarm
 from langmemory.ports.journal import StateRow
-from langmemory.projections.journal import state_page
+from langmemory.projections.journal import state_files
 from langmemory.projections.journal.journal import Journal
 from langmemory.stores import MemoryStore
 from langmemory.swarm import STATUSES, Board
@@ -187,13 +187,13 @@ def test_state_has_a_hundred_lines_whatever_there_is() -> None:
                  "shared", day + timedelta(hours=n))
         for n, record in enumerate(("task", "decision", "session") * 100)
     ]  # fmt: skip
-    page = state_page.StatePage(namespace=TEAM, owner=None, rows=rows)
-    files = state_page.render(page)
-    assert len(files[state_page.NAME].splitlines()) <= 100
+    page = state_files.StatePage(namespace=TEAM, owner=None, rows=rows)
+    files = state_files.render(page)
+    assert len(files[state_files.NAME].splitlines()) <= 100
     kept = [text.count("\n- ") for text in files.values()]
     assert (sum(kept), len(files)) == (300, 2)
-    assert "d298" in files[state_page.NAME]
-    assert "d1 " not in files[state_page.NAME]
+    assert "d298" in files[state_files.NAME]
+    assert "d1 " not in files[state_files.NAME]
 
 
 def test_state_follows_and_forgets(
@@ -201,7 +201,7 @@ def test_state_follows_and_forgets(
 ) -> None:
     """Open tasks stay on the page, what is older stands in the archive; what is undone, made private or
     forgotten leaves both, and a file of somebody else is left alone."""
-    monkeypatch.setattr(state_page, "MOST_LINES", 20)
+    monkeypatch.setattr(state_files, "MOST_LINES", 20)
     folder = tmp_path / "journal"
     team = store.swarm(TEAM, agent="planner")
     first = team.add_task("Ship <b>the</b> checkout\nnow")

@@ -14,7 +14,7 @@ from langchain_core.messages import HumanMessage, SystemMessage
 from pydantic import BaseModel, Field
 
 from langmemory.changes import LinkEntities
-from langmemory.context.escape import one_line, quoted_lines
+from langmemory.context.marking import one_line, quoted_lines
 from langmemory.errors import ExtractionError, ModelUnavailableError
 from langmemory.formation.asking.asker import (
     Asker,

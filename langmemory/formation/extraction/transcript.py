@@ -9,8 +9,7 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from langmemory.context.escape import one_line, quoted_lines
-from langmemory.context.marking import CLOSE_TAG, OPEN_TAG
+from langmemory.context.marking import CLOSE_TAG, OPEN_TAG, one_line, quoted_lines
 from langmemory.context.tokens import CUT_BEFORE
 from langmemory.formation.batch import MOST_READ, NO_PERSON, Batch, Turn
 from langmemory.languages.passages import passages

@@ -16,8 +16,7 @@ from langchain_core.messages import BaseMessage, HumanMessage, SystemMessage
 from langchain_core.runnables import RunnableConfig
 from pydantic import BaseModel, Field, ValidationError
 
-from langmemory.context.escape import one_line, quoted_lines
-from langmemory.context.marking import is_injected
+from langmemory.context.marking import is_injected, one_line, quoted_lines
 from langmemory.formation.asking.asker import Asker, Question
 from langmemory.formation.asking.json_answers import BadAnswerError, json_object
 from langmemory.formation.extraction.requests import plainly

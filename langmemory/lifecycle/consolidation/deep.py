@@ -21,12 +21,13 @@ from langmemory.changes import (
     WithdrawReview,
 )
 from langmemory.languages.spelling import normalised_text
-from langmemory.lifecycle.consolidation.gather import CONCLUDED
-from langmemory.lifecycle.consolidation.listing import Listed, Listing
-from langmemory.lifecycle.consolidation.operations import (
+from langmemory.lifecycle.consolidation.listing import (
+    CONCLUDED,
     AnyOperation,
     CoreText,
     Insight,
+    Listed,
+    Listing,
     MergeSame,
     Outdate,
 )

@@ -7,11 +7,12 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from langmemory.formation.asking.json_answers import BadAnswerError
-from langmemory.lifecycle.consolidation.listing import Listed, Listing
-from langmemory.lifecycle.consolidation.operations import (
+from langmemory.lifecycle.consolidation.listing import (
     AnyOperation,
     CoreText,
     Insight,
+    Listed,
+    Listing,
     MergeSame,
     Outdate,
     entries_in,

@@ -174,7 +174,7 @@ def talk(store: MemoryStore, console: Screen, config: Config) -> None:
     from rich.panel import Panel
     from rich.text import Text
 
-    from langmemory.context.stripping import without_citations
+    from langmemory.context.citations import without_citations
     from langmemory.graphs import NoModel, build_chat_graph
 
     _heading(console, 5, "Chat", "a new thread; this is what the model gets to see")

@@ -13,7 +13,7 @@ from typing import Any, Literal
 from langchain_core.messages import HumanMessage, SystemMessage
 from pydantic import BaseModel, ValidationError, create_model
 
-from langmemory.context.escape import quoted_lines
+from langmemory.context.marking import quoted_lines
 from langmemory.formation.asking.asker import Question
 from langmemory.formation.asking.json_answers import BadAnswerError, decoded, json_object
 from langmemory.formation.prompts import prompt

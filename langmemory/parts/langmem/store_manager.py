@@ -20,8 +20,8 @@ from langmemory.chat_models import as_chat_model
 from langmemory.errors import ConfigError, ExtractionError, StalePlanError
 from langmemory.formation.asking.asker import Asker
 from langmemory.nodes.access import delete_steps
-from langmemory.nodes.namespaces import NamespaceTemplate
-from langmemory.nodes.node import current_runtime, run_of
+from langmemory.nodes.namespaces import NamespaceTemplate, current_runtime
+from langmemory.nodes.node import run_of
 from langmemory.operations.gathering import Gathering
 from langmemory.parts.langmem import searcher
 from langmemory.parts.langmem.memory_manager import (

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from langmemory.context.escape import one_line, quoted_lines
-from langmemory.context.marking import CLOSE_INBOX, OPEN_INBOX
+from langmemory.context.marking import CLOSE_INBOX, OPEN_INBOX, one_line, quoted_lines
 from langmemory.context.notes import note_id
 from langmemory.types import BusMessage
 

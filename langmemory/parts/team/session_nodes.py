@@ -14,13 +14,14 @@ from langgraph.store.base import BaseStore
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from langmemory.context.dependencies import BUDGET_TOKENS
-from langmemory.context.escape import one_line, quoted_lines
 from langmemory.context.marking import (
     CLOSE_SESSION,
     OPEN_SESSION,
     injected_details,
     is_injected,
     mark_injected,
+    one_line,
+    quoted_lines,
 )
 from langmemory.errors import ConfigError, EntityNameError
 from langmemory.formation.asking.asker import Asker, Question

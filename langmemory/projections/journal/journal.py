@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import os
 from collections import Counter, defaultdict
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
@@ -14,14 +14,14 @@ from typing import Final, Literal
 from langmemory.errors import ClosedStoreError, DatabaseError
 from langmemory.namespaces import check_namespace
 from langmemory.ports.journal import JournalRows
-from langmemory.projections.journal import memory_page, month_page, state_page
-from langmemory.projections.journal.days import pages_of
-from langmemory.projections.journal.files import JournalFiles
+from langmemory.projections.journal import memory_page, month_page, state_files
+from langmemory.projections.journal.files import remove_left, tidy, write_file
 from langmemory.projections.journal.memory_files import MemoryFiles, memory_pages
 from langmemory.projections.journal.memory_page import MemoryPage
 from langmemory.projections.journal.month_page import MonthPage
 from langmemory.projections.journal.months import month_page as of_month
-from langmemory.projections.journal.pages import Page, render
+from langmemory.projections.journal.months import pages_of
+from langmemory.projections.journal.pages import ARCHIVE, MARK, Page, archived, folders_of, render
 from langmemory.projections.journal.state_files import StateFiles
 from langmemory.types import Namespace
 
@@ -137,9 +137,9 @@ class Journal:
         """
         namespace = check_namespace(namespace)
         rows = self._rows.state(namespace)
-        found = {one.owner: one for one in state_page.pages(namespace, rows)}
-        found.setdefault(None, state_page.StatePage(namespace=namespace, owner=None, rows=()))
-        return {owner: state_page.render(page)[state_page.NAME] for owner, page in found.items()}
+        found = {one.owner: one for one in state_files.pages(namespace, rows)}
+        found.setdefault(None, state_files.StatePage(namespace=namespace, owner=None, rows=()))
+        return {owner: state_files.render(page)[state_files.NAME] for owner, page in found.items()}
 
     def memory_pages(
         self, namespace: Namespace, *, budget_tokens: int, now: datetime
@@ -243,6 +243,94 @@ class Journal:
         except UNREACHED as error:
             _warn_unread(self._rows.path, error)
             return None
+
+
+class JournalFiles:
+    """Markdown files of days and months, in a folder for each namespace: what `Journal.written` says.
+
+    Files are written whole and put in place at once. Only files that begin as pages do are ever
+    overwritten or removed. The store keeps in mind where they are (`Journal.folders`).
+
+    Args:
+        folder: Where; made when something is written.
+    """
+
+    def __init__(self, folder: str | os.PathLike[str]) -> None:
+        self.folder = Path(folder).expanduser().absolute()
+
+    def write(self, journal: Journal, namespace: Namespace, keys: Sequence[str]) -> int:
+        """After these memories changed: write their days anew; how many files are different."""
+        days = journal.days(namespace, keys) if keys else set()
+        if not days:
+            return 0
+        journal.keep(self.folder)
+        if journal.tell_names(namespace, keys):  # which stand on every page
+            return self.rebuild(journal)
+        return self.rewrite(journal, namespace, days)
+
+    def rewrite(self, journal: Journal, namespace: Namespace, days: Collection[date]) -> int:
+        """Make these days of a namespace what the store says, also where that is nothing; how many
+        files are different."""
+
+        here = self.folder.joinpath(*folders_of(namespace, None))
+        places = ("", "*.private/", f"{ARCHIVE}/*/", f"*.private/{ARCHIVE}/*/")
+        remove_left(draft for place in places for draft in here.glob(f"{place}.*"))
+        return self._follow(
+            lambda: journal.written(namespace, days=days), lambda: _of_days(here, days)
+        )
+
+    def rebuild(self, journal: Journal) -> int:
+        """Make the folder what the store says, also where that is nothing; how many files are
+        different."""
+
+        def told() -> dict[tuple[str, ...], str]:
+            found = journal.written()
+            if found:
+                journal.keep(self.folder)
+            return found
+
+        for draft in remove_left(list(self.folder.rglob(".*"))):
+            tidy(draft.parent, self.folder)
+        return self._follow(told, lambda: sorted(self.folder.rglob("*.md")))
+
+    def _follow(
+        self,
+        told: Callable[[], Mapping[tuple[str, ...], str]],
+        written: Callable[[], Iterable[Path]],
+    ) -> int:
+        """Write pages and remove the others of those written, until nothing is different any more:
+        other processes delete and write, too, and the last to write must not write what was."""
+        different: set[Path] = set()
+        while changed := set(self._followed(told(), written())):
+            different |= changed
+        return len(different)
+
+    def _followed(
+        self, told: Mapping[tuple[str, ...], str], written: Iterable[Path]
+    ) -> Iterator[Path]:
+        files = {self.folder.joinpath(*path): text for path, text in told.items()}
+        for file, text in files.items():
+            if write_file(file, text.encode(), _is_page):
+                yield file
+        for file in written:
+            if file not in files and _is_page(file):
+                file.unlink(missing_ok=True)
+                tidy(file.parent, self.folder)
+                yield file
+
+
+def _of_days(folder: Path, days: Iterable[date]) -> Iterator[Path]:
+    """Files that pages of these days and their months may stand in, everybody's and those of single
+    owners."""
+    names = {f"{day}.md" for day in days} | {"/".join(archived(day)) for day in days}
+    names |= {f"{day:%Y-%m}.md" for day in days}
+    for name in sorted(names):
+        yield folder / name
+        yield from sorted(folder.glob(f"*.private/{name}"))
+
+
+def _is_page(file: Path) -> bool:
+    return file.is_file() and file.read_bytes().split(b"\n", 2)[1:2] == [MARK.encode()]
 
 
 def distilled_through(mode: Literal["distilled", "full"], now: datetime) -> str | None:

@@ -3,14 +3,81 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import groupby
 from pathlib import Path
+from typing import Final
 
-from langmemory.ports.journal import JournalRows, Remembered
-from langmemory.projections.journal import dreams_page, memory_page
+from langmemory.ports.journal import DreamRow, JournalRows, Remembered
+from langmemory.projections.journal import memory_page
 from langmemory.projections.journal.files import tidy, write_file
-from langmemory.projections.journal.memory_page import Edits, MemoryPage, MemoryPageError
+from langmemory.projections.journal.memory_page import Edits, MemoryPage, MemoryPageError, path_of
+from langmemory.projections.journal.pages import line
 from langmemory.types import Namespace
+
+NAME: Final = "DREAMS.md"
+MARK: Final = (
+    "<!-- Written by langmemory from its history. What is changed here is overwritten. -->"
+)
+MOST_LINES: Final = 50
+"""Changes of one night that are told; the others are counted."""
+_TOLD: Final[Mapping[str, str]] = {
+    "add": "New", "update": "Changed", "supersede": "Outdated", "invalidate": "Over",
+    "archive": "Put away", "status": "Standing", "merge": "Merged away", "restore": "Back",
+}  # fmt: skip
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class DreamsPage:
+    """What nights changed in one namespace, for everybody in it or for the owner of what is private."""
+
+    namespace: Namespace
+    owner: str | None
+    rows: Sequence[DreamRow]
+    """The newest first."""
+
+    @property
+    def path(self) -> tuple[str, ...]:
+        """Folders and file name."""
+        return path_of(self.namespace, self.owner, NAME)
+
+
+def render(page: DreamsPage) -> str:
+    """Return the page as Markdown."""
+    nights = groupby(page.rows, key=lambda row: (row.day, row.night))
+    blocks = [f"# Dreams\n{MARK}"]
+    for (day, night), rows in nights:
+        blocks.append(f"## {day} ({line(night)})\n\n" + "\n".join(_lines(list(rows))))
+    return "\n\n".join(blocks) + "\n"
+
+
+def _lines(rows: Sequence[DreamRow]) -> Iterator[str]:
+    told = list(dict.fromkeys(filter(None, map(_line, reversed(rows)))))
+    yield from told[:MOST_LINES]
+    if len(told) > MOST_LINES:
+        yield f"- and {len(told) - MOST_LINES} more: `langmemory maintain --list`"
+
+
+def _line(row: DreamRow) -> str:
+    before = f"~~{line(row.before)}~~ → " if row.before and row.before != row.text else ""
+    because = f" ({line(row.reason)})" if row.reason else ""
+    what = (
+        f"Summary of {line(row.summary_of)}"
+        if row.summary_of
+        else _TOLD.get(row.action, row.action)
+    )
+    return f"- {what}: {before}{line(row.text)}{because}"
+
+
+def pages(namespace: Namespace, rows: Iterable[DreamRow]) -> Iterator[DreamsPage]:
+    """Yield a page for everybody, and one for each owner of private memories."""
+    by_owner: dict[str | None, list[DreamRow]] = {}
+    for row in rows:
+        owner = (row.owner or "") if row.privacy == "private" else None
+        by_owner.setdefault(owner, []).append(row)
+    for owner, found in by_owner.items():
+        yield DreamsPage(namespace=namespace, owner=owner, rows=found)
 
 
 class MemoryFiles:
@@ -61,14 +128,14 @@ class MemoryFiles:
         """
         if namespaces is None:
             files: Iterable[Path] = sorted(self.folder.rglob(memory_page.NAME))
-            told = [one for one in self.folder.rglob(dreams_page.NAME) if _is_ours(one)]
+            told = [one for one in self.folder.rglob(NAME) if _is_ours(one)]
             dreams = self._rows.dreaming() if told else []
             for file in told:  # of namespaces that are gone, too
                 self._remove(file)
         else:
             names = list(namespaces)
             files = [file for one in names for file in self._of(one, memory_page.NAME)]
-            dreams = [one for one in names if self._of(one, dreams_page.NAME)]
+            dreams = [one for one in names if self._of(one, NAME)]
         for file in files:
             if not _is_ours(file):
                 continue
@@ -109,11 +176,11 @@ class MemoryFiles:
     def _dreams(self, namespace: Namespace) -> int:
         rows = self._rows.dreamt(namespace)
         told, changed = set[Path](), 0
-        for page in dreams_page.pages(namespace, rows):
+        for page in pages(namespace, rows):
             file = self.folder.joinpath(*page.path)
             told.add(file)
-            changed += self._put(file, dreams_page.render(page))
-        for file in self._of(namespace, dreams_page.NAME):
+            changed += self._put(file, render(page))
+        for file in self._of(namespace, NAME):
             if file not in told and _is_ours(file):
                 self._remove(file)
                 changed += 1
@@ -163,7 +230,7 @@ def is_edited(file: Path) -> bool:
 def _is_ours(file: Path) -> bool:
     return file.is_file() and _text(file).splitlines()[1:2] in (
         [memory_page.MARK],
-        [dreams_page.MARK],
+        [MARK],
     )
 
 

@@ -20,7 +20,7 @@ from langmemory.declaring.fields import Fields, Id, Key, Labels
 from langmemory.errors import DamagedFileError, ImportFormatError
 from langmemory.hooks import parts
 from langmemory.lifecycle.health import Finding, Health
-from langmemory.maintenance.task_report import TaskReport
+from langmemory.maintenance.report import TaskReport
 from langmemory.operations.lifecycle import MaintenanceNight
 from langmemory.server.access import Access
 from langmemory.server.api.requests import Listing, Paging, Place

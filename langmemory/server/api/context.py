@@ -120,7 +120,7 @@ class Compressed(Deferred):
 def compress_context(access: Access, *, body: CompressRequest) -> Compressed:
     """Summarise messages to a share of their tokens, without a model: nothing is said that was not said.
     What says nothing, as greetings and thanks, goes first. Where no sentence fits, the request is refused."""
-    from langmemory.lifecycle.summaries.shortening import Said, shortened
+    from langmemory.lifecycle.summaries.extracts import Said, shortened
 
     every = [
         (place, Said(speaker=one.name or one.role, text=text, by_assistant=one.role == "assistant"))

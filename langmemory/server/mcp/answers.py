@@ -1,6 +1,6 @@
 """Answers: what tools return, as text that a model can use and as JSON for programs.
 
-Memories are other people's words. In both forms they are escaped, see `langmemory.context.escape`; in text
+Memories are other people's words. In both forms they are escaped, see `langmemory.context.marking`; in text
 they stand as quoted lines between tags. What a program needs word for word it reads over REST.
 """
 
@@ -13,8 +13,7 @@ from typing import Any
 from langgraph.store.base import Item
 
 from langmemory.context.disclosure import CITE, HEADER, as_much, line_head, line_tail, note_line
-from langmemory.context.escape import one_line, quoted_lines
-from langmemory.context.marking import CLOSE_TAG, OPEN_TAG
+from langmemory.context.marking import CLOSE_TAG, OPEN_TAG, one_line, quoted_lines
 from langmemory.context.notes import Note, digest, note_of
 from langmemory.context.tokens import count_text
 from langmemory.recall.excerpt import Excerpts

@@ -14,7 +14,7 @@ from typing import Annotated, Final
 from pydantic import Field
 from starlette.concurrency import run_in_threadpool
 
-from langmemory.context.escape import one_line
+from langmemory.context.marking import one_line
 from langmemory.documents import Synced
 from langmemory.documents.project import Project
 from langmemory.documents.projects import ProjectName

@@ -24,7 +24,7 @@ from langgraph.store.base import Item
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
 from starlette.concurrency import run_in_threadpool
 
-from langmemory.context.escape import one_line, quoted_lines
+from langmemory.context.marking import one_line, quoted_lines
 from langmemory.context.notes import note_id, note_of
 from langmemory.context.render import full
 from langmemory.context.render import timeline as timeline_of

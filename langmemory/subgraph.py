@@ -1,16 +1,22 @@
-"""Part of the knowledge graph as a plain value: to walk, to export, to draw."""
+"""Part of the knowledge graph as a plain value: to walk, to export, to draw by networkx."""
 
 from __future__ import annotations
 
 import os
+import pathlib
 import re
+import textwrap
+from collections import defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
-from pathlib import PurePath
+from io import BytesIO
+from math import sqrt
 from typing import Any, Final
 
 from langmemory.errors import ConfigError, with_extra
+from langmemory.files import create_file
+from langmemory.pluralize import counted
 from langmemory.types import Edge, Entity
 
 Json = dict[str, Any]
@@ -157,7 +163,7 @@ class Subgraph:
             ConfigError: The name has no ending, or there are more than `MOST_DRAWN` entities.
             ImportError: networkx or matplotlib is not installed; the message says how to get them.
         """
-        if not PurePath(path).suffix:  # matplotlib would draw to a file of another name
+        if not pathlib.PurePath(path).suffix:  # matplotlib would draw to a file of another name
             raise ConfigError(
                 f"{os.fspath(path)!r} has no ending that says what to draw; name it .png, .svg or "
                 ".pdf."
@@ -167,7 +173,6 @@ class Subgraph:
                 f"{len(self.entities):,} entities are more than a drawing of {MOST_DRAWN} can show. Draw "
                 "what is around one of them, or write GraphML for a program that lays out large graphs."
             )
-        from langmemory.subgraph.drawing import draw
 
         draw(self, path)
 
@@ -217,3 +222,56 @@ def _networkx(data: Json) -> Any:
 _MERMAID_MARKUP: Final = re.compile(r"[\"#&<>`*_~\\]")
 _NOT_IN_XML: Final = re.compile("[^\t\n\r -\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 """Characters that XML 1.0 cannot hold (2.2), escaped or not."""
+
+
+COLOURS: Final = {"person": "#a6d3ee", "place": "#9fdcc6", "organisation": "#f4cf8d",
+                  "animal": "#eebfa4", "event": "#e8bcd4", "literal": "#ffffff"}  # fmt: skip
+"""After Okabe and Ito 2008; other kinds are grey."""
+
+
+def draw(graph: Subgraph, path: str | os.PathLike[str]) -> None:
+    """Write the drawing, the same for the same graph; the ending of the name is its format.
+
+    Raises:
+        ImportError: networkx or matplotlib is not installed; the message says how to get them.
+        ValueError: matplotlib does not know the format.
+    """
+    try:
+        import networkx
+        from matplotlib import figure
+    except ImportError:
+        raise ImportError(MISSING) from None
+    data = graph.to_json()
+    labels: dict[tuple[str, str], dict[str, bool]] = defaultdict(dict)
+    for edge in data["edges"]:
+        labels[edge["source"], edge["target"]][_lines(label_of(edge))] = edge["current"]
+    net = networkx.DiGraph(list(labels))
+    net.add_nodes_from((node["id"], node) for node in data["nodes"])
+    side = 4 + 1.2 * sqrt(len(net))
+    drawing = figure.Figure(figsize=(1.4 * side, side), layout="constrained")
+    axes = drawing.subplots()
+    axes.axis("off")
+    axes.set_title(counted(len(graph.entities), "entity", "entities"))
+    at = networkx.spring_layout(networkx.Graph(net), iterations=300, seed=7, method="force")
+    common: dict[str, Any] = {"ax": axes, "pos": at}
+    networkx.draw_networkx_nodes(
+        net, node_size=1100, **common,
+        node_color=[COLOURS.get(kind, "#d5d5dc") for _, kind in net.nodes(data="kind")],
+        edgecolors=["#26262b" if key == graph.centre else "#b8b8c0" for key in net],
+    )  # fmt: skip
+    networkx.draw_networkx_edges(
+        net, edgelist=list(labels), node_size=1100, edge_color="#8a8a94", **common,
+        style=["-" if all(lines.values()) else "--" for lines in labels.values()],
+    )  # fmt: skip
+    relations = {ends: "\n".join(lines) for ends, lines in labels.items()}
+    networkx.draw_networkx_edge_labels(net, edge_labels=relations, font_size=7, **common)
+    names = {key: _lines(name) for key, name in net.nodes(data="name")}
+    networkx.draw_networkx_labels(net, labels=names, font_size=9, **common)
+    image = BytesIO()
+    drawing.savefig(image, format=pathlib.Path(path).suffix[1:], dpi=130)
+    create_file(path)
+    pathlib.Path(path).write_bytes(image.getvalue())
+
+
+def _lines(text: str) -> str:  # a dollar begins no formula
+    return textwrap.fill(one_line(text), 18, max_lines=3).replace("$", r"\$")

@@ -1,1 +1,0 @@
-"""The knowledge graph as something to read: entities, paths, exports, a picture."""
