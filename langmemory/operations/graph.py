@@ -19,7 +19,7 @@ from langmemory.arguments import check_time, whole_number
 from langmemory.changes import Change, ChangeSet, Invalidate
 from langmemory.context.dependencies import BUDGET_TOKENS, TaskContext, task_context
 from langmemory.declaring import operation, room
-from langmemory.declaring.fields import Cursor, Limit, Name, Reason, Tokens
+from langmemory.declaring.fields import Cursor, Limit, Most, Name, Reason, Tokens
 from langmemory.errors import (
     ChangedMeanwhileError,
     ConfigError,
@@ -30,7 +30,7 @@ from langmemory.errors import (
 from langmemory.ledger import items
 from langmemory.ledger.claims import DeletedClaims
 from langmemory.ledger.graph_rows import EdgeRow
-from langmemory.ledger.graph_view import FIRST_EDGE, MOST_EDGES, GraphView, Stretch, Walk
+from langmemory.ledger.graph_view import FIRST_EDGE, MOST_EDGES, GraphView, Walk
 from langmemory.ledger.indexing import Names
 from langmemory.ledger.scopes import compile_scope
 from langmemory.ledger.values import from_us, to_us
@@ -46,12 +46,15 @@ from langmemory.operations.linking import (
     link_changes,
     whose,
 )
+from langmemory.operations.pattern import Matches, Pattern
 from langmemory.steps import twin
 from langmemory.subgraph import Path, Subgraph
 from langmemory.types import Edge, Entity, Namespace, Page, Privacy, Scope, Status
 
 Depth = Annotated[int, Field(ge=0, le=4)]
 WayLength = Annotated[int, Field(ge=1, le=6)]
+PatternText = Annotated[str, Field(min_length=2, max_length=2_000)]
+PatternValues = Annotated[Mapping[str, Name], Field(max_length=20)]
 EdgeLimit = Annotated[int, Field(ge=1, le=MOST_EDGES)]
 
 
@@ -164,23 +167,34 @@ class Graph:
         more = len(rows) > limit
         return Page(items=found, next=sealer.sealed([rows[limit - 1].id]) if more else None)
 
-    def along(
-        self, way: Sequence[Stretch], start: int, name: str | None, *, past: bool = False
-    ) -> tuple[Subgraph, bool]:
-        """Return a part of the graph that holds every path of these edges, and whether it does: it ends at
-        `MOST_EDGES`.
+    @operation("read", "POST /graph/query")
+    def query(
+        self,
+        pattern: PatternText,
+        *,
+        values: PatternValues | None = None,
+        past: bool = False,
+        limit: Most = 100,
+    ) -> Matches:
+        """Return what meets a pattern. It only reads.
 
         Args:
-            way: The edges of the paths, in order.
-            start: The place on the paths, 0 to ``len(way)``, from which they are followed.
-            name: What the entity there is called, or its key; None: anything.
+            pattern: One path: `(a:person)-[works_at]->(b)<-[works_at]-({name: $who})`. A relation or a
+                direction that is left out is any.
+            values: Values by the name after `$`.
             past: Also along what ended or was superseded.
+            limit: At most so many ways in which it is met.
+
+        Raises:
+            InvalidFilterError: It is no pattern, too long, or a value is not bound.
         """
+        wanted = Pattern.read(pattern, values or {})
+        place, name = wanted.start
         with self._reading(past) as view:
-            walk = Walk(view, way, start)
+            walk = Walk(view, wanted.way, place)
             rows, nodes = walk.named(name) if name is not None else walk.anything()
-            entities = view.entities(nodes)
-            return Subgraph(entities=tuple(entities), edges=view.edges(rows)), walk.whole
+            entities, edges = view.entities(nodes), view.edges(rows)
+        return wanted.matches(entities, edges, limit, complete=walk.whole)
 
     @operation("read", "GET /graph/neighbours")
     def neighbours(self, name: Name, depth: Depth = 1) -> tuple[Entity, ...]:

@@ -61,7 +61,7 @@ BODIES: Final[dict[str, dict[str, Any]]] = {
     "projects_later": {"name": "heron"},
     "refresh_documents": {"namespace": ["documents"], "dry_run": True},
     "compress_context": {"messages": _TALK, "ratio": 0.7},
-    "query_graph": {
+    "graph_query": {
         "pattern": "(a:person)-[lives_in]->(city {name: $where})",
         "values": {"where": "Lisbon"}, "namespace": _PLACE,
     },

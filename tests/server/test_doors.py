@@ -113,6 +113,7 @@ def calls(root: Path) -> list[Call]:
         Call("graph.some_entities", {"limit": 2}),
         Call("graph.entity", {"name": "Anna"}),
         Call("graph.neighbours", {"name": "Anna", "depth": 2}),
+        Call("graph.query", {"pattern": "(a {name: $who})-[]-(b)", "values": {"who": "Anna"}}),
         Call("graph.paths", {"first": "Anna", "last": "Porto"}),
         Call("graph.subgraph", {"name": "Anna"}),
         Call("graph.context_for", {"task": "Ship", "budget_tokens": 200}),
@@ -262,7 +263,7 @@ def command(file: Path) -> Iterator[Play]:
                 words.append(flag if value else f"--no-{flag[2:]}")
             else:
                 for one in value if isinstance(value, list) else [value]:
-                    words += [flag, str(one)]
+                    words += [flag, one if isinstance(one, str) else json.dumps(one)]
         done = CliRunner().invoke(app, words)
         if done.exit_code:
             raise Refused(done.stderr)

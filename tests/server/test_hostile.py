@@ -18,7 +18,7 @@ from tests.server.client import API, problem, serving, token_of
 from tests.server.streams import following
 
 from langmemory.server.app import create_app  # isort: skip
-from langmemory.server.api.graph import Pattern  # isort: skip
+from langmemory.operations.pattern import Pattern  # isort: skip
 from langmemory.server.serving import serving as over_a_network  # isort: skip
 from langmemory.errors import InvalidFilterError  # isort: skip
 from langmemory.stores import MemoryStore  # isort: skip

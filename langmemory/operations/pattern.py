@@ -1,4 +1,4 @@
-"""The knowledge graph of one namespace over REST: links, and patterns, which only read.
+"""Patterns: a small language for the graph, which only reads.
 
 A pattern is one path, ``(a:person)-[works_at]->(b)-[in]->({name: $city})``. A node has a variable, a kind and
 a name, each of which may be left out; an edge has a relation, or none for any, and a direction, or none for
@@ -11,21 +11,13 @@ import re
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
 from itertools import islice
-from typing import Annotated, Final
+from typing import Final
 
-from pydantic import Field
-
-from langmemory.declaring.fields import Fields, Labels
 from langmemory.errors import InvalidFilterError
 from langmemory.languages.spelling import name_key
 from langmemory.ledger.graph_view import Stretch
-from langmemory.operations.graph import Graph
-from langmemory.server.access import Access
-from langmemory.server.routes import Routes
 from langmemory.types import Edge, Entity
-from langmemory.wire import Deferred
 
 LONGEST: Final = 4
 """Edges of a pattern."""
@@ -122,21 +114,34 @@ class Pattern:
         related = (place for place, one in enumerate(self.edges) if one.relation is not None)
         return next(related, 0), None
 
-    def matches(self, entities: Sequence[Entity], edges: Sequence[Edge], limit: int) -> Matched:
-        """Return the first ways in which a graph meets the pattern; no edge stands twice in one."""
+    def matches(
+        self, entities: Sequence[Entity], edges: Sequence[Edge], limit: int, *, complete: bool
+    ) -> Matches:
+        """Return the first ways in which a graph meets the pattern; no edge stands twice in one.
+
+        Args:
+            entities: Those of the graph.
+            edges: Likewise.
+            limit: At most so many ways.
+            complete: Whether entities and edges are all that may meet it.
+        """
         search = _Search(self, entities, edges)
-        found = list(islice(search.matches(), limit + 1))
-        return Matched(matches=found[:limit], more=len(found) > limit, whole=search.steps > 0)
+        found = tuple(islice(search.matches(), limit + 1))
+        return Matches(
+            items=found[:limit], more=len(found) > limit, complete=complete and search.steps > 0
+        )
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Matched:
-    """Ways in which a pattern is met."""
+class Matches:
+    """Ways in which a graph meets a pattern."""
 
-    matches: list[Match]
+    items: tuple[Match, ...]
     more: bool
-    whole: bool
-    """Whether all ways were tried until there were enough."""
+    """Whether there are more than were asked for."""
+    complete: bool
+    """False where the search ended early, so that there may be others. It reads at most 10,000 edges, from
+    the node that is named, or else from a relation: name a node to have it start there."""
 
 
 class _Search:
@@ -290,56 +295,3 @@ def _match(bound: Mapping[str, Entity | str], edges: tuple[Edge, ...]) -> Match:
         literals={name: one for name, one in bound.items() if isinstance(one, str)},
         edges=edges,
     )
-
-
-routes = Routes("Graph")
-
-Name = Annotated[str, Field(min_length=1, max_length=400)]
-
-
-class Times(Fields):
-    """When."""
-
-    as_of: datetime | None = None
-    """What was true in the world at this time; without it, what is now."""
-    known_at: datetime | None = None
-    """What the system believed at this time; without it, what it believes now."""
-
-
-def _graph(access: Access, namespace: tuple[str, ...] | None, times: Times) -> Graph:
-    place = access.place(namespace, exact=True)
-    return access.store.graph(place, as_of=times.as_of, known_at=times.known_at)
-
-
-class GraphQuery(Times):
-    """A pattern, and what is bound in it."""
-
-    pattern: Annotated[str, Field(min_length=2, max_length=2_000)]
-    """One path: `(a:person)-[works_at]->(b)<-[works_at]-({name: $who})`. A relation or a direction that is
-    left out is any."""
-    values: Annotated[dict[str, Name], Field(max_length=20)] = Field(default_factory=dict)
-    """Values by the name after `$`."""
-    namespace: Labels | None = None
-    past: bool = False
-    limit: Annotated[int, Field(ge=1, le=1_000)] = 100
-
-
-class Matches(Deferred):
-    """Ways in which a graph meets a pattern."""
-
-    items: list[Match]
-    more: bool
-    """Whether there are more than were asked for."""
-    complete: bool
-    """False where the search ended early, so that there may be others. It reads at most 10,000 edges, from
-    the node that is named, or else from a relation: name a node to have it start there."""
-
-
-@routes("POST", "/graph/query", scope="read")
-def query_graph(access: Access, *, body: GraphQuery) -> Matches:
-    """Return what meets a pattern. It only reads."""
-    pattern = Pattern.read(body.pattern, body.values)
-    graph = _graph(access, body.namespace, body)
-    part, whole = graph.along(pattern.way, *pattern.start, past=body.past)
-    found = pattern.matches(part.entities, part.edges, body.limit)
-    return Matches(items=found.matches, more=found.more, complete=whole and found.whole)
