@@ -4,12 +4,11 @@
 the nodes of `langmemory.graphs.build_reflection_graph`.
 """
 
-from langmemory.reflection.executor import ReflectionExecutor
+from langmemory.reflection.executor import ReflectionExecutor, RemoteReflectionExecutor
 from langmemory.reflection.local import LocalReflectionExecutor
 from langmemory.reflection.payload import Debounce, WorkOptions
 from langmemory.reflection.queue import TurnQueue
 from langmemory.reflection.reflector import ProcedureLearner, create_procedure_learner
-from langmemory.reflection.remote import RemoteReflectionExecutor
 from langmemory.reflection.worker import Worker
 
 __all__ = [

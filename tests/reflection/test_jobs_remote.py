@@ -15,7 +15,7 @@ from langgraph_sdk._sync.runs import SyncRunsClient
 from langmemory.errors import ConfigError
 from langmemory.nodes import RememberNode
 from langmemory.reflection import Debounce, ReflectionExecutor, RemoteReflectionExecutor
-from langmemory.reflection.remote import reflection_thread
+from langmemory.reflection.executor import reflection_thread
 from langmemory.stores import MemoryStore
 
 ITEM = {"namespace": ["memories", "anna"], "key": "k", "value": {"text": "Anna likes tea"}}
