@@ -30,7 +30,7 @@ from starlette.websockets import WebSocket, WebSocketDisconnect
 
 from langmemory.declaring.fields import Fields, QueryLabels
 from langmemory.errors import ConfigError, with_extra
-from langmemory.server import documentation, inspector
+from langmemory.server import inspector, openapi
 from langmemory.server.access import LOCAL, Access, Grant
 from langmemory.server.api import all_routes
 from langmemory.server.auth import Doorkeeper
@@ -312,7 +312,7 @@ def create_app(
 
     routes = all_routes()
     api = [
-        *documentation.routes(routes),
+        *openapi.pages_of(routes),
         *(
             Route(one.path, Endpoint(service, one), methods=[one.method])
             for part in routes

@@ -7,13 +7,18 @@ import re
 from collections.abc import Iterable, Iterator
 from functools import cache
 from http import HTTPStatus
+from importlib.resources import files
 from typing import Any, Final
 
 from pydantic import TypeAdapter
 from pydantic.json_schema import JsonSchemaMode
+from starlette import routing
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, JSONResponse, Response
 
 from langmemory import __version__
-from langmemory.server.problems import MEDIA_TYPE, ProblemDetails
+from langmemory.errors import with_extra
+from langmemory.server.problems import MEDIA_TYPE, Problem, ProblemDetails
 from langmemory.server.routes import Route, Routes, Upload
 from langmemory.wire import SchemaOfFields, adapter
 
@@ -337,3 +342,71 @@ def _refusals(schemas: dict[Wanted, Json]) -> Json:
         _phrase(status): {"description": text, "content": content}
         for status, text in REFUSALS.items()
     }
+
+
+POLICY: Final = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; "
+    "frame-ancestors 'none'"
+)
+PAGE: Final = """<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>langmemory: REST API</title>
+<link rel="icon" href="data:,">
+<link rel="stylesheet" href="docs/swagger-ui.css">
+</head>
+<body>
+<div id="api"></div>
+<script src="docs/swagger-ui-bundle.js"></script>
+<script src="docs/start.js"></script>
+</body>
+</html>
+"""
+START: Final = """SwaggerUIBundle({
+  url: "openapi.json", dom_id: "#api", defaultModelsExpandDepth: 0,
+  deepLinking: true, validatorUrl: null,
+})
+"""
+TYPES: Final = {"swagger-ui.css": "text/css", "swagger-ui-bundle.js": "text/javascript"}
+
+
+def pages_of(described: tuple[Routes, ...]) -> list[routing.Route]:
+    """Return what describes the API of these routes. It says nothing of memory, so it needs no token."""
+
+    async def schema(_: Request) -> Response:
+        return JSONResponse(document(described))
+
+    async def page(_: Request) -> Response:
+        _swagger_ui("swagger-ui.css")  # says what is missing before the page is blank
+        return HTMLResponse(PAGE, headers={"Content-Security-Policy": POLICY})
+
+    async def start(_: Request) -> Response:
+        return Response(START, media_type="text/javascript")
+
+    async def part(request: Request) -> Response:
+        name = request.path_params["name"]
+        if name not in TYPES:
+            raise Problem(404, "not-found", "There is nothing at this path.")
+        return Response(_swagger_ui(name), media_type=TYPES[name])
+
+    return [
+        routing.Route("/openapi.json", schema),
+        routing.Route("/docs", page),
+        routing.Route("/docs/start.js", start),
+        routing.Route("/docs/{name}", part),
+    ]
+
+
+def _swagger_ui(name: str) -> bytes:
+    """Return a file of the package that has Swagger UI.
+
+    Raises:
+        Problem: The package is not installed.
+    """
+    try:
+        return files("swagger_ui").joinpath("static", name).read_bytes()
+    except ImportError:
+        problem = f"This page needs swagger-ui-py: {with_extra('server')}."
+        raise Problem(404, "not-found", problem) from None
