@@ -1,4 +1,4 @@
-"""The command line: `langmemory --help` lists the commands, each is a module here."""
+"""The command line: `langmemory --help` lists the commands; a module here has those of one subject."""
 
 from langmemory.cli.oneline import one_line_errors
 

@@ -1,6 +1,6 @@
 """The typer application and its list of commands.
 
-Each command is a module that imports nothing heavy before it runs: `langmemory --help` takes a
+A module has the commands of one subject and imports nothing heavy before one runs: `langmemory --help` takes a
 tenth of a second.
 """
 

@@ -228,11 +228,26 @@ def _show_rows(rows: list[Any]) -> None:
         for one in rows:
             say(_cell(one))
         return
-    names = [one for one in rows[0] if any(row.get(one) not in EMPTY for row in rows)]
-    table = plain_table({one.replace("_", " "): FOLD for one in names[:SHOWN_COLUMNS]})
+    names = _columns(rows)
+    table = plain_table({one.replace("_", " "): FOLD for one in names})
     for row in rows:
-        table.add_row(*(_cell(row.get(one), one) for one in names[:SHOWN_COLUMNS]))
+        table.add_row(*(_cell(_text(row.get(one)), one) for one in names))
     Screen().print(table)
+
+
+def _columns(rows: list[dict[str, Any]]) -> list[str]:
+    """Return the names of a table's columns. Where there are too many, those give way first that are
+    the same in every row, such as the namespace of a memory's history."""
+    names = [one for one in rows[0] if any(row.get(one) not in EMPTY for row in rows)]
+    if len(names) > SHOWN_COLUMNS:
+        names = [one for one in names if any(row.get(one) != rows[0][one] for row in rows)] or names
+    return names[:SHOWN_COLUMNS]
+
+
+def _text(value: Any) -> Any:
+    """Return the text of a memory's value, and any other value as it is."""
+    text = value.get("text") if isinstance(value, dict) else None
+    return text if isinstance(text, str) else value
 
 
 def _show_one(row: Mapping[str, Any]) -> None:

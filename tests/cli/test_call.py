@@ -42,6 +42,20 @@ def test_an_answer_is_a_table_names_and_values_or_json(file: str) -> None:
     assert run(file, "jobs", "retry", "--ids", "1", "--json").stdout == "[]\n"
 
 
+def test_a_table_shows_what_differs(file: str) -> None:
+    """Columns that are the same in every row give way to the others; a value is shown by its text."""
+    with MemoryStore(file) as store:
+        for day in ("Monday", "Tuesday"):
+            store.put(TEAM, "bins", {"text": f"Bins on {day}", "speaker": "mia"})
+    heads, *rows = run(file, "pages", "history", "--key", "bins").stdout.splitlines()
+    assert heads.split() == ["seq", "at", "action", "before", "after"]
+    assert [row.split()[-3:] for row in rows] == [
+        ["Bins", "on", "Monday"],
+        ["Bins", "on", "Tuesday"],
+    ]
+    assert "speaker" not in "".join(rows)
+
+
 def test_pages_name_the_next(file: str) -> None:
     """What follows a page is told on stderr, with the cursor."""
     first = run(file, "pages", "runs", "--limit", "1", "--json")

@@ -194,7 +194,7 @@ def test_no_word_is_cut_in_a_narrow_terminal(
 @pytest.mark.parametrize("columns", [60, 100])
 def test_piped_output_is_plain_and_fits(filled: Run, columns: int) -> None:
     """Output into a pipe has no ANSI codes, and no line is wider than COLUMNS."""
-    command = f"{sys.executable} -m langmemory.cli search 'the new flat'"
+    command = f"{sys.executable} -m langmemory search 'the new flat'"
     found = shell(command, COLUMNS=str(columns))
     assert found.returncode == 0, found.stderr
     shown = found.stdout.decode()
@@ -373,7 +373,7 @@ def breaks_off(store: MemoryStore, prefix: tuple[str, ...]) -> Iterator[dict[str
 @pytest.mark.thorough
 def test_what_comes_through_a_pipe_is_imported(filled: Run) -> None:
     """`langmemory export | langmemory import /dev/stdin` copies a file; a bad line is named."""
-    program = f"{sys.executable} -m langmemory.cli"
+    program = f"{sys.executable} -m langmemory"
     copied = shell(f"{program} export | {program} import /dev/stdin --db new.db")
     assert copied.stdout == b"Restored 190 memories of /dev/stdin\n"
     Path("bard.jsonl").write_text('{"role": "bard", "content": "a"}')
@@ -409,7 +409,7 @@ def test_an_encoding_that_lacks_letters_ends_no_command(filled: Run, encoding: s
     """Where stdout is not UTF-8, tables show ? for what it lacks, and JSON loses nothing."""
     with MemoryStore("memory.db") as store:
         store.put(("notes",), "n", {"text": "Tomás kennt 小红."})
-    program, lacking = f"{sys.executable} -m langmemory.cli", {"PYTHONIOENCODING": encoding}
+    program, lacking = f"{sys.executable} -m langmemory", {"PYTHONIOENCODING": encoding}
     found = shell(f"{program} search 小红 -n notes", **lacking)
     assert found.returncode == 0, found.stderr
     assert b"kennt ??." in found.stdout
@@ -449,14 +449,14 @@ def test_what_needs_no_vectors_works_with_every_model(run: Run, tmp_path: Path) 
 @pytest.mark.parametrize("command", ["export", "journal", "graph --json", "stats --json"])
 def test_a_closed_stdout_ends_no_command(filled: Run, command: str) -> None:
     """Where a service has closed stdout, commands print to nowhere."""
-    done = shell(f"exec {sys.executable} -m langmemory.cli {command} >&-")
+    done = shell(f"exec {sys.executable} -m langmemory {command} >&-")
     assert (done.returncode, done.stderr) == (0, b"")
 
 
 @pytest.mark.thorough
 def test_a_closed_stdin_is_an_empty_one(filled: Run) -> None:
     """Where a service has closed stdin, who asks gets no answer, and no error of Python's."""
-    program = f"exec {sys.executable} -m langmemory.cli"
+    program = f"exec {sys.executable} -m langmemory"
     nothing = shell(f"{program} import - <&-")
     assert nothing.stderr.startswith(b"langmemory: stdin is empty; expected JSONL")
     asked = shell(f"{program} forget --entity Lena <&-")

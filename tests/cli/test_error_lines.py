@@ -99,7 +99,7 @@ def test_switches_have_no_value_in_the_help(run: Run, command: str) -> None:
 
 def test_help_that_nobody_reads_is_no_error(tmp_path: Path) -> None:
     """A reader of the help that is gone ends it with nothing on stderr and exit code 0."""
-    program = f"({sys.executable} -m langmemory.cli --help; echo $? >code) | true"
+    program = f"({sys.executable} -m langmemory --help; echo $? >code) | true"
     done = subprocess.run(["sh", "-c", program], capture_output=True, text=True, timeout=60)
     assert (done.stderr, Path("code").read_text()) == ("", "0\n")
 
@@ -123,7 +123,7 @@ def test_a_wrong_setting_is_named_by_every_command(run: Run, configure: Configur
 )
 def test_a_pipe_that_nobody_reads_is_no_error(filled: Run, command: str) -> None:
     """Whatever prints, a reader that is gone ends it with nothing on stderr and exit code 0."""
-    program = f"({sys.executable} -m langmemory.cli {command}; echo $? >code) | true"
+    program = f"({sys.executable} -m langmemory {command}; echo $? >code) | true"
     done = subprocess.run(["sh", "-c", program], capture_output=True, text=True, timeout=60)
     assert (done.stderr, Path("code").read_text()) == ("", "0\n")
 

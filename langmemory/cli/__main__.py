@@ -1,5 +1,0 @@
-"""`python -m langmemory.cli`: the command line without the installed script."""
-
-from langmemory.cli.app import app
-
-app(prog_name="langmemory")
