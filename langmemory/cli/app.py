@@ -1,7 +1,7 @@
 """The typer application and its list of commands.
 
-A module has the commands of one subject and imports nothing heavy before one runs: `langmemory --help` takes a
-tenth of a second.
+A module has the commands of one subject and imports nothing heavy before one runs:
+`langmemory --help` takes a tenth of a second.
 """
 
 from __future__ import annotations

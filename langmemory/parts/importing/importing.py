@@ -16,10 +16,13 @@ import typer
 from langmemory.cli.target import DEFAULT_NAMESPACE, JsonOption, Target
 from langmemory.cli.terminal import json_text, say
 from langmemory.errors import ConfigError, ImportFormatError
-from langmemory.parts.importing.formats import Format, read_messages
-from langmemory.parts.importing.message import ImportedMessage
 from langmemory.pluralize import counted, memories
-from langmemory.types import Namespace, Remembered
+
+if TYPE_CHECKING:
+    from langmemory.parts.importing.formats import Format
+    from langmemory.parts.importing.message import ImportedMessage
+    from langmemory.stores import MemoryStore
+    from langmemory.types import Namespace, Remembered
 
 BATCH_MESSAGES = 500
 """Messages a transaction; a killed import keeps what it had and skips it when repeated."""
@@ -61,6 +64,8 @@ def import_conversations(
     named: Callable[[str], str] = str,
 ) -> ImportReport:
     """Remember every spoken message of the file, thread by thread; ``named`` says what a thread is called."""
+    from langmemory.parts.importing.formats import read_messages
+
     report = ImportReport(format=format)
     threads: set[str] = set()
     for thread, batch in _batches(read_messages(stream, format)):
@@ -105,11 +110,6 @@ def _turn(message: ImportedMessage) -> dict[str, Any]:
         "at": message.at,
     }
     return {name: value for name, value in fields.items() if value is not None}
-
-
-if TYPE_CHECKING:
-    from langmemory.stores import MemoryStore
-    from langmemory.types import Namespace
 
 
 def import_file(
