@@ -19,7 +19,6 @@ FEW_COLUMNS = 4
 """So many columns of one table beside each other are a list of its columns."""
 MEANT = {
     "operations/events.py": "types of events, two of which are called like the tables they tell of",
-    "ledger/transfer/copying.py": "tables that triggers and the target write as well",
     "ledger/items.py": "what stands for the ids of two tables in a memory",
 }
 """Modules with a list that is none of tables, and why."""

@@ -8,7 +8,6 @@ from itertools import chain
 from typing import Any, Final, Protocol
 
 from langmemory.errors import InvalidValueError
-from langmemory.ledger.values import LeafValue
 from langmemory.ports.candidates import Floats, Ids
 
 MAX_VECTORS: Final = 65_536
@@ -142,14 +141,6 @@ class Connection(Protocol):
 
     def raise_last_ids(self, ids: Mapping[str, int]) -> None:
         """Let the next id of each of these tables be higher than the given one, and than all in it."""
-        ...
-
-    def columns(self, table: str) -> Sequence[str]:
-        """Return the names of the columns of a table."""
-        ...
-
-    def leaf(self, stored: Any, /) -> LeafValue:
-        """Return the value of a leaf from what its column holds."""
         ...
 
     def write_keywords(self, rows: Iterable[tuple[int, str, str, str]], *, fresh: bool) -> None:

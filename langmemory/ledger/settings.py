@@ -28,10 +28,10 @@ _CORE_FILE: Final = "core file "
 
 _COPYING: Final = "copying"
 """Setting of a database that another one is being copied into: JSON, see `Copying`."""
-OWN: Final = frozenset({"generation", "keywords", _COPYING, ARCHIVE_IDENTITY})
+_CURSORS: Final = "cursor secret"
+OWN: Final = frozenset({"generation", "keywords", _COPYING, _CURSORS, ARCHIVE_IDENTITY})
 """Settings of one database alone: a copy of it has its own, or none."""
 
-_CURSORS: Final = "cursor secret"
 _FORGETTING: Final = "forgetting"
 _NEWEST: Final = "newest forgetting"
 Remaining = Literal["file", "copies"]
@@ -173,10 +173,6 @@ class Copying:
     """What is copied, as a person names it."""
     generation: int
     """Of the vectors there, which tells it from every other database."""
-    fields: list[str] | None = None
-    """Fields whose words were indexed."""
-    replaced: bool = False
-    """Whether an earlier run copied something that changed afterwards, or indexed other fields."""
 
 
 def copying(connection: Connection) -> Copying | None:

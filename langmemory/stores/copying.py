@@ -25,17 +25,18 @@ def copy(
     """Copy all memories of one place into an empty one, and prove that both hold the same.
 
     A memory comes with everything: facets, history, runs that can be undone, reviews, the graph, jobs,
-    messages, tokens, settings and vectors, each under the id that it has. Of LangGraph's SqliteStore and
+    messages, tokens, settings and vectors. Ids of rows (`Memory.id`) are new, as after an import; keys and
+    short ids stay. Of LangGraph's SqliteStore and
     PostgresStore come the items with their times and TTLs; vectors are made anew with the configured
-    model. A copy that was killed goes on where it was when it is called again; `MemoryStore` does not
-    open the target before it is whole.
+    model. A copy that was killed goes on when it is called again, unless the source changed; `MemoryStore`
+    does not open the target before it is whole.
 
     Args:
         source: A file, or ``postgresql://user@host/database?schema=name``; it is not changed.
         target: Likewise; it is created, and has to be empty.
         fields: ``fields`` of the index config with which the application opens its store.
         config: Settings; None reads them as `MemoryStore` does.
-        progress: Called with (rows done, rows in all).
+        progress: Called with (memories done, memories in all).
 
     Raises:
         DatabaseError: There is nothing to copy, the target is not empty or cannot take it, or the two

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from langmemory.ledger.transfer import copying
+from langmemory.operations import copying
 from tests.cli.place import Run
 
 pytestmark = pytest.mark.sqlite("copies files; tests/stores/test_copying.py copies servers, too")
@@ -37,7 +37,7 @@ def test_an_interrupted_copy_goes_on(
     """Until the command is repeated, the others refuse the target in one line that says what to do."""
     target = tmp_path / "copy.db"
     with monkeypatch.context() as patch:
-        patch.setattr(copying._Run, "copy_table", _interrupted)
+        patch.setattr(copying.transfer, "write_rows", _interrupted)
         assert filled("copy", tmp_path / "memory.db", target).exit_code != 0
     refused = filled("search", "Lena", "--db", target)
     assert refused.exit_code == 1
@@ -47,5 +47,5 @@ def test_an_interrupted_copy_goes_on(
     assert json.loads(done.output)["memories"] == 190
 
 
-def _interrupted(run: object, table: str) -> None:
+def _interrupted(*args: object) -> None:
     raise KeyboardInterrupt

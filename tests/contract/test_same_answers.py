@@ -30,12 +30,12 @@ SHARE = 0.99
 """Of the answers are equal. The last bit of a cosine can decide between two paths over the graph."""
 
 
-def asked(store: MemoryStore, question: fuzzed.Question) -> list[tuple[int, float]]:
-    """Return the best ten, by id and score."""
+def asked(store: MemoryStore, question: fuzzed.Question) -> list[tuple[tuple[Any, str], float]]:
+    """Return the best ten, by place and score."""
     options: Any = question.options
     seen = store if question.viewer is None else store.for_viewer(question.viewer)
     found = seen.recall(question.text, question.namespace, now=NOW, counted=False, **options)
-    return [(one.memory.id, one.score) for one in found]
+    return [((one.memory.namespace, one.memory.key), one.score) for one in found]
 
 
 def compared(seed: int, path: str, address: str) -> list[tuple[str, fuzzed.Question, bool]]:

@@ -7,6 +7,7 @@ import re
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -19,7 +20,7 @@ from langmemory.context.notes import digest
 from langmemory.engines.sqlite.indexes import IndexedConnection
 from langmemory.errors import ConfigError, DatabaseError
 from langmemory.ledger.tables.schema import tables
-from langmemory.ledger.transfer import copying
+from langmemory.ledger.transfer import transfer
 from langmemory.ports.jobs import NewJob
 from langmemory.stores import MemoryStore, copy
 from tests import postgres_server
@@ -91,12 +92,12 @@ def state(store: MemoryStore) -> list[Any]:
     """What can be seen of a store."""
     found = store.admin.memories(limit=99, past=True)
     return [
-        contents(store), histories(store), found,
+        contents(store), histories(store), [replace(one, id=0) for one in found],
         store.changes.reviews(open_only=False), store.changes.runs(limit=99),
         store.jobs.listed(), store.tokens.listed(), store.graph(NS).entities(),
         [one.summary for one in store.bus(NS, agent="writer").inbox().items],
-        [store._conversing.labelled(NS, digest(NS, one.key)) for one in found],
-        [(one.memory.id, round(one.score, 4)) for one in
+        [[named.key for named in store._conversing.labelled(NS, digest(NS, one.key))] for one in found],
+        [(one.memory.key, round(one.score, 4)) for one in
          store.recall("olives beside the well", namespace=NS, counted=False)],
     ]  # fmt: skip
 
@@ -105,7 +106,7 @@ def state(store: MemoryStore) -> list[Any]:
 def test_everything_comes_along(
     place: Place, source: str, target: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A copy has the same memories, ids, histories, runs, reviews, jobs, messages, tokens and answers;
+    """A copy has the same memories, short ids, histories, runs, reviews, jobs, messages, tokens and answers;
     it is sound, and goes on as the source would: runs are undone, forgotten things do not come back."""
     with MemoryStore(place(source)) as store:
         token = live(store, monkeypatch)
@@ -123,15 +124,15 @@ def test_everything_comes_along(
             one.changes.undo("r3")
             assert one.remember(NS, [("user", FORGOTTEN)], thread_id="other") == []
             one.put(NS, "new", {"text": "a new one"})
-        ids = [[one.id for one in each.admin.memories(limit=99)] for each in (here, there)]
-        assert ids[0] == ids[1]
+        keys = [[one.key for one in each.admin.memories(limit=99)] for each in (here, there)]
+        assert keys[0] == keys[1]
         assert there.admin.check() == []
 
 
 def test_every_table_is_copied() -> None:
-    """Each table of the schema is copied, but for those that an engine derives, and leases."""
-    declared = {table.name for table in tables() if table.index is None}
-    assert set(copying.copied()) | {"lease"} == declared
+    """Each table of the schema is in the export or is copied as it is, but for what is made anew."""
+    anew = {table.name for table in tables() if not (table.exported or table.copied)}
+    assert anew == {"lease", "stale_page", "progress", "archived_item", "activity"}
 
 
 class Stopped(Exception):
@@ -156,12 +157,12 @@ def test_a_copy_that_was_stopped_goes_on(
 ) -> None:
     """Until it is whole nothing opens it, and an error says what finishes it; the next run does no
     piece again that is done, and ends in the same."""
-    monkeypatch.setattr(copying, "PIECE", 7)
+    monkeypatch.setattr(transfer, "BATCH", 2)
     with MemoryStore(place(source)) as store:
         live(store, monkeypatch)
         before = state(store)
-    monkeypatch.setattr(copying, "PIECE", 7)
-    for pieces in (3, 12, 30):
+    monkeypatch.setattr(transfer, "BATCH", 2)
+    for pieces in (2, 3, 5):
         with pytest.raises(Stopped):
             copy(place(source), place(target), progress=after(pieces))
         with pytest.raises(DatabaseError, match=r"unfinished copy of .*langmemory copy"):
@@ -175,27 +176,22 @@ def test_a_copy_that_was_stopped_goes_on(
 
 
 @ways
-def test_a_source_that_changed_between_two_runs_is_followed(
+def test_a_source_that_changed_between_two_runs_is_found_out(
     place: Place, source: str, target: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """What was changed, swapped or forgotten since the first run is so in the copy; nothing of what was
-    forgotten is left in it."""
+    """What was forgotten since the first run is in no copy that is opened: it stays unfinished."""
     with MemoryStore(place(source)) as store:
         live(store, monkeypatch)
         [turn] = store.remember(NS, [("user", "the secret is wombatparsley")], thread_id="garden")
-        monkeypatch.setattr(copying, "PIECE", 5)
+        monkeypatch.setattr(transfer, "BATCH", 2)
         with pytest.raises(Stopped):
-            copy(place(source), place(target), progress=after(40))
+            copy(place(source), place(target), progress=after(9))
         store.forget(NS, keys=[turn])
-        store.delete(NS, "rule")
-        store.put(NS, "rule", {"text": "Mention work often"})  # another item of the same name
-        store.remember(NS, [("user", "And figs?")], thread_id="garden")
-        before = state(store)
-        copy(place(source), place(target))
-    with MemoryStore(place(target)) as there:
-        assert state(there) == before
-        assert there.admin.check() == []
-        assert there._core.engine.leftovers(["wombatparsley"]) == (1, [])
+        with pytest.raises(DatabaseError, match="stays unfinished: the source changed"):
+            copy(place(source), place(target))
+        with pytest.raises(DatabaseError, match="unfinished copy"):
+            MemoryStore(place(target))
+        copy(place(source), place(f"anew-{target}"))
 
 
 @ways
@@ -203,7 +199,7 @@ def test_a_source_may_be_written_meanwhile(
     place: Place, source: str, target: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The copy is that of the moment in which it began."""
-    monkeypatch.setattr(copying, "PIECE", 5)
+    monkeypatch.setattr(transfer, "BATCH", 2)
     with MemoryStore(place(source)) as store:
         store.remember(NS, [("user", f"{SAID} {n}") for n in range(20)], thread_id="t")
         before = contents(store)
@@ -227,7 +223,7 @@ def test_a_target_that_is_not_empty_is_refused(place: Place) -> None:
     with pytest.raises(ConfigError, match="is the same place as"):
         copy(place("a.db"), place("a.db"))
     with pytest.raises(Stopped):
-        copy(place("a.db"), place("new.db"), progress=after(2))
+        copy(place("a.db"), place("new.db"), progress=after(1))
     with pytest.raises(DatabaseError, match=r"is an unfinished copy of .*a\.db"):
         copy(place("c.db"), place("new.db"))
     with pytest.raises(DatabaseError, match="does not exist"):
@@ -342,9 +338,6 @@ def test_words_of_an_application_with_fields(place: Place) -> None:
         copy(place("a.db"), place("b.db"))
     copied = copy(place("a.db"), place("c.db"), fields=["title"])
     assert copied.recalls == 20
-    with pytest.raises(DatabaseError, match="sample recalls differ"):
-        copy(place("a.db"), place("b.db"))
-    assert copy(place("a.db"), place("b.db"), fields=["title"]).recalls == 20
 
 
 THEIRS: list[tuple[tuple[str, ...], str, dict[str, Any]]] = [
@@ -441,9 +434,9 @@ def test_a_killed_process(place: Place, target: str, monkeypatch: pytest.MonkeyP
         before = state(store)
     program = """
 import os, signal, sys
-from langmemory.engines.sql.transfer import copying
+from langmemory.ledger.transfer import transfer
 from langmemory.stores import copy
-copying.PIECE = 3
+transfer.BATCH = 2
 left = [int(sys.argv[3])]
 def kill(done, total):
     left[0] -= 1
@@ -451,7 +444,7 @@ def kill(done, total):
         os.kill(os.getpid(), signal.SIGKILL)
 copy(sys.argv[1], sys.argv[2], progress=kill)
 """
-    for pieces in (1, 9, 20, 33, 47, 60):
+    for pieces in (1, 2, 4, 6):
         run = subprocess.run(
             [sys.executable, "-c", program, place("a.db"), place(target), str(pieces)], timeout=120
         )
@@ -467,5 +460,5 @@ def test_a_text_that_a_server_cannot_hold_is_named(place: Place) -> None:
     """A key with NUL is told with its table and place, and the copy stays unfinished."""
     with MemoryStore(place("a.db"), index=False) as store:
         store.put(NS, "odd\0key", {"text": "x"})
-    with pytest.raises(DatabaseError, match=r"NUL.*table item of .*a.db, with id from"):
+    with pytest.raises(DatabaseError, match=r"NUL.*a row of .*a.db, among those from"):
         copy(place("a.db"), place("b"))

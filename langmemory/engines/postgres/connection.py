@@ -314,22 +314,6 @@ def encoded(value: LeafValue) -> bytes:
     return b"\x01" + struct.pack(">QH", bits, 0x8000 + rest)
 
 
-def decoded(stored: bytes) -> LeafValue:
-    """Return the value that `encoded` made these bytes of; a whole number within 64 bits is an int."""
-    if stored[:1] == b"\x02":
-        return stored[1:].decode()
-    if stored[:1] == b"\x03":
-        return stored[1:]
-    bits, rest = struct.unpack(">QH", stored[1:])
-    bits = bits ^ _SIGN if bits & _SIGN else bits ^ (2 * _SIGN - 1)
-    (nearest,) = struct.unpack(">d", struct.pack(">Q", bits))
-    if math.isfinite(nearest) and float(nearest).is_integer():
-        whole = int(nearest) + int(rest) - 0x8000
-        if -_SIGN <= whole < _SIGN:
-            return whole
-    return float(nearest)
-
-
 class _Int(Int8Dumper):
     """An int, or a truth value, as bigint: an int of another size would be another statement."""
 
@@ -568,18 +552,6 @@ class Connection:
                 b"WHERE table_schema = current_schema() AND is_identity = 'YES' ORDER BY 1"
             ).fetchall()
         )
-
-    def columns(self, table: str) -> list[str]:
-        rows = self.execute(
-            "SELECT column_name::text FROM information_schema.columns "
-            "WHERE table_schema = current_schema() AND table_name = ? ORDER BY ordinal_position",
-            (table,),
-        )
-        return [str(name) for (name,) in rows]
-
-    @staticmethod
-    def leaf(stored: Any, /) -> LeafValue:
-        return decoded(stored)
 
     def rescued(self) -> Any:
         raise DatabaseError(

@@ -219,21 +219,11 @@ class Connection(apsw.Connection):
                     "INSERT INTO sqlite_sequence (name, seq) VALUES (?, ?)", (table, ids[table])
                 )
 
-    def columns(self, table: str) -> list[str]:
-        """Return the names of the columns of a table."""
-        rows = self.execute("SELECT name FROM pragma_table_info(?)", (table,))
-        return [str(name) for (name,) in rows]
-
-    @staticmethod
-    def leaf(stored: Any, /) -> Any:
-        """Return the value of a leaf, which is stored as it is."""
-        return stored
-
     if TYPE_CHECKING:
         # apsw types a row as a tuple of unions; what a query returns is known where it is written.
         def execute(self, statements: str, bindings: Any = ..., **options: Any) -> Any: ...
 
-        # Of `index.indexed.IndexedConnection`, which every connection of an `Engine` is.
+        # Of `indexes.IndexedConnection`, which every connection of an `Engine` is.
         def write_keywords(
             self, rows: Iterable[tuple[int, str, str, str]], *, fresh: bool
         ) -> None: ...

@@ -73,6 +73,7 @@ SETTING = Table(
     doc="A setting of the file.",
     columns=(text("name", says="name"), anything("value", null=True, says="name")),
     key=("name",),
+    copied=True,
     readers=where("name IN ('model', 'dims', 'generation', 'sparse', 'sparse gaps', 'sparse missed')"),
 )  # fmt: skip
 NAMESPACE = Table(
@@ -449,6 +450,7 @@ JOB = Table(
         Trigger("job_gone", "DELETE", _forgotten("job")),
     ),
     exported=False,
+    copied=True,
     readers=nobody("conversations that are to be reflected on, whoever's they are"),
 )  # fmt: skip
 USAGE = Table(
@@ -492,6 +494,7 @@ FOLLOW_UP = Table(
         json("detail", "what was there before the change"),
     ),
     exported=False,
+    copied=True,
     readers=nobody(f"what changes said before; {_WRITER}"),
 )
 STALE_PAGE = Table(
@@ -571,6 +574,7 @@ TOKEN = Table(
     ),
     key=("id",),
     exported=False,
+    copied=True,
     readers=nobody("who may reach the server"),
 )  # fmt: skip
 ACTIVITY = Table(
@@ -635,6 +639,7 @@ MESSAGE = Table(
         ),
     ),
     exported=False,
+    copied=True,
     readers=where("{visible}"),
 )  # fmt: skip
 RECEIPT = Table(
@@ -656,6 +661,7 @@ RECEIPT = Table(
         ),
     ),
     exported=False,
+    copied=True,
     readers=through("message"),
 )  # fmt: skip
 SUBSCRIPTION = Table(
@@ -677,6 +683,7 @@ SUBSCRIPTION = Table(
         Trigger("subscription_gone", "DELETE", "DELETE FROM fit WHERE subscription = old.id;"),
     ),
     exported=False,
+    copied=True,
     readers=where("viewer = {viewer}"),
 )
 FIT = Table(
@@ -689,6 +696,7 @@ FIT = Table(
     key=("subscription", "message"),
     indexes=(Index("fit_message", "message"),),
     exported=False,
+    copied=True,
     readers=through("message"),
 )
 SECRET = Table(
@@ -720,6 +728,7 @@ VAULT_KEY = Table(
         time("created_at"),
     ),
     key=("id",),
+    copied=True,
     readers=nobody("the vault; even a ciphertext is for the application alone"),
 )
 VAULT_EVENT = Table(
@@ -739,6 +748,7 @@ VAULT_EVENT = Table(
     ),
     indexes=(Index("vault_event_place", "namespace, owner, label"),),
     exported=False,
+    copied=True,
     readers=nobody("who used which secret, whoever's it is"),
 )  # fmt: skip
 SPARSE = Table(

@@ -151,6 +151,8 @@ class Table:
     """Whether it is made anew from other tables."""
     exported: bool = True
     """Whether an export tells of its rows; of what is derived none does."""
+    copied: bool = False
+    """Whether a copy of the memory takes its rows as they are, as no export tells of all they say."""
     index: Literal["words", "vectors"] | None = None
     """Which index in memory it feeds; an engine creates and fills these tables by itself."""
     options: str = ""

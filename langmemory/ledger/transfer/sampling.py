@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from itertools import pairwise
 from typing import Final
 
@@ -25,20 +25,20 @@ ASKED: Final = 3
 TIE: Final = 1e-4
 """Scores this near to each other are equal: the cosines of two engines differ by up to 1e-5."""
 
-Ranked = Sequence[tuple[int, float]]
-"""(item, score), best first."""
+Ranked = Sequence[tuple[Hashable, float]]
+"""(what stands for an item in both databases, score), best first."""
 
 
-def differing(source: Snapshot, target: Snapshot) -> tuple[int, list[int]]:
-    """Recall in both databases what some memories say; return how many recalls that were, and the items
-    for which the best ten are not the same.
+def differing(source: Snapshot, target: Snapshot) -> tuple[int, list[str]]:
+    """Recall in both databases what some memories say; return how many recalls that were, and the keys of
+    those for which the best ten are not the same.
 
     They are asked by their own words and vectors, so that no embedding model is needed.
     """
     samples = _samples(source)
     wrong = [
-        item
-        for item, path, text in samples
+        key
+        for item, path, key, text in samples
         if not (
             _same_words(source, target, Scope(namespace=from_path(path)), text)
             and _same_neighbours(source, target, Scope(namespace=from_path(path)), item)
@@ -47,21 +47,21 @@ def differing(source: Snapshot, target: Snapshot) -> tuple[int, list[int]]:
     return len(samples), wrong
 
 
-def _samples(snapshot: Snapshot) -> list[tuple[int, str, str]]:
-    """Return memories that lie evenly in the database: (item, path of its namespace, text)."""
+def _samples(snapshot: Snapshot) -> list[tuple[int, str, str, str]]:
+    """Return memories that lie evenly in the database: (item, path of its namespace, key, text)."""
     connection = snapshot.connection
     (count,) = connection.execute("SELECT count(*) FROM item WHERE status = 'active'").fetchone()
     found = []
     samples = min(SAMPLES, count)
     for place in (n * count // samples for n in range(samples)):
-        item, path, value = connection.execute(
-            "SELECT i.id, n.path, i.value FROM item i JOIN namespace n ON n.id = i.namespace "
+        item, path, key, value = connection.execute(
+            "SELECT i.id, n.path, i.key, i.value FROM item i JOIN namespace n ON n.id = i.namespace "
             "WHERE i.id = (SELECT id FROM item WHERE status = 'active' ORDER BY id LIMIT 1 OFFSET ?)",
             (place,),
         ).fetchone()
         text = readable_text(from_json(value))
         if text.strip():
-            found.append((int(item), str(path), text))
+            found.append((int(item), str(path), str(key), text))
     return found
 
 
@@ -81,7 +81,9 @@ def _same_words(source: Snapshot, target: Snapshot, scope: Scope, text: str) -> 
 
 
 def _by_words(snapshot: Snapshot, scope: Scope, words: tuple[str, ...], limit: int) -> Ranked:
-    return _ranked(*snapshot.keyword(snapshot.scoped(scope), KeywordQuery(terms=words), limit))
+    return _ranked(
+        snapshot, *snapshot.keyword(snapshot.scoped(scope), KeywordQuery(terms=words), limit)
+    )
 
 
 def _same_neighbours(source: Snapshot, target: Snapshot, scope: Scope, item: int) -> bool:
@@ -92,15 +94,26 @@ def _same_neighbours(source: Snapshot, target: Snapshot, scope: Scope, item: int
         return True
     one, other = (
         _ranked(
-            *each.nearest(each.scoped(scope), vectors[item][0][0], LIMIT, overfetch=1, exact=True)
+            each,
+            *each.nearest(each.scoped(scope), vectors[item][0][0], LIMIT, overfetch=1, exact=True),
         )
         for each in (source, target)
     )
     return same(one, other, TIE)
 
 
-def _ranked(ids: Ids, scores: Floats) -> Ranked:
-    return list(zip(ids.tolist(), scores.tolist(), strict=True))
+def _ranked(snapshot: Snapshot, ids: Ids, scores: Floats) -> Ranked:
+    """Return what was found by namespace and key, as ids are a database's own."""
+    connection = snapshot.connection
+    names = {
+        item: (path, key)
+        for item, path, key in connection.execute(
+            "SELECT i.id, n.path, i.key FROM item i JOIN namespace n ON n.id = i.namespace "
+            "WHERE i.id IN (SELECT value FROM carray(?))",
+            (connection.array(ids),),
+        ).fetchall()
+    }
+    return [(names[item], score) for item, score in zip(ids.tolist(), scores.tolist(), strict=True)]
 
 
 def same(one: Ranked, other: Ranked, tie: float) -> bool:
@@ -115,7 +128,7 @@ def same(one: Ranked, other: Ranked, tie: float) -> bool:
     return _falling(other, scores, tie) and _falling(one, other_scores, tie)
 
 
-def _falling(ranked: Ranked, scores: Mapping[int, float], tie: float) -> bool:
+def _falling(ranked: Ranked, scores: Mapping[Hashable, float], tie: float) -> bool:
     """Return whether one ranking is in the order of the scores that the other one gave."""
     lowest = min(scores.values(), default=0.0)
     given = [scores.get(item, lowest) for item, _ in ranked]

@@ -15,6 +15,7 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Any, Final, NamedTuple, get_args
 
+import numpy as np
 from langgraph.store.base import GetOp, validate_op_namespace
 
 from langmemory.errors import ImportFormatError, LangMemoryError
@@ -32,15 +33,17 @@ from langmemory.ledger.history import (
     recorded_lives,
 )
 from langmemory.ledger.indexing import Indexing
-from langmemory.ledger.items import NAMED, Write, find, put
+from langmemory.ledger.items import NAMED, NO_VECTORS, Write, find, put
 from langmemory.ledger.namespaces import below, from_path, intern, intern_thread, to_path
 from langmemory.ledger.runs import forgettings, is_blank
 from langmemory.ledger.scopes import open_past, visible_to
-from langmemory.ledger.settings import read_model
+from langmemory.ledger.settings import of_items, read_model
 from langmemory.ledger.tables.facets import COUNTED, FACETS, TIMES
 from langmemory.ledger.tables.schema import ITEM
 from langmemory.ledger.transfer import records
 from langmemory.ledger.values import from_us, to_us
+from langmemory.ports.candidates import Floats
+from langmemory.ports.sparse import PAIR
 from langmemory.types import HistoryAction, Namespace
 from langmemory.values import from_json, to_json
 
@@ -75,6 +78,19 @@ class Exporting:
     """Items that are gone, up to this id, are done."""
     lives: int = 0
     """So many of them were told of."""
+    indexed: bool = False
+    """Whether items come with what a model made of them, see `Indexed`."""
+
+
+class Indexed(NamedTuple):
+    """What models made of an item, in its row under ``indexed``: for a copy, as JSON cannot hold it."""
+
+    vectors: tuple[Floats, Sequence[bytes | None]]
+    """float32[n, dims], and the cache key, or None, of each."""
+    sparse: bytes | None
+    """As `settings.of_items` returns it."""
+    tokens: bytes | None
+    """uint16 token ids of the text."""
 
 
 PIECE: Final = 200
@@ -130,6 +146,7 @@ def _items(
     visible = visible_to(viewer)
     open_runs: dict[str, bool] = {}
     found: list[dict[str, Any]] = []
+    by_id: dict[int, dict[str, Any]] = {}
     count = characters = 0
     after = state.after
     for row in connection.execute(
@@ -167,14 +184,34 @@ def _items(
         past = history and open_past(connection, item, viewer)
         told = _history(connection, viewer, open_runs, item, from_path(path), key) if past else ()
         found.extend((one, *told))
+        by_id[item] = one
         after = item
         count, characters = count + 1, characters + len(value)
         if count == PIECE or characters >= PIECE_CHARACTERS:
             break
     else:
         count = 0
+    if state.indexed:
+        _add_indexed(connection, by_id)
     state.after = after
     return found, count > 0
+
+
+def _add_indexed(connection: Connection, rows: Mapping[int, dict[str, Any]]) -> None:
+    """Put into the rows of items, by id, what models made of them."""
+    ids = list(rows)
+    vectors = connection.read_vectors(ids) if connection.holds_vectors() else {}
+    sparse = of_items(connection, ids)
+    tokens = dict(
+        connection.execute(
+            "SELECT id, tokens FROM item WHERE id IN (SELECT value FROM carray(?))",
+            (connection.array(ids),),
+        ).fetchall()
+    )
+    for item, row in rows.items():
+        row["indexed"] = Indexed(
+            vectors.get(item, (NO_VECTORS, ())), sparse.get(item), tokens.get(item)
+        )
 
 
 def _gone(
@@ -294,6 +331,9 @@ def _draft(indexing: Indexing, row: Mapping[str, Any]) -> Write:
         facets[name] = times.get(name)
     facets["thread_name"] = row.get("thread_id")
     write.ttl_minutes, write.facets = row.get("ttl_minutes"), facets
+    if isinstance(indexed := row.get("indexed"), Indexed):
+        (write.embedded, write.hashes), sparse, write.tokens = indexed
+        write.sparse = None if sparse is None else np.frombuffer(sparse, PAIR)
     return write
 
 
