@@ -1,10 +1,10 @@
 """The command line: `langmemory --help` lists the commands; a module here has those of one subject."""
 
-from langmemory.cli.oneline import one_line_errors
+from langmemory.errors import ConfigError
 
-with (
-    one_line_errors()
-):  # a part that is not there ends the process as every other wrong setting does
+try:
     from langmemory.cli.app import app
+except ConfigError as error:  # commands of a part that is not there
+    raise SystemExit(f"langmemory: {error}") from None
 
 __all__ = ["app"]

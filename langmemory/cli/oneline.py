@@ -58,7 +58,7 @@ class CommandLine(TyperGroup):
         if not standalone_mode:
             return run()
         forgive_terminal()
-        with one_line_errors():
+        with _one_line_errors():
             code = run()
         if code == 130:  # Ctrl-C
             say("langmemory: stopped", err=True)
@@ -90,7 +90,7 @@ def _refusing_twice(parser: Any, ctx: Any) -> Any:
 
 
 @contextmanager
-def one_line_errors() -> Iterator[None]:
+def _one_line_errors() -> Iterator[None]:
     """End whatever is raised as one line on stderr and an exit code.
 
     This is the outermost boundary of a process, so it catches everything.
