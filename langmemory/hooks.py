@@ -28,8 +28,17 @@ class Part:
     name: str
     needs: Sequence[str] = ()
     """Parts without which it is off, too."""
+    tables: Sequence[str] = ()
+    """Modules that register tables (`ledger.tables.schema.register`) when they are imported."""
+    options: Mapping[str, str] = field(default_factory=dict)
+    """By a keyword of `MemoryStore`: the place of a function that makes the value rooms use of what an
+    application passes, or of None."""
     rooms: Mapping[str, str] = field(default_factory=dict)
     """By the attribute of a store: the place of a class that `langmemory.operations.room` decorates."""
+    remote_rooms: Mapping[str, str] = field(default_factory=dict)
+    """By the name of a room: the place of a base class with what a remote store does by hand."""
+    routes: Sequence[str] = ()
+    """Modules whose ``routes`` the REST API has beside those that derive from operations."""
     commands: Mapping[str, tuple[str, str]] = field(default_factory=dict)
     """By the word of the command line: the heading that lists it, and the place of its function."""
     mcp_tools: Sequence[str] = ()
@@ -45,6 +54,15 @@ BUILT_IN: Final = (
             "bus": "langmemory.parts.team.bus:Bus", "swarm": "langmemory.parts.team.swarm:Swarm",
         },
         mcp_tools=("langmemory.parts.team.mcp_tools",),
+    ),
+    Part(
+        name="vault",
+        tables=("langmemory.parts.vault.tables",),
+        options={"vault_key": "langmemory.parts.vault.sources:VaultKeys"},
+        rooms={"vault": "langmemory.parts.vault.vault:ViewerVault"},
+        remote_rooms={"vault": "langmemory.parts.vault.remote:RemoteVault"},
+        routes=("langmemory.parts.vault.routes",),
+        commands={"vault": ("What else agents need", "langmemory.parts.vault.command:vault")},
     ),
     Part(
         name="importing",
@@ -110,6 +128,11 @@ def loaded(place: str) -> Any:
 def room_place(name: str) -> str | None:
     """Return the place of the room that a store has under this name, if a part has it."""
     return next((one.rooms[name] for one in parts() if name in one.rooms), None)
+
+
+def store_options() -> dict[str, str]:
+    """Return the places of what makes the options of parts, by keyword of `MemoryStore`."""
+    return {name: place for one in parts() for name, place in one.options.items()}
 
 
 def lazy(package: str, names: Mapping[str, Sequence[str]]) -> Callable[[str], Any]:

@@ -380,7 +380,7 @@ class Forgotten:
     notes: int
     """Records of runs, jobs and other rows that mentioned it."""
     secrets: int = 0
-    """Versions of secrets of the vault."""
+    """Rows of parts, such as versions of secrets of the vault."""
     samples: tuple[str, ...] = ()
     """With ``dry_run``: the beginnings of some memories."""
     words: int = 0

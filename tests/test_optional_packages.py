@@ -13,7 +13,7 @@ from typer.testing import CliRunner
 
 from langmemory import MemoryStore, build_chat_graph
 from langmemory.cli import app
-from langmemory.vault import VaultKey
+from langmemory.parts.vault import VaultKey
 
 OPTIONAL = (
     "langchain",

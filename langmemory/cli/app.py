@@ -32,7 +32,6 @@ from langmemory.cli.serve import mcp, serve
 from langmemory.cli.target import DbOption, NamespaceOption, Target, with_target
 from langmemory.cli.terminal import say
 from langmemory.cli.token import token
-from langmemory.cli.vault import vault
 from langmemory.cli.worker import jobs, worker
 from langmemory.hooks import loaded, parts
 
@@ -94,7 +93,6 @@ COMMANDS: dict[str, dict[str, Callable[..., None] | typer.Typer]] = {
         "projects": projects,
         "core": core,
         "procedures": procedures,
-        "vault": vault,
     },
     "Serve it": {"serve": serve, "mcp": mcp, "token": token},
     "Check and measure": {

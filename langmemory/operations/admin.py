@@ -18,7 +18,7 @@ from langmemory.ledger.ageing import health
 from langmemory.ledger.connection import Connection
 from langmemory.ledger.engine import written
 from langmemory.ledger.items import Write
-from langmemory.ledger.records import secrets
+from langmemory.ledger.part_rows import registered
 from langmemory.ledger.transfer import moving, transfer
 from langmemory.ledger.values import to_us
 from langmemory.lifecycle.health import Health
@@ -141,12 +141,12 @@ class ViewerAdmin:
             raise ConfigError("delete_namespace(()) would empty the store; name a namespace.")
         prefix = check_namespace(prefix)
         self._core.archive.return_all(lambda connection: moving.moved_under(connection, prefix))
-        written(
-            self._core.engine,
-            lambda connection: secrets.delete_namespace(
-                connection, prefix, self._viewer, self._core.now_us()
-            ),
-        )
+
+        def delete(connection: Connection) -> None:
+            for rows in registered().values():
+                rows.delete_namespace(connection, prefix, self._viewer, self._core.now_us())
+
+        written(self._core.engine, delete)
         return self._core.remove_all(
             items.under(prefix, viewer=self._viewer), "delete", reason=removal.WHOLE_NAMESPACE
         )

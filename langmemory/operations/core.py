@@ -17,6 +17,7 @@ from langgraph.store.base import TTLConfig
 from langmemory.changes import Change, ChangeSet
 from langmemory.config import Config, DatabaseConfig, load_config
 from langmemory.errors import ConfigError, DatabaseError, EmbeddingError
+from langmemory.hooks import loaded, store_options
 from langmemory.ledger import applying, items, journal, removal, usage, verbatim
 from langmemory.ledger.applying import Prepared
 from langmemory.ledger.connection import Connection
@@ -48,8 +49,6 @@ from langmemory.redaction import Redactor
 from langmemory.search.searching import Searching, now_us
 from langmemory.steps import Steps, Wait, call
 from langmemory.types import Applied, Namespace
-from langmemory.vault.keys import GivenKey
-from langmemory.vault.sources import VaultKeys
 
 logger = logging.getLogger("langmemory.store")
 
@@ -74,6 +73,7 @@ class Core:
     """One open file: the engine, the threads, the models, and what is kept in memory beside them."""
 
     __slots__ = (
+        "_options",
         "accesses",
         "already_shown",
         "archive",
@@ -89,7 +89,6 @@ class Core:
         "reranker",
         "searching",
         "ttl_config",
-        "vault_keys",
         "workers",
     )  # fmt: skip
 
@@ -107,7 +106,7 @@ class Core:
         redactor: Redactor | None,
         planner: Planner | None = None,
         sparse: CheckedEncoder | None = None,
-        vault_keys: Iterable[GivenKey] | GivenKey | None = None,
+        options: Mapping[str, Any] | None = None,
     ) -> None:
         """Open the file; see `MemoryStore`.
 
@@ -120,7 +119,7 @@ class Core:
             )
         self.config = config or load_config()
         settings = self.config.database
-        self.vault_keys = VaultKeys(vault_keys)
+        self._options = {name: _option(name, given) for name, given in (options or {}).items()}
         indexing = resolve_indexing(index, self.config)
         self.ttl_config = resolve_ttl(ttl, self.config)
         find_preset(None, self.config)  # a wrong name is told at once, not by the first recall
@@ -176,6 +175,12 @@ class Core:
         found = copy.copy(self)
         found.engine, found.archive = engine, self.archive.of(engine)
         return found
+
+    def option(self, name: str) -> Any:
+        """Return what a part makes of an option of the store; see `hooks.Part.options`."""
+        if name not in self._options:
+            self._options[name] = _option(name, None)
+        return self._options[name]
 
     def now_us(self) -> int:
         """Return microseconds since 1970 UTC, by the clock that all who use the database share."""
@@ -471,3 +476,14 @@ def checked_ttl(minutes: object, name: str = "ttl") -> float | None:
             "or None."
         )
     return number
+
+
+def _option(name: str, given: Any) -> Any:
+    """Return what a part makes of an option of the store.
+
+    Raises:
+        TypeError: No part has such an option.
+    """
+    if (place := store_options().get(name)) is None:
+        raise TypeError(f"MemoryStore has no argument {name!r}.")
+    return loaded(place)(given)

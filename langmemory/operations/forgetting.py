@@ -20,7 +20,7 @@ from langmemory.ledger.forgetting import erase, residue
 from langmemory.ledger.forgetting.erasure_scope import ErasureScope
 from langmemory.ledger.forgetting.residue import Archived, Residue
 from langmemory.ledger.namespaces import find
-from langmemory.ledger.records import secrets
+from langmemory.ledger.part_rows import registered
 from langmemory.ledger.scopes import visible_to
 from langmemory.ledger.settings import newest_forgetting, note_remaining, remaining
 from langmemory.ledger.transfer import forgotten, moving
@@ -290,7 +290,8 @@ class Forgetting:
         asides = going.asides(connection, self.namespace, person, everything=self.everything)
         if self.owner is not None:
             runs.forget_who(connection, self.namespace, self.owner)
-            secrets.forget_person(connection, self.namespace, self.owner)
+            for rows in registered().values():
+                rows.forget_person(connection, self.namespace, self.owner)
         kept = erase.Kept() if archive is None else forgotten.kept_by(archive)
         done, telling = erase.erase(connection, going, self.namespace, now, run, kept)
         verbatim.refresh_contexts(connection, turns)

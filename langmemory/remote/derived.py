@@ -34,7 +34,6 @@ from langmemory.types import (
     Review,
     Run,
 )
-from langmemory.vault import Secret
 from langmemory.wire import adapter, plain
 
 
@@ -368,37 +367,6 @@ class RemoteJobs(RemoteRoom):
     listed, alisted = blocking(_listed), awaiting(_listed)
 
 
-class RemoteVault(RemoteRoom):
-    """Secrets: their labels, who unlocked them, and unlocking one with a token that may."""
-
-    __slots__ = ()
-
-    def _get(
-        self,
-        namespace: Namespace,
-        label: str,
-        *,
-        reason: str,
-        owner: str | None = None,
-        version: int | None = None,
-    ) -> Steps[Secret]:
-        """Unlock a secret. The server's audit log has the reason and the token before this returns.
-
-        Raises:
-            AccessError: The token may not.
-            SecretNotFoundError: There is none, or it was deleted.
-        """
-        body = {
-            "namespace": check_namespace(namespace), "label": label, "reason": reason, "owner": owner,
-            "version": version,
-        }  # fmt: skip
-        # It is sent without an Idempotency-Key: no answer with a secret is kept.
-        answer = yield from self._ask("POST", "/vault/unlock", dict[str, str], body=body)
-        return Secret(answer["secret"])
-
-    get, aget = blocking(_get), awaiting(_get)
-
-
 class RemoteGraph(RemoteRoom):
     """The people and things of a namespace, and what its memories claim about them."""
 
@@ -424,7 +392,7 @@ class RemoteGraph(RemoteRoom):
 
 
 BESIDE_OPERATIONS: dict[str, type[RemoteRoom]] = {
-    "changes": RemoteChanges, "admin": RemoteAdmin, "jobs": RemoteJobs, "vault": RemoteVault,
+    "changes": RemoteChanges, "admin": RemoteAdmin, "jobs": RemoteJobs,
     "graph": RemoteGraph,
 }  # fmt: skip
 """By the name of the room: the base of the class that `remote_room` derives."""

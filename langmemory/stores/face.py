@@ -34,7 +34,6 @@ from langmemory.operations.forgetting import forget_for_good
 from langmemory.operations.graph import Graph
 from langmemory.operations.paging import Pages
 from langmemory.operations.procedures import Procedures
-from langmemory.operations.vault import ViewerVault
 from langmemory.recall_options import RecallOptions
 from langmemory.redaction import Redactor
 from langmemory.search.langgraph import Batch, take_apart
@@ -129,12 +128,6 @@ class StoreFace(BaseStore):
     def feed(self) -> Feed:
         """The feed of events that the viewer may see, in order."""
         return Feed(self._core.engine, self._viewer)
-
-    @property
-    def vault(self) -> ViewerVault:
-        """The viewer's secrets, encrypted. No search, recall or prompt shows one; an export holds
-        ciphertexts."""
-        return ViewerVault(self._core, self._viewer)
 
     @property
     def documents(self) -> Documents:

@@ -34,7 +34,6 @@ from langmemory.operations.lifecycle import Lifecycle
 from langmemory.operations.paging import FilePages
 from langmemory.operations.recalling import as_expander, as_planner, as_reranker
 from langmemory.operations.tokens import Tokens
-from langmemory.operations.vault import Vault
 from langmemory.ports.sparse import SparseEncoder
 from langmemory.projections.journal import Journal
 from langmemory.recall.models import Expander, Planner, Reranker
@@ -44,7 +43,6 @@ from langmemory.redaction import Redactor, redactor_of
 from langmemory.steps import twin
 from langmemory.stores.face import StoreFace, ViewerStore
 from langmemory.types import Forgotten, Namespace, Stats
-from langmemory.vault import Passphrase, VaultKey
 
 if TYPE_CHECKING:
     from langchain_core.documents import BaseDocumentCompressor
@@ -154,8 +152,8 @@ class MemoryStore(StoreFace):
         planner: BaseChatModel | Planner | None = None,
         sparse: SparseEncoder | Any | None = None,
         redact: Redactor | bool | None = None,
-        vault_key: VaultKey | Passphrase | Iterable[VaultKey | Passphrase] | None = None,
         schema: str | None = None,
+        **options: Any,
     ) -> None:
         """Open a memory, creating it if there is none.
 
@@ -187,11 +185,9 @@ class MemoryStore(StoreFace):
             redact: Replaces credentials in turns before they are stored: a function from a text to the
                 text to store; True is `langmemory.redaction`'s own, False none. None takes the
                 configured value, by default True.
-            vault_key: The key of the vault, or several, the newest first. None: those that the environment
-                variables ``LANGMEMORY_VAULT_KEY``, ``…_KEY_FILE`` or ``LANGMEMORY_VAULT_KEYRING`` give, read
-                when one is needed.
             schema: The schema on the server, instead of that of the address; its default is
                 ``langmemory``.
+            options: Those of parts, such as ``vault_key``, a `langmemory.parts.vault.VaultKey` or several.
 
         Raises:
             DatabaseError: The file cannot be opened or is no memory file; the server refuses the
@@ -215,7 +211,7 @@ class MemoryStore(StoreFace):
             planner=as_planner(planner),
             sparse=checked_encoder(_configured_sparse(config, index) if sparse is None else sparse),
             redactor=redactor_of(config.privacy.redact if redact is None else redact),
-            vault_keys=vault_key,
+            options=options,
         )
         try:
             refuse_unfinished(core.engine)
@@ -349,12 +345,6 @@ class MemoryStore(StoreFace):
     def tokens(self) -> Tokens:
         """The tokens of clients of the server."""
         return Tokens(self._core.engine)
-
-    @property
-    def vault(self) -> Vault:
-        """Secrets, encrypted, and the keys. No search, recall or prompt shows one; an export holds
-        ciphertexts."""
-        return Vault(self._core, None)
 
     @property
     def journal(self) -> Journal:

@@ -19,7 +19,6 @@ from langmemory.tools.memories import (
     create_memory_archive_tool,
     create_memory_timeline_tool,
 )
-from langmemory.tools.secrets import fill_secrets
 
 __all__ = [
     "DEFAULT_TOOLS",
@@ -34,7 +33,6 @@ __all__ = [
     "create_memory_tools",
     "create_procedure_tools",
     "create_search_memory_tool",
-    "fill_secrets",
 ]
 
 

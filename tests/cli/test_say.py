@@ -19,10 +19,13 @@ def test_a_printed_line_holds_no_terminal_control(capsys: pytest.CaptureFixture[
 def test_every_command_prints_through_it() -> None:
     """No command prints by `typer.echo` itself, but for `graph`, which writes the bytes of a picture,
     and `vault`, which writes a secret as it is."""
-    folder = Path(langmemory.cli.__file__).parent
-    modules = [path for path in folder.glob("*.py") if path.name != "terminal.py"]
-    texts = {path.name: path.read_text(encoding="utf-8") for path in modules}
+    package = Path(langmemory.cli.__file__).parents[1]
+    texts = {
+        path.relative_to(package).as_posix(): path.read_text(encoding="utf-8")
+        for path in package.rglob("*.py")
+        if path.name != "terminal.py"
+    }
     assert {name for name, text in texts.items() if "typer.echo(" in text} == {
-        "graph.py",
-        "vault.py",
+        "cli/graph.py",
+        "parts/vault/command.py",
     }

@@ -10,7 +10,7 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from langmemory.cli import app
-from langmemory.vault import VaultKey
+from langmemory.parts.vault import VaultKey
 
 WORD = "correct-horse-battery-42"
 

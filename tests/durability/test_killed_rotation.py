@@ -13,7 +13,7 @@ import pytest
 
 from langmemory import MemoryStore
 from langmemory.errors import VaultKeyError
-from langmemory.vault import VaultKey
+from langmemory.parts.vault import VaultKey
 from tests.places import address
 
 pytestmark = pytest.mark.thorough
@@ -28,7 +28,7 @@ ROTATION = f"""
 import signal, sys
 from langmemory import MemoryStore
 from langmemory.engines.sql.rooms import vault
-from langmemory.vault import VaultKey
+from langmemory.parts.vault import VaultKey
 vault.AT_ONCE = {AT_ONCE}
 share, wait = map(float, sys.argv[2:4])
 keys = [VaultKey(bytes.fromhex(one)) for one in sys.argv[4:]]

@@ -20,8 +20,8 @@ from langgraph.prebuilt import ToolNode
 
 from langmemory import MemoryStore
 from langmemory.errors import LangMemoryError
-from langmemory.tools import fill_secrets
-from langmemory.vault import VaultKey
+from langmemory.parts.vault import VaultKey
+from langmemory.parts.vault.tools import fill_secrets
 from tests.places import POSTGRES
 from tests.stores.test_vault import shown_by
 from tests.tools.test_secrets import Tracer

@@ -14,7 +14,7 @@ from langmemory import MemoryStore, RemoteMemoryStore  # isort: skip
 from langmemory.errors import AccessError, OwnershipError, SecretNotFoundError  # isort: skip
 from langmemory.server.app import create_app  # isort: skip
 from langmemory.server.serving import serving as served  # isort: skip
-from langmemory.vault import VaultKey  # isort: skip
+from langmemory.parts.vault import VaultKey  # isort: skip
 
 HOME = ("memories", "home")
 WORD = "correct-horse-battery-42"

@@ -24,8 +24,8 @@ from langmemory.errors import DatabaseError, SchemaVersionError
 from langmemory.ledger.tables import migrations
 from langmemory.ledger.tables.ddl import add_column
 from langmemory.ledger.tables.table import text
+from langmemory.parts.vault import VaultKey
 from langmemory.stores import MemoryStore
-from langmemory.vault import VaultKey
 from tests.children import process_context
 
 ROOT = Path(__file__).parents[2]

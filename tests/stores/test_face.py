@@ -13,7 +13,7 @@ from langmemory.operations.admin import Admin, ViewerAdmin
 from langmemory.operations.changes import Changes, ViewerChanges
 from langmemory.operations.graph import Graph
 from langmemory.operations.jobs import Jobs
-from langmemory.operations.vault import Vault, ViewerVault
+from langmemory.parts.vault.vault import Vault, ViewerVault
 from langmemory.stores import MemoryStore
 from langmemory.stores.face import ViewerStore
 

@@ -26,8 +26,8 @@ from langmemory.errors import (
     VaultError,
     VaultKeyError,
 )
-from langmemory.operations.vault import KEPT_VERSIONS
-from langmemory.vault import Passphrase, Secret, VaultKey, keys, sources
+from langmemory.parts.vault import Passphrase, Secret, VaultKey, keys, sources
+from langmemory.parts.vault.vault import KEPT_VERSIONS
 
 HOME = ("memories", "home")
 WORD = "correct-horse-battery-42"
@@ -127,7 +127,7 @@ def test_labels_are_found_by_a_part_and_by_namespace(store: MemoryStore) -> None
         (HOME, "Wifi Passwort", None), (("memories",), "GitHub", "mia"), (("work",), "wifi", "mia"),
     ):  # fmt: skip
         store.vault.put(place, label, WORD, owner=owner)
-    store.vault._core.vault_keys._given = ()
+    store.vault._keys._given = ()
     listed = store.vault.list
     assert [one.label for one in listed()] == ["GitHub", "Wifi Passwort", "wifi"]
     assert [one.label for one in listed(("memories",))] == ["GitHub", "Wifi Passwort"]
@@ -338,7 +338,7 @@ def test_rotation_moves_every_version_and_old_keys_work_until_it_is_complete(
 
 def test_a_rotation_that_broke_off_goes_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Wherever it ends, both keys together open everything, and the next run does the rest."""
-    monkeypatch.setattr("langmemory.operations.vault.AT_ONCE", 2)
+    monkeypatch.setattr("langmemory.parts.vault.vault.AT_ONCE", 2)
     with opened(tmp_path, KEY) as store:
         for number in range(9):
             store.vault.put(HOME, f"{number}", f"secret {number}")
@@ -520,12 +520,12 @@ def test_a_ciphertext_opens_in_its_own_row_alone(store: MemoryStore) -> None:
 def test_a_damaged_secret_does_not_stop_a_rotation(tmp_path: Path) -> None:
     """All others get the new key; the damaged one is named, and its old key is not retired."""
     with opened(tmp_path, OTHER, KEY) as store:
-        store.vault._core.vault_keys._given = (KEY,)
+        store.vault._keys._given = (KEY,)
         for label in "abc":
             store.vault.put(HOME, label, label * 3)
         with store._core.engine.write() as connection:
             connection.execute("UPDATE secret SET label = 'z' WHERE label = 'b'")
-        store.vault._core.vault_keys._given = (OTHER, KEY)
+        store.vault._keys._given = (OTHER, KEY)
         for _ in range(2):
             with pytest.raises(
                 SecretDamagedError, match=r"1 version of secrets.*'z' \(version 1\)"

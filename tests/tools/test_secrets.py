@@ -20,9 +20,9 @@ from langgraph.types import Command, interrupt
 
 from langmemory import MemoryStore
 from langmemory.errors import ConfigError
-from langmemory.tools import fill_secrets
-from langmemory.vault import Secret, VaultKey
-from langmemory.vault.placeholders import HiddenSecretError, scrubbed
+from langmemory.parts.vault import Secret, VaultKey
+from langmemory.parts.vault.placeholders import HiddenSecretError, scrubbed
+from langmemory.parts.vault.tools import fill_secrets
 from tests.places import kept
 
 HOME = ("memories", "home")

@@ -17,7 +17,7 @@ from langmemory.ledger.forgetting.erasure_scope import ErasureScope, id_set
 from langmemory.ledger.items import Batch
 from langmemory.ledger.jobs import READS_ONLY
 from langmemory.ledger.namespaces import below, find, intern, lineage, to_path
-from langmemory.ledger.records import secrets
+from langmemory.ledger.part_rows import registered
 from langmemory.ledger.runs import UNDO
 from langmemory.ledger.tables import schema
 from langmemory.ledger.values import from_us, leaves
@@ -139,11 +139,13 @@ def erase(
         "DELETE FROM message WHERE namespace = ?1; DELETE FROM subscription WHERE namespace = ?1",
         [(one,) * 2 for one in scope.namespaces],
     )
-    touched |= secrets.forget(connection, list(scope.secrets.values()), now_us)
+    for kind, rows in scope.part_rows.items():
+        touched |= registered()[kind].forget(connection, list(rows.values()), now_us)
     forget_namespaces(connection, touched)
     forgotten = Forgotten(
         run_id=run, kinds=dict(kinds), history=told, facts_kept=facts_kept, edges=edges,
-        entities=len(entities), reviews=len(reviews), notes=0, secrets=len(scope.secrets),
+        entities=len(entities), reviews=len(reviews), notes=0,
+        secrets=sum(map(len, scope.part_rows.values())),
     )  # fmt: skip
     return forgotten, runs
 

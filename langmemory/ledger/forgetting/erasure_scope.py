@@ -3,6 +3,7 @@ speaks of an entity, and what was made of it alone."""
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from itertools import chain, takewhile
@@ -12,7 +13,7 @@ from langmemory.ledger import anchors
 from langmemory.ledger.connection import Connection
 from langmemory.ledger.jobs import BROUGHT
 from langmemory.ledger.namespaces import Bindings, below, from_path, ids_below
-from langmemory.ledger.records.secrets import Row, of_namespace
+from langmemory.ledger.part_rows import NamedRow, registered
 from langmemory.ledger.tables import schema
 from langmemory.ledger.tables.table import PERSON
 from langmemory.types import Namespace
@@ -50,8 +51,8 @@ class ErasureScope:
     """Namespaces that are to be left empty."""
     inherited: set[int] = field(default_factory=set)
     """Items of the person to be forgotten that others said too: they become theirs."""
-    secrets: dict[int, Row] = field(default_factory=dict)
-    """Versions of secrets of the vault, by id."""
+    part_rows: dict[str, dict[int, NamedRow]] = field(default_factory=lambda: defaultdict(dict))
+    """Rows of parts, by their type and id."""
 
     @property
     def every(self) -> list[int]:
@@ -75,7 +76,7 @@ class ErasureScope:
         reviews = connection.execute(f"SELECT id FROM review WHERE namespace IN {where}", bindings)
         self.reviews |= {str(row[0]) for row in reviews}
         self.namespaces |= set(ids_below(connection, prefix))
-        self._add_secrets(of_namespace(connection, prefix, None, newest=False))
+        self._add_part_rows(connection, prefix, None)
 
     def add_owner(self, connection: Connection, prefix: Namespace, owner: str) -> None:
         """Add everything a person owns, or owned when it was deleted, but for what somebody else said
@@ -96,7 +97,7 @@ class ErasureScope:
             "AND ? IN (h.facets ->> '$.owner', h.before ->> '$.owner')",
             (*bindings, owner),
         ) - inherited  # fmt: skip
-        self._add_secrets(of_namespace(connection, prefix, owner, newest=False))
+        self._add_part_rows(connection, prefix, owner)
         reviews = connection.execute(
             f"SELECT id FROM review WHERE namespace IN {where} AND EXISTS "
             "(SELECT 1 FROM json_tree(options) WHERE key = 'owner' AND atom = ?)",
@@ -171,8 +172,7 @@ class ErasureScope:
         says = telling_of([*(str(row[0]) for row in names), given], [str(row[0]) for row in others])
         self.entities |= entities
         self.names.append(says)
-        of_all = of_namespace(connection, prefix, None, newest=False)
-        self._add_secrets(row for row in of_all if says(row.place.label))
+        self._add_part_rows(connection, prefix, None, says)
         self.alive |= alive
         self.gone |= speaking - alive  # removed, and could be brought back
         for item, *told in connection.execute(
@@ -193,8 +193,16 @@ class ErasureScope:
                 else:
                     self.gone.add(item)
 
-    def _add_secrets(self, rows: Iterable[Row]) -> None:
-        self.secrets |= {row.id: row for row in rows}
+    def _add_part_rows(
+        self,
+        connection: Connection,
+        prefix: Namespace,
+        owner: str | None,
+        says: Callable[[str], bool] = lambda _: True,
+    ) -> None:
+        for kind, rows in registered().items():
+            found = rows.of_namespace(connection, prefix, owner, newest=False)
+            self.part_rows[kind] |= {row.id: row for row in found if says(row.name)}
 
     def add_derived(self, connection: Connection) -> None:
         """Add what was made of all this alone: facts without other evidence, and summaries with any of

@@ -8,8 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from functools import cache
+from importlib import import_module
 from typing import Any, Final, TypeVar, get_args
 
+from langmemory.hooks import parts
 from langmemory.ledger.tables.table import (
     PERSON,
     Index,
@@ -699,58 +701,6 @@ FIT = Table(
     copied=True,
     readers=through("message"),
 )
-SECRET = Table(
-    name="secret",
-    doc="A version of a secret of the vault, encrypted (AES-256-GCM); the highest one counts.",
-    columns=(
-        counter("id"),
-        integer("namespace", of="namespace"),
-        text("owner", "'' = the application", of=PERSON, says="name"),
-        text("label", says="name"),
-        integer("version", "from 1"),
-        text("key", "vault_key.id"),
-        blob("nonce", "12 bytes, new with each encryption"),
-        blob("sealed", "ciphertext and tag; bound to the columns above but for id"),
-        time("stored_at"),
-        time("deleted_at", null=True),
-    ),
-    unique=("namespace", "owner", "label", "version"),
-    indexes=(Index("secret_key", "key"),),
-    readers=nobody("the vault; even a ciphertext is for the application alone"),
-)
-VAULT_KEY = Table(
-    name="vault_key",
-    doc="A key of the vault by its fingerprint. The key itself is nowhere.",
-    columns=(
-        text("id"),
-        json("kdf", "salt and costs, where it is derived from a passphrase", null=True),
-        text("state", one_of=("current", "old", "retired")),
-        time("created_at"),
-    ),
-    key=("id",),
-    copied=True,
-    readers=nobody("the vault; even a ciphertext is for the application alone"),
-)
-VAULT_EVENT = Table(
-    name="vault_event",
-    doc="Who did what with a secret. Its text is nowhere.",
-    columns=(
-        counter("seq"),
-        time("at"),
-        text("action"),
-        integer("namespace", "NULL = of the whole vault, or forgotten", null=True, of="namespace"),
-        text("owner", null=True, of=PERSON, says="name"),
-        text("label", "sealed, once it is forgotten", null=True, says="name"),
-        integer("version", null=True),
-        text("viewer", "on whose behalf; NULL = the application", null=True, of=PERSON, says="name"),
-        text("by", "by which way: library, cli, a token, a tool", says="name"),
-        text("reason", says="name"),
-    ),
-    indexes=(Index("vault_event_place", "namespace, owner, label"),),
-    exported=False,
-    copied=True,
-    readers=nobody("who used which secret, whoever's it is"),
-)  # fmt: skip
 SPARSE = Table(
     name="sparse",
     doc="A sparse vector by the encoder that the application brought (setting 'sparse'): pairs of a "
@@ -777,8 +727,8 @@ _TABLES: Final = {
     for table in (
         SETTING, NAMESPACE, THREAD, PATH, ITEM, LEAF, HISTORY, RUN, EVIDENCE, FINGERPRINT, ENTITY,
         ALIAS, MENTION, EDGE, REFLECTED, REVIEW, JOB, USAGE, LABEL, FOLLOW_UP, STALE_PAGE, CITATION, LEASE,
-        PROGRESS, ARCHIVED_ITEM, TOKEN, MESSAGE, RECEIPT, SUBSCRIPTION, FIT, SECRET, VAULT_KEY, VAULT_EVENT,
-        SPARSE, ACTIVITY, WORD_CHANGE, CODE, CODE_SEGMENT,
+        PROGRESS, ARCHIVED_ITEM, TOKEN, MESSAGE, RECEIPT, SUBSCRIPTION, FIT, SPARSE, ACTIVITY,
+        WORD_CHANGE, CODE, CODE_SEGMENT,
     )
 }  # fmt: skip
 """In an order in which a row comes after those that it names, and after those whose triggers change it."""
@@ -793,6 +743,14 @@ def derived(function: Callable[[], T]) -> Callable[[], T]:
     cached = cache(function)
     _derived.append(cached)
     return cached
+
+
+@cache
+def load_parts() -> None:
+    """Import the modules in which parts register their tables."""
+    for part in parts():
+        for module in part.tables:
+            import_module(module)
 
 
 def register(*added: Table) -> None:
@@ -815,6 +773,7 @@ def _forget_derived() -> None:
 
 def tables() -> Iterable[Table]:
     """Return every table of a memory, in an order in which a row comes after those that it names."""
+    load_parts()
     return _TABLES.values()
 
 
@@ -831,6 +790,7 @@ def missing(there: Iterable[str]) -> list[Table]:
 
 def table(name: str) -> Table:
     """Return a table by its name."""
+    load_parts()
     return _TABLES[name]
 
 

@@ -17,10 +17,10 @@ from langmemory.errors import ImportFormatError
 from langmemory.ledger import graph_writing, items, removal, runs, usage
 from langmemory.ledger.connection import Connection
 from langmemory.ledger.namespaces import Bindings, below, find, from_path, intern, to_path
+from langmemory.ledger.part_rows import registered
 from langmemory.ledger.scopes import visible_to
 from langmemory.ledger.tables import schema
 from langmemory.ledger.tables.table import Table
-from langmemory.ledger.transfer import secret_rows
 from langmemory.ledger.values import from_us, to_us
 from langmemory.types import Namespace
 
@@ -152,7 +152,7 @@ def _beside_items() -> dict[str, _Beside]:
 
 def row_types() -> frozenset[str]:
     """Return the types of rows that `import_row` takes."""
-    return frozenset((*QUERIES, *_beside_items(), "secret"))
+    return frozenset((*QUERIES, *_beside_items(), *registered()))
 
 
 _TIMES: Final = ("at", "opened_at")
@@ -195,7 +195,8 @@ def export_rows(
                 row[name] = json.loads(row[name])
             yield {"type": kind, "namespace": list(from_path(row.pop("path"))), **row}
     if viewer is None:
-        yield from secret_rows.export_rows(connection, prefix, history=history)
+        for rows in registered().values():
+            yield from rows.export_rows(connection, prefix, history=history)
 
 
 _REMOVED: Final = f"history h ON h.item = {{0}} AND {removal.RESTORABLE}"
@@ -286,8 +287,8 @@ class _Import:
             found = runs.find(self.connection, str(row["id"]))
             if found is None and not runs.undoes_what_stands(self.connection, str(row["id"])):
                 self._whole(kind, row)
-        elif kind == "secret":
-            secret_rows.import_row(self.connection, self.namespace, row)
+        elif (rows := registered().get(kind)) is not None:
+            rows.import_row(self.connection, self.namespace, row)
         elif kind == "entity":
             if self._entity(row["key"]) is None:
                 graph_writing.add_entity(

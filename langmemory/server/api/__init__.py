@@ -1,6 +1,7 @@
 """The operations of the REST API, one module for each part of memory."""
 
 from langmemory.declaring import rooms
+from langmemory.hooks import loaded, parts
 from langmemory.server.api import (
     admin,
     context,
@@ -9,7 +10,6 @@ from langmemory.server.api import (
     memories,
     recalling,
     store,
-    vault,
 )
 from langmemory.server.derived import routes_of
 from langmemory.server.routes import Routes
@@ -26,14 +26,14 @@ BY_HAND = (
     admin.night_routes,
     admin.routes,
     store.routes,
-    vault.routes,
     admin.rights_routes,
 )
 
 
 def all_routes() -> tuple[Routes, ...]:
     """Return the routes made by hand, and those that derive from operations, by their heading."""
-    return (*BY_HAND, *(routes_of(one) for one in rooms() if one.operations))
+    of_parts = (loaded(f"{module}:routes") for part in parts() for module in part.routes)
+    return (*BY_HAND, *of_parts, *(routes_of(one) for one in rooms() if one.operations))
 
 
 __all__ = ["all_routes"]

@@ -13,8 +13,8 @@ from pathlib import Path
 
 import pytest
 
+from langmemory.parts.vault import VaultKey
 from langmemory.stores import MemoryStore
-from langmemory.vault import VaultKey
 from tests.stores.test_copying import NS, live
 
 FOLDER = Path(__file__).parent

@@ -223,8 +223,8 @@ def key(
     as_json: JsonOption = False,
 ) -> None:
     """Show the ids of the vault's keys, and which are here; or make a new key."""
-    from langmemory.vault import VaultKey
-    from langmemory.vault.sources import (
+    from langmemory.parts.vault import VaultKey
+    from langmemory.parts.vault.sources import (
         FILE_VARIABLE,
         KEYRING_VARIABLE,
         write_key_file,

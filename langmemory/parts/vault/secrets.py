@@ -5,16 +5,18 @@ In these tables the owner ``''`` is the application.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import base64
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from datetime import datetime
 from typing import Any, Final, NamedTuple
 
 from langmemory.ledger.connection import Connection
 from langmemory.ledger.history import SEAL
 from langmemory.ledger.history import sealed as sealed_name
-from langmemory.ledger.namespaces import below, find, from_path, intern
-from langmemory.ledger.values import from_us, maybe_datetime
+from langmemory.ledger.namespaces import below, find, from_path, intern, to_path
+from langmemory.ledger.values import from_us, maybe_datetime, to_us
+from langmemory.parts.vault.sealing import Place, Sealed
 from langmemory.types import Namespace, SecretInfo, VaultEvent
-from langmemory.vault.sealing import Place, Sealed
 
 Bindings = tuple[Any, ...]
 
@@ -35,6 +37,11 @@ class Row(NamedTuple):
     sealed: Sealed
     stored_us: int
     deleted_us: int | None
+
+    @property
+    def name(self) -> str:
+        """The label, by which people know it."""
+        return self.place.label
 
     @property
     def info(self) -> SecretInfo:
@@ -288,3 +295,57 @@ def is_there(connection: Connection, place: Place) -> bool:
     """Return whether there is this version."""
     rows = of_label(connection, from_path(place.path), place.owner, place.label)
     return any(row.place.version == place.version for row in rows)
+
+
+def export_rows(
+    connection: Connection, prefix: Namespace, *, history: bool
+) -> Iterator[dict[str, Any]]:
+    """Yield the secrets of a namespace and below it; without ``history`` only what counts now."""
+    kdfs = {key.id: key.kdf for key in keys(connection)}
+    for row in of_namespace(connection, prefix, None, newest=not history):
+        if row.deleted_us is not None and not history:
+            continue
+        found: dict[str, Any] = {
+            "type": "secret", "namespace": list(from_path(row.place.path)), "label": row.place.label,
+            "owner": row.place.owner, "version": row.place.version, "key": row.sealed.key,
+            "kdf": kdfs.get(row.sealed.key), "nonce": base64.b64encode(row.sealed.nonce).decode(),
+            "sealed": base64.b64encode(row.sealed.data).decode(),
+            "stored_at": from_us(row.stored_us).isoformat(),
+        }  # fmt: skip
+        if row.deleted_us is not None:
+            found["deleted_at"] = from_us(row.deleted_us).isoformat()
+        yield found
+
+
+def import_row(connection: Connection, namespace: Namespace, row: Mapping[str, Any]) -> None:
+    """Take a row of `export_rows` back. A version that is here already stays as it is, and one that was
+    forgotten here stays away. It needs no key.
+
+    Raises:
+        KeyError, TypeError, ValueError: It is no such row.
+    """
+    place = Place(
+        path=to_path(namespace), owner=_text(row["owner"]), label=_text(row["label"]),
+        version=int(row["version"]),
+    )  # fmt: skip
+    stored = to_us(datetime.fromisoformat(row["stored_at"]))
+    gone = row.get("deleted_at")
+    deleted = None if gone is None else to_us(datetime.fromisoformat(gone))
+    sealed = Sealed(
+        key=_text(row["key"]),
+        nonce=base64.b64decode(row["nonce"], validate=True),
+        data=base64.b64decode(row["sealed"], validate=True),
+    )
+    if is_there(connection, place) or is_forgotten(connection, place, stored):
+        return
+    known = {key.id: key for key in keys(connection)}
+    if sealed.key not in known or known[sealed.key].state == "retired":
+        state = "old" if known else "current"
+        set_key(connection, sealed.key, row["kdf"], state, stored)
+    insert(connection, namespace, place, sealed, stored, deleted)
+
+
+def _text(value: object) -> str:
+    if not isinstance(value, str):
+        raise TypeError(f"{value!r:.40} is no text")
+    return value

@@ -12,7 +12,7 @@ from urllib.parse import quote, quote_plus
 
 from pydantic import BaseModel
 
-from langmemory.vault.secret import Secret
+from langmemory.parts.vault.secret import Secret
 
 _PLACEHOLDER: Final = re.compile(r"\{\{\s*vault:\s*([^{}]+?)\s*\}\}")
 _PLAIN: Final = (int, float, complex, bool, type(None))

@@ -13,16 +13,16 @@ from langgraph.store.base import BaseStore
 from langmemory.errors import ConfigError, SecretNotFoundError
 from langmemory.nodes.namespaces import NamespaceTemplate
 from langmemory.nodes.node import run_of
-from langmemory.steps import Steps, Wait, awaiting, blocking, call, threaded
-from langmemory.tools.answering import refuse
-from langmemory.vault import Secret
-from langmemory.vault.placeholders import (
+from langmemory.parts.vault import Secret
+from langmemory.parts.vault.placeholders import (
     HiddenSecretError,
     filled,
     labels_in,
     placeholder,
     scrubbed,
 )
+from langmemory.steps import Steps, Wait, awaiting, blocking, call, threaded
+from langmemory.tools.answering import refuse
 
 
 def fill_secrets(

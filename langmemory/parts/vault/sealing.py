@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from langmemory.errors import ConfigError, SecretDamagedError, with_extra
-from langmemory.vault.keys import VaultKey
-from langmemory.vault.secret import Secret
+from langmemory.parts.vault.keys import VaultKey
+from langmemory.parts.vault.secret import Secret
 
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.ciphers.aead import AESGCM

@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from langmemory.errors import VaultKeyError, with_extra
 from langmemory.files import FILE_MODE
-from langmemory.vault.keys import GivenKey, Passphrase, VaultKey, parse
+from langmemory.parts.vault.keys import GivenKey, Passphrase, VaultKey, parse
 
 VARIABLE: Final = "LANGMEMORY_VAULT_KEY"
 """The environment variable with the keys themselves."""

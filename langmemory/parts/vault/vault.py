@@ -25,17 +25,18 @@ from langmemory.ledger.connection import Connection
 from langmemory.ledger.engine import written
 from langmemory.ledger.forgetting import erase
 from langmemory.ledger.namespaces import from_path, to_path
-from langmemory.ledger.records import secrets
-from langmemory.ledger.records.secrets import Key, Row
 from langmemory.namespaces import check_namespace
 from langmemory.operations.core import Core
+from langmemory.parts.vault import secrets
+from langmemory.parts.vault.keys import Passphrase, VaultKey, ids_of, new_kdf
+from langmemory.parts.vault.sealing import Place, Sealed, seal, unseal
+from langmemory.parts.vault.secret import MASK, Secret, wrapped
+from langmemory.parts.vault.secrets import Key, Row
+from langmemory.parts.vault.sources import VaultKeys
 from langmemory.pluralize import counted
 from langmemory.redaction import redact_and_log
 from langmemory.steps import twin
 from langmemory.types import Namespace, SecretInfo, VaultEvent, VaultRotation, VaultStatus
-from langmemory.vault.keys import Passphrase, VaultKey, ids_of, new_kdf
-from langmemory.vault.sealing import Place, Sealed, seal, unseal
-from langmemory.vault.secret import MASK, Secret, wrapped
 
 KEPT_VERSIONS: Final = 10
 """Versions of a secret that stay, encrypted; older ones are erased by the next `put`."""
@@ -58,8 +59,17 @@ class ViewerVault:
 
     __slots__ = ("_core", "_viewer")
 
+    def __new__(cls, core: Core, viewer: str | None) -> ViewerVault:
+        """Return the vault of the application where there is no viewer."""
+        return super().__new__(Vault if viewer is None else cls)
+
     def __init__(self, core: Core, viewer: str | None) -> None:
         self._core, self._viewer = core, viewer
+
+    @property
+    def _keys(self) -> VaultKeys:
+        keys: VaultKeys = self._core.option("vault_key")
+        return keys
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} of {self._core.path}>"
@@ -355,13 +365,13 @@ class ViewerVault:
             VaultKeyError: This process does not have it.
         """
         kdf = next((key.kdf for key in keys if key.id == id), None)
-        found = self._core.vault_keys.find(id, kdf)
+        found = self._keys.find(id, kdf)
         if found is None:
             raise self._wrong_key(id, kdf)
         return found
 
     def _wrong_key(self, id: str, kdf: str | None) -> VaultKeyError:
-        given = self._core.vault_keys
+        given = self._keys
         needed = "a passphrase" if kdf else "the key"
         return VaultKeyError(
             f"The vault of {self._core.path} is encrypted with {needed} of the id {id}; {given.source} has "
@@ -436,7 +446,7 @@ class ViewerVault:
         an old one; a new one where there is none yet."""
         for key in keys:
             if key.state != "retired":
-                found = self._core.vault_keys.find(key.id, key.kdf)
+                found = self._keys.find(key.id, key.kdf)
                 if found is not None:
                     return found, key.kdf
         if keys:
@@ -446,7 +456,7 @@ class ViewerVault:
     def _newest_key(self, keys: Iterable[Key]) -> tuple[VaultKey, str | None]:
         """Return the newest key that was given, and how it is derived: as for one of the vault's keys, if it
         is one of them."""
-        key = self._core.vault_keys.given(anew=True)[0]
+        key = self._keys.given(anew=True)[0]
         if not isinstance(key, Passphrase):
             return key, None
         for one in keys:
@@ -498,7 +508,7 @@ class Vault(ViewerVault):
         with self._reading() as connection:
             keys, counts = secrets.keys(connection), secrets.counts(connection)
         versions = {key.id: 0 for key in keys if key.state == "old"} | counts
-        given, ids, source = self._core.vault_keys, tuple[str, ...](), ""
+        given, ids, source = self._keys, tuple[str, ...](), ""
         problem: str | None = None
         try:
             given.given()

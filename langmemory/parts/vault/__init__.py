@@ -1,6 +1,6 @@
 """The vault: secrets are encrypted before they reach the database, and nothing shows one by accident."""
 
-from langmemory.vault.keys import Passphrase, VaultKey
-from langmemory.vault.secret import Secret
+from langmemory.parts.vault.keys import Passphrase, VaultKey
+from langmemory.parts.vault.secret import Secret
 
 __all__ = ["Passphrase", "Secret", "VaultKey"]
