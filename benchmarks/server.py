@@ -38,7 +38,7 @@ API: Final = "/api/v1/memory"
 PLACE: Final = ("memories", "ana")
 QUESTIONS: Final = 200
 SUBSCRIBERS: Final = 1_000
-COMMAND: Final = (sys.executable, "-m", "langmemory.cli")
+COMMAND: Final = (sys.executable, "-m", "langmemory")
 PLAIN: Final = (
     sys.executable,
     "-c",

@@ -46,7 +46,7 @@ def is_server(place: str | os.PathLike[str]) -> bool:
     return False
 
 
-def shown(place: str, *, user: bool = False) -> str:
+def display_address(place: str, *, user: bool = False) -> str:
     """Return an address as it may be shown: that of a server without password and options, and without
     the user's name unless that is asked for."""
     return Address(place).shown(user=user) if place.startswith(SCHEMES) else place

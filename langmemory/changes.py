@@ -19,7 +19,7 @@ from pydantic import (
     model_serializer,
 )
 
-from langmemory.pluralize import counted
+from langmemory.pluralize import count_noun
 from langmemory.types import Kind, Namespace, Priority, Privacy, RunKind, Status
 
 
@@ -279,7 +279,7 @@ def _line(change: Change) -> str:
     parts = [change.op, name] if name else [change.op]
     # Of turns that were read a person wants to know how many, not one key after another.
     if turns := shown.pop("keys", ()):
-        parts.append(counted(len(turns), "turn"))
+        parts.append(count_noun(len(turns), "turn"))
     value = shown.pop("value", None)
     if isinstance(value, dict):
         parts.append(repr(value.get("text", value)))

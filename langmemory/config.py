@@ -16,7 +16,7 @@ from typing import Annotated, Any, Literal
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
 from pydantic.fields import FieldInfo
 
-from langmemory.addresses import is_server, shown
+from langmemory.addresses import display_address, is_server
 from langmemory.errors import ConfigError
 from langmemory.types import SearchMode
 
@@ -46,7 +46,7 @@ class DatabaseConfig(Section):
 
     def __repr_args__(self) -> Iterator[tuple[str | None, Any]]:
         for name, value in super().__repr_args__():
-            yield name, shown(value) if name == "path" else value  # without a password
+            yield name, display_address(value) if name == "path" else value  # without a password
 
     path: FilePath = Field(
         default="memory.db",
@@ -561,7 +561,7 @@ def _explain(error: ValidationError, source: str, prefix: tuple[str, ...] = ()) 
             # Below "section.key" pydantic appends the names of a union's alternatives.
             key = ".".join(path[:2]) or "the file"
             value = json.dumps(detail["input"], default=repr)
-            lines[key] = f"{source}: {key} is {value}; allowed: {_allowed(*path[:2])}."
+            lines[key] = f"{source}: {key} is {value}; allowed: {_describe_allowed(*path[:2])}."
     return "\n".join(lines.values())
 
 
@@ -574,7 +574,7 @@ def _keys(section: str | None = None) -> list[str]:
     return list(_sections()[section].model_fields if section else Config.model_fields)
 
 
-def _allowed(section: str | None = None, key: str | None = None) -> str:
+def _describe_allowed(section: str | None = None, key: str | None = None) -> str:
     """Describe what a setting, a section or the whole file may be, in words."""
     if section is None or key is None:
         return f"an object with {', '.join(_keys(section))}"
@@ -623,7 +623,7 @@ _PATTERNS = {
 def _row(section: str, name: str, field: FieldInfo) -> str:
     default = json.dumps(field.get_default(call_default_factory=True))
     variables = [v for v, place in ENVIRONMENT.items() if place == (section, name)]
-    allowed = _allowed(section, name)
+    allowed = _describe_allowed(section, name)
     cells = [f"`{name}`", allowed, f"`{default}`", field.description or "", *variables]
     if not variables:
         cells.append("")

@@ -81,12 +81,12 @@ class CoreFilesBackend(BackendProtocol):
         )
 
     def ls(self, path: str) -> LsResult:
-        return LsResult(entries=self._listed("*"))
+        return LsResult(entries=self._list_files("*"))
 
     def glob(self, pattern: str, path: str | None = None) -> GlobResult:
-        return GlobResult(matches=self._listed(pattern.rsplit("/", 1)[-1]))
+        return GlobResult(matches=self._list_files(pattern.rsplit("/", 1)[-1]))
 
-    def _listed(self, pattern: str) -> list[FileInfo]:
+    def _list_files(self, pattern: str) -> list[FileInfo]:
         return [
             FileInfo(path=path, is_dir=False, size=len(text.encode()))
             for path, (_, text) in self._texts().items()

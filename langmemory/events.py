@@ -68,7 +68,7 @@ class Event:
 
             @wraps(function)
             async def awaited(*args: P.args, **kwargs: P.kwargs) -> Any:
-                if not self._heard():
+                if not self._has_listener():
                     return await function(*args, **kwargs)
                 with self._recording(args, kwargs) as returned:
                     return returned(await function(*args, **kwargs))
@@ -77,7 +77,7 @@ class Event:
 
         @wraps(function)
         def recorded(*args: P.args, **kwargs: P.kwargs) -> R:
-            if not self._heard():
+            if not self._has_listener():
                 return function(*args, **kwargs)
             with self._recording(args, kwargs) as returned:
                 return returned(function(*args, **kwargs))
@@ -91,7 +91,7 @@ class Event:
         extra = {"langmemory": {"event": self.name, **known}}
         self.logger.info("%s %s", self.name, line, extra=extra)
 
-    def _heard(self) -> bool:
+    def _has_listener(self) -> bool:
         """Whether anybody wants to know."""
         return (self.logged and self.logger.isEnabledFor(logging.INFO)) or is_tracing()
 

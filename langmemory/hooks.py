@@ -119,7 +119,7 @@ def parts() -> tuple[Part, ...]:
     return tuple(one for one in every if off.isdisjoint((one.name, *one.needs)))
 
 
-def loaded(place: str) -> Any:
+def load_object(place: str) -> Any:
     """Return what stands at a place, written ``module:name``."""
     module, _, name = place.partition(":")
     return getattr(import_module(module), name)
@@ -152,6 +152,6 @@ def lazy(package: str, names: Mapping[str, Sequence[str]]) -> Callable[[str], An
             home = next((module for module, these in several if name in these), None)
         if home is None:
             raise AttributeError(f"module {package!r} has no attribute {name!r}")
-        return loaded(f"{home}:{name}")
+        return load_object(f"{home}:{name}")
 
     return find

@@ -26,11 +26,11 @@ def id_of(label: str) -> str:
     return _ESCAPED.sub(lambda found: chr(int(found[1], 16)), label)
 
 
-def joined(namespace: tuple[str, ...]) -> str:
+def join_labels(namespace: tuple[str, ...]) -> str:
     """Return a namespace as one text, with ``%2F`` for a slash and ``%25`` for a percent sign in a label."""
     return "/".join(label.replace("%", "%25").replace("/", "%2F") for label in namespace)
 
 
 def split(text: str) -> tuple[str, ...]:
-    """Return the labels of a namespace that is one text: the inverse of `joined`."""
+    """Return the labels of a namespace that is one text: the inverse of `join_labels`."""
     return tuple(unquote(label) for label in text.strip("/").split("/"))

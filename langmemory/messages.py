@@ -15,7 +15,7 @@ from langchain_core.messages import BaseMessage, ChatMessage, convert_to_message
 from langmemory.context import is_injected
 from langmemory.errors import InvalidValueError
 from langmemory.labels import label_of
-from langmemory.redaction import Redactor, redact_credentials, redacted
+from langmemory.redaction import Redactor, redact_credentials, redact_text
 from langmemory.timestamps import moment
 from langmemory.types import Namespace
 
@@ -99,7 +99,7 @@ def turns_of(
                 f"The text of message {number} holds half of a surrogate pair at character "
                 f"{error.start}. Repair it, for example with text.encode('utf-8', 'replace').decode()."
             ) from error
-        kept = redacted(text, redactor)
+        kept = redact_text(text, redactor)
         if not (text := kept.text.strip()):
             continue
         own = extra.get("at", extra.get("timestamp"))
@@ -169,14 +169,14 @@ def nameless(role: str, text: str, time: str, seen: Counter[str]) -> str:
     # A hash of a password can be guessed: credentials are no part of it, whoever redacts later.
     mark = f"{role}\0{redact_credentials(text).text}\0{time}"
     seen[mark] += 1
-    return hashed(f"{mark}\0{seen[mark]}")
+    return hash_identity(f"{mark}\0{seen[mark]}")
 
 
 NAMELESS: Final = re.compile("[0-9a-f]{20}")
 """The ids that `nameless` gives, here and in the nodes: no id that a client gives looks like it."""
 
 
-def hashed(identity: str) -> str:
+def hash_identity(identity: str) -> str:
     return hashlib.sha256(identity.encode("utf-8", "surrogatepass")).hexdigest()[:20]
 
 

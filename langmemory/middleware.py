@@ -198,7 +198,7 @@ class MemoryMiddleware(AgentMiddleware[AgentMemoryState, Any, Any]):
             "core_texts": {**before.get("core_texts", {}), self.name: update["core_memory"]},
         }
         humans = (at for at, message in enumerate(state["messages"]) if is_human(message))
-        said = _said(after, max(humans, default=0))
+        said = _pending_messages(after, max(humans, default=0))
         if said is not None:
             kept["said"] = said
         return {**update, **with_internal(after, **kept)}
@@ -211,7 +211,7 @@ class MemoryMiddleware(AgentMiddleware[AgentMemoryState, Any, Any]):
         prompt = self._with_memory(request)
         with self._hiding_ids(prompt) as ids:
             response = handler(prompt)
-        return _marked(request, response if ids is None else _without_ids(response, ids))
+        return _mark_response(request, response if ids is None else _without_ids(response, ids))
 
     async def awrap_model_call(
         self,
@@ -221,7 +221,7 @@ class MemoryMiddleware(AgentMiddleware[AgentMemoryState, Any, Any]):
         prompt = self._with_memory(request)
         with self._hiding_ids(prompt) as ids:
             response = await handler(prompt)
-        return _marked(request, response if ids is None else _without_ids(response, ids))
+        return _mark_response(request, response if ids is None else _without_ids(response, ids))
 
     def _with_memory(self, request: ModelRequest[Any]) -> ModelRequest[Any]:
         core, block = _texts(request.state, self.name)
@@ -244,7 +244,7 @@ class MemoryMiddleware(AgentMiddleware[AgentMemoryState, Any, Any]):
 
     def after_model(self, state: AgentMemoryState, runtime: Runtime[Any]) -> dict[str, Any] | None:
         own = _own(state)
-        said = _said(own)
+        said = _pending_messages(own)
         return None if said is None else with_internal(own, said=said)
 
     async def aafter_model(
@@ -280,7 +280,7 @@ def _texts(state: Mapping[str, Any], name: str) -> tuple[str, str]:
     return internal.get("core_texts", {}).get(name, ""), internal.get("texts", {}).get(name, "")
 
 
-def _said(state: Mapping[str, Any], end: int | None = None) -> list[AnyMessage] | None:
+def _pending_messages(state: Mapping[str, Any], end: int | None = None) -> list[AnyMessage] | None:
     """Return the messages of people that are kept for the end of the run; None when there is nothing new.
 
     Before a run it is what earlier ones left pending_messages, because they failed. The person's last
@@ -336,7 +336,7 @@ def _structure(value: Any, ids: frozenset[str]) -> Any:
     return value
 
 
-def _marked(request: ModelRequest[Any], response: ModelResponse[Any]) -> ModelResponse[Any]:
+def _mark_response(request: ModelRequest[Any], response: ModelResponse[Any]) -> ModelResponse[Any]:
     """The response; where other middleware left old messages out of the request, and not of the thread,
     its answer says from which on the model was shown them. (A state key would be another update of the
     model's node, and make lists of its ``updates``.)"""

@@ -93,7 +93,7 @@ _TIMES: Final = ("as_of", "known_at", "since", "until", "now")
 _VAULT: Final = "vault"
 
 
-def checked(options: Mapping[str, Any], known: Any = RecallOptions) -> Any:
+def check_options(options: Mapping[str, Any], known: Any = RecallOptions) -> Any:
     """Return options with lists as tuples, since a generator can be read but once.
 
     Args:
@@ -116,7 +116,7 @@ def checked(options: Mapping[str, Any], known: Any = RecallOptions) -> Any:
     if "kinds" in found:
         found["kinds"] = check_kinds(found["kinds"])
     if "exclude" in found:
-        found["exclude"] = _listed("exclude", found["exclude"] or ())
+        found["exclude"] = _as_tuple("exclude", found["exclude"] or ())
     for key in found.get("exclude", ()):
         if not isinstance(key, str):
             raise ConfigError(f"exclude holds {key!r}; keys are strings.")
@@ -138,7 +138,7 @@ def check_kinds(kinds: Iterable[Kind] | None) -> tuple[Kind, ...] | None:
     """
     if kinds is None:
         return None
-    listed = _listed("kinds", kinds)
+    listed = _as_tuple("kinds", kinds)
     if _VAULT in listed:
         raise VaultError(
             "Secrets are not recalled: store.vault.list and store.vault.get find them."
@@ -148,7 +148,7 @@ def check_kinds(kinds: Iterable[Kind] | None) -> tuple[Kind, ...] | None:
     return listed
 
 
-def _listed(name: str, values: Iterable[Any]) -> tuple[Any, ...]:
+def _as_tuple(name: str, values: Iterable[Any]) -> tuple[Any, ...]:
     if isinstance(values, str) or not isinstance(values, Iterable):
         raise ConfigError(f"{name} is {values!r}; it must be a list of strings: [{str(values)!r}].")
     return tuple(values)

@@ -41,7 +41,7 @@ def redact_credentials(text: str) -> Redacted:
     recovery phrases where the text says that it is one (in a language of `langmemory.languages`),
     passwords in addresses, card numbers by the Luhn checksum and IBANs by theirs.
     """
-    spans = _disjoint(_found(text))
+    spans = _disjoint(_spans_by_form(text))
     if not spans:
         return Redacted(text=text)
     parts: list[str] = []
@@ -76,7 +76,7 @@ def log_redacted(counts: Mapping[str, int]) -> None:
         logger.info("redacted %s", kinds)
 
 
-def redacted(text: str, redactor: Redactor | None) -> Redacted:
+def redact_text(text: str, redactor: Redactor | None) -> Redacted:
     """Return the text as a redactor leaves it; None leaves everything."""
     if redactor is None:
         return Redacted(text=text)
@@ -88,7 +88,7 @@ def redacted(text: str, redactor: Redactor | None) -> Redacted:
 
 def redact_and_log(text: str, redactor: Redactor | None) -> str:
     """Return the text as a redactor leaves it, and log how much it replaced."""
-    found = redacted(text, redactor)
+    found = redact_text(text, redactor)
     log_redacted(found.counts)
     return found.text
 
@@ -99,7 +99,7 @@ class _Span(NamedTuple):
     kind: str
 
 
-def _found(text: str) -> Iterator[_Span]:
+def _spans_by_form(text: str) -> Iterator[_Span]:
     for pattern, kind, signs in _FORMS:
         if signs and not _has(text, signs):
             continue
@@ -111,7 +111,7 @@ def _found(text: str) -> Iterator[_Span]:
     if _IBAN_DIGITS.search(text):
         yield from _ibans(text)
     folded = text.lower() if text.isascii() else text.translate(_SAME_LETTERS).lower()
-    yield from _announced(text, folded)
+    yield from _announced_secrets(text, folded)
 
 
 def _has(text: str, signs: tuple[str, ...]) -> bool:
@@ -292,7 +292,7 @@ _CODE: Final = re.compile(r"\$\{?\w|[A-Za-z_][\w.]*[(\[]|[<{\[*%]|\.\.\.|…")
 _STRONG: Final = re.compile(r"\d|[!@#$%^&*+=~?](?=.)|(?<=[a-zß-ÿ])[A-ZÀ-Þ]")
 
 
-def _announced(text: str, folded: str) -> Iterator[_Span]:
+def _announced_secrets(text: str, folded: str) -> Iterator[_Span]:
     """Yield what a text, which is given in lower case as well, says is secret."""
     words = secret_words()
     if _has(folded, words.passwords) or ("pass" in folded and _PASS.search(folded)):

@@ -100,7 +100,7 @@ class _Classes:
             else:
                 default: Any = one.get("default") if isinstance(one, Mapping) else None
                 fields[field] = (_union((kind, None)), Field(default, **about))
-        base = _shown_as(_inlined(self._root)) if shown else _Object
+        base = _shown_as(_inline_references(self._root)) if shown else _Object
         doc = schema.get("description") or title
         return create_model(title, __base__=base, __doc__=str(doc), **fields)
 
@@ -157,7 +157,7 @@ def _shown_as(schema: dict[str, Any]) -> type[BaseModel]:
     return Shown
 
 
-def _inlined(schema: JsonSchema) -> dict[str, Any]:
+def _inline_references(schema: JsonSchema) -> dict[str, Any]:
     """Return a schema without references, so that it can be a part of another."""
     from langchain_core.utils.json_schema import dereference_refs
 
@@ -189,7 +189,7 @@ def _of_typed_dict(schema: Any, made: dict[Any, Any]) -> Any:
     made[schema] = Any
     fields: dict[str, Any] = {}
     for name, hint in get_type_hints(schema, include_extras=True).items():
-        kind = _converted(hint, made)
+        kind = _convert_type(hint, made)
         required = name in schema.__required_keys__
         fields[name] = (kind, ...) if required else (_union((kind, None)), None)
     doc = schema.__doc__ if schema.__doc__ and not schema.__doc__.startswith("dict(") else None
@@ -197,20 +197,20 @@ def _of_typed_dict(schema: Any, made: dict[Any, Any]) -> Any:
     return made[schema]
 
 
-def _converted(hint: Any, made: dict[Any, Any]) -> Any:
+def _convert_type(hint: Any, made: dict[Any, Any]) -> Any:
     """Return a type with the TypedDicts in it as classes; text beside it in `Annotated` describes it."""
     if is_typeddict(hint):
         return _of_typed_dict(hint, made)
     origin, arguments = get_origin(hint), get_args(hint)
     if origin in (Required, NotRequired, ReadOnly):
-        return _converted(arguments[0], made)
+        return _convert_type(arguments[0], made)
     if origin is Annotated:
         notes = (one for one in arguments[1:] if one is not ...)
         told = (Field(description=one) if isinstance(one, str) else one for one in notes)
-        return Annotated[(_converted(arguments[0], made), *told)]
+        return Annotated[(_convert_type(arguments[0], made), *told)]
     if origin is None or origin is Literal or not arguments:
         return hint
-    inner = tuple(_converted(one, made) for one in arguments)
+    inner = tuple(_convert_type(one, made) for one in arguments)
     if inner == arguments:
         return hint
     return _union(inner) if origin in (Union, UnionType) else origin[inner]

@@ -49,7 +49,7 @@ def call(of: Any, name: str, /, *args: Any, **kwargs: Any) -> Wait:
     )
 
 
-def threaded(function: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Wait:
+def thread_call(function: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Wait:
     """Return a call of a function without an async twin; beside an event loop it runs in a thread."""
     run = partial(function, *args, **kwargs)
     return Wait(run, lambda: asyncio.to_thread(run))

@@ -16,7 +16,7 @@ from typing import Any, Final
 
 from langmemory.errors import ConfigError, with_extra
 from langmemory.files import create_file
-from langmemory.pluralize import counted
+from langmemory.pluralize import count_noun
 from langmemory.types import Edge, Entity
 
 Json = dict[str, Any]
@@ -251,7 +251,7 @@ def draw(graph: Subgraph, path: str | os.PathLike[str]) -> None:
     drawing = figure.Figure(figsize=(1.4 * side, side), layout="constrained")
     axes = drawing.subplots()
     axes.axis("off")
-    axes.set_title(counted(len(graph.entities), "entity", "entities"))
+    axes.set_title(count_noun(len(graph.entities), "entity", "entities"))
     at = networkx.spring_layout(networkx.Graph(net), iterations=300, seed=7, method="force")
     common: dict[str, Any] = {"ax": axes, "pos": at}
     networkx.draw_networkx_nodes(

@@ -26,14 +26,14 @@ class SchemaOfFields(GenerateJsonSchema):
 
     def model_schema(self, schema: core_schema.ModelSchema) -> JsonSchemaValue:
         """Return the schema of a model."""
-        return _described(super().model_schema(schema), schema["cls"])
+        return _add_descriptions(super().model_schema(schema), schema["cls"])
 
     def dataclass_schema(self, schema: core_schema.DataclassSchema) -> JsonSchemaValue:
         """Return the schema of a dataclass."""
-        return _described(super().dataclass_schema(schema), schema["cls"])
+        return _add_descriptions(super().dataclass_schema(schema), schema["cls"])
 
 
-def _described(schema: JsonSchemaValue, cls: type) -> JsonSchemaValue:
+def _add_descriptions(schema: JsonSchemaValue, cls: type) -> JsonSchemaValue:
     for name, field in schema.get("properties", {}).items():
         for one in cls.__mro__:
             text = docstrings_of(one.__module__).get(one.__name__.partition("[")[0], {}).get(name)

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from langmemory import MemoryStore
-from langmemory.addresses import Address, in_schema, is_server, shown
+from langmemory.addresses import Address, display_address, in_schema, is_server
 from langmemory.config import Config, DatabaseConfig
 from langmemory.errors import ConfigError
 
@@ -23,7 +23,7 @@ SECRETS = (
 def test_a_shown_address_has_no_password(url: str) -> None:
     """Neither password nor user are in what is shown of an address, its own text or the configuration's."""
     config = Config(database=DatabaseConfig(path=url))
-    for text in (shown(url), repr(Address(url)), repr(config), str(config)):
+    for text in (display_address(url), repr(Address(url)), repr(config), str(config)):
         assert "hush" not in text
         assert "ann" not in text
         assert "/app?schema=team" in text
@@ -32,7 +32,7 @@ def test_a_shown_address_has_no_password(url: str) -> None:
 @pytest.mark.parametrize("url", SECRETS)
 def test_what_is_shown_is_an_address_of_the_same_place(url: str) -> None:
     """A store can be opened again by its path: by host or socket, port, database and schema."""
-    again, first = Address(shown(url)), Address(url)
+    again, first = Address(display_address(url)), Address(url)
     conninfo = pytest.importorskip("psycopg.conninfo")
     told, asked = (conninfo.conninfo_to_dict(one.url) for one in (again, first))
     assert again.schema == first.schema

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from langmemory.pluralize import counted, memories
+from langmemory.pluralize import count_noun, memories
 
 
 @pytest.mark.parametrize(
@@ -12,10 +12,10 @@ from langmemory.pluralize import counted, memories
 )
 def test_one_is_singular(count: int, said: str) -> None:
     """Only one thing is in the singular, and large numbers can be read."""
-    assert counted(count, "turn") == said
+    assert count_noun(count, "turn") == said
 
 
 def test_a_plural_of_its_own() -> None:
     """A noun without a plural "s" is passed with its plural."""
-    assert [counted(n, "batch", "batches") for n in (1, 2)] == ["1 batch", "2 batches"]
+    assert [count_noun(n, "batch", "batches") for n in (1, 2)] == ["1 batch", "2 batches"]
     assert [memories(n) for n in (1, 2)] == ["1 memory", "2 memories"]

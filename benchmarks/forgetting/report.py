@@ -16,7 +16,7 @@ from benchmarks.forgetting.exam import FIGURES, RECALL, Answer, Exam, ExamName
 from benchmarks.forgetting.orders import KEEP_ALL, OURS
 from langmemory.parts.evals.corpus import Corpus
 from langmemory.parts.evals.metrics import Estimate, estimate_of_groups
-from langmemory.pluralize import counted
+from langmemory.pluralize import count_noun
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -120,9 +120,9 @@ _HEADS = ("R@10", "R@500t", "facts R@10", "R@500t", "current", "wrong", "timeles
 
 def _table(corpus: str, exam: ExamReport) -> RenderableType:
     title = (
-        f"{corpus}, exam {exam.name}: {counted(exam.questions, 'question')} in "
-        f"{counted(exam.conversations, 'conversation')} after {counted(exam.accesses, 'question')} "
-        f"and {counted(exam.cited, 'citation')}; {counted(exam.derived, 'fact')}"
+        f"{corpus}, exam {exam.name}: {count_noun(exam.questions, 'question')} in "
+        f"{count_noun(exam.conversations, 'conversation')} after {count_noun(exam.accesses, 'question')} "
+        f"and {count_noun(exam.cited, 'citation')}; {count_noun(exam.derived, 'fact')}"
     )
     table = Table(
         title=Text(title, style="bold"), title_justify="left", box=SIMPLE_HEAD,

@@ -33,7 +33,7 @@ from langmemory.cli.target import DbOption, NamespaceOption, Target, with_target
 from langmemory.cli.terminal import say
 from langmemory.cli.token import token
 from langmemory.cli.worker import jobs, worker
-from langmemory.hooks import loaded, parts
+from langmemory.hooks import load_object, parts
 
 app = typer.Typer(
     name="langmemory",
@@ -108,7 +108,7 @@ COMMANDS: dict[str, dict[str, Callable[..., None] | typer.Typer]] = {
 
 for _part in parts():
     for _name, (_panel, _place) in _part.commands.items():
-        COMMANDS[_panel] = {_name: loaded(_place), **COMMANDS.get(_panel, {})}
+        COMMANDS[_panel] = {_name: load_object(_place), **COMMANDS.get(_panel, {})}
 
 for _panel, _commands in COMMANDS.items():
     for _name, _command in _commands.items():

@@ -18,7 +18,7 @@ from langmemory.cli.oneline import DEBUG_VARIABLE, line_of
 from langmemory.cli.target import DEFAULT_NAMESPACE, Target
 from langmemory.cli.terminal import read_any_bytes, say
 from langmemory.errors import ConfigError
-from langmemory.pluralize import counted
+from langmemory.pluralize import count_noun
 
 if TYPE_CHECKING:
     from langmemory.cli.conversation import Conversation
@@ -71,7 +71,7 @@ def chat(
             if not name.startswith("ollama:"):  # whether it can be used is known when it is loaded
                 conversation.result()
             if thread and (said_before := conversation.result().said_before):
-                messages = counted(said_before, "message")
+                messages = count_noun(said_before, "message")
                 console.print(f"It goes on after {messages}.", style="dim")
             code = _talk(console, conversation.result)
         finally:

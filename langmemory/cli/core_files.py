@@ -15,7 +15,7 @@ from langmemory.cli.target import DEFAULT_NAMESPACE, JsonOption, Target, with_ta
 from langmemory.cli.terminal import json_text, plain, printable, say
 from langmemory.cli.values import count
 from langmemory.core_files.conventions import Convention
-from langmemory.pluralize import counted
+from langmemory.pluralize import count_noun
 
 __all__ = ["core"]
 
@@ -141,6 +141,6 @@ def _print(done: FilesSynced) -> None:
         say(printable(f"! {path}: {why}"), err=True)
     if done.asked:
         asks = "asks" if len(done.asked) == 1 else "ask"
-        say(f"{counted(len(done.asked), 'review')} {asks}: langmemory reviews")
+        say(f"{count_noun(len(done.asked), 'review')} {asks}: langmemory reviews")
     if not done:
-        say(f"{counted(done.unchanged, 'file')}, nothing to do")
+        say(f"{count_noun(done.unchanged, 'file')}, nothing to do")

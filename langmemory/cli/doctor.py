@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from langmemory.addresses import is_server, shown
+from langmemory.addresses import display_address, is_server
 from langmemory.cli.target import JsonOption, OnFile, Target
 from langmemory.cli.terminal import json_text, plain, printable, say
 from langmemory.errors import (
@@ -23,7 +23,7 @@ from langmemory.errors import (
     EmbeddingModelMismatchError,
     LangMemoryError,
 )
-from langmemory.pluralize import counted, memories
+from langmemory.pluralize import count_noun, memories
 
 if TYPE_CHECKING:
     from langmemory.config import Config, ModelsConfig
@@ -93,11 +93,13 @@ def _rescue(target: Target, file: Path) -> None:
     path = target.config().database.path
     if is_server(path):
         raise ConfigError(
-            f"{shown(path)} is on a server. Its administrator restores it from a backup: pg_dump and "
-            "pg_restore for one schema, pg_basebackup for all."
+            f"{display_address(path)} is on a server. Its administrator restores it from a backup: pg_dump "
+            "and pg_restore for one schema, pg_basebackup for all."
         )
     if not Path(path).is_file():
-        raise ConfigError(f"{shown(path)}: there is no such file. Name the memory file with --db.")
+        raise ConfigError(
+            f"{display_address(path)}: there is no such file. Name the memory file with --db."
+        )
     target.check_output(file)
     with ExitStack() as opened:
         try:
@@ -113,8 +115,8 @@ def _rescue(target: Target, file: Path) -> None:
     for damage in found.damages:
         say(f"damaged: {printable(str(damage))}", err=True)
     say(
-        f"Wrote {counted(rows, 'row')} with {memories(items)} to {file}; "
-        f"{counted(len(found.damages), 'problem')}. `langmemory import {shlex.quote(str(file))} --db NEW` "
+        f"Wrote {count_noun(rows, 'row')} with {memories(items)} to {file}; "
+        f"{count_noun(len(found.damages), 'problem')}. `langmemory import {shlex.quote(str(file))} --db NEW` "
         "makes a new memory file of them"
     )
 
@@ -275,13 +277,15 @@ def _server(config: Config) -> Iterator[Check]:
     try:
         from langmemory.engines.postgres import Engine
     except ImportError as error:
-        found = f"{shown(path)} needs psycopg ({error})"
+        found = f"{display_address(path)} needs psycopg ({error})"
         yield Check(state="fail", what=what, found=found, advice=with_extra("postgres"))
         return
     try:
         if not is_there(path):
             advice = "The first run of your application makes it."
-            yield Check(state="warn", what=what, found=f"{shown(path)}: not there", advice=advice)
+            yield Check(
+                state="warn", what=what, found=f"{display_address(path)}: not there", advice=advice
+            )
             return
         with closing(Engine(path, settings=config.database)) as engine:
             with engine.read() as snapshot:
@@ -318,7 +322,10 @@ def _consistency(
     for problem in problems:
         yield Check(state="fail", what="consistency", found=problem, advice=advice(problem))
     if not problems:
-        rows, vectors = counted(stats.keywords, "keyword row"), counted(stats.vectors, "vector")
+        rows, vectors = (
+            count_noun(stats.keywords, "keyword row"),
+            count_noun(stats.vectors, "vector"),
+        )
         yield Check(state="ok", what="consistency", found=f"{rows} and {vectors} agree with them")
 
 

@@ -15,7 +15,7 @@ from langmemory.cli.target import IgnoreOption, JsonOption, Target, with_target
 from langmemory.cli.terminal import json_text, plain, printable, say
 from langmemory.cli.values import count
 from langmemory.errors import ConfigError
-from langmemory.pluralize import counted
+from langmemory.pluralize import count_noun
 from langmemory.resources import MOST_BYTES, NAMESPACE
 
 if TYPE_CHECKING:
@@ -107,7 +107,7 @@ def list_documents(
         )
     if found:
         Screen().print(table)
-    say(counted(len(found), "document"))
+    say(count_noun(len(found), "document"))
 
 
 @documents.command(cls=Command)
@@ -220,5 +220,5 @@ def print_synced(done: Synced, *, dry_run: bool) -> None:
         "not linked": len(done.unlinked),
     }  # fmt: skip
     said = ", ".join(f"{number:,} {name}" for name, number in counts.items() if number)
-    chunks = f"; {counted(done.chunks, 'chunk')} written" if done.chunks and not dry_run else ""
+    chunks = f"; {count_noun(done.chunks, 'chunk')} written" if done.chunks and not dry_run else ""
     say(f"{'Would be: ' if dry_run else ''}{said or 'nothing to read'}{chunks}")

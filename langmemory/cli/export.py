@@ -21,7 +21,7 @@ from langmemory.cli.target import JsonOption, Target
 from langmemory.cli.terminal import json_text, printable, say
 from langmemory.errors import ConfigError, DamagedFileError
 from langmemory.files import create_file
-from langmemory.pluralize import counted, memories
+from langmemory.pluralize import count_noun, memories
 
 
 def export(
@@ -54,7 +54,7 @@ def export(
             say(f"  {printable(str(damage))}", err=True)
     if file:
         again = f"langmemory import {shlex.quote(str(file))}"
-        say(f"Wrote {counted(rows, 'row')} to {file}; `{again}` takes them back")
+        say(f"Wrote {count_noun(rows, 'row')} to {file}; `{again}` takes them back")
     if damages:
         raise typer.Exit(1)
 
@@ -172,6 +172,8 @@ def copy(
         say(json_text(asdict(copied)))
         return
     say(f"Copied {memories(copied.memories)} of {copied.source} to {copied.target}")
-    say(f"Both hold the same {counted(copied.rows, 'row')} and {counted(copied.vectors, 'vector')}")
+    say(
+        f"Both hold the same {count_noun(copied.rows, 'row')} and {count_noun(copied.vectors, 'vector')}"
+    )
     if copied.recalls:
-        say(f"{counted(copied.recalls, 'sample recall')} found the same in both")
+        say(f"{count_noun(copied.recalls, 'sample recall')} found the same in both")

@@ -13,7 +13,7 @@ from langmemory.cli.target import (
 )
 from langmemory.cli.terminal import json_text, plain, printable, say
 from langmemory.errors import ConfigError
-from langmemory.pluralize import counted, memories
+from langmemory.pluralize import count_noun, memories
 
 if TYPE_CHECKING:
     from langmemory.types import Forgotten
@@ -101,7 +101,7 @@ def forget(
     else:
         say(
             f"Forgotten ({done.run_id}): {_counted(done)}. The memory was cleared of it; of "
-            f"{counted(done.words, 'word')} that stood only there, 0 were found in it"
+            f"{count_noun(done.words, 'word')} that stood only there, 0 were found in it"
         )
     if done.kept:
         say(printable("\n  ".join(("The server may still hold its bytes in", *done.kept))))
@@ -114,7 +114,7 @@ def _preview(found: Forgotten) -> list[str]:
         lines.append(f"  … and {found.memories - len(found.samples):,} more")
     if found.facts_kept:
         stay = "stays" if found.facts_kept == 1 else "stay"
-        lines.append(f"{counted(found.facts_kept, 'fact')} {stay}, because others said so too")
+        lines.append(f"{count_noun(found.facts_kept, 'fact')} {stay}, because others said so too")
     return lines
 
 
@@ -129,5 +129,5 @@ def _counted(found: Forgotten) -> str:
         (found.notes, "note of a run or job", "notes of runs and jobs"),
     ):
         if count:
-            parts.append(counted(count, one, several))
+            parts.append(count_noun(count, one, several))
     return ", ".join(parts)

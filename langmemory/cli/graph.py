@@ -21,7 +21,7 @@ from langmemory.cli.terminal import json_text, plain, say
 from langmemory.cli.values import count, picture
 from langmemory.errors import ConfigError, EntityNameError
 from langmemory.files import create_file
-from langmemory.pluralize import counted
+from langmemory.pluralize import count_noun
 
 if TYPE_CHECKING:
     from langmemory.cli.screen import Screen
@@ -130,9 +130,9 @@ def graph(
                 say(json_text(part.to_json()))
             for written in (png, *texts):
                 if written is not None and str(written) != "-":
-                    entities = counted(len(part.entities), "entity", "entities")
+                    entities = count_noun(len(part.entities), "entity", "entities")
                     say(
-                        f"Wrote {entities} and {counted(len(part.edges), 'edge')} to {written}",
+                        f"Wrote {entities} and {count_noun(len(part.edges), 'edge')} to {written}",
                         err=as_json or Path("-") in texts,
                     )
         elif name is not None:
@@ -243,7 +243,7 @@ def _show_everyone(console: Screen, found: Graph, namespace: Namespace, hint: st
     for entity in sorted(everyone, key=lambda one: -claims.get(one.key, 0)):
         names, claimed = ", ".join((entity.name, *entity.aliases)), claims.get(entity.key, 0)
         narrow = (
-            Text(f"{names}  {entity.kind}, {counted(claimed, 'claim')}"),
+            Text(f"{names}  {entity.kind}, {count_noun(claimed, 'claim')}"),
             unbroken(f"  {entity.key}", "dim"),
         )
         cells = Text(names), entity.kind, f"{claimed:,}", Text(entity.key)

@@ -13,7 +13,7 @@ from langmemory.cli.target import JsonOption, Target
 from langmemory.cli.terminal import json_text, plain, printable, say
 from langmemory.cli.values import day as parsed_day
 from langmemory.errors import ConfigError
-from langmemory.pluralize import counted
+from langmemory.pluralize import count_noun
 
 if TYPE_CHECKING:
     from langmemory.stores import MemoryStore
@@ -90,7 +90,7 @@ def journal(
             if as_json:
                 say(json_text({"folder": str(folder), "changed": different}))
             else:
-                say(f"Changed {counted(different, 'file')} of {folder}")
+                say(f"Changed {count_noun(different, 'file')} of {folder}")
             return
         place = target.namespace()
         pages = store.journal.pages(place, days=None if day is None else {day})
@@ -122,6 +122,6 @@ def _take_edits(store: MemoryStore, folder: Path | str, as_json: bool) -> None:
     else:
         for line in (*taken.lines, *taken.refused):
             say(printable(line))
-        say(f"Took up {counted(len(taken.files), 'edited page')} of {folder}")
+        say(f"Took up {count_noun(len(taken.files), 'edited page')} of {folder}")
     if taken.refused:
         raise typer.Exit(1)

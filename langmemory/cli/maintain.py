@@ -15,7 +15,7 @@ from langmemory.cli.target import (
     ViewerOption,
 )
 from langmemory.cli.terminal import json_text, plain, say
-from langmemory.pluralize import counted, memories
+from langmemory.pluralize import count_noun, memories
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -123,7 +123,7 @@ def show_night(
         said += [Text.assemble(("advice  ", "yellow"), one) for one in report["advice"]]
         said += [Text.assemble(("not done  ", "yellow"), one) for one in report["refused"]]
         if report["model_calls"]:
-            calls = counted(report["model_calls"], "call")
+            calls = count_noun(report["model_calls"], "call")
             said.append(Text(f"{calls} of the model, {report['tokens']:,} tokens", "dim"))
         if report["error"]:
             said.append(Text.assemble(("failed  ", "bold red"), report["error"]))
@@ -166,10 +166,10 @@ def _print(found: dict[str, Any], dry_run: bool, verbose: bool) -> None:
     show_night(console, found, verbose=verbose)
     changed = sum(len(report["lines"]) for report in found["reports"])
     if dry_run:
-        say(f"{counted(changed, 'change')} planned; nothing was changed.")
+        say(f"{count_noun(changed, 'change')} planned; nothing was changed.")
     elif changed:
         undo = f"langmemory maintain --undo {found['night']}"
-        say(f"{counted(changed, 'change')}. Take them back with: {undo}")
+        say(f"{count_noun(changed, 'change')}. Take them back with: {undo}")
     else:
         say("Nothing to change.")
 
@@ -298,7 +298,7 @@ def stats(target: OnFile, as_json: JsonOption = False) -> None:
         "vectors": f"{found.vectors:,}",
         "model": model,
         "keyword rows": f"{found.keywords:,}",
-        "history": counted(found.history, "change"),
+        "history": count_noun(found.history, "change"),
         "reflection": f"{waiting:,} waiting, {dead:,} given up" if waiting or dead else "",
         "reviews": f"{reviews:,} open" if reviews else "",
     }.items():

@@ -14,7 +14,7 @@ from langmemory.cli.target import IgnoreOption, JsonOption, OnFile, with_target
 from langmemory.cli.terminal import json_text, plain, printable, say
 from langmemory.cli.values import count
 from langmemory.errors import ConfigError
-from langmemory.pluralize import counted
+from langmemory.pluralize import count_noun
 
 projects = typer.Typer(
     cls=CommandLine,
@@ -97,11 +97,11 @@ def list_projects(target: OnFile, as_json: JsonOption = False) -> None:
     console = Screen()
     for one, many, asked in zip(found, documents, open_, strict=True):
         console.print(Text(one.name, "bold", overflow="fold"))
-        said = [counted(many, "document"), counted(asked, "open review") if asked else ""]
+        said = [count_noun(many, "document"), count_noun(asked, "open review") if asked else ""]
         said.append(f"owner {one.owner}" if one.owner else "")
         console.print_indented(Text(", ".join(filter(None, said))))
         console.print(Text(f"  {one.root}", "dim"), soft_wrap=True)
-    say(counted(len(found), "project"))
+    say(count_noun(len(found), "project"))
 
 
 @projects.command(cls=Command)
@@ -178,7 +178,7 @@ def discover(
         report(done, as_json=False, dry_run=False)
     else:
         hint = "; --add registers them" if found else ""
-        say(f"{counted(len(found), 'project')} found{hint}")
+        say(f"{count_noun(len(found), 'project')} found{hint}")
 
 
 @projects.command(cls=Command)
@@ -211,7 +211,7 @@ def refresh(
                     raise
                 done.failed[name] = str(error)
     if later:
-        said = f"{counted(len(queued), 'job')} for `langmemory worker`"
+        said = f"{count_noun(len(queued), 'job')} for `langmemory worker`"
         say(json_text({"queued": queued}) if as_json else said)
     else:
         report(done, as_json=as_json, dry_run=dry_run)
@@ -230,7 +230,7 @@ def stale(target: OnFile, name: NameArgument, as_json: JsonOption = False) -> No
         say(printable(f"{one.document.path} ({one.changed_at:%Y-%m-%d %H:%M})"))
         for path, at in sorted(one.sources.items()):
             say(printable(f"  {path} ({at:%Y-%m-%d %H:%M})"))
-    say(f"{counted(len(found), 'document')} may be out of date")
+    say(f"{count_noun(len(found), 'document')} may be out of date")
 
 
 @projects.command(cls=Command)

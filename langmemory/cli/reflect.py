@@ -11,7 +11,7 @@ import typer
 from langmemory.cli.target import JsonOption, Target
 from langmemory.cli.terminal import json_text, say
 from langmemory.errors import ExtractionError
-from langmemory.pluralize import counted
+from langmemory.pluralize import count_noun
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -68,7 +68,7 @@ def reflect(
         if again:
             to_read = _let_go(store, target.namespace(), thread, run)
             if not as_json:
-                again_read = counted(len(to_read), "batch", "batches")
+                again_read = count_noun(len(to_read), "batch", "batches")
                 console.print(f"{again_read} to be read again", style="dim")
         if run is None:  # else nothing but what it read
             unread = store.admin.unread_threads(target.namespace())
@@ -140,7 +140,7 @@ def _check(problems: list[str], batches: int) -> None:
     """Raises ExtractionError where a model could make nothing of some of the batches."""
     if problems:
         raise ExtractionError(
-            f"{len(problems)} of {counted(batches, 'batch', 'batches')} could not be extracted: "
+            f"{len(problems)} of {count_noun(batches, 'batch', 'batches')} could not be extracted: "
             f"{problems[0]} What was said is kept word for word; `langmemory reflect --again` reads "
             "it once more."
         )
@@ -157,7 +157,7 @@ def show_batch(
     namespace = tuple(batch["namespace"])
     console.print(
         Text.assemble(
-            (f"{batch['thread_id']}", "bold"), (f"  {counted(len(batch['turns']), 'turn')}", "dim"),
+            (f"{batch['thread_id']}", "bold"), (f"  {count_noun(len(batch['turns']), 'turn')}", "dim"),
             (f"  {done['run_id']}", "dim"),
         ),
         soft_wrap=True,
@@ -183,9 +183,9 @@ def text_of(store: MemoryStore, namespace: Namespace, key: str) -> str:
 
 def _came_to(totals: dict[str, int]) -> str:
     return (
-        f"{counted(totals['runs'], 'batch', 'batches')}, {totals['added']} added, "
+        f"{count_noun(totals['runs'], 'batch', 'batches')}, {totals['added']} added, "
         f"{totals['superseded']} superseded, {totals['reviews']} to be answered, "
-        f"{counted(totals['model_calls'], 'model call')}"
+        f"{count_noun(totals['model_calls'], 'model call')}"
     )
 
 

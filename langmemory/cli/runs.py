@@ -124,7 +124,7 @@ def history(
     from rich.text import Text
 
     from langmemory.cli.screen import FOLD, WHOLE, Screen
-    from langmemory.recall.explain import faded
+    from langmemory.recall.explain import describe_fading
     from langmemory.stores.face import bound
 
     where = target.namespace(DEFAULT_NAMESPACE)
@@ -151,7 +151,7 @@ def history(
         rows.append((cells, "", narrow))
     Screen().print_rows({"when": WHOLE, "what": WHOLE, "it said": FOLD, "why": FOLD}, rows)
     if ageing is not None:
-        Screen().print(Text(f"Now: {faded(ageing)}", "dim"))
+        Screen().print(Text(f"Now: {describe_fading(ageing)}", "dim"))
 
 
 def restore(

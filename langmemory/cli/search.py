@@ -27,7 +27,7 @@ from langmemory.cli.terminal import json_text, plain, say
 from langmemory.cli.values import count, score
 from langmemory.docstrings import docstrings_of
 from langmemory.errors import ConfigError
-from langmemory.pluralize import counted, memories
+from langmemory.pluralize import count_noun, memories
 from langmemory.recall_options import BlockOptions, RecallOptions
 from langmemory.resources import NAMESPACE
 from langmemory.types import MinScore
@@ -140,7 +140,7 @@ def search(
         return
     console.print(results(recall, console.width))
     total = recall.trace.milliseconds.get("total")
-    notes = [counted(len(recall), "result"), *([f"{total:.1f} ms"] if total else [])]
+    notes = [count_noun(len(recall), "result"), *([f"{total:.1f} ms"] if total else [])]
     console.print(" · ".join([*notes, *recall.trace.degraded]), style="dim")
 
 
@@ -164,7 +164,7 @@ def list_memories(
 ) -> None:
     """List memories, the latest first, with their keys."""
     from langmemory.cli.screen import Screen
-    from langmemory.recall.explain import faded
+    from langmemory.recall.explain import describe_fading
     from langmemory.stores.face import bound
 
     check_span(since, until)
@@ -198,7 +198,9 @@ def list_memories(
     several = len({memory.namespace for memory in found}) > 1
     for memory, one in zip(found, ageing, strict=True):
         console.print(
-            *lines(memory, several, faded(one) if one else None), sep="\n", soft_wrap=False
+            *lines(memory, several, describe_fading(one) if one else None),
+            sep="\n",
+            soft_wrap=False,
         )
     more_by = "; --limit shows more" if more else ""
     console.print(f"{memories(len(found))}{more_by}", style="dim")
@@ -287,13 +289,13 @@ def _lines(memory: Memory, evidence: Sequence[Memory], ageing: Ageing | None) ->
     """Yield the text, a line for each facet that says something, and what it was made from."""
     from rich.text import Text
 
-    from langmemory.recall.explain import faded
+    from langmemory.recall.explain import describe_fading
 
     yield Text(memory.text.strip() + "\n")
     for name, shown in _facets(memory):
         yield Text.assemble((f"{name:<{WIDTH}}", "dim"), shown)
     if ageing is not None:
-        yield Text.assemble((f"{'ageing':<{WIDTH}}", "dim"), faded(ageing))
+        yield Text.assemble((f"{'ageing':<{WIDTH}}", "dim"), describe_fading(ageing))
     for one in evidence:
         yield Text.assemble((f"{'made from':<{WIDTH}}", "dim"), (one.key, "cyan"))
         yield Text(" " * WIDTH + " ".join(one.text.split()))

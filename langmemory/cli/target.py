@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from langmemory.addresses import shown
+from langmemory.addresses import display_address
 from langmemory.cli.terminal import printable, say
 from langmemory.cli.values import count, kind, moment, until
 from langmemory.errors import ConfigError, DatabaseError
@@ -148,7 +148,8 @@ class Target:
         path = config.database.path
         if not is_there(path):
             raise DatabaseError(
-                f"{shown(path)} does not exist: `langmemory import FILE` makes it, --db names another one"
+                f"{display_address(path)} does not exist: `langmemory import FILE` makes it, "
+                "--db names another one"
             )
         return config
 
@@ -183,7 +184,9 @@ class Target:
     def command(self, words: str) -> str:
         """Return a command that works on the same file and namespace, for a shell."""
         place = [] if self.labels is None else [f"-n {shlex.quote(one)}" for one in self.labels]
-        file = [] if self.db is None else [f"--db {shlex.quote(shown(self.db, user=True))}"]
+        file = (
+            [] if self.db is None else [f"--db {shlex.quote(display_address(self.db, user=True))}"]
+        )
         return " ".join(["langmemory", words, *file, *place])
 
     def namespace(self, default: str = "") -> Namespace:

@@ -22,7 +22,7 @@ from langchain_core.messages import (
 
 from langmemory.context.marking import is_injected, mark_injected
 from langmemory.context.tokens import DEFAULT_COUNTER, TokenCounter
-from langmemory.pluralize import counted
+from langmemory.pluralize import count_noun
 
 Placement = Literal["system", "message"]
 """``system``: at the end of the system prompt. ``message``: in a message of its own before the person's
@@ -160,5 +160,5 @@ def trimmed(text: str, chars: int) -> str:
     if len(text) <= chars:
         return text
     tail = chars // 4
-    missing = counted(len(text) - chars, "character")
+    missing = count_noun(len(text) - chars, "character")
     return f"{text[: chars - tail]}\n[{missing} trimmed]\n{text[len(text) - tail :]}"

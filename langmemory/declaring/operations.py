@@ -41,7 +41,7 @@ from pydantic import BaseModel, Field, create_model
 
 from langmemory.declaring.fields import Fields, Labels, QueryLabels
 from langmemory.docstrings import docstrings_of
-from langmemory.hooks import loaded, parts, room_place
+from langmemory.hooks import load_object, parts, room_place
 from langmemory.steps import twin
 from langmemory.types import Namespace, Page, TokenScope
 
@@ -280,7 +280,7 @@ class Operation:
     def places(self) -> tuple[Argument, ...]:
         """The arguments that choose the room."""
         hints = get_type_hints(self.room.cls.__init__, include_extras=True)  # type: ignore[misc]
-        described = _described(self.room.cls.__init__)  # type: ignore[misc]
+        described = _argument_descriptions(self.room.cls.__init__)  # type: ignore[misc]
         return tuple(
             Argument(
                 name=name, kind=_plain(hints[name]), default=one.default, of_room=True, option=False,
@@ -293,7 +293,7 @@ class Operation:
     @cached_property
     def arguments(self) -> tuple[Argument, ...]:
         """All arguments that a client may send: those that choose the room, then those of the method."""
-        described = _described(self.method)
+        described = _argument_descriptions(self.method)
         found: list[Argument] = list(self.places)
         for name, one in inspect.signature(self.method).parameters.items():
             kind = self.hints.get(name)
@@ -381,7 +381,7 @@ class Operation:
     def taken(
         self, given: Mapping[str, Any], place: Callable[[Namespace | None, bool], Namespace]
     ) -> dict[str, Any]:
-        """Return the arguments of the method; see `opened`."""
+        """Return the arguments of the method; see `open_room`."""
         arguments: dict[str, Any] = {}
         for one in self.arguments:
             if one.of_room:
@@ -399,7 +399,7 @@ class Operation:
         place: Callable[[Namespace | None, bool], Namespace],
         agent: str | None = None,
     ) -> Any:
-        """Open the room, and return what the method returns; see `opened`."""
+        """Open the room, and return what the method returns; see `open_room`."""
         room = self.opened(store, given, place, agent)
         return getattr(room, self.name)(**self.taken(given, place))
 
@@ -445,7 +445,7 @@ def _plain(kind: Any) -> Any:
     return kind
 
 
-def _described(method: Callable[..., Any]) -> dict[str, str]:
+def _argument_descriptions(method: Callable[..., Any]) -> dict[str, str]:
     """Return the descriptions of arguments in a docstring."""
     text = inspect.getdoc(method) or ""
     return {name: " ".join(said.split()) for name, said in _ARGUMENT.findall(text)}
@@ -493,7 +493,7 @@ def unregister(name: str) -> None:
 def find_room(name: str) -> Room | None:
     """Return the room that a store has under a name; None where there is none. That of a part is imported."""
     if name not in _ROOMS and (place := room_place(name)) is not None:
-        loaded(place)
+        load_object(place)
     return _ROOMS.get(name)
 
 

@@ -28,7 +28,7 @@ from langmemory.documents.records import (
 from langmemory.documents.splitting import CHUNK_CHARACTERS, split
 from langmemory.documents.storing import ConditionalStore, Documents
 from langmemory.errors import ChangedMeanwhileError
-from langmemory.redaction import redacted
+from langmemory.redaction import redact_text
 from langmemory.types import Namespace
 
 ATTEMPTS: Final = 5
@@ -295,7 +295,7 @@ class Writer:
         """Yield the chunks of a document by the hash of their text, and a number where it is there twice."""
         times: dict[str, int] = {}
         for chunk in split(converted.text, converted.layout, characters=CHUNK_CHARACTERS):
-            text = redacted(converted.text[chunk.start : chunk.end], self._store.redactor).text
+            text = redact_text(converted.text[chunk.start : chunk.end], self._store.redactor).text
             part = hashlib.sha256(text.encode()).hexdigest()[:DIGITS]
             times[part] = times.get(part, 0) + 1
             place = converted.cited(chunk.start, chunk.first_line, chunk.end, chunk.last_line)

@@ -34,7 +34,7 @@ from langmemory.embeddings.mock import MockEmbedder
 from langmemory.embeddings.query_cache import QueryCache
 from langmemory.embeddings.static import StaticEmbedder
 from langmemory.errors import ConfigError, EmbeddingError, with_extra
-from langmemory.pluralize import counted
+from langmemory.pluralize import count_noun
 
 T = TypeVar("T")
 
@@ -184,7 +184,7 @@ class LangChainEmbedder:
             answer: Any = self._ask(list(texts))
             if inspect.isawaitable(answer):
                 answer = wait_for(answer)
-        return self._checked(answer, len(texts))
+        return self._check_vectors(answer, len(texts))
 
     async def aembed_documents(self, texts: Sequence[str]) -> Vectors:
         """float32[n, dims]; a sync function runs in a thread."""
@@ -194,7 +194,7 @@ class LangChainEmbedder:
             answer: Any = await self.embeddings.aembed_documents(list(texts))
             if inspect.isawaitable(answer):  # a sync function that returns a coroutine
                 answer = await answer
-        return self._checked(answer, len(texts))
+        return self._check_vectors(answer, len(texts))
 
     def embed_query(self, text: str) -> Vectors:
         """float32[dims], read-only; a repeated query is answered from memory."""
@@ -204,7 +204,7 @@ class LangChainEmbedder:
             return self._remember(text, self.embed_documents([text]))
         with self._failing_clearly():
             answer = self.embeddings.embed_query(text)
-        return self._remember(text, self._checked([answer], 1))
+        return self._remember(text, self._check_vectors([answer], 1))
 
     async def aembed_query(self, text: str) -> Vectors:
         """float32[dims], read-only; a repeated query is answered from memory."""
@@ -214,7 +214,7 @@ class LangChainEmbedder:
             return self._remember(text, await self.aembed_documents([text]))
         with self._failing_clearly():
             answer = await self.embeddings.aembed_query(text)
-        return self._remember(text, self._checked([answer], 1))
+        return self._remember(text, self._check_vectors([answer], 1))
 
     def _no_vectors(self) -> Vectors:
         return np.zeros((0, self.dims or 0), dtype=np.float32)
@@ -234,7 +234,7 @@ class LangChainEmbedder:
                 f"{_next_step(self.embeddings, error)}"
             ) from error
 
-    def _checked(self, answer: Any, expected: int) -> Vectors:
+    def _check_vectors(self, answer: Any, expected: int) -> Vectors:
         """The model's answer as float32[expected, dims], or an error that says what is wrong."""
         try:
             vectors = _matrix(answer)
@@ -246,7 +246,7 @@ class LangChainEmbedder:
         if vectors.ndim != 2 or len(vectors) != expected or vectors.shape[1] == 0:
             raise EmbeddingError(
                 f"Embedding model {self.model_id} answered shape {vectors.shape} to "
-                f"{counted(expected, 'text')}; it must return one list of numbers for each text."
+                f"{count_noun(expected, 'text')}; it must return one list of numbers for each text."
             )
         if self._declared not in (None, vectors.shape[1]):
             raise EmbeddingError(
@@ -272,7 +272,7 @@ class LangChainEmbedder:
                 "Embedding model %s answered a vector of zeros: such texts are found by their words "
                 "alone", self.model_id,
             )  # fmt: skip
-        return _normalised(vectors)
+        return _normalise_rows(vectors)
 
 
 def _matrix(answer: Any) -> npt.NDArray[np.float64]:
@@ -286,7 +286,7 @@ def _matrix(answer: Any) -> npt.NDArray[np.float64]:
     return np.asarray(answer, dtype=np.float64)
 
 
-def _normalised(vectors: npt.NDArray[np.float64]) -> Vectors:
+def _normalise_rows(vectors: npt.NDArray[np.float64]) -> Vectors:
     """Rows of length 1 as float32; a zero row stays zero."""
     with np.errstate(over="ignore"):
         squares = np.vecdot(vectors, vectors)

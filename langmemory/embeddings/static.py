@@ -178,7 +178,7 @@ def _kept_with(runs: set[str]) -> Mapping[str, bytes]:
     word_pieces, others = tokenizer.model.tokenize, list[str]()
     for run in missing:
         if run.isascii() and run.isalnum():  # one word: only the last step is left
-            kept.ids[run] = _stored([token.id for token in word_pieces(run.lower())])
+            kept.ids[run] = _encode_tokens([token.id for token in word_pieces(run.lower())])
         else:
             others.append(run)
     if len(others) < THREADED_FROM:
@@ -186,12 +186,12 @@ def _kept_with(runs: set[str]) -> Mapping[str, bytes]:
     else:  # lets other Python threads run meanwhile, an event loop among them
         encodings = tokenizer.encode_batch_fast(others, add_special_tokens=False)
     for run, encoding in zip(others, encodings, strict=True):
-        kept.ids[run] = _stored(encoding.ids)
+        kept.ids[run] = _encode_tokens(encoding.ids)
     kept.bytes += sum(map(len, missing)) + RUN_BYTES * len(missing)
     return kept.ids
 
 
-def _stored(ids: Sequence[int]) -> bytes:
+def _encode_tokens(ids: Sequence[int]) -> bytes:
     return array("H", [one for one in ids if one != UNKNOWN_TOKEN]).tobytes()
 
 

@@ -70,14 +70,14 @@ def divide(facts: Sequence[Fact], knowledge: Knowledge) -> Division:
     repeated: list[tuple[Fact, KnownFact]] = []
     grey: list[tuple[Fact, KnownFact, float]] = []
     for place, fact in enumerate(distinct):
-        known = _known(fact, knowledge)
+        known = _find_same_fact(fact, knowledge)
         if known is not None and _reasserts(known, fact, distinct[:place], knowledge):
             fresh.append(fact)
             continue
         if known is not None:
             repeated.append((fact, known))
             continue
-        near = _nearest(fact, knowledge) or _reworded(fact, knowledge)
+        near = _nearest(fact, knowledge) or _find_reworded_fact(fact, knowledge)
         if near is None or _reasserts(near[0], fact, distinct[:place], knowledge):
             fresh.append(fact)
         elif near[2]:
@@ -150,7 +150,7 @@ def plain_twins(statement: ComparableFact, alike: Iterable[KnownFact]) -> Iterat
             yield one
 
 
-def confirmed(confidence: float, by: float) -> float:
+def raise_confidence(confidence: float, by: float) -> float:
     """Confidence of a fact that is said again: noisy-or (Pearl 1988), the repetition weighted.
 
     ``1 - (1 - confidence) * (1 - weight * by)``, at most `MOST_CONFIDENT` and never less than
@@ -185,10 +185,10 @@ def _within(one: Fact, other: Fact) -> float:
     """Another turn that says it makes it surer, the same one read twice does not."""
     if set(other.evidence) <= set(one.evidence):
         return max(one.confidence, other.confidence)
-    return confirmed(one.confidence, other.confidence)
+    return raise_confidence(one.confidence, other.confidence)
 
 
-def _known(fact: Fact, knowledge: Knowledge) -> KnownFact | None:
+def _find_same_fact(fact: Fact, knowledge: Knowledge) -> KnownFact | None:
     """A known fact with the same words or the same claim, or made of the same turn before,
     whatever became of it since; one that gave way, for news of when it held."""
     statement = ComparableFact.of_fact(fact)
@@ -241,14 +241,14 @@ def _taken_back(fact: Fact, statement: ComparableFact, knowledge: Knowledge) -> 
             return known
         for one, gone in zip(statement.claims[:1], other.claims[:1], strict=False):
             if one.relation == gone.relation and all(
-                _worded(ours, statement) == _worded(past, other)
+                _wording_of_value(ours, statement) == _wording_of_value(past, other)
                 for ours, past in ((one.subject, gone.subject), (one.object, gone.object))
             ):
                 return known
     return None
 
 
-def _worded(value: str, statement: ComparableFact) -> tuple[Wording, str]:
+def _wording_of_value(value: str, statement: ComparableFact) -> tuple[Wording, str]:
     """An entity, by key or name, or a literal as it is compared with another from the same turn."""
     text = spoken_name(value).casefold()
     found = wording(text, statement.language)
@@ -285,7 +285,7 @@ def _near(statement: ComparableFact, known: KnownFact, cosine: float) -> bool | 
     return mine.agrees(theirs) and (cosine >= SAME or worded_alike)
 
 
-def _reworded(fact: Fact, knowledge: Knowledge) -> tuple[KnownFact, float, bool] | None:
+def _find_reworded_fact(fact: Fact, knowledge: Knowledge) -> tuple[KnownFact, float, bool] | None:
     """A fact of the same claim that says nearly the same in other words, and how near it is."""
     statement = ComparableFact.of_fact(fact)
     near = None

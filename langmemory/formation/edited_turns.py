@@ -68,7 +68,7 @@ class EditedTurns:
         self._restored: dict[str, KnownFact] = {}
         self._earlier = self._rests()
         if division is not None:
-            self._let_go(_said(division))
+            self._let_go(_evidence_of_repetitions(division))
             self._bring_back()
 
     @property
@@ -133,13 +133,13 @@ class EditedTurns:
             )
 
     def by_fingerprint(self, text: str) -> Sequence[KnownFact]:
-        found = self._seen(self._knowledge.by_fingerprint(text))
+        found = self._replace_edited(self._knowledge.by_fingerprint(text))
         keys = {one.memory.key for one in found}
         wanted = fingerprint(text)
         return found + [
             one
             for key, one in self._restored.items()
-            if key not in keys and _believed(one) and fingerprint(one.memory.text) == wanted
+            if key not in keys and _is_in_force(one) and fingerprint(one.memory.text) == wanted
         ]
 
     def nearest(self, text: str, limit: int) -> Sequence[tuple[KnownFact, float]]:
@@ -151,18 +151,18 @@ class EditedTurns:
         self, subject: str, relation: str | None = None, *, past: bool = False, **only: Any
     ) -> Sequence[KnownFact]:
         known = self._knowledge.about(subject, relation, past=past or self.is_needed, **only)
-        return [one for one in self._seen(known) if past or _believed(one)]
+        return [one for one in self._replace_edited(known) if past or _is_in_force(one)]
 
     def derived_from(self, keys: Sequence[str]) -> Sequence[KnownFact]:
-        return self._seen(self._knowledge.derived_from(keys))
+        return self._replace_edited(self._knowledge.derived_from(keys))
 
     def gave_way_to(self, key: str) -> Sequence[KnownFact]:
-        return self._seen(self._knowledge.gave_way_to(key))
+        return self._replace_edited(self._knowledge.gave_way_to(key))
 
     def by_key(self, key: str) -> KnownFact | None:
         return self._instead[key] if key in self._instead else self._knowledge.by_key(key)
 
-    def _seen(self, found: Iterable[KnownFact]) -> list[KnownFact]:
+    def _replace_edited(self, found: Iterable[KnownFact]) -> list[KnownFact]:
         seen = (self._instead.get(one.memory.key, one) for one in found)
         return [one for one in seen if one is not None]
 
@@ -223,7 +223,7 @@ class EditedTurns:
         since; what gave way to one that began later than was said gave way then."""
         taken = {key: held.known for key, held in self._taken.items()}
         for key, held in self._taken.items():
-            for known in self._seen(self._knowledge.gave_way_to(key)):
+            for known in self._replace_edited(self._knowledge.gave_way_to(key)):
                 self._restore(standing(again(known), held.known, taken, self))
             over = ComparableFact.of_known(held.known)
             for claim in over.claims:
@@ -234,7 +234,7 @@ class EditedTurns:
             now = self._instead[key]
             if now is None or now.memory.valid_at == held.known.memory.valid_at:
                 continue
-            for known in self._seen(self._knowledge.gave_way_to(key)):
+            for known in self._replace_edited(self._knowledge.gave_way_to(key)):
                 if known.memory.invalid_at == held.known.memory.valid_at:
                     self._restore(known.as_if(invalid_at=now.memory.valid_at))
 
@@ -242,7 +242,7 @@ class EditedTurns:
         self._restored[known.memory.key] = self._instead[known.memory.key] = known
 
 
-def divided(batch: Batch, facts: Sequence[Fact], knowledge: FullKnowledge) -> Division:
+def divide_facts(batch: Batch, facts: Sequence[Fact], knowledge: FullKnowledge) -> Division:
     """`duplicates.divide`, where turns of the batch may have been edited since they were read."""
     first = EditedTurns(knowledge, batch)
     if not first.is_needed:
@@ -256,7 +256,7 @@ def known_now(knowledge: FullKnowledge, batch: Batch, division: Division) -> Kno
     return found if found.is_needed else knowledge
 
 
-def renewed(add: AddMemory) -> UpdateMemory:
+def as_update(add: AddMemory) -> UpdateMemory:
     """A memory that is there already, as it was to be added."""
     facets = {"invalid_at": None, **add.facets.given()}
     return UpdateMemory(
@@ -265,7 +265,7 @@ def renewed(add: AddMemory) -> UpdateMemory:
     )  # fmt: skip
 
 
-def _said(division: Division) -> Mapping[str, set[str]]:
+def _evidence_of_repetitions(division: Division) -> Mapping[str, set[str]]:
     """The turns that say a known fact again, for the same time."""
     said: dict[str, set[str]] = {}
     for fact, known in division.repeated:
@@ -276,7 +276,7 @@ def _said(division: Division) -> Mapping[str, set[str]]:
     return said
 
 
-def _believed(known: KnownFact) -> bool:
+def _is_in_force(known: KnownFact) -> bool:
     return known.memory.status not in ("superseded", "archived")
 
 

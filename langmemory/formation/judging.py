@@ -61,7 +61,7 @@ class StructuralJudge:
     """Leaves open what structure leaves open."""
 
     def judge(self, group: Group) -> Verdicts:
-        return decided(group, {})
+        return apply_verdicts(group, {})
 
     async def ajudge(self, group: Group) -> Verdicts:
         return self.judge(group)
@@ -94,19 +94,21 @@ class ModelJudge:
 
     def _judge(self, group: Group) -> Steps[Verdicts]:
         if not group.open:
-            return decided(group, {})
+            return apply_verdicts(group, {})
         try:
             answered = yield from self._asker.asked(_question(group))
         except (ModelUnavailableError, ExtractionError) as error:
-            return replace(decided(group, {}), model_calls=1, failure=str(error))
+            return replace(apply_verdicts(group, {}), model_calls=1, failure=str(error))
         verdicts, problem = answered.value
-        found = decided(group, verdicts, answered=True)
+        found = apply_verdicts(group, verdicts, answered=True)
         return replace(found, model_calls=answered.calls, problem=problem)
 
     judge, ajudge = blocking(_judge), awaiting(_judge)
 
 
-def decided(group: Group, verdicts: Mapping[int, Verdict], *, answered: bool = False) -> Verdicts:
+def apply_verdicts(
+    group: Group, verdicts: Mapping[int, Verdict], *, answered: bool = False
+) -> Verdicts:
     """The group with verdicts on its open pairs, numbered from 1. Without one a pair is what it
     says, unclear as a rule; of what a model was asked and gave no answer to, it always is."""
     decisions: list[Decision] = []
@@ -140,14 +142,14 @@ _Read = tuple[Mapping[int, Verdict], str | None]
 
 def _question(group: Group) -> Question[_Read]:
     shown = "\n\n".join(
-        f"Pair {number}:\nNEW {_shown(pair.new)}\nOLD {_shown(pair.old)}"
+        f"Pair {number}:\nNEW {_describe_statement(pair.new)}\nOLD {_describe_statement(pair.old)}"
         for number, pair in enumerate(group.open, start=1)
     )
     messages = (SystemMessage(prompt("judge")), HumanMessage(shown))
     return Question(messages=messages, read=_read)
 
 
-def _shown(statement: ComparableFact) -> str:
+def _describe_statement(statement: ComparableFact) -> str:
     since = "" if statement.start == BEGINNING else f" since {statement.start.date()}"
     until = "" if statement.end == END else f" until {statement.end.date()}"
     head = f"(holds{since}{until}; said {statement.said_at.date()})"

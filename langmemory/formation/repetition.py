@@ -14,7 +14,7 @@ from langmemory.ports.facts import Claim, Fact, fingerprint
 from langmemory.types import NO_LONGER
 
 
-def joined(facts: Iterable[Fact]) -> list[Fact]:
+def join_repetitions(facts: Iterable[Fact]) -> list[Fact]:
     """The facts in the order of their first telling; their claims have names, not entity keys. What
     one turn says twice in the same words is one fact."""
     kept: list[Fact] = []
@@ -37,10 +37,12 @@ def joined(facts: Iterable[Fact]) -> list[Fact]:
 
 
 def _reasserts(kept: Sequence[Fact], before: int, fact: Fact) -> bool:
-    return is_reassertion(_told(kept[before]), _told(fact), map(_told, kept[before + 1 :]))
+    return is_reassertion(
+        _comparable_of(kept[before]), _comparable_of(fact), map(_comparable_of, kept[before + 1 :])
+    )
 
 
-def _told(fact: Fact) -> ComparableFact:
+def _comparable_of(fact: Fact) -> ComparableFact:
     """With what it says to be over as a claim of its own."""
     if fact.ends:
         claims = (
@@ -67,7 +69,7 @@ def is_reassertion(
 
 def _ends(one: ComparableFact, other: ComparableFact) -> bool:
     return any(
-        _one(mine.subject, theirs.subject) and _stands_against(mine, theirs)
+        _is_same_subject(mine.subject, theirs.subject) and _stands_against(mine, theirs)
         for mine in one.claims
         for theirs in other.claims
     )
@@ -86,7 +88,7 @@ def _stands_against(mine: Claim, theirs: Claim) -> bool:
     )
 
 
-def _one(subject: str, other: str) -> bool:
+def _is_same_subject(subject: str, other: str) -> bool:
     """Two keys are of one or of two; a name and a key are one when they read the same."""
     if "/" in subject and "/" in other:
         return subject == other

@@ -16,18 +16,18 @@ from langmemory.formation.batch import Batch
 from langmemory.formation.contradiction.grouping import groups
 from langmemory.formation.contradiction.pairs import Group
 from langmemory.formation.duplicates import Division
-from langmemory.formation.edited_turns import divided, known_now
+from langmemory.formation.edited_turns import divide_facts, known_now
 from langmemory.formation.entities.batch_entities import Similar
 from langmemory.formation.entities.identity import Identities
 from langmemory.formation.entities.resolution import Resolution
 from langmemory.formation.entities.resolving import resolve
 from langmemory.formation.judging import Judge, Verdicts
 from langmemory.formation.planning.plan import plan
-from langmemory.formation.procedures.instructions import instructed
-from langmemory.formation.procedures.planning import told
+from langmemory.formation.procedures.instructions import read_instructions
+from langmemory.formation.procedures.planning import plan_with_procedures
 from langmemory.ports.facts import EXTRACTION_FAILED, Extraction, SnapshotKnowledge
 
-__all__ = ["compared", "dated", "divided", "settle", "written"]
+__all__ = ["divide_facts", "group_pairs", "make_change_set", "resolve_times", "settle"]
 
 
 def settle(
@@ -49,26 +49,26 @@ def settle(
         now: What ends later than this still holds.
         similar: Compares names by meaning, as `SnapshotKnowledge.similar` does; None leaves that step out.
     """
-    extraction = dated(extraction)
+    extraction = resolve_times(extraction)
     resolution = resolve(extraction.facts, knowledge, similar=similar)
-    division = divided(batch, resolution.facts, knowledge)
-    verdicts = [judge.judge(group) for group in compared(batch, division, knowledge)]
-    return written(batch, extraction, resolution, division, verdicts, knowledge, now=now)
+    division = divide_facts(batch, resolution.facts, knowledge)
+    verdicts = [judge.judge(group) for group in group_pairs(batch, division, knowledge)]
+    return make_change_set(batch, extraction, resolution, division, verdicts, knowledge, now=now)
 
 
-def dated(extraction: Extraction) -> Extraction:
+def resolve_times(extraction: Extraction) -> Extraction:
     """Return the statements with their times, by the clock of who said them."""
-    facts = tuple(times.resolved(fact, said_at=fact.said_at) for fact in extraction.facts)
+    facts = tuple(times.resolve_times(fact, said_at=fact.said_at) for fact in extraction.facts)
     return replace(extraction, facts=facts)
 
 
-def compared(batch: Batch, division: Division, knowledge: SnapshotKnowledge) -> list[Group]:
+def group_pairs(batch: Batch, division: Division, knowledge: SnapshotKnowledge) -> list[Group]:
     """Return the groups of statements that may contradict each other or what is known."""
     known = known_now(knowledge, batch, division)
     return groups(division.fresh, division.grey, known, batch=batch)
 
 
-def written(
+def make_change_set(
     batch: Batch,
     extraction: Extraction,
     resolution: Resolution,
@@ -102,6 +102,6 @@ def written(
         now=now,
         failures=[one for one in extraction.dropped if one == EXTRACTION_FAILED],
     )
-    if drafts := instructed(batch):
-        change_set = told(drafts, knowledge.procedures(), change_set, now)
+    if drafts := read_instructions(batch):
+        change_set = plan_with_procedures(drafts, knowledge.procedures(), change_set, now)
     return change_set

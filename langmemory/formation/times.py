@@ -94,7 +94,7 @@ def resolve(
     return found[0] if found else None
 
 
-def resolved(fact: Fact, *, said_at: datetime) -> Fact:
+def resolve_times(fact: Fact, *, said_at: datetime) -> Fact:
     """The fact with ``when``, ``valid_at`` and ``invalid_at`` filled from its ``time_words``.
 
     * A time, or "since" one: true from its start on, also when that is yet to come.
@@ -111,7 +111,7 @@ def resolved(fact: Fact, *, said_at: datetime) -> Fact:
     when, role = fact.when, "at"
     over = fact.ends or (fact.kind in ("fact", "event") and _ends_another(fact))
     if fact.time_words:
-        prefer = _preferred(fact)
+        prefer = _preferred_direction(fact)
         found = _resolve(fact.time_words, said_at, fact.language, prefer)
         if found is not None and _goes_on(fact, found, said_at):
             found = _resolve(fact.time_words, said_at, fact.language, "future")
@@ -133,7 +133,7 @@ def resolved(fact: Fact, *, said_at: datetime) -> Fact:
     )
 
 
-def _preferred(fact: Fact) -> Prefer | None:
+def _preferred_direction(fact: Fact) -> Prefer | None:
     """Whether a day without a year is behind or ahead: by the tense of an event, and by the kind of what
     else is told. A state says nothing of it: "works at Initech" may have begun "in March"."""
     if fact.kind not in ("event", "fact") or fact.ends:

@@ -88,9 +88,9 @@ def wording(text: str, language: str = "en") -> Wording:
     """
     known = LANGUAGES.get(primary(language))
     stop = known.stop_words if known else frozenset()
-    dated = _dated(known.code) if known else frozenset()
+    dated = _calendar_words(known.code) if known else frozenset()
     plain = without_apostrophes(text)
-    words = [_folded(word) for word in split_words(plain)]
+    words = [_fold_accents(word) for word in split_words(plain)]
     known_words = cues()
     named, denials = known_words.numbers, known_words.negations
     numbers = {str(named[word]) for word in words if word in named}
@@ -111,30 +111,30 @@ def wording(text: str, language: str = "en") -> Wording:
         dates=frozenset(word for word in words if word in dated),
         names=frozenset[str]()
         if known is not None and known.capital_nouns
-        else capitalised(plain) - dated,
+        else capitalised_words(plain) - dated,
         negated=negations % 2 == 1,
     )
 
 
-def capitalised(text: str) -> frozenset[str]:
+def capitalised_words(text: str) -> frozenset[str]:
     """Return the words with a capital, but for those that begin a sentence: names, and in German nouns."""
     found: set[str] = set()
     for match in _CAPITAL.finditer(text):
         before = text[: match.start()].rstrip(" \"'“”„(¿¡")
         if match[0][0].isupper() and before and before[-1] not in ".!?:;\n":
-            found.add(singular(_folded(match[0].casefold())))
+            found.add(singular(_fold_accents(match[0].casefold())))
     return frozenset(found)
 
 
 @cache
-def _dated(code: str) -> frozenset[str]:
+def _calendar_words(code: str) -> frozenset[str]:
     """Words of a calendar: two texts with different ones speak of different days."""
     times = LANGUAGES[code].times
     calendar = {*times.months, *times.day_names, *times.seasons, *times.days}
-    return frozenset(map(_folded, calendar - times.other_words))
+    return frozenset(map(_fold_accents, calendar - times.other_words))
 
 
-def _folded(word: str) -> str:
+def _fold_accents(word: str) -> str:
     if word.isascii():
         return word
     decomposed = unicodedata.normalize("NFKD", word)

@@ -125,7 +125,7 @@ class Comparing:
 
     def _roots(self) -> dict[int, int]:
         connection = self._snapshot.connection
-        return graph_rows.roots(connection, graph_rows.linked(connection, self._id))
+        return graph_rows.roots(connection, graph_rows.linked_entities(connection, self._id))
 
     def named_entities(self) -> list[NamedEntity]:
         """Return the entities of the namespace that stand for themselves, oldest first."""
@@ -182,7 +182,7 @@ FOREVER: Final = 2**63 - 1
 """Microseconds that no time reaches."""
 
 _WITHIN: Final = "i.namespace = ?"
-"""The condition that `AgeingView.aged` replaces where it reads only some memories."""
+"""The condition that `AgeingView.read_aged` replaces where it reads only some memories."""
 _ONLY: Final = "i.id IN (SELECT value FROM carray(?))"
 
 _COLUMNS: Final = {
@@ -382,7 +382,7 @@ class AgeingView(Comparing):
 
     def progress(self, task: str) -> int:
         """Return the place in the history up to which a task has taken changes into account."""
-        return runs.reached(self._snapshot.connection, task, self._id)
+        return runs.progress_place(self._snapshot.connection, task, self._id)
 
     def people_asked(self) -> frozenset[str]:
         """Return the keys of memories that open reviews are about."""
@@ -418,7 +418,7 @@ class AgeingView(Comparing):
     def open_reviews(self, about: str) -> list[OpenReview]:
         """Return the open questions about something, with the changes behind their options."""
         connection = self._snapshot.connection
-        asked = reviews.listed(connection, self._namespace, open_only=True, viewer=None)
+        asked = reviews.list_reviews(connection, self._namespace, open_only=True, viewer=None)
         return [
             OpenReview(
                 id=one.id,
@@ -509,7 +509,7 @@ def health(
 
     facts = stale = never_shown = 0
     shown, rules = False, dict[str, None]()
-    for aged in _aged(snapshot, prefix):
+    for aged in _read_aged_below(snapshot, prefix):
         rules |= dict.fromkeys(unreachable_rules(aged, policies))
         holding = aged.take(aged.one_of(aged.status, "active"))
         faded = retention(holding, now_us, policies.retention) < FADED
@@ -570,12 +570,12 @@ def unreachable(snapshot: Snapshot, policies: PolicyOptions) -> list[str]:
     """Return the rules that cannot fire in a namespace, each once; see
     `policies.unreachable_rules`."""
     found = dict[str, None]()
-    for aged in _aged(snapshot, ()):
+    for aged in _read_aged_below(snapshot, ()):
         found |= dict.fromkeys(unreachable_rules(aged, policies))
     return list(found)
 
 
-def _aged(snapshot: Snapshot, prefix: Namespace) -> Iterator[Aged]:
+def _read_aged_below(snapshot: Snapshot, prefix: Namespace) -> Iterator[Aged]:
     inside, labels = below(prefix)
     for (path,) in snapshot.connection.execute(
         f"SELECT n.path FROM namespace n WHERE n.id IN {inside} ORDER BY n.path", labels

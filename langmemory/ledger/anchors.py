@@ -78,7 +78,7 @@ def _is_hidden(entity: str, where: str) -> str:
     )
 
 
-def claimed(
+def anchors_with_claims(
     connection: Connection,
     where: str,
     bindings: tuple[Any, ...],
@@ -126,7 +126,9 @@ def memories(
     return [Anchored(*row) for row in rows]
 
 
-def called(connection: Connection, namespace: int, record: str, field: str, name: str) -> list[int]:
+def items_by_field(
+    connection: Connection, namespace: int, record: str, field: str, name: str
+) -> list[int]:
     """Return the items of a namespace that are such a record, and have this name in a field."""
     rows = connection.execute(
         "SELECT i.id FROM path p CROSS JOIN leaf l ON l.path = p.id CROSS JOIN item i ON i.id = l.item "
@@ -160,7 +162,7 @@ def records(
     return [int(row[0]) for row in rows]
 
 
-def told(
+def record_fields(
     connection: Connection, namespace: int, record: str, seen: Condition, fields: Sequence[str]
 ) -> list[tuple[Any, ...]]:
     """Return fields of all records of a namespace that are not archived, over ``item AS i``; the latest
@@ -173,7 +175,7 @@ def told(
     return [tuple(row) for row in rows.fetchall()]
 
 
-def stated(
+def iterate_records(
     connection: Connection, namespace: int, records: Sequence[str]
 ) -> Iterator[tuple[Any, ...]]:
     """Yield the records of a namespace that are not archived: key, record, value as JSON, status, owner,

@@ -50,7 +50,7 @@ from langmemory.ledger import (
 )
 from langmemory.ledger import graph_rows as graph_reads
 from langmemory.ledger.connection import Connection
-from langmemory.ledger.indexing import Indexing, redrafted
+from langmemory.ledger.indexing import Indexing, redraft_item
 from langmemory.ledger.items import ENDED, Write, find, following, put
 from langmemory.ledger.namespaces import find as find_namespace
 from langmemory.ledger.namespaces import intern
@@ -179,7 +179,7 @@ Lines = Callable[[Namespace, str], Sequence[str]]
 """The lines of a core block, by its name."""
 
 
-def unanswered(connection: Connection, asked: Iterable[Review]) -> list[Review]:
+def open_reviews(connection: Connection, asked: Iterable[Review]) -> list[Review]:
     """Return those of the open questions that need an answer: what they ask about is there, and no core
     block says by now what they would add."""
     lines = cache(partial(_lines, connection))  # hundreds may suggest something for one block
@@ -270,7 +270,7 @@ def open_review(run: ChangeRun, change: OpenReview) -> None:
 
 
 def decide(run: ChangeRun, change: DecideReview) -> None:
-    known = _asked(run, change.id, "decides")
+    known = _review_in_namespace(run, change.id, "decides")
     if change.option not in known.options:
         raise ChangeError(
             f"Review {change.id!r} cannot be decided as {change.option!r}. Its options: "
@@ -320,13 +320,13 @@ def check_answers(connection: Connection, change_set: ChangeSet) -> None:
 
 
 def withdraw(run: ChangeRun, change: WithdrawReview) -> None:
-    known = _asked(run, change.id, "withdraws")
+    known = _review_in_namespace(run, change.id, "withdraws")
     if known.decision is not None:
         raise Unchanged(f"was decided as {known.decision!r} already")
     reviews.decide(run.connection, change.id, WITHDRAWN, run.id)
 
 
-def _asked(run: ChangeRun, review_id: str, does: str) -> Review:
+def _review_in_namespace(run: ChangeRun, review_id: str, does: str) -> Review:
     known = reviews.find(run.connection, review_id)
     if known is None or known.namespace != run.change_set.namespace:
         raise ChangeError(
@@ -437,7 +437,7 @@ class Prepared:
 
 @dataclass(kw_only=True, slots=True)
 class Drafted:
-    """The items a change set writes. They are complete once they are embedded (`Indexing.embed`)."""
+    """The items a change set writes. They are complete once they are embedded (`Indexing.embed_writes`)."""
 
     writes: dict[int, Write] = field(default_factory=dict)
     prepared: Prepared = field(default_factory=Prepared)
@@ -461,7 +461,7 @@ def draft(indexing: Indexing, connection: Connection, change_set: ChangeSet) -> 
             found.writes[position] = (
                 indexing.draft(change_set.namespace, change.key, change.value, index=index)
                 if item is None
-                else redrafted(indexing, connection, item, change.value)
+                else redraft_item(indexing, connection, item, change.value)
             )
     return found
 
@@ -490,7 +490,7 @@ def apply(
         raise ChangeError(f"Run {run_id!r} is named like an undo; call `undo` for one.")
     known = runs.find(connection, run_id)
     if known is not None:
-        return _repeated(change_set, known)
+        return _already_applied(change_set, known)
     _check_plan(connection, change_set, prepared)
     check_answers(connection, change_set)
     run = ChangeRun(connection, change_set, now_us, prepared.said)
@@ -521,11 +521,11 @@ def _write_all(run: ChangeRun, change_set: ChangeSet, writes: Writes) -> list[st
     return lines
 
 
-def concerned(connection: Connection, change_set: ChangeSet) -> set[str]:
+def affected_keys(connection: Connection, change_set: ChangeSet) -> set[str]:
     """Return the keys of the memories that a change set changes, or asks or decides about."""
     keys: set[str] = set()
     for change in change_set.changes:
-        keys.update(_touched(change))
+        keys.update(_keys_of_change(change))
         if isinstance(change, AddMemory):
             keys.add(change.key)
         elif isinstance(change, DecideReview):
@@ -534,7 +534,7 @@ def concerned(connection: Connection, change_set: ChangeSet) -> set[str]:
     return keys
 
 
-def _repeated(change_set: ChangeSet, known: Run) -> Applied:
+def _already_applied(change_set: ChangeSet, known: Run) -> Applied:
     if known.namespace != change_set.namespace:
         raise ChangeError(
             f"Run {known.id!r} was applied in {known.namespace}, not in {change_set.namespace}. "
@@ -550,7 +550,9 @@ def _check_plan(connection: Connection, change_set: ChangeSet, prepared: Prepare
     if change_set.planned_at is None:
         return
     stale = []
-    touched = [*dict.fromkeys(key for change in change_set.changes for key in _touched(change))]
+    touched = [
+        *dict.fromkeys(key for change in change_set.changes for key in _keys_of_change(change))
+    ]
     for key in history.maybe_changed(
         connection, change_set.namespace, touched, change_set.planned_at
     ):
@@ -562,7 +564,7 @@ def _check_plan(connection: Connection, change_set: ChangeSet, prepared: Prepare
     ]
     if stale:
         raise StalePlanError(
-            f"Run {change_set.run_id!r} was planned before these memories changed: {some(stale)}. "
+            f"Run {change_set.run_id!r} was planned before these memories changed: {shorten_list(stale)}. "
             "Plan again; nothing was written."
         )
 
@@ -589,7 +591,7 @@ def _learned_meanwhile(
             )
 
 
-def _touched(change: Change) -> tuple[str, ...]:
+def _keys_of_change(change: Change) -> tuple[str, ...]:
     """Return the keys of the memories a change builds on."""
     match change:
         case AddMemory():
@@ -609,7 +611,7 @@ def _touched(change: Change) -> tuple[str, ...]:
     return ()
 
 
-def some(parts: Sequence[str]) -> str:
+def shorten_list(parts: Sequence[str]) -> str:
     """Return the first five of a list, and how many more there are."""
     more = len(parts) - 5
     return ", ".join(parts[:5]) + (f" and {more} more" if more > 0 else "")
@@ -713,7 +715,7 @@ def merge(run: ChangeRun, change: Merge) -> None:
     for _, other in others:
         sources = runs.sources(run.connection, other)
         new += runs.add(run.connection, item, sources, run.id)
-        entities = graph_writing.mentioned(run.connection, other)
+        entities = graph_writing.entities_of_item(run.connection, other)
         new += graph_writing.mention(run.connection, item, entities, run.id)
     done = [run.revise(change.key, item, change, "merge", touched=bool(new))]
     archived = {"status": "archived", "superseded_by": change.key}

@@ -104,7 +104,7 @@ def claims_asked(
     if before:
         place, viewer = scope.scope.namespace, scope.scope.viewer
         known = compile_scope(Scope(namespace=place, viewer=viewer, statuses=("superseded",)))
-    answers = _followed(connection, known, query, near, asked, mine)
+    answers = _follow_claims(connection, known, query, near, asked, mine)
     always = framing(terms)
     if before:  # "before Valencia" names what came after
         always = always.union(*near.values())
@@ -193,7 +193,7 @@ def _asked_about(
     return near, mine
 
 
-def _followed(
+def _follow_claims(
     connection: Connection,
     scope: CompiledScope,
     query: ClaimQuery,
@@ -351,7 +351,7 @@ class DeletedClaims:
         place = namespaces.find(connection, wide.namespace)
         if wide.known_at is None or place is None:
             return made
-        there = versions.departed(connection, wide, now_us, alive_at_us=alive_at_us)
+        there = versions.departed_versions(connection, wide, now_us, alive_at_us=alive_at_us)
         found = [one for one in there if one.namespace == wide.namespace]
         held = versions.within(connection, narrow, alive_at_us, found)
         made.holding = frozenset(one.item for one in held)

@@ -66,7 +66,7 @@ class Connection(Protocol):
     @property
     def vector_rows(self) -> str:
         """The vectors as a table of SQL: ``id``, which is the item's shifted by `SLOT_BITS`, and ``e``,
-        which `unpacked` reads."""
+        which `unpack_vectors` reads."""
         ...
 
     def vector_of(self, item: str, /) -> str:

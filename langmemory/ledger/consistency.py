@@ -24,24 +24,24 @@ _KNOWN: Final = f"SELECT id FROM item UNION ALL SELECT h.item FROM history h WHE
 """Items, and those that an undo would bring back."""
 
 
-def same(value: LeafValue) -> Any:
+def identity(value: LeafValue) -> Any:
     return value
 
 
 def rows(connection: Connection) -> Iterator[str]:
     """Yield what is wrong with items and what stands beside them."""
-    yield from named(
+    yield from problem_of_query(
         connection,
         "items in a namespace that does not exist",
         "SELECT id FROM item WHERE namespace NOT IN (SELECT id FROM namespace)",
     )
-    yield from named(
+    yield from problem_of_query(
         connection,
         "turns whose thread does not exist or belongs to another namespace",
         "SELECT i.id FROM item i LEFT JOIN thread t ON t.id = i.thread "
         "WHERE i.thread IS NOT NULL AND (t.id IS NULL OR t.namespace <> i.namespace)",
     )
-    yield from named(
+    yield from problem_of_query(
         connection,
         "turns that share their place in a thread",
         "SELECT min(id) FROM item WHERE thread IS NOT NULL AND position IS NOT NULL "
@@ -49,9 +49,9 @@ def rows(connection: Connection) -> Iterator[str]:
     )
 
 
-def moved(connection: Connection) -> Iterator[str]:
+def check_archive_overlap(connection: Connection) -> Iterator[str]:
     """Yield what is here and in the archive."""
-    yield from named(
+    yield from problem_of_query(
         connection,
         "items are here and noted to be in the archive file",
         "SELECT item FROM archived_item WHERE item IN (SELECT id FROM item)",
@@ -59,7 +59,7 @@ def moved(connection: Connection) -> Iterator[str]:
 
 
 def filter_leaves(
-    connection: Connection, stored: Callable[[LeafValue], Any] = same
+    connection: Connection, stored: Callable[[LeafValue], Any] = identity
 ) -> Iterator[str]:
     """Yield what is wrong with the leaves that filters look up.
 
@@ -87,7 +87,7 @@ def filter_leaves(
             if there.get(item, set()) != wanted:
                 wrong.append(item)
     yield from problem("items whose filter leaves are not those of their value", wrong)
-    yield from named(
+    yield from problem_of_query(
         connection,
         "items are gone and left filter leaves",
         "SELECT item FROM leaf EXCEPT SELECT id FROM item",
@@ -96,12 +96,12 @@ def filter_leaves(
 
 def history(connection: Connection) -> Iterator[str]:
     """Yield items whose record has a gap."""
-    yield from named(
+    yield from problem_of_query(
         connection,
         "items have no history",
         "SELECT id FROM item EXCEPT SELECT item FROM history",
     )
-    yield from named(
+    yield from problem_of_query(
         connection,
         "items are gone, and no deletion is recorded",
         "SELECT item FROM history EXCEPT SELECT id FROM ("
@@ -109,7 +109,7 @@ def history(connection: Connection) -> Iterator[str]:
     )
 
 
-@schema.derived
+@schema.cached_derivation
 def _ids() -> list[tuple[str, str, str, bool]]:
     """(table, column, the table whose id it holds, whether a row may stand beside an item that is gone and
     may be brought back)."""
@@ -129,13 +129,13 @@ def graph(connection: Connection) -> Iterator[str]:
         if away and (target == "entity" or column == "source"):
             continue  # these stay in the memory file
         known = _KNOWN if beside else f"SELECT id FROM {target}"
-        yield from named(
+        yield from problem_of_query(
             connection,
             f"{target} ids in {table}.{column} that belong to nothing",
             f"SELECT {column} FROM {table} WHERE {column} IS NOT NULL "
             f"EXCEPT SELECT id FROM ({known}) known",
         )
-    yield from named(
+    yield from problem_of_query(
         connection,
         "facts without their fingerprint, or items with another one",
         "SELECT i.id FROM item i LEFT JOIN fingerprint f ON f.item = i.id "
@@ -143,7 +143,7 @@ def graph(connection: Connection) -> Iterator[str]:
         "CASE WHEN json_type(value, '$.fact_kind') = 'text' AND json_type(value, '$.text') = 'text' "
         "THEN 1 ELSE 0 END",
     )
-    yield from named(
+    yield from problem_of_query(
         connection,
         "entities that are linked in a circle",
         "WITH RECURSIVE way (start, id) AS (SELECT id, same_as FROM entity "
@@ -153,7 +153,7 @@ def graph(connection: Connection) -> Iterator[str]:
     )
 
 
-def named(
+def problem_of_query(
     connection: Connection, what: str, ids: str, bindings: tuple[Any, ...] = ()
 ) -> Iterator[str]:
     """Yield a problem if a query finds ids that have it."""

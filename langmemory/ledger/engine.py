@@ -60,7 +60,7 @@ class Snapshot(Protocol):
 
     def crowded(self, namespace: Namespace) -> bool:
         """Return whether documents and what was said are to be ranked apart, see
-        `ScopedSnapshot.crowded`."""
+        `ScopedSnapshot.has_crowding_documents`."""
 
     def plan(self, scope: CompiledScope) -> ScopePlan:
         """Return the plan that all arms of a search in this scope share."""
@@ -125,13 +125,13 @@ class Snapshot(Protocol):
 
     def facets(self, ids: Ids, shown: Floats | None = None) -> list[Any]:
         """Return what items are ranked by, see `ScopedSnapshot.facets`. ``shown``: the query, where some of
-        them are then asked for by `cosines_to_show` and `shown`."""
+        them are then asked for by `cosines_to_show` and `display_rows`."""
 
     def cosines_to_show(self, query: Floats, ids: Ids) -> Floats:
-        """As `cosines`, of items that are then asked for by `shown`."""
+        """As `cosines`, of items that are then asked for by `display_rows`."""
 
     def shown(self, ids: Ids) -> Mapping[int, Any]:
-        """Return what LangGraph shows of items, see `ScopedSnapshot.shown`."""
+        """Return what LangGraph shows of items, see `ScopedSnapshot.display_rows`."""
 
     def value(self, item: int) -> dict[str, Any]:
         """Return the value of an item that exists."""
@@ -258,9 +258,9 @@ class Engine(Protocol):
         """Close the database."""
 
 
-def written(engine: Engine, write: Callable[[Connection], T]) -> T:
+def run_in_write(engine: Engine, write: Callable[[Connection], T]) -> T:
     """Return what a function returns that writes in one transaction, which is begun anew where nothing of it
-    was written, see `Engine.retried`. The function notes nothing in memory."""
+    was written, see `Engine.retry_write`. The function notes nothing in memory."""
 
     def once() -> T:
         with engine.write() as connection:

@@ -65,7 +65,7 @@ def memory_events(
     A viewer is told of a memory they may read now, and only of changes since it was last the private
     memory of somebody else.
     """
-    where, bindings = _placed(selection, _NAMED)
+    where, bindings = _within_namespaces(selection, _NAMED)
     if selection.kinds is not None:
         marks = ", ".join("?" * len(selection.kinds))
         kind = "coalesce(i.kind, g.facets ->> '$.kind')"
@@ -117,10 +117,10 @@ def other_events(
     viewer = selection.viewer
     options: list[tuple[str, Bindings]] = []
     if "run" in selection.types and viewer is None:
-        where, bindings = _placed(selection, "r.namespace")
+        where, bindings = _within_namespaces(selection, "r.namespace")
         options.append((f"(r.id IS NOT NULL AND {where})", bindings))
     if "review" in selection.types:
-        where, bindings = _placed(selection, "v.namespace")
+        where, bindings = _within_namespaces(selection, "v.namespace")
         told = review_open_to(viewer)
         options.append(
             (f"(v.id IS NOT NULL AND {where} AND {told.sql})", (*bindings, *told.bindings))
@@ -128,7 +128,7 @@ def other_events(
     if "job" in selection.types and viewer is None and selection.everywhere:
         options.append(("j.id IS NOT NULL", ()))
     if "message" in selection.types:
-        where, bindings = _placed(selection, "m.namespace")
+        where, bindings = _within_namespaces(selection, "m.namespace")
         open_ = visible_to(viewer, "m")
         options.append(
             (f"(m.id IS NOT NULL AND {where} AND {open_.sql})", (*bindings, *open_.bindings))
@@ -154,14 +154,14 @@ def other_events(
     ]  # fmt: skip
 
 
-def _placed(selection: Selection, column: str) -> tuple[str, Bindings]:
+def _within_namespaces(selection: Selection, column: str) -> tuple[str, Bindings]:
     """Return whether a namespace, given by its id, is one of those asked for."""
     found = [inside(column, one) for one in selection.namespaces]
     sql = " OR ".join(f"({one})" for one, _ in found)
     return f"({sql})", tuple(binding for _, bindings in found for binding in bindings)
 
 
-def merged(
+def merge_by_time(
     memories: Sequence[tuple[int, FeedEvent]], others: Sequence[tuple[int, FeedEvent]], start: Place
 ) -> Iterator[tuple[Place, FeedEvent]]:
     """Yield the events of both lists by time, each with the place behind it. Within a list their order
@@ -186,5 +186,5 @@ def read(
     if "memory" in selection.types:
         memories = memory_events(connection, selection, after.history, until.history, limit + 1)
     others = other_events(connection, selection, after.activity, until.activity, limit + 1)
-    found = list(merged(memories, others, after))
+    found = list(merge_by_time(memories, others, after))
     return found[:limit], len(found) > limit

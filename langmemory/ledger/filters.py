@@ -242,10 +242,10 @@ def _operator_matches(present: list[Any], name: str, argument: Any) -> bool:
             or (isinstance(one, str) and isinstance(argument, str) and argument in one)
             for one in present
         )
-    return any(_ordered(one, name, argument) for one in present)
+    return any(_compare_ordered(one, name, argument) for one in present)
 
 
-def _ordered(one: Any, name: str, argument: Any) -> bool:
+def _compare_ordered(one: Any, name: str, argument: Any) -> bool:
     numbers = isinstance(one, int | float) and isinstance(argument, int | float)
     if not numbers and not (isinstance(one, str) and isinstance(argument, str)):
         return False

@@ -166,7 +166,7 @@ def _anchors(
 ) -> set[int]:
     """Return the anchors that a reader may know of: of an edge, and of the memory they stand for."""
     where, bindings = within(scope)
-    claimed = anchors.claimed(connection, where, bindings, entities, namespace)
+    claimed = anchors.anchors_with_claims(connection, where, bindings, entities, namespace)
     return claimed - anchors.hidden(connection, where, bindings, claimed) if claimed else claimed
 
 
@@ -194,7 +194,7 @@ def names_in(connection: Connection, namespace: int) -> list[str]:
     return list(dict.fromkeys(row[0] for row in rows))
 
 
-def linked(connection: Connection, namespace: int) -> list[int]:
+def linked_entities(connection: Connection, namespace: int) -> list[int]:
     """Return the entities of one namespace that are linked to another, oldest first."""
     rows = connection.execute(
         "SELECT id FROM entity WHERE namespace = ? AND same_as IS NOT NULL ORDER BY id",
@@ -584,7 +584,9 @@ def fact_sources(connection: Connection, scope: CompiledScope, items: Ids) -> tu
     return _columns(sorted(found))
 
 
-def outdated(connection: Connection, scope: CompiledScope, items: Ids) -> list[tuple[int, bytes]]:
+def outdated_sources(
+    connection: Connection, scope: CompiledScope, items: Ids
+) -> list[tuple[int, bytes]]:
     """Return those of the items that something was derived from, of which all that the viewer may know
     of has given way since: (item, words of one fact) for each fact."""
     seen = visible_to(scope.scope.viewer)

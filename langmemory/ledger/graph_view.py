@@ -167,7 +167,7 @@ class GraphView:
         those linked with one of these, or all."""
         place = self._namespace_id
         if keys is None:
-            ids = graph_rows.linked(self._connection, place)
+            ids = graph_rows.linked_entities(self._connection, place)
         else:
             found = (graph_writing.find_entity(self._connection, place, key) for key in keys)
             ids = [one for one in found if one is not None]
@@ -265,7 +265,7 @@ class GraphView:
         once: list[EdgeRow] = []
         if self._past:
             once = [*self._deleted.edges(ends, relation, holding=False), *read(self._wide)]
-        return self.standing(self._told(held, once))
+        return self.standing(self._visible_edges(held, once))
 
     def edges_at(self, key: str, relation: str | None = None) -> tuple[Edge, ...]:
         """Return the edges with the entity of this key at either end, as `touching` does."""
@@ -277,7 +277,7 @@ class GraphView:
         facts = list(facts)
         held = graph_rows.edges(self._connection, self._narrow, facts=facts)
         once = graph_rows.edges(self._connection, self._wide, facts=facts) if self._past else []
-        return self.standing(self._told(held, once))
+        return self.standing(self._visible_edges(held, once))
 
     def some_touching(
         self, entities: Iterable[int] | None, relation: str | None, *, after: int, limit: int
@@ -296,13 +296,13 @@ class GraphView:
                 break
             held = graph_rows.edges(self._connection, self._narrow, among=ids)
             once = graph_rows.edges(self._connection, self._wide, among=ids) if self._past else []
-            found += self._told(held, once)
+            found += self._visible_edges(held, once)
             after = ids[-1]
         return self.standing(found[:limit])
 
-    def _told(self, held: Iterable[EdgeRow], once: Iterable[EdgeRow]) -> list[EdgeRow]:
+    def _visible_edges(self, held: Iterable[EdgeRow], once: Iterable[EdgeRow]) -> list[EdgeRow]:
         """Return edges that hold, and of those that were claimed at some time those that are over; by id."""
-        rows = {row.id: row for row in held if not self._ended(row)}
+        rows = {row.id: row for row in held if not self._is_over(row)}
         for row in once:
             if row.id not in rows and (row.valid_at or 0) <= self._at_us:
                 rows[row.id] = row
@@ -333,7 +333,7 @@ class GraphView:
             for row in rows
         ]
 
-    def _ended(self, row: EdgeRow) -> bool:
+    def _is_over(self, row: EdgeRow) -> bool:
         """Return whether it was over at the time asked about, as far as was believed then: what was
         given up since may have its end in hindsight."""
         known_at = self._known_at_us
@@ -352,7 +352,7 @@ class GraphView:
         names: dict[int, list[str]] = defaultdict(list)
         for member, name, _ in self._aliases(members):
             names[members[member]].append(name)
-        called = self._called(unknown) if self._has_anchors else {}
+        called = self._anchor_names(unknown) if self._has_anchors else {}
         gone = [self._deleted.entities[one] for one in unknown if one < 0]
         for row in (*gone, *graph_rows.entities(self._connection, unknown)):
             known = list(dict.fromkeys(names[row.id]))
@@ -375,7 +375,7 @@ class GraphView:
             )
         return [self._known[one] for one in ids]
 
-    def _called(self, entities: Iterable[int]) -> dict[int, tuple[str, str]]:
+    def _anchor_names(self, entities: Iterable[int]) -> dict[int, tuple[str, str]]:
         """Return kind and name of the anchors among entities that stand for a memory."""
         found = {}
         for one in anchors.memories(self._connection, self._ends, entities):
@@ -511,8 +511,8 @@ class Walk:
             ]
             self._rows |= {row.id: row for row in told}
             before = {row.subject for row in told}
-            nodes |= before | self._left(before, self._start - 2)
-        nodes |= self._left(front, self._start - 1) | self._right(front, self._start)
+            nodes |= before | self._walk_back(before, self._start - 2)
+        nodes |= self._walk_back(front, self._start - 1) | self._right(front, self._start)
         return self._found(nodes)
 
     def anything(self) -> tuple[list[EdgeRow], list[int]]:
@@ -541,10 +541,10 @@ class Walk:
             if stretch.forward
             else subjects
         )
-        nodes = both | self._left(left, self._start - 1) | self._right(right, self._start + 1)
+        nodes = both | self._walk_back(left, self._start - 1) | self._right(right, self._start + 1)
         return self._found(nodes)
 
-    def _left(self, front: Iterable[int], last: int) -> set[int]:
+    def _walk_back(self, front: Iterable[int], last: int) -> set[int]:
         """Return the entities before these, along the edges up to this one, back to the first."""
         found: set[int] = set()
         for place in range(last, -1, -1):

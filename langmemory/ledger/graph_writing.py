@@ -83,7 +83,7 @@ def mention(connection: Connection, item: int, entities: Iterable[int], run: str
     return insert_new(connection, "mention (entity, item, run)", rows)
 
 
-def mentioned(connection: Connection, item: int) -> list[int]:
+def entities_of_item(connection: Connection, item: int) -> list[int]:
     """Return the ids of the entities an item speaks of."""
     rows = connection.execute("SELECT entity FROM mention WHERE item = ? ORDER BY entity", (item,))
     return [int(row[0]) for row in rows]

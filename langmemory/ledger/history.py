@@ -34,7 +34,7 @@ TOMBSTONES: Final = ("forgotten",)
 """Namespace of the records whose own, and its ancestors, had nothing else in them."""
 
 
-def sealed(path: str, key: str) -> str:
+def seal_key(path: str, key: str) -> str:
     """Return the name in the history for the key of a forgotten memory, in the namespace of this path:
     enough to know it again when somebody sends it, not enough to read it."""
     if key.startswith(SEAL):
@@ -49,7 +49,7 @@ def forgotten_lives(connection: Connection, namespace: Namespace, key: str) -> l
     rows = connection.execute(
         f"SELECT DISTINCT h.item FROM namespace n JOIN history h ON h.namespace = n.id "
         f"WHERE n.path IN ({', '.join('?' * (len(above) + 1))}) AND h.key = ?",
-        (*above, *TOMBSTONES, sealed(above[0], key)),
+        (*above, *TOMBSTONES, seal_key(above[0], key)),
     )
     return [int(row[0]) for row in rows]
 
@@ -341,7 +341,7 @@ def maybe_changed(
     names = {row[0] for row in rows}
     path = to_path(namespace)
     gone = any(name is not None and name.startswith(SEAL) for name in names)
-    return [key for key in keys if key in names or (gone and sealed(path, key) in names)]
+    return [key for key in keys if key in names or (gone and seal_key(path, key) in names)]
 
 
 def name_of(connection: Connection, item: int) -> tuple[str, bool]:

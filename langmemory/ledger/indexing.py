@@ -45,7 +45,7 @@ from langmemory.ports.facts import fingerprint
 from langmemory.ports.sparse import Pairs
 from langmemory.recall import vocabulary
 from langmemory.recall.contentless import doing
-from langmemory.recall.sparse_encoders import CheckedEncoder, merged
+from langmemory.recall.sparse_encoders import CheckedEncoder, merge_vectors
 from langmemory.resources import is_chunk, searched_text
 from langmemory.types import Memory, Namespace, SearchMode
 from langmemory.values import check_keys, from_json, readable_text, to_json
@@ -335,7 +335,7 @@ def _lay_sparse(writes: Sequence[Write], vectors: Sequence[Pairs]) -> None:
     for write in writes:
         end = start + len(write.texts)
         if end > start:
-            write.sparse = merged(vectors[start:end])
+            write.sparse = merge_vectors(vectors[start:end])
         start = end
 
 
@@ -445,7 +445,7 @@ def _split(writes: Sequence[Write], texts: Sequence[str]) -> dict[str, TokenIds]
 
 def _tokens(split: Sequence[TokenIds], writes: Sequence[Write]) -> list[bytes]:
     return [
-        vocabulary.stored(ids, write.text, _marks(write))
+        vocabulary.encode_item_tokens(ids, write.text, _marks(write))
         for ids, write in zip(split, writes, strict=True)
     ]
 
@@ -549,7 +549,9 @@ TABLES: Final = (
 )
 
 
-def reindexed(indexing: Indexing, row: Sequence[Any], value: dict[str, Any] | None = None) -> Write:
+def redraft_row(
+    indexing: Indexing, row: Sequence[Any], value: dict[str, Any] | None = None
+) -> Write:
     """Return the item of a row of `COLUMNS` as it would be drafted today, or another value of it."""
     names = ("index_fields", "thread_id", "speaker", "valid_at")
     columns = dict(zip(names, row[4:8], strict=True))
@@ -557,12 +559,12 @@ def reindexed(indexing: Indexing, row: Sequence[Any], value: dict[str, Any] | No
     return indexing.redraft(from_path(row[1]), row[2], said, columns)
 
 
-def redrafted(
+def redraft_item(
     indexing: Indexing, connection: Connection, item: int, value: dict[str, Any]
 ) -> Write:
     """Return another value of an item that exists, indexed as the item is."""
     row = connection.execute(f"SELECT {COLUMNS} FROM {TABLES} WHERE i.id = ?", (item,)).fetchone()
-    return reindexed(indexing, row, value)
+    return redraft_row(indexing, row, value)
 
 
 _SUMMARY: Final = "archival"
@@ -571,7 +573,7 @@ _IN_WORD: Final = r"[^\W\u3040-\u30ff\u3400-\u9fff]"
 """A character that goes on a word; Chinese and Japanese are written without spaces between words."""
 
 
-def unnumbered(memory: Memory) -> Memory:
+def without_numbers(memory: Memory) -> Memory:
     """Return the memory without the numbers whose gaps tell a viewer how much others keep private."""
     return replace(memory, id=0, position=None)
 
@@ -635,7 +637,7 @@ class Names:
             return text
         if not anonymous:
             assert owner is not None
-            return _renamed(text, owner, name)
+            return _replace_id_by_name(text, owner, name)
         genitive = f"{name}’" if name[-1] in "sßxz" else f"{name}s"
         for pattern, written in person_words().the_user:
             by = written.format(name=_literal(name), genitive=_literal(genitive))
@@ -667,7 +669,7 @@ class Names:
         return None if name is None else f"{name}{of}{role}"
 
 
-def _renamed(text: str, owner: str, name: str) -> str:
+def _replace_id_by_name(text: str, owner: str, name: str) -> str:
     """Return the text with a name for an id. Where the name stands already, it stays; a number is an id
     only where the text begins with it."""
     if _DIGITS.fullmatch(owner):

@@ -234,7 +234,9 @@ class Batch:
         return {
             (namespace, key): Known(item, value, dict(zip(_TOLD, was, strict=True)), bool(speaks))
             for namespace, some in keys.items()
-            for key, item, value, speaks, *was in self.connection.execute(*_named(namespace, some))
+            for key, item, value, speaks, *was in self.connection.execute(
+                *_items_query(namespace, some)
+            )
         }
 
     def add(self, write: Write, old: Known | None) -> int:
@@ -345,7 +347,7 @@ def questions(writes: Sequence[Write]) -> Iterator[Question]:
     if names := _leaf_names(writes):
         yield _paths(names)
     for namespace, some in keys.items():
-        yield _named(namespace, some)
+        yield _items_query(namespace, some)
 
 
 def _keys(writes: Iterable[Write]) -> dict[Namespace, list[str]]:
@@ -369,7 +371,7 @@ def _paths(names: Sequence[str]) -> Question:
     return query, (json.dumps(names, ensure_ascii=False),)
 
 
-def _named(namespace: Namespace, keys: Sequence[str]) -> Question:
+def _items_query(namespace: Namespace, keys: Sequence[str]) -> Question:
     """Return the query for the items of a namespace with some keys."""
     several = len(keys) > 1
     return (

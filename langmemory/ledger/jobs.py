@@ -136,7 +136,7 @@ def next_due(connection: Connection, kind: str) -> int | None:
 
 def renew(connection: Connection, job: Job, now_us: int, lease_us: int) -> bool:
     """Prolong a claim; False when it is lost."""
-    return _claimed(connection, job, "lease_until = ?", (now_us + lease_us,))
+    return _change_claimed(connection, job, "lease_until = ?", (now_us + lease_us,))
 
 
 def holds(connection: Connection, job: Job) -> bool:
@@ -151,7 +151,7 @@ def finish(connection: Connection, job: Job, now_us: int, result: str) -> bool:
     What it was to do is not kept: it may quote what somebody said. Where it only read what there
     was, the dead ones of its thread have nothing left to do.
     """
-    done = _claimed(
+    done = _change_claimed(
         connection,
         job,
         "state = 'done', finished_at = ?, result = ?, error = NULL, payload = '{}', config = '{}'",
@@ -182,7 +182,7 @@ def fail(
         ).fetchone()[0]
     )
     state: JobState = "replaced" if newer else "dead" if retry_at_us is None else "pending"
-    kept = _claimed(
+    kept = _change_claimed(
         connection,
         job,
         "state = ?1, error = ?2, due_at = coalesce(?3, due_at), finished_at = ?4, "
@@ -195,7 +195,7 @@ def fail(
 
 def release(connection: Connection, job: Job, now_us: int) -> bool:
     """Give a claim back before its end; the attempt does not count."""
-    return _claimed(
+    return _change_claimed(
         connection, job, "state = 'pending', due_at = ?, attempts = attempts - 1", (now_us,)
     )
 
@@ -215,7 +215,7 @@ def requeue(connection: Connection, ids: Sequence[int] | None, now_us: int) -> l
         "WHERE state = 'dead' AND (CAST(? AS TEXT) IS NULL OR id IN "
         "(SELECT CAST(value AS INTEGER) FROM json_each(?))) "
         "RETURNING id",
-        (now_us, _listed(ids), _listed(ids)),
+        (now_us, _ids_as_json(ids), _ids_as_json(ids)),
     )
     return sorted(row[0] for row in rows)
 
@@ -225,7 +225,7 @@ def drop(connection: Connection, ids: Sequence[int]) -> list[int]:
     rows = connection.execute(
         "DELETE FROM job WHERE state IN ('pending', 'dead') "
         "AND id IN (SELECT CAST(value AS INTEGER) FROM json_each(?)) RETURNING id",
-        (_listed(ids),),
+        (_ids_as_json(ids),),
     )
     return sorted(row[0] for row in rows)
 
@@ -257,7 +257,7 @@ def prune(connection: Connection, before_us: int) -> int:
     return connection.changes()
 
 
-def unfinished(connection: Connection, due_by_us: int | None) -> set[int]:
+def unfinished_jobs(connection: Connection, due_by_us: int | None) -> set[int]:
     """Return the jobs that are running, or pending and due by then; None: whenever. From the indexes alone:
     it is asked every second, and what waits may be thousands of conversations."""
     rows = connection.execute(
@@ -275,7 +275,7 @@ def find(connection: Connection, ids: Sequence[int]) -> list[Job]:
     """Return those of the jobs that are there."""
     rows = connection.execute(
         f"SELECT {_COLUMNS} FROM job WHERE id IN (SELECT CAST(value AS INTEGER) FROM json_each(?))",
-        (_listed(ids),),
+        (_ids_as_json(ids),),
     )
     return [_job(row) for row in rows]
 
@@ -310,7 +310,7 @@ def counts(connection: Connection) -> dict[JobState, int]:
     return dict(rows.fetchall())
 
 
-def _claimed(connection: Connection, job: Job, change: str, values: Sequence[Any]) -> bool:
+def _change_claimed(connection: Connection, job: Job, change: str, values: Sequence[Any]) -> bool:
     """Change a job that is still this claim's; return whether it is."""
     connection.execute(f"UPDATE job SET {change} WHERE {_CLAIM}", (*values, *_claim_of(job)))
     return connection.changes() == 1
@@ -323,7 +323,7 @@ def _claim_of(job: Job) -> tuple[Any, ...]:
     return job.id, job.worker, job.attempts
 
 
-def _listed(ids: Sequence[int] | None) -> str | None:
+def _ids_as_json(ids: Sequence[int] | None) -> str | None:
     return None if ids is None else json.dumps(list(ids))
 
 

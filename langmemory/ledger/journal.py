@@ -9,7 +9,7 @@ from typing import Any, Final, cast
 
 from langmemory.ledger.connection import Connection
 from langmemory.ledger.namespaces import below, find, from_path
-from langmemory.ledger.settings import distilled
+from langmemory.ledger.settings import distilled_months
 from langmemory.ledger.values import IS_NODE, LONG, LeafValue, by_clock, from_us
 from langmemory.ports.journal import DerivedRow, DreamRow, QuestionRow, ReplacedRow, Spoken
 from langmemory.types import Namespace
@@ -77,7 +77,7 @@ def with_state(connection: Connection, prefix: Namespace) -> list[Namespace]:
 def retold_in(connection: Connection, items: Iterable[int]) -> set[tuple[Namespace, str]]:
     """Return the namespace and a day of the distilled months whose pages quote these items, or are made of
     them: days and months of the tree of summaries, and turns that these rest on."""
-    months = distilled(connection)
+    months = distilled_months(connection)
     if not months:
         return set()
     rows = connection.execute(_RETOLD, (connection.array(items),))
@@ -89,7 +89,7 @@ def leaving(
 ) -> dict[int, set[tuple[Namespace, str]]]:
     """Return the days whose pages are elsewhere once the namespaces in a prefix are distilled up to a month,
     by namespace. None: no month is distilled. A month that is distilled stays so."""
-    known = distilled(connection)
+    known = distilled_months(connection)
     found = {}
     for namespace, path in namespaces(connection, prefix):
         before = known.get(namespace, "")
@@ -105,7 +105,7 @@ def leaving(
     return found
 
 
-def spoken(connection: Connection, items: Iterable[int]) -> dict[str, tuple[Spoken, ...]]:
+def entities_by_item(connection: Connection, items: Iterable[int]) -> dict[str, tuple[Spoken, ...]]:
     """Return the people and things that each item speaks of, by its key."""
     rows = connection.execute(
         "SELECT i.key, coalesce(o.key, e.key), coalesce(o.name, e.name), e.name "
@@ -134,7 +134,7 @@ def mark(connection: Connection, pages: Iterable[tuple[Namespace, str]]) -> None
         )
 
 
-def marked(connection: Connection) -> tuple[set[tuple[Namespace, str]], int]:
+def stale_pages(connection: Connection) -> tuple[set[tuple[Namespace, str]], int]:
     """Return the pages that were marked, and the newest mark, 0 where there is none."""
     rows = connection.execute(
         "SELECT n.path, s.day, s.id FROM stale_page s LEFT JOIN namespace n ON n.id = s.namespace"
@@ -148,7 +148,7 @@ def unmark(connection: Connection, newest: int) -> None:
     connection.execute("DELETE FROM stale_page WHERE id <= ?", (newest,))
 
 
-def concerned(connection: Connection, run: str) -> list[int]:
+def items_of_run(connection: Connection, run: str) -> list[int]:
     """Return the ids of the items that a run changed, or asked or decided about, and of those that had
     taken the place of one before it, or speak of somebody it linked. The pages that tell of them before
     the run and after are all that look otherwise since."""
@@ -202,7 +202,7 @@ WHERE {IS_NODE.format("i")} AND i.value ->> '$.level' IN ('day', 'month')
 """
 
 
-def derived(
+def facts_of_days(
     connection: Connection, namespace: int, path: Namespace, days: Collection[str] | None
 ) -> list[DerivedRow]:
     """Return facts told on these days (None: ever) that are not rejected, in the order it was told."""
@@ -249,7 +249,9 @@ def _told_on(connection: Connection, namespace: int, days: Collection[str]) -> s
     return found
 
 
-def replaced(connection: Connection, namespace: int, by: Iterable[str]) -> list[ReplacedRow]:
+def superseded_facts(
+    connection: Connection, namespace: int, by: Iterable[str]
+) -> list[ReplacedRow]:
     """Return facts that gave way to these."""
     rows = connection.execute(
         "SELECT i.key, i.superseded_by, i.value, i.owner, i.privacy FROM carray(?) c "

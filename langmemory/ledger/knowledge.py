@@ -278,7 +278,7 @@ class StoreKnowledge:
             self._now().namespace,
             turn,
         )
-        return [*archived, *self._deleted(turn, said_at)]
+        return [*archived, *self._deleted_facts(turn, said_at)]
 
     def gave_way_to(self, key: str) -> Sequence[KnownFact]:
         return self._select(
@@ -309,7 +309,7 @@ class StoreKnowledge:
 
     def asked(self, keys: Collection[str]) -> Sequence[Review]:
         connection = self._now().snapshot.connection
-        found = reviews.listed(connection, self._namespace, open_only=True, viewer=None)
+        found = reviews.list_reviews(connection, self._namespace, open_only=True, viewer=None)
         return [
             one
             for one in found
@@ -424,7 +424,7 @@ class StoreKnowledge:
             for row in graph_rows.entities(connection, ids)
         ]
 
-    def _deleted(self, turn: str, said_at: datetime) -> Iterator[KnownFact]:
+    def _deleted_facts(self, turn: str, said_at: datetime) -> Iterator[KnownFact]:
         """Yield facts made of a turn that were deleted for their own sake: the turn is in their
         keys."""
         reading = self._now()

@@ -152,7 +152,7 @@ def holds_everything(connection: Connection, namespace: Namespace) -> bool:
     return bool(row[0])
 
 
-def occupied(
+def occupied_namespaces(
     connection: Connection,
     prefix: Namespace = (),
     now_us: int | None = None,

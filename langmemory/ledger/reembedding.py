@@ -13,7 +13,7 @@ from langmemory.errors import ConfigError, DatabaseError
 from langmemory.ledger import settings
 from langmemory.ledger.connection import MAX_VECTORS, SLOT_BITS, Connection
 from langmemory.ledger.engine import Engine
-from langmemory.ledger.indexing import COLUMNS, TABLES, Indexing, reindexed
+from langmemory.ledger.indexing import COLUMNS, TABLES, Indexing, redraft_row
 from langmemory.ledger.items import Write
 from langmemory.ledger.settings import (
     ModelSetting,
@@ -127,7 +127,7 @@ def _next(connection: Connection, indexing: Indexing, after: int) -> list[tuple[
     rows = connection.execute(
         f"{_TODO} AND i.id > ? ORDER BY i.id LIMIT {BATCH}", (after,)
     ).fetchall()
-    return [(row[0], row[8], reindexed(indexing, row)) for row in rows]
+    return [(row[0], row[8], redraft_row(indexing, row)) for row in rows]
 
 
 def _write_next(connection: Connection, item: int, version: int, draft: Write) -> None:
@@ -235,7 +235,7 @@ def encode_items(engine: Engine, indexing: Indexing, progress: Progress) -> int:
         if not rows:
             break
         after = rows[-1][0]
-        drafts = [reindexed(indexing, row) for row in rows]
+        drafts = [redraft_row(indexing, row) for row in rows]
         indexing.encode(drafts)
         vectors = {
             row[0]: (row[8], draft.sparse)

@@ -37,7 +37,7 @@ def delete(
     facets = {name: was[name] for name in told if was[name] != AT_FIRST[name]}
     facets = history.with_whose(facets, was)
     if action == "delete":
-        facets |= _claimed(connection, item)
+        facets |= _claims_record(connection, item)
         facets |= {"thread_id": thread, "position": position} if thread is not None else {}
     take_out(connection, item, namespace)
     forget_beside(connection, item)
@@ -49,7 +49,7 @@ def delete(
         _forget_past(connection, item)
 
 
-def outlived(connection: Connection, now_us: int) -> list[int]:
+def expired_deletions(connection: Connection, now_us: int) -> list[int]:
     """Return the items that were deleted before their TTL ended, as it has since: what they said is in the
     history still."""
     rows = connection.execute(
@@ -84,7 +84,7 @@ def expire_gone(connection: Connection, items: Iterable[int], now_us: int) -> No
 _THREAD: Final = "(SELECT t.name FROM thread t WHERE t.id = item.thread)"
 
 
-def _claimed(connection: Connection, item: int) -> dict[str, Any]:
+def _claims_record(connection: Connection, item: int) -> dict[str, Any]:
     claims = graph_writing.claims_of_item(connection, item)
     return {history.CLAIMS: claims} if claims else {}
 
@@ -118,7 +118,7 @@ def remove(connection: Connection, item: int, now_us: int, *, run: str, reason: 
     history.record(
         connection, now_us, "delete", item, gone_from=(namespace, key), before=value,
         facets={**dict(zip(KEPT, kept, strict=True)), "thread_id": thread,
-                **_claimed(connection, item)}, run=run, reason=reason,
+                **_claims_record(connection, item)}, run=run, reason=reason,
     )  # fmt: skip
 
 
@@ -193,22 +193,22 @@ def take_out(connection: Connection, item: int, namespace: int) -> None:
     """The row of an item, and what is derived from its value, goes."""
     connection.delete_keywords(item)
     connection.delete_vectors(item, namespace)
-    connection.execute(*_deleting(_derived(), item))
+    connection.execute(*_deleting(_derived_deletions(), item))
 
 
 def forget_beside(connection: Connection, item: int) -> None:
     """Delete the rows beside an item that may be removed."""
-    connection.execute(*_deleting(_beside(), item))
+    connection.execute(*_deleting(_dependent_deletions(), item))
 
 
-@schema.derived
-def _derived() -> tuple[str, int]:
+@schema.cached_derivation
+def _derived_deletions() -> tuple[str, int]:
     from_item = (one for one in schema.tables() if one.beside and one.derived and not one.triggers)
     return _deletions([*((one.name, one.item) for one in from_item), ("item", "id")])
 
 
-@schema.derived
-def _beside() -> tuple[str, int]:
+@schema.cached_derivation
+def _dependent_deletions() -> tuple[str, int]:
     going = (one for one in schema.beside_items() if not one.outlives)
     return _deletions([(one.name, column) for one in going for column in one.ids_of("item")])
 

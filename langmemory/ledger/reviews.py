@@ -78,14 +78,14 @@ def find(connection: Connection, review_id: str) -> Review | None:
 def options(connection: Connection, review_id: str) -> dict[str, list[dict[str, Any]]]:
     """Return the changes behind each option of a review that exists, as JSON."""
     row = connection.execute("SELECT options FROM review WHERE id = ?", (review_id,)).fetchone()
-    found: dict[str, list[dict[str, Any]]] = _parsed(row[0], review_id, dict)
+    found: dict[str, list[dict[str, Any]]] = _parse_json(row[0], review_id, dict)
     for changes in found.values():
         if not isinstance(changes, list) or not all(isinstance(one, dict) for one in changes):
-            raise damaged(review_id)
+            raise damage_error(review_id)
     return found
 
 
-def listed(
+def list_reviews(
     connection: Connection,
     namespace: Namespace,
     *,
@@ -123,23 +123,23 @@ def listed(
 def _review(row: Sequence[Any]) -> Review:
     return Review(
         id=row[0], namespace=from_path(row[1]), about=row[2], question=row[3],
-        memories=tuple(_parsed(row[4], row[0], list)),
-        options=tuple(_parsed(row[5], row[0], dict)), run_id=row[6],
+        memories=tuple(_parse_json(row[4], row[0], list)),
+        options=tuple(_parse_json(row[5], row[0], dict)), run_id=row[6],
         opened_at=from_us(row[7]), decision=row[8],
     )  # fmt: skip
 
 
-def _parsed(stored: str, review_id: str, type: type[list[Any] | dict[str, Any]]) -> Any:
+def _parse_json(stored: str, review_id: str, type: type[list[Any] | dict[str, Any]]) -> Any:
     try:
         found = from_json(stored)
     except ValueError as error:
-        raise damaged(review_id) from error
+        raise damage_error(review_id) from error
     if not isinstance(found, type):
-        raise damaged(review_id)
+        raise damage_error(review_id)
     return found
 
 
-def damaged(review_id: str) -> DatabaseError:
+def damage_error(review_id: str) -> DatabaseError:
     """Return the error for a review of which something else is stored than was written."""
     return DatabaseError(
         f"Review {review_id!r} cannot be read: what is stored of it is not what was written. The file is "

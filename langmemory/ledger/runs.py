@@ -172,7 +172,7 @@ def undone_keys(connection: Connection, namespace: Namespace, task: str) -> set[
     return {str(row[0]) for row in rows}
 
 
-def failed(
+def failed_reflections(
     connection: Connection, namespace: Namespace, failure: str, thread: str | None
 ) -> list[Run]:
     """Return the reflections in a namespace and below it, of one thread or any, that note this failure and
@@ -274,7 +274,7 @@ def steps(connection: Connection, run_id: str) -> list[Step]:
     ]
 
 
-def unrecorded(connection: Connection, run_id: str) -> list[str]:
+def keys_without_record(connection: Connection, run_id: str) -> list[str]:
     """Return the keys of items that a run gave evidence, mentions or edges without any record of it: it
     came with an import, for items that were here and kept their own history."""
     rows = connection.execute(
@@ -342,7 +342,7 @@ _NIGHT: Final = "night"
 """The setting that notes the last night."""
 
 
-def reached(connection: Connection, task: str, namespace: int) -> int:
+def progress_place(connection: Connection, task: str, namespace: int) -> int:
     """Return the place in the history up to which a task has looked at a namespace; 0 at first."""
     row = connection.execute(
         "SELECT seq FROM progress WHERE task = ? AND namespace = ?", (task, namespace)

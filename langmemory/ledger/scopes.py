@@ -41,12 +41,12 @@ UNCHANGED: Final = f"coalesce({_NEXT.format('h.before IS i.value', 'i.id')}, TRU
 """Whether the item ``i`` said at a time what it says now."""
 
 
-def typed(name: str, found: str) -> str:
+def cast_column(name: str, found: str) -> str:
     """Return a column that was read from JSON, as the table has it: some databases read a text."""
     return f"CAST({found} AS {SQL_TYPES[name]})" if name in SQL_TYPES else f"({found})"
 
 
-def said(item: str) -> str:
+def value_before(item: str) -> str:
     """Return the value that an item had at a time and has no more, or that is forgotten: then it is
     NULL."""
     return _NEXT.format("h.before", item)
@@ -61,7 +61,7 @@ def column(name: str) -> str:
         f"coalesce((SELECT {told} FROM history h WHERE h.item = i.id AND h.at > ? "
         f"AND {told} IS NOT NULL ORDER BY h.at, h.seq LIMIT 1), json_quote(i.{name})) ->> '$'"
     )
-    return typed(name, found)
+    return cast_column(name, found)
 
 
 def columns(names: Iterable[str]) -> str:
@@ -249,12 +249,12 @@ def compile_scope(
     if scope.viewer is not None:
         conditions.append(_visible(scope.viewer))
     if scope.known_at is not None:
-        conditions.extend(_believed(scope, to_us(scope.known_at), as_then))
+        conditions.extend(_believed_at(scope, to_us(scope.known_at), as_then))
     else:
         if scope.as_of is not None:
             conditions.extend(_in_time(to_us(scope.as_of)))
         if scope.since is not None or scope.until is not None:
-            conditions.append(_said(scope))
+            conditions.append(_statement_time(scope))
     if scope.exclude:
         keys = json.dumps(list(scope.exclude), ensure_ascii=False)  # SQLite binds 32,766 at most
         conditions.append(
@@ -309,7 +309,7 @@ def _visible(viewer: str) -> Condition:
 _WITHOUT_TIME: Final = Condition("i.valid_at IS NULL")
 
 
-def _said(scope: Scope) -> Condition:
+def _statement_time(scope: Scope) -> Condition:
     """Return the condition for what was said, or is true from, within ``[since, until)``; where
     that is unknown, stored."""
     return replace(
@@ -348,7 +348,7 @@ def _in_time(as_of_us: int) -> list[Condition]:
     ]  # fmt: skip
 
 
-def _believed(scope: Scope, known_at_us: int, as_then: bool) -> list[Condition]:
+def _believed_at(scope: Scope, known_at_us: int, as_then: bool) -> list[Condition]:
     """Return the condition for items that had at a time the statuses asked for (None: whatever was not
     put away), were open to the viewer, of the kinds and from the times asked for, and with
     ``as_of`` were taken to be true then.
@@ -388,7 +388,7 @@ def _believed(scope: Scope, known_at_us: int, as_then: bool) -> list[Condition]:
     if scope.kinds is not None:
         likely.append(_of_kind(scope.kinds))
     if scope.since is not None or scope.until is not None:
-        likely.append(_said(scope))
+        likely.append(_statement_time(scope))
     return [
         # What an import made younger is among the `versions`.
         Condition("i.created_at <= ?", (known_at_us,), told_by="sql"),

@@ -89,7 +89,7 @@ def add_journal(connection: Connection, folder: str) -> None:
     )
 
 
-def distilled(connection: Connection) -> dict[int, str]:
+def distilled_months(connection: Connection) -> dict[int, str]:
     """Return the last month of the journal that is distilled, YYYY-MM, by the id of the namespace."""
     rows = connection.execute(
         "SELECT substr(name, ?1 + 1), value FROM setting WHERE substr(name, 1, ?1) = ?2",

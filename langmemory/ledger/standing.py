@@ -102,7 +102,9 @@ def procedures(
     return [(int(item), task) for item, task in rows if isinstance(task, str)]
 
 
-def retired(connection: Connection, places: Iterable[Place], *, viewer: str | None) -> set[Place]:
+def inactive_places(
+    connection: Connection, places: Iterable[Place], *, viewer: str | None
+) -> set[Place]:
     """Return those of the items that are not in force, as far as the viewer may know of them."""
     found = set()
     visible = visible_to(viewer)
@@ -122,7 +124,10 @@ def said_after(
     """Return the keys of the turns that stand after a turn in its thread, as far as the viewer may know of
     them."""
     after = "item t JOIN item i ON i.thread = t.thread AND i.position > t.position WHERE t.id = ?"
-    return [row[0] for row in _known(connection, namespace, key, f"i.key FROM {after}", viewer)]
+    return [
+        row[0]
+        for row in _rows_about_item(connection, namespace, key, f"i.key FROM {after}", viewer)
+    ]
 
 
 def evidence(
@@ -130,10 +135,10 @@ def evidence(
 ) -> list[int]:
     """Return the sources of an item, as far as the viewer may know of it, oldest first."""
     sources = "i.id FROM evidence v JOIN item i ON i.id = v.source WHERE v.item = ?"
-    return [int(row[0]) for row in _known(connection, namespace, key, sources, viewer)]
+    return [int(row[0]) for row in _rows_about_item(connection, namespace, key, sources, viewer)]
 
 
-def _known(
+def _rows_about_item(
     connection: Connection, namespace: Namespace, key: str, query: str, viewer: str | None
 ) -> list[Any]:
     """Return the rows of what is asked of an item, whose id is bound, by the ids of the items ``i``; those

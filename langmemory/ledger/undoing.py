@@ -19,10 +19,10 @@ from langmemory.ledger import (
     runs,
     verbatim,
 )
-from langmemory.ledger.applying import some
+from langmemory.ledger.applying import shorten_list
 from langmemory.ledger.connection import Connection
 from langmemory.ledger.history import WITHDRAWN
-from langmemory.ledger.indexing import Indexing, redrafted
+from langmemory.ledger.indexing import Indexing, redraft_item
 from langmemory.ledger.items import Write
 from langmemory.ledger.namespaces import intern
 from langmemory.ledger.removal import RESTORABLE, revise
@@ -222,11 +222,11 @@ class Undoing:
         _check(connection, run_id, trails, without)
         for trail in trails:
             if trail.comes_back:
-                value = from_json(_remembered(run.id, trail))
+                value = from_json(_value_of_trail(run.id, trail))
                 draft = indexing.redraft(run.namespace, trail.key, value, trail.columns)
             elif not (trail.gone or trail.added or trail.is_back) and _differs(connection, trail):
-                value = from_json(_remembered(run_id, trail))
-                draft = redrafted(indexing, connection, trail.item, value)
+                value = from_json(_value_of_trail(run_id, trail))
+                draft = redraft_item(indexing, connection, trail.item, value)
             else:
                 continue
             found.drafts[trail.item] = draft
@@ -347,7 +347,7 @@ def _differs(connection: Connection, trail: Trail) -> bool:
     return bool(row[0] != trail.value)
 
 
-def _remembered(run_id: str, trail: Trail) -> str:
+def _value_of_trail(run_id: str, trail: Trail) -> str:
     if trail.value is None:
         raise UndoRefusedError(
             f"Run {run_id} cannot be undone: what {trail.key} said before it was forgotten."
@@ -359,10 +359,10 @@ def _check(
     connection: Connection, run_id: str, trails: list[Trail], without: Collection[str] = ()
 ) -> None:
     """Refuse if anything later stands on the run, or if not all that it did is known."""
-    if foreign := runs.unrecorded(connection, run_id):
+    if foreign := runs.keys_without_record(connection, run_id):
         raise UndoRefusedError(
             f"Run {run_id} cannot be undone: it came with an import, which does not tell what "
-            f"{some(foreign)} said before it. Nothing was changed."
+            f"{shorten_list(foreign)} said before it. Nothing was changed."
         )
     by_run: dict[str, set[str]] = {}
     by_hand: list[str] = []
@@ -397,10 +397,10 @@ def _check(
     found_runs = (runs.find(connection, one) for one in by_run)
     when = {one.id: one.at.timestamp() for one in found_runs if one is not None}
     order = sorted(by_run, key=lambda one: (when.get(one, 0.0), one), reverse=True)
-    parts = [f"run {run} {some(sorted(by_run[run]))}" for run in order]
+    parts = [f"run {run} {shorten_list(sorted(by_run[run]))}" for run in order]
     steps = [f"undo {', then '.join(order)}"] if order else []
     if by_hand:
-        parts.append(some(by_hand))
+        parts.append(shorten_list(by_hand))
         steps.append("delete what was written by hand, if it is to go")
     raise UndoRefusedError(
         f"Run {run_id} cannot be undone, later changes stand on it: {'; '.join(parts)}. First "

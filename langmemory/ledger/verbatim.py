@@ -17,7 +17,7 @@ from langmemory.ledger.namespaces import below, from_path, intern, intern_thread
 from langmemory.ledger.removal import was_deleted
 from langmemory.ledger.scopes import is_private_to_another
 from langmemory.ledger.values import by_clock
-from langmemory.messages import NAMELESS, Turn, hashed, turn_key, turn_value
+from langmemory.messages import NAMELESS, Turn, hash_identity, turn_key, turn_value
 from langmemory.types import Namespace
 from langmemory.values import from_json, readable_text
 
@@ -69,7 +69,7 @@ def store(
     return [write.key for write in new]
 
 
-def unstored(
+def new_turns(
     connection: Connection,
     namespace: Namespace,
     thread_id: str,
@@ -95,7 +95,7 @@ def _free_key(
     name = key.removeprefix(turn_key(thread_id, ""))
     if not NAMELESS.fullmatch(name) or not is_private_to_another(connection, namespace, key, owner):
         return None
-    key = turn_key(thread_id, hashed(f"{name}\0{owner or ''}"))
+    key = turn_key(thread_id, hash_identity(f"{name}\0{owner or ''}"))
     return None if _was_stored(connection, namespace, key) else key
 
 

@@ -86,7 +86,7 @@ def versions(
     ]
 
 
-def departed(
+def departed_versions(
     connection: Connection, scope: Scope, now_us: int, *, alive_at_us: int | None
 ) -> list[Version]:
     """Return the items that claimed something then that the graph does not hold any more: those of the
@@ -100,7 +100,10 @@ def _every(
     """Return the `versions` in a scope, its filter and what was given left aside."""
     assert scope.known_at is not None
     known_at = to_us(scope.known_at)
-    every = (*_replaced(connection, scope, known_at), *_gone(connection, scope, known_at, now_us))
+    every = (
+        *_replaced_versions(connection, scope, known_at),
+        *_deleted_versions(connection, scope, known_at, now_us),
+    )
     return within(connection, scope, alive_at_us, _as_then(connection, every, known_at))
 
 
@@ -109,8 +112,8 @@ def _as_then(
 ) -> Iterable[Version]:
     """With the columns of then."""
     found = {one.item: one for one in versions}
-    told = _told(connection, found, known_at)
-    changed = _changed(connection, found, known_at)
+    told = _columns_at(connection, found, known_at)
+    changed = _change_times(connection, found, known_at)
     for item, one in found.items():
         # What the changes since replaced; else as it is, or was at the end.
         columns = {**one.columns, "updated_at": changed.get(item, one.columns["created_at"])}
@@ -154,7 +157,7 @@ def _since(
     return f"WITH since (item) AS MATERIALIZED ({source}) ", bindings
 
 
-def _replaced(connection: Connection, scope: Scope, known_at: int) -> list[Version]:
+def _replaced_versions(connection: Connection, scope: Scope, known_at: int) -> list[Version]:
     namespaces, labels = below(scope.namespace)
     visible = visible_to(scope.viewer)
     columns = ", ".join(f"r.{name}" for name in _COLUMNS)
@@ -162,7 +165,7 @@ def _replaced(connection: Connection, scope: Scope, known_at: int) -> list[Versi
     rows = connection.execute(
         f"{since}SELECT r.id, n.path, r.key, r.said, t.name, r.thread, "
         f"r.position, r.tokens IS NOT NULL, {columns} FROM ("
-        f"SELECT i.*, {scopes.said('i.id')} AS said FROM since s CROSS JOIN item i ON i.id = s.item "
+        f"SELECT i.*, {scopes.value_before('i.id')} AS said FROM since s CROSS JOIN item i ON i.id = s.item "
         f"WHERE i.namespace IN {namespaces} AND {visible.sql}) r "
         "CROSS JOIN namespace n ON n.id = r.namespace LEFT JOIN thread t ON t.id = r.thread "
         "WHERE r.said IS NOT NULL AND (r.said <> r.value OR r.created_at > ?)",
@@ -178,13 +181,15 @@ def _replaced(connection: Connection, scope: Scope, known_at: int) -> list[Versi
     ]  # fmt: skip
 
 
-def _gone(connection: Connection, scope: Scope, known_at: int, now_us: int) -> list[Version]:
+def _deleted_versions(
+    connection: Connection, scope: Scope, known_at: int, now_us: int
+) -> list[Version]:
     """One for each name, the last: an import may have brought an item that was here before. What is
     there tells of that time, unless what it said then is forgotten."""
     namespaces, labels = below(scope.namespace)
     since, some = _since(connection, scope.namespace, known_at)
     rows = connection.execute(
-        f"{since}SELECT * FROM (SELECT g.item, n.path, g.key, {scopes.said('g.item')} AS said, "
+        f"{since}SELECT * FROM (SELECT g.item, n.path, g.key, {scopes.value_before('g.item')} AS said, "
         "(SELECT min(a.at) FROM history a WHERE a.item = g.item AND a.action = 'add') AS begun "
         "FROM since s CROSS JOIN history g ON g.item = s.item AND g.key IS NOT NULL "
         "CROSS JOIN namespace n ON n.id = g.namespace "
@@ -207,7 +212,7 @@ def _gone(connection: Connection, scope: Scope, known_at: int, now_us: int) -> l
     ]  # fmt: skip
 
 
-def _told(
+def _columns_at(
     connection: Connection, items: Iterable[int], known_at: int
 ) -> defaultdict[int, dict[str, Any]]:
     """Return the columns of items at a time, as far as later changes replaced them."""
@@ -222,7 +227,7 @@ def _told(
     return found
 
 
-def _changed(connection: Connection, items: Iterable[int], known_at: int) -> dict[int, int]:
+def _change_times(connection: Connection, items: Iterable[int], known_at: int) -> dict[int, int]:
     """Return when these items were last changed, at most at a time."""
     rows = connection.execute(
         "SELECT h.item, max(h.at) FROM carray(?) c CROSS JOIN history h ON h.item = c.value "
@@ -249,7 +254,7 @@ def within(
         for one in versions
     ]
     names = ("id", "key", *_COLUMNS)
-    columns = ", ".join(f"{scopes.typed(one, _IN_ROW.format(one))} AS {one}" for one in names)
+    columns = ", ".join(f"{scopes.cast_column(one, _IN_ROW.format(one))} AS {one}" for one in names)
     passed = connection.execute(
         f"SELECT i.place FROM (SELECT CAST(j.key AS INTEGER) AS place, {columns} FROM json_each(?) j) i "
         f"WHERE {compiled.where} ORDER BY i.place",
@@ -263,8 +268,8 @@ def as_then(connection: Connection, memories: Iterable[Memory], scope: Scope) ->
     assert scope.known_at is not None
     known_at = to_us(scope.known_at)
     found = {one.id: one for one in memories}
-    told = _told(connection, found, known_at)
-    changed = _changed(connection, told, known_at)
+    told = _columns_at(connection, found, known_at)
+    changed = _change_times(connection, told, known_at)
     for item, columns in told.items():
         one = found[item]
         facets = {name: was for name, was in shown_facets(columns).items() if name in AT_FIRST}

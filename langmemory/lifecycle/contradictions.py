@@ -51,7 +51,9 @@ def _is_to_decide(pair: Pair, asked: Collection[frozenset[str]]) -> bool:
     )
 
 
-def decided(verdicts: Iterable[Verdicts], knowledge: FullKnowledge, now: datetime) -> list[Change]:
+def changes_of_verdicts(
+    verdicts: Iterable[Verdicts], knowledge: FullKnowledge, now: datetime
+) -> list[Change]:
     """Return the changes that verdicts lead to. What a person confirmed, and what says more than is over,
     is asked about.
 
@@ -66,7 +68,7 @@ def decided(verdicts: Iterable[Verdicts], knowledge: FullKnowledge, now: datetim
         pair = one.pair
         if one.verdict not in ("supersedes", "unclear", "duplicate"):
             continue
-        rest = _rest(pair, knowledge)
+        rest = _residual_memories(pair, knowledge)
         doubtful = bool(rest) or pair.loser.protected or one.verdict != "supersedes"
         if doubtful:
             questions.append(which_holds(knowledge.namespace, pair, rest))
@@ -81,7 +83,7 @@ def decided(verdicts: Iterable[Verdicts], knowledge: FullKnowledge, now: datetim
     return [*found, *dependants(knowledge, knowledge.namespace, found), *questions]
 
 
-def _rest(pair: Pair, knowledge: FullKnowledge) -> list[Change]:
+def _residual_memories(pair: Pair, knowledge: FullKnowledge) -> list[Change]:
     """Memories for what the fact that gives way says besides."""
     known = knowledge.by_key(pair.loser.key)
     if known is None:

@@ -109,7 +109,7 @@ def one_and_the_same(
         if not linked.isdisjoint((old.key, new.key)) or not asked.isdisjoint(ids):
             continue
         person = new.kind == "person"
-        spelled = names.alike(norm, like, person=person)
+        spelled = names.name_similarity(norm, like, person=person)
         link = LinkEntities(
             key=new.key,
             same_as=old.key,

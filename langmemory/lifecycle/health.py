@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Final, Literal
 
-from langmemory.pluralize import counted
+from langmemory.pluralize import count_noun
 
 FADED: Final = 0.1
 """Retention below which a memory that holds counts as stale."""
@@ -71,22 +71,22 @@ class Finding:
 def _findings(one: Health) -> Iterator[Finding]:
     if one.unread_turns > 200:
         yield _warn(
-            f"{counted(one.unread_turns, 'turn')} not yet reflected on",
+            f"{count_noun(one.unread_turns, 'turn')} not yet reflected on",
             "Run `langmemory worker`, or `langmemory reflect`.",
         )
     if one.without_evidence:
         yield _warn(
-            f"{counted(one.without_evidence, 'fact')} without any source left",
+            f"{count_noun(one.without_evidence, 'fact')} without any source left",
             "`langmemory list --kind semantic` shows them; archive what nobody can vouch for.",
         )
     if one.duplicates:
         yield _warn(
-            f"{counted(one.duplicates, 'fact')} with the text of another one",
+            f"{count_noun(one.duplicates, 'fact')} with the text of another one",
             "Run `langmemory maintain --task duplicates`.",
         )
     if one.reviews > 20 or one.contradictions:
         yield _warn(
-            f"{counted(one.reviews, 'open review')}, {one.contradictions} about contradictions",
+            f"{count_noun(one.reviews, 'open review')}, {one.contradictions} about contradictions",
             "`langmemory reviews` shows and decides them.",
         )
     if one.facts and one.stale / one.facts > 0.5:
@@ -102,7 +102,7 @@ def _findings(one: Health) -> Iterator[Finding]:
     if one.without_vector:
         yield Finding(
             state="fail",
-            what=f"{counted(one.without_vector, 'memory', 'memories')} without a vector",
+            what=f"{count_noun(one.without_vector, 'memory', 'memories')} without a vector",
             advice="Run `langmemory reembed`.",
         )
     for rule in one.rules:

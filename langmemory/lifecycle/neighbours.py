@@ -60,8 +60,8 @@ def neighbours(
         most: So many for each.
     """
     directions = _most_varied(others) if len(ids) > BLOCK else None
-    bounds = None if directions is None else _bounded(vectors, directions)
-    limits = None if directions is None else _bounded(others, directions)
+    bounds = None if directions is None else _project_bounds(vectors, directions)
+    limits = None if directions is None else _project_bounds(others, directions)
     for start in range(0, len(ids), BLOCK):
         block = slice(start, start + BLOCK)
         exact: Floats | None = None
@@ -94,7 +94,7 @@ def _most_varied(vectors: Floats) -> Floats:
     return np.ascontiguousarray(directions[:, : -HEAD - 1 : -1], np.float32)
 
 
-def _bounded(vectors: Floats, directions: Floats) -> Floats:
+def _project_bounds(vectors: Floats, directions: Floats) -> Floats:
     """float32[n, HEAD + 1]: the part along these directions and the length of the rest. The product of two
     is never less than their cosine (Cauchy and Schwarz), at a quarter of the work, and the directions of
     most variance leave few pairs to compute."""
@@ -133,7 +133,7 @@ Writer = Callable[[Sequence[tuple[Memory, Sequence[str]]]], Mapping[int, Written
 """Writes notes on memories, each with the texts of its nearest; by place, those that are usable."""
 
 
-def noted(
+def note_changes(
     view: LifecycleView, aged: Aged, news: News, writer: Writer | None = None
 ) -> list[Change]:
     """Return changes that give each new memory its note, and its neighbours the tags they share with it.
@@ -306,7 +306,7 @@ def _by_rank(aged: Aged) -> Ids:
     return np.lexsort((aged.ids, -aged.evidence, ~confirmed)).astype(np.int64)
 
 
-def compared(
+def compare_candidates(
     pairs: Alike, knowledge: SnapshotKnowledge, formed: Collection[int] = ()
 ) -> Repetitions:
     """Return which pairs say the same, and which are to be asked about.
@@ -322,8 +322,10 @@ def compared(
     for (one, other), cosine in pairs.items():
         if one not in facts or other not in facts:
             continue
-        first, last = sorted((facts[one], facts[other]), key=_told)
-        if first.memory.kind != last.memory.kind or _beside(first) != _beside(last):
+        first, last = sorted((facts[one], facts[other]), key=_statement_order)
+        if first.memory.kind != last.memory.kind or _application_fields(
+            first
+        ) != _application_fields(last):
             continue
         same = said_twice(first, last, cosine, knowledge)
         if same is None:
@@ -336,7 +338,7 @@ def compared(
     return found
 
 
-def _beside(known: KnownFact) -> dict[str, Any]:
+def _application_fields(known: KnownFact) -> dict[str, Any]:
     """What an application keeps in a memory beside its text: only with the same there it is the same."""
     value = known.memory.value
     if "fact_kind" in value:
@@ -348,7 +350,7 @@ def _beside(known: KnownFact) -> dict[str, Any]:
     }
 
 
-def _told(known: KnownFact) -> tuple[object, int]:
+def _statement_order(known: KnownFact) -> tuple[object, int]:
     return ComparableFact.of_known(known).said_at, known.memory.id
 
 
@@ -358,16 +360,16 @@ def _kept(one: KnownFact, other: KnownFact) -> KnownFact | None:
     best = min((one, other), key=rank)
     rest = other if best is one else one
     if not says_less(best, rest):
-        return None if _confirmed(rest) else best
-    return None if _confirmed(best) else rest
+        return None if _is_confirmed(rest) else best
+    return None if _is_confirmed(best) else rest
 
 
 def rank(known: KnownFact) -> tuple[bool, int, int]:
     """Return what is less for a fact that is kept before another."""
-    return not _confirmed(known), -len(known.evidence), known.memory.id
+    return not _is_confirmed(known), -len(known.evidence), known.memory.id
 
 
-def _confirmed(known: KnownFact) -> bool:
+def _is_confirmed(known: KnownFact) -> bool:
     return known.memory.pinned or known.memory.verified
 
 

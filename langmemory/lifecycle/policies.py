@@ -131,7 +131,7 @@ def promotions(aged: Aged, options: PolicyOptions, now: int) -> list[Change]:
     """Return rises in priority: cited and relevant memories become guardrails, right ones mandates, and
     what was demoted and cited since becomes a reference again."""
     found: list[Change] = []
-    believed = _believed(aged) & aged.one_of(aged.kind, "semantic", "procedural")
+    believed = _active(aged) & aged.one_of(aged.kind, "semantic", "procedural")
     believed &= ~aged.begins(KEYS)  # outcomes decide how procedures are shown
     mandates = Counter(
         owner
@@ -180,12 +180,12 @@ def demotions(
     if not _use_is_measured(aged, options, now):
         return []
     idle = (
-        _believed(aged)
+        _active(aged)
         & aged.one_of(aged.priority, "reference", "guardrail")
         & (aged.evidence > 0)
         & (ages > options.unused_days)
         & (aged.cited < options.unused_cited)
-        & ~_kept(aged)
+        & ~_exempt(aged)
         & ~_single(aged)
     )
     if not idle.any():
@@ -249,7 +249,7 @@ def eviction_order(aged: Aged, options: PolicyOptions, score: Floats) -> NDArray
     ended = aged.one_of(aged.status, "superseded")
     timeless = _timeless(aged)
     may_go = (
-        (_believed(aged) | ended)
+        (_active(aged) | ended)
         & (aged.evidence > 0)
         & ~aged.pinned
         & ~aged.supports
@@ -318,11 +318,11 @@ def decay_reviews(
         return []
     left = retention(aged, now, options.retention)
     fading = (
-        _believed(aged)
+        _active(aged)
         & (aged.evidence > 0)
         & (aged.importance >= options.important)
         & (left < options.review_below)
-        & ~_kept(aged)
+        & ~_exempt(aged)
         & ~_single(aged)
     )
     asked = view.people_asked()
@@ -423,7 +423,7 @@ def _single(aged: Aged) -> Flags:
     return aged.one_of(aged.relation, *single)
 
 
-def _believed(aged: Aged) -> Flags:
+def _active(aged: Aged) -> Flags:
     return aged.one_of(aged.status, "active")
 
 
@@ -431,7 +431,7 @@ def _timeless(aged: Aged) -> Flags:
     return np.fromiter((one == "timeless" for one in classes(aged)), np.bool_, len(aged))
 
 
-def _kept(aged: Aged) -> Flags:
+def _exempt(aged: Aged) -> Flags:
     """bool[n]: what neither fades nor is put away by itself."""
     return aged.pinned | aged.verified | _timeless(aged)
 

@@ -9,7 +9,7 @@ from typing import Final
 
 from langmemory.context.marking import one_line
 from langmemory.formation.orders import gives_orders
-from langmemory.formation.wording import Wording, capitalised, singular, wording
+from langmemory.formation.wording import Wording, capitalised_words, singular, wording
 from langmemory.languages import LANGUAGES, detect_language, is_unspaced, primary
 from langmemory.languages.spelling import normalised_text
 
@@ -54,14 +54,14 @@ def sentences(text: str) -> dict[str, str]:
     return {one: part for part in _SENTENCES.split(text) if (one := normalised_text(part))}
 
 
-def copied(text: str, others: Iterable[str]) -> bool:
+def is_copied(text: str, others: Iterable[str]) -> bool:
     """Whether every sentence of a text stands in others already."""
     known = {normalised_text(other) for other in others}
     known = known.union(*map(sentences, known))
     return known.issuperset(sentences(text))
 
 
-def unsupported(
+def unsupported_part(
     text: str,
     language: str,
     sources: Sequence[str],
@@ -82,7 +82,7 @@ def unsupported(
         days: Days on which the sources were said, which may be named.
     """
     own = wording(text, language)
-    theirs = [wording(source, language) for source in (*sources, *_written(days, language))]
+    theirs = [wording(source, language) for source in (*sources, *_date_forms(days, language))]
     known = frozenset[str]().union(*(one.words | one.dates | one.numbers for one in theirs))
     figures = {one.lstrip("0") or one for one in known}  # of an ISO date
     if own.numbers - known - figures - {str(count) for count in counts}:
@@ -91,7 +91,7 @@ def unsupported(
     known_days = {word for one in theirs for word in _calendar_words(one, language)}
     if named - known_days:
         return "a date that no source has"
-    if missing_words(capitalised(text) - named, known | known_days):
+    if missing_words(capitalised_words(text) - named, known | known_days):
         return "a name that no source has"
     telling = own.words - own.numbers - named
     missing = missing_words(telling, known | known_days)
@@ -108,8 +108,8 @@ def turned_round(text: str, language: str, sources: Sequence[str]) -> bool:
 
 def missing_words(words: Iterable[str], known: Collection[str]) -> set[str]:
     """Return the words that are not among others, endings aside."""
-    beginnings = {_begun(word) for word in known}
-    return {word for word in words if word not in known and _begun(word) not in beginnings}
+    beginnings = {_word_beginning(word) for word in known}
+    return {word for word in words if word not in known and _word_beginning(word) not in beginnings}
 
 
 def telling_words(text: str, language: str) -> frozenset[str]:
@@ -118,7 +118,7 @@ def telling_words(text: str, language: str) -> frozenset[str]:
     return found.words | found.numbers | found.dates
 
 
-def _begun(word: str) -> str:
+def _word_beginning(word: str) -> str:
     if word.isdigit() or is_unspaced(word):
         return word
     return word[: max(_BEGINNING, len(word) - _BEGINNING)]
@@ -132,7 +132,7 @@ def _calendar_words(found: Wording, language: str) -> set[str]:
     return {singular(word) for word in found.dates | named if len(word) > _BEGINNING}
 
 
-def _written(days: Iterable[date], language: str) -> Iterator[str]:
+def _date_forms(days: Iterable[date], language: str) -> Iterator[str]:
     """Days in the figures and words by which they may be named."""
     times = (LANGUAGES.get(primary(language)) or LANGUAGES["en"]).times
     for day in days:

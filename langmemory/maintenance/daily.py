@@ -9,7 +9,7 @@ from datetime import datetime, time, timedelta
 from typing import Any, Final
 
 from langmemory.errors import MaintenanceBusyError
-from langmemory.pluralize import counted
+from langmemory.pluralize import count_noun
 from langmemory.reflection.events import reason
 
 logger = logging.getLogger("langmemory.maintenance")
@@ -79,30 +79,30 @@ class Daily:
         self.failed += bool(failed)
         changes = sum(len(report["lines"]) for report in reports)
         told = f"; failed: {', '.join(failed)}" if failed else ""
-        logger.info("Night %s: %s%s", found["night"], counted(changes, "change"), told)
+        logger.info("Night %s: %s%s", found["night"], count_noun(changes, "change"), told)
 
     def _work(self) -> None:
         due = self._clock()
-        if not self._interrupted():
+        if not self._was_interrupted():
             due = next_time(due, self._at)
         while not self._stopped.is_set():
             left = (due - self._clock()).total_seconds()
             if left > 0:
                 self._stopped.wait(min(left, LOOK_SECONDS))
                 continue
-            if self._interrupted() or not self._done_since(due):
+            if self._was_interrupted() or not self._done_since(due):
                 self.run()
             due = next_time(self._clock(), self._at)
 
-    def _interrupted(self) -> bool:
-        last = self._noted()
+    def _was_interrupted(self) -> bool:
+        last = self._last_run()
         return last is not None and not last["finished"]
 
     def _done_since(self, due: datetime) -> bool:
-        last = self._noted()
+        last = self._last_run()
         return last is not None and last["at"] >= due.timestamp() * 1_000_000
 
-    def _noted(self) -> Mapping[str, Any] | None:
+    def _last_run(self) -> Mapping[str, Any] | None:
         try:
             return self._last()
         except Exception as error:  # locked: a night tries again, or says why not

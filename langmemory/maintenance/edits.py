@@ -21,7 +21,7 @@ from langmemory.changes import (
 )
 from langmemory.languages import detect_language
 from langmemory.operations.maintaining import Maintaining
-from langmemory.pluralize import counted
+from langmemory.pluralize import count_noun
 from langmemory.ports.facts import digest
 from langmemory.projections.journal.memory_page import Edits, MemoryPageError, edits_of
 from langmemory.projections.journal.memory_page import digest as line_digest
@@ -135,11 +135,11 @@ def _changes(store: MemoryStore, edits: Edits, now: datetime) -> Iterator[Change
         if (told := known.get(key)) is None:
             continue
         memory, shown = told
-        change = _updated(memory, text)
+        change = _text_update(memory, text)
         if line_digest(shown) == edits.digest_of(key) and memory.status == "active":
             yield change
         elif line_digest(shown) != line_digest(text):
-            yield _asked(
+            yield _edit_review(
                 written.namespace, key, text, f"In MEMORY.md it was changed to {text!r}; by now memory "
                 f"says {shown!r} ({memory.status}). Which one holds?",
                 {"edit": (change,), "keep": ()},
@@ -149,8 +149,8 @@ def _changes(store: MemoryStore, edits: Edits, now: datetime) -> Iterator[Change
         key: SetStatus(key=key, status="archived", reason="deleted from MEMORY.md") for key in gone
     }
     if len(gone) > max(FEW, MOST_REMOVED * len(written.lines)):
-        yield _asked(
-            written.namespace, "/".join(gone), "", f"{counted(len(gone), 'line')} of "
+        yield _edit_review(
+            written.namespace, "/".join(gone), "", f"{count_noun(len(gone), 'line')} of "
             f"{len(written.lines)} are gone from MEMORY.md. Are these memories to be archived?",
             {"archive": tuple(archive.values()), "keep": ()}, gone,
         )  # fmt: skip
@@ -159,16 +159,16 @@ def _changes(store: MemoryStore, edits: Edits, now: datetime) -> Iterator[Change
             if line_digest(known[key][1]) == edits.digest_of(key):
                 yield away
             else:
-                yield _asked(
+                yield _edit_review(
                     written.namespace, key, "", "Its line was deleted from MEMORY.md; by now memory says "
                     f"{known[key][1]!r}. Is it to be archived?",
                     {"archive": (away,), "keep": ()},
                 )  # fmt: skip
     for text in edits.added:
-        yield _added(written.namespace, written.owner, text, now)
+        yield _new_note(written.namespace, written.owner, text, now)
 
 
-def _asked(
+def _edit_review(
     namespace: Namespace,
     key: str,
     text: str,
@@ -185,7 +185,7 @@ def _asked(
     )
 
 
-def _updated(memory: Memory, text: str) -> UpdateMemory:
+def _text_update(memory: Memory, text: str) -> UpdateMemory:
     name = "text" if "text" in memory.value else "content"
     value = {one: told for one, told in memory.value.items() if one not in _CLAIMS} | {name: text}
     return UpdateMemory(
@@ -194,7 +194,7 @@ def _updated(memory: Memory, text: str) -> UpdateMemory:
     )  # fmt: skip
 
 
-def _added(namespace: Namespace, owner: str | None, text: str, now: datetime) -> AddMemory:
+def _new_note(namespace: Namespace, owner: str | None, text: str, now: datetime) -> AddMemory:
     private = owner is not None
     value: dict[str, Any] = {
         "text": text, "fact_kind": "fact", "language": detect_language(text).code,
@@ -233,7 +233,7 @@ def _core(store: MemoryStore, edits: Edits) -> Iterator[Change]:
         if line_digest(said) == edits.written.core[label]:
             yield change
         elif line_digest(said) != line_digest(text):
-            yield _asked(
+            yield _edit_review(
                 place, label, text, f"In MEMORY.md the block {label} was changed to {text!r}; by now it says "
                 f"{said!r}. Which one holds?",
                 {"edit": (change,), "keep": ()},

@@ -25,7 +25,7 @@ from langmemory.lifecycle.policies import PolicyOptions
 from langmemory.maintenance.report import TaskReport, sentences
 from langmemory.operations.maintaining import Maintaining, this_process
 from langmemory.pacing import in_steps
-from langmemory.pluralize import counted
+from langmemory.pluralize import count_noun
 from langmemory.reflection.tokens import TokenCounter
 from langmemory.stores import MemoryStore
 from langmemory.types import Namespace
@@ -159,7 +159,7 @@ class Night:
         planned = [one for one in changes if undone.isdisjoint(keys_of(one))]
         if left := len(changes) - len(planned):
             report.refused.append(
-                f"{counted(left, 'change')} that were taken back after another night"
+                f"{count_noun(left, 'change')} that were taken back after another night"
             )
         for some in in_steps(planned, CHANGES_AT_ONCE):
             self.check_budget(report)
@@ -177,7 +177,7 @@ class Night:
                 },
                 planned_at=planned_at,
             )
-            keys = sorted({key for one in some for key in (*keys_of(one), *_others(one))})
+            keys = sorted({key for one in some for key in (*keys_of(one), *_quoted_keys(one))})
             told = sentences(some, self.room.texts(namespace, keys))
             applied = self.store.changes.apply(change_set, dry_run=self.dry_run)
             report.runs.append(applied.run_id)
@@ -201,7 +201,7 @@ def keys_of(change: Change) -> set[str]:
     return {key, *getattr(change, "others", ())} if key else set()
 
 
-def _others(change: Change) -> tuple[str, ...]:
+def _quoted_keys(change: Change) -> tuple[str, ...]:
     """Keys of further memories that a sentence about a change quotes."""
     return (change.by,) if isinstance(change, Supersede) else ()
 

@@ -41,7 +41,7 @@ def sentences(changes: Sequence[Change], texts: Mapping[str, str]) -> list[str]:
     return list(_each(changes, texts))
 
 
-def quoted(text: str) -> str:
+def quote_line(text: str) -> str:
     """Return a text on one line in quotes, its beginning where it is long."""
     text = " ".join(text.split())
     if len(text) > LONGEST:
@@ -55,14 +55,14 @@ def _each(changes: Sequence[Change], texts: Mapping[str, str]) -> Iterator[str]:
     }
 
     def text_of(key: str) -> str:
-        return quoted(texts.get(key) or added.get(key) or key)
+        return quote_line(texts.get(key) or added.get(key) or key)
 
     for one in changes:
         why = f" ({one.reason})" if one.reason else ""
         match one:
             case AddMemory() | UpdateMemory() if one.facets.kind == "archival" and one.value:
                 period = f"{one.value.get('level')} {one.value.get('period')}"
-                yield f"summarised: {period}, {quoted(str(one.value.get('text')))}{why}"
+                yield f"summarised: {period}, {quote_line(str(one.value.get('text')))}{why}"
             case AddMemory():
                 yield f"learned: {text_of(one.key)}{why}"
             case UpdateMemory() if one.facets.priority is not None:

@@ -36,29 +36,35 @@ from langmemory.lifecycle.consolidation.listing import (
     Listing,
     gather,
 )
-from langmemory.lifecycle.consolidation.themes import Theme, folded, habits, rules, themes
-from langmemory.lifecycle.consolidation.validator import Checked, checked
-from langmemory.lifecycle.contradictions import contradicting, decided
+from langmemory.lifecycle.consolidation.themes import (
+    Theme,
+    habits,
+    merge_block_suggestions,
+    rules,
+    themes,
+)
+from langmemory.lifecycle.consolidation.validator import Checked, validate_answer
+from langmemory.lifecycle.contradictions import changes_of_verdicts, contradicting
 from langmemory.lifecycle.entities import one_and_the_same
 from langmemory.lifecycle.neighbours import (
     MOST_ASKED,
     Written,
     WrittenNotes,
     alike,
-    compared,
+    compare_candidates,
     is_usable,
     merges,
-    noted,
+    note_changes,
     questions,
 )
 from langmemory.lifecycle.summaries import tree
 from langmemory.lifecycle.summaries.nodes import LEVELS, Level
 from langmemory.maintenance.edits import take_edits
 from langmemory.maintenance.night import Night, keys_of, planned_again
-from langmemory.maintenance.report import TaskReport, quoted
+from langmemory.maintenance.report import TaskReport, quote_line
 from langmemory.operations.gathering import Gathering
 from langmemory.pacing import in_steps
-from langmemory.pluralize import counted
+from langmemory.pluralize import count_noun
 from langmemory.ports.facts import SnapshotKnowledge
 from langmemory.ports.lifecycle import Aged, LifecycleView, News
 from langmemory.projections.journal import JournalFiles, distilled_through
@@ -92,17 +98,17 @@ def consolidate(night: Night, report: TaskReport) -> None:
             report.figures["edited_pages"] = len(taken.files)
     for namespace in night.namespaces(report):
         answers: dict[str, Checked] = {}
-        planned_again(report, partial(_one, night, report, namespace, answers))
+        planned_again(report, partial(_consolidate_namespace, night, report, namespace, answers))
 
 
-def _one(
+def _consolidate_namespace(
     night: Night, report: TaskReport, namespace: Namespace, answers: dict[str, Checked]
 ) -> None:
     """Consolidate one namespace. A model's answer is kept, so that planning anew does not ask again."""
     found = _read_consolidation(night, namespace)
     undone = night.room.undone_keys(namespace, TASK)
     by_rules: list[Change] = [
-        *folded(namespace, found.suggestions, undone),
+        *merge_block_suggestions(namespace, found.suggestions, undone),
         *habits(found.themes),
         *rules(found.gathered, found.corrections, found.asked),
     ]
@@ -124,7 +130,7 @@ def _one(
         else ()
     )
     for listing in listings:
-        if not (reached := _answered(night, report, listing, answers)):
+        if not (reached := _ask_about_listing(night, report, listing, answers)):
             break
         accepted = answers.get(listing.shown(), Checked()).accepted
         planned += deep.changes(accepted, listing, namespace)
@@ -153,7 +159,7 @@ def _read_consolidation(night: Night, namespace: Namespace) -> _Found:
         )
 
 
-def _answered(
+def _ask_about_listing(
     night: Night, report: TaskReport, listing: Listing, answers: dict[str, Checked]
 ) -> bool:
     """Ask a model about a listing, unless it was asked already; whether it could be reached, or need not.
@@ -166,7 +172,7 @@ def _answered(
         return True
     night.check_budget(report)
     messages = (SystemMessage(prompt("consolidate")), HumanMessage(shown))
-    question = Question(messages=messages, read=lambda answer: checked(answer, listing))
+    question = Question(messages=messages, read=lambda answer: validate_answer(answer, listing))
     report.tokens += count_text(prompt("consolidate") + shown)
     try:
         answered: Answered[Checked] = Asker(night.model, SCHEMA).ask(question)
@@ -265,7 +271,7 @@ def _duplicates(
 ) -> list[Change]:
     pairs = alike(view, view.aged(), news)
     night.check_budget(report)
-    found = compared(pairs, knowledge, news.formed)
+    found = compare_candidates(pairs, knowledge, news.formed)
     named = view.named_entities()
     asked, together = _asked(night, view.namespace)
     unsure = [
@@ -275,7 +281,7 @@ def _duplicates(
     ]
     if (left := len(unsure) - MOST_ASKED) > 0:
         report.refused.append(
-            f"{counted(left, 'pair')} that may say the same, beyond the questions"
+            f"{count_noun(left, 'pair')} that may say the same, beyond the questions"
         )
     return [
         *merges(found.merged),
@@ -299,9 +305,9 @@ def contradictions(night: Night, report: TaskReport) -> None:
         groups = contradicting(facts, knowledge, _asked(night, view.namespace)[1])
         for group in groups:
             if all(one.group != group for one in verdicts):  # an earlier plan may have asked
-                verdicts.append(_judged(night, report, group))
+                verdicts.append(_judge_group(night, report, group))
         found = [one for one in verdicts if one.group in groups]
-        return decided(found, knowledge, night.now())
+        return changes_of_verdicts(found, knowledge, night.now())
 
     for namespace in night.namespaces(report):
         verdicts.clear()
@@ -310,7 +316,7 @@ def contradictions(night: Night, report: TaskReport) -> None:
         )
 
 
-def _judged(night: Night, report: TaskReport, group: Group) -> Verdicts:
+def _judge_group(night: Night, report: TaskReport, group: Group) -> Verdicts:
     """Let the model decide what structure leaves open, once for a group."""
     if not group.open or not night.may_ask(report) or night.model is None:
         return StructuralJudge().judge(group)
@@ -351,7 +357,7 @@ def summarise(night: Night, report: TaskReport) -> None:
 def _summarise(night: Night, report: TaskReport, namespace: Namespace, level: Level) -> int:
     """Do one level of one namespace; return the place in the history that was taken into account."""
     undone = night.room.undone_keys(namespace, tree.TASK)
-    ask = None if night.model is None else lambda prompt: asked(night, report, prompt)
+    ask = None if night.model is None else lambda prompt: ask_model(night, report, prompt)
     reached = 0
 
     def plan() -> None:
@@ -367,7 +373,7 @@ def _summarise(night: Night, report: TaskReport, namespace: Namespace, level: Le
     return reached
 
 
-def asked(night: Night, report: TaskReport, prompt: str) -> str | None:
+def ask_model(night: Night, report: TaskReport, prompt: str) -> str | None:
     """Return what the model answers; None where it may not be asked, or cannot be reached."""
     if night.model is None or not night.may_ask(report):
         return None
@@ -398,7 +404,7 @@ def journal(night: Night, report: TaskReport) -> None:
     for (namespace, month), days in months.items():
         verb = "moved back" if through is None else "distilled"
         days_there = (
-            f"its {counted(days, 'day')}, {'from' if through is None else 'in'} archive/{month}"
+            f"its {count_noun(days, 'day')}, {'from' if through is None else 'in'} archive/{month}"
         )
         report.told.append(f"{verb}: {'/'.join(namespace)}/{month}.md ({days_there})")
     if night.dry_run:
@@ -500,7 +506,9 @@ def _move_all(night: Night, report: TaskReport, namespace: Namespace) -> bool:
             )  # fmt: skip
             report.runs += [run_id] if some else []
         report.lines += [f"move {key} to the archive file" for key in some]
-        report.told += [f"moved to the archive file: {quoted(texts.get(key, key))}" for key in some]
+        report.told += [
+            f"moved to the archive file: {quote_line(texts.get(key, key))}" for key in some
+        ]
     return bool(going)
 
 
@@ -532,7 +540,7 @@ def _notes(
                 }
         return found
 
-    return noted(view, view.aged(), news, writer if night.model is not None else None)
+    return note_changes(view, view.aged(), news, writer if night.model is not None else None)
 
 
 def _written_notes(night: Night, report: TaskReport, shown: _Shown) -> Mapping[int, Written]:
@@ -561,7 +569,7 @@ def _written_notes(night: Night, report: TaskReport, shown: _Shown) -> Mapping[i
         if 1 <= one.memory <= len(shown) and is_usable(one, *shown[one.memory - 1])
     }
     if left := len(answered.value) - len(found):
-        report.refused.append(f"{counted(left, 'note')} with words that no memory has")
+        report.refused.append(f"{count_noun(left, 'note')} with words that no memory has")
     return found
 
 

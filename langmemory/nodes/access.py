@@ -25,7 +25,7 @@ from langmemory.operations.conversing import conversing_of
 from langmemory.operations.core_files import CoreFiles
 from langmemory.recall_options import RecallOptions
 from langmemory.redaction import Redactor, redact_credentials
-from langmemory.steps import Steps, awaiting, blocking, call, threaded
+from langmemory.steps import Steps, awaiting, blocking, call, thread_call
 from langmemory.stores.face import AwareStore, bound
 from langmemory.types import (
     Kind,
@@ -199,7 +199,7 @@ class StoreAccess:
         A store that knows viewers is bound to this one already (`seen_by`).
         """
         if (facets := self._facets) is not None:
-            memories: list[Memory] = yield threaded(facets.mandates, namespace, limit=MANDATES)
+            memories: list[Memory] = yield thread_call(facets.mandates, namespace, limit=MANDATES)
             return memories
         found = yield call(
             self._store, "search", namespace, filter={"priority": "mandate"}, limit=MANDATES
@@ -210,7 +210,7 @@ class StoreAccess:
         """Return how the viewer has asked to be answered; a plain store cannot tell."""
         memories: list[Memory] = []
         if (facets := self._facets) is not None:
-            memories = yield threaded(facets.requests, namespace)
+            memories = yield thread_call(facets.requests, namespace)
         return memories
 
     def procedures(self, request: RecallRequest) -> Steps[list[Memory]]:
@@ -220,7 +220,9 @@ class StoreAccess:
         facets = self._facets
         if facets is None or not request.query or filtered or "procedural" not in request.kinds:
             return []
-        memories: list[Memory] = yield threaded(facets.procedures, request.namespace, request.query)
+        memories: list[Memory] = yield thread_call(
+            facets.procedures, request.namespace, request.query
+        )
         return [one for one in memories if one.key not in request.exclude]
 
     def said_since(self, namespace: Namespace, thread_id: str, key: str | None) -> Steps[list[str]]:
@@ -234,7 +236,7 @@ class StoreAccess:
         """Return the keys of the turns after a turn of a thread; a plain store cannot tell."""
         keys: list[str] = []
         if (facets := self._facets) is not None:
-            keys = yield threaded(facets.said_after, namespace, key)
+            keys = yield thread_call(facets.said_after, namespace, key)
         return keys
 
     def standing(self, entries: Sequence[RecalledMemory], viewer: str | None) -> Steps[list[Item]]:
@@ -248,7 +250,7 @@ class StoreAccess:
         found = yield call(self._store, "batch", gets)
         items: list[Item] = [item for item in found if item is not None]
         if self._facets is not None:
-            items = yield threaded(self.in_force, items, viewer)
+            items = yield thread_call(self.in_force, items, viewer)
             return items
         return self.in_force(items, viewer)
 

@@ -36,7 +36,7 @@ from langmemory.errors import InvalidValueError
 from langmemory.messages import ROLES, nameless
 from langmemory.nodes.namespaces import AUTHENTICATED, RunScope
 from langmemory.nodes.state import Voice, value_of
-from langmemory.redaction import Redactor, redacted
+from langmemory.redaction import Redactor, redact_text
 
 
 def longest_said(
@@ -53,7 +53,7 @@ def longest_said(
         if isinstance(message, HumanMessage | AIMessage) and not is_injected(message)
     )
     role, text = max(said, key=lambda words: len(words[1]), default=("", ""))
-    return (role, redacted(text, redactor).text.strip()) if text else None
+    return (role, redact_text(text, redactor).text.strip()) if text else None
 
 
 def may_repeat(remembered_id: str | None, messages: Sequence[BaseMessage]) -> bool:

@@ -31,7 +31,7 @@ from langmemory.nodes.namespaces import NamespaceTemplate, RunScope
 from langmemory.nodes.node import MemoryNode
 from langmemory.nodes.state import Condensing, internal_of, with_internal
 from langmemory.operations.core_files import MODELS, CoreFiles
-from langmemory.steps import Steps, call, threaded
+from langmemory.steps import Steps, call, thread_call
 from langmemory.types import Namespace
 
 Editor = Literal["application", "assistant", "person", "summarizer"]
@@ -436,7 +436,7 @@ class CondenseNode(MemoryNode):
                 found[block.label] = _failed(block, f"{type(error).__name__}: {error}")
             else:
                 # In a thread, as the tools edit: reading and writing again is one locked step.
-                found[block.label] = yield threaded(_rewritten, core, block, answer)
+                found[block.label] = yield thread_call(_rewritten, core, block, answer)
         if not found:
             return {}
         return with_internal(state, condensed={**internal_of(state).get("condensed", {}), **found})

@@ -26,7 +26,7 @@ from langmemory.context.turns import (
 )
 from langmemory.nodes.state import value_of
 from langmemory.nodes.strip_citations import StripCitations
-from langmemory.pluralize import counted
+from langmemory.pluralize import count_noun
 
 DEFAULT_PROMPT = """\
 You are a helpful assistant with a long-term memory. What you remember about the person you talk \
@@ -120,7 +120,7 @@ class ModelNode(Runnable[Any, dict[str, Any]]):
         )
         left_out = len(messages) - len(kept)
         if left_out:
-            oldest = counted(left_out, "oldest message")
+            oldest = count_noun(left_out, "oldest message")
             report["notices"].append(f"the {oldest} did not fit: within reach of recall only")
         prompt = _one_system_message(system, kept)
         return (with_block(prompt, memories) if apart else prompt), report

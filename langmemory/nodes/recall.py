@@ -52,9 +52,9 @@ from langmemory.nodes.state import (
 from langmemory.operations.conversing import conversing_of
 from langmemory.recall.contentless import ENDS_AS_QUESTION, goes_on, is_idle
 from langmemory.recall.question_extraction import extract_question
-from langmemory.recall_options import OF_A_BLOCK, BlockOptions, RecallOptions, checked
+from langmemory.recall_options import OF_A_BLOCK, BlockOptions, RecallOptions, check_options
 from langmemory.resources import NAMESPACE
-from langmemory.steps import Steps, call, threaded, together
+from langmemory.steps import Steps, call, thread_call, together
 from langmemory.types import Memory, Namespace, Recall, Trace
 
 log = logging.getLogger(__name__)
@@ -215,7 +215,7 @@ class RecallNode(MemoryNode):
         **options: Unpack[BlockOptions],
     ) -> None:
         super().__init__(namespace, store=store, name=name)
-        self.options: RecallOptions = checked({**OF_A_BLOCK, **options}, BlockOptions)
+        self.options: RecallOptions = check_options({**OF_A_BLOCK, **options}, BlockOptions)
         if self.options.get("kinds") is None:
             self.options["kinds"] = RECALLED_KINDS
         self.viewer = viewer
@@ -285,7 +285,7 @@ class RecallNode(MemoryNode):
         """Return the core blocks as text, those that are bound to files as these are now, and that of the
         project at hand."""
         if self.core and core_files_of(core.store) is not None:
-            core = yield threaded(core.with_files)
+            core = yield thread_call(core.with_files)
         blocks: list[CoreBlock] = yield call(core, "blocks")
         if project is None:
             return render_core(blocks, core.labels)

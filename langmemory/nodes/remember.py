@@ -50,8 +50,8 @@ from langmemory.nodes.namespaces import NamespaceTemplate, RunScope, viewer_of
 from langmemory.nodes.node import MemoryNode
 from langmemory.nodes.state import Followed, internal_of, value_of, with_internal
 from langmemory.procedures import KEYS, Outcome, Procedure, names_tool
-from langmemory.redaction import Redactor, log_redacted, redacted, redactor_of
-from langmemory.steps import Steps, threaded
+from langmemory.redaction import Redactor, log_redacted, redact_text, redactor_of
+from langmemory.steps import Steps, thread_call
 from langmemory.stores.face import StoreFace
 from langmemory.types import Namespace, Privacy
 
@@ -283,7 +283,7 @@ class RememberNode(MemoryNode):
             keys += yield from access.remember_steps(whose, _plain(turns))
         keys += yield from access.correct(own, _plain(_changed(said, keys)), keys)
         # Not on the loop, where the queue would not wait until the job is in the file.
-        update: dict[str, Any] = yield threaded(self._apply, state, store, said, new, keys)
+        update: dict[str, Any] = yield thread_call(self._apply, state, store, said, new, keys)
         return update
 
     def _said(self, state: Any, scope: RunScope, redactor: Redactor | None) -> _Said | None:
@@ -467,7 +467,7 @@ def _redacted(
 ) -> BaseMessage:
     """The turn as it may be stored; what was replaced in it is noted under its id."""
     text = text_of(turn)
-    found = redacted(text, redactor)
+    found = redact_text(text, redactor)
     if found.text == text:
         return turn
     counts[turn.id] = found.counts

@@ -16,7 +16,7 @@ from langmemory.errors import ConfigError, DamagedFileError, DatabaseError
 from langmemory.ledger import items, removal, runs, usage, verbatim
 from langmemory.ledger.ageing import health
 from langmemory.ledger.connection import Connection
-from langmemory.ledger.engine import written
+from langmemory.ledger.engine import run_in_write
 from langmemory.ledger.items import Write
 from langmemory.ledger.part_rows import registered
 from langmemory.ledger.transfer import moving, transfer
@@ -28,7 +28,7 @@ from langmemory.operations.changes import dry_run_savepoint
 from langmemory.operations.conversing import shown
 from langmemory.operations.core import Core, pages_telling_of
 from langmemory.operations.paging import Listing
-from langmemory.pluralize import counted
+from langmemory.pluralize import count_noun
 from langmemory.ports.journal import Pages
 from langmemory.search.searching import now_us
 from langmemory.steps import twin
@@ -146,7 +146,7 @@ class ViewerAdmin:
             for rows in registered().values():
                 rows.delete_namespace(connection, prefix, self._viewer, self._core.now_us())
 
-        written(self._core.engine, delete)
+        run_in_write(self._core.engine, delete)
         return self._core.remove_all(
             items.under(prefix, viewer=self._viewer), "delete", reason=removal.WHOLE_NAMESPACE
         )
@@ -192,7 +192,7 @@ class ViewerAdmin:
             yield from transfer.export_rows(
                 lambda: nullcontext(copy), prefix, self._viewer, **options
             )
-        lost = counted(len(found.damages), "problem")
+        lost = count_noun(len(found.damages), "problem")
         raise DamagedFileError(
             f"{self._core.path} is damaged ({lost}). All rows that can be read were brought out; `langmemory "
             "doctor` names the others.",
@@ -236,7 +236,7 @@ class Admin(ViewerAdmin):
                 continue
             writes = self._core.complete(drafts)
             restore = partial(self._restored, batch, writes, since)
-            restored, pages = written(self._core.engine, restore)
+            restored, pages = run_in_write(self._core.engine, restore)
             changed += restored
             self._core.follow(pages)
         return changed

@@ -200,7 +200,7 @@ class Archive:
             return 0
         with archive.read() as there, self._engine.read() as snapshot:
             rows = there.connection.execute("SELECT id FROM item ORDER BY id").fetchall()
-            away = moving.moved(snapshot.connection)
+            away = moving.archived_ids(snapshot.connection)
         left = [int(row[0]) for row in rows if int(row[0]) not in away]
         swept: list[int] = []
         for some in in_steps(left, AT_ONCE):
@@ -342,7 +342,7 @@ class Archive:
             return []
         problems = archive.check()
         with self._engine.read() as snapshot:
-            away = moving.moved(snapshot.connection)
+            away = moving.archived_ids(snapshot.connection)
             with archive.read() as there:
                 rows = there.connection.execute("SELECT id FROM item").fetchall()
         if lost := sorted(away - {int(row[0]) for row in rows}):

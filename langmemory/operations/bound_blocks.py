@@ -17,7 +17,7 @@ from langmemory.core_files.bindings import Binding
 from langmemory.core_files.markdown_file import CoreFileError, MarkdownFile
 from langmemory.ledger import history, items, settings
 from langmemory.ledger import reviews as stored_reviews
-from langmemory.ledger.engine import written
+from langmemory.ledger.engine import run_in_write
 from langmemory.namespaces import check_namespace
 from langmemory.operations.changes import Changes
 from langmemory.operations.core import Core
@@ -89,7 +89,7 @@ class BoundBlocks:
     def note(self, binding: Binding) -> None:
         """Keep a binding in the place of an earlier one of its block."""
         block, told = (*binding.namespace, binding.label), binding.to_json()
-        written(self._core.engine, lambda there: settings.note_core_file(there, block, told))
+        run_in_write(self._core.engine, lambda there: settings.note_core_file(there, block, told))
 
     def block(self, place: Namespace, label: str) -> StoredBlock | None:
         """Return a block as it is stored; None where there is none."""
@@ -126,7 +126,7 @@ class BoundBlocks:
     def reviews(self, binding: Binding, *, open_only: bool) -> list[Review]:
         """Return the questions about a block and its file, oldest first."""
         with self._core.engine.read() as snapshot:
-            found = stored_reviews.listed(
+            found = stored_reviews.list_reviews(
                 snapshot.connection, binding.place, open_only=open_only, viewer=None
             )
         return [one for one in found if one.about == ABOUT and one.memories == (binding.label,)]

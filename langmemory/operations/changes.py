@@ -33,7 +33,7 @@ from langmemory.errors import ChangedMeanwhileError, ChangeError, OwnershipError
 from langmemory.formation.contradiction.comparable import ComparableFact
 from langmemory.formation.planning.catch_up import catch_up
 from langmemory.formation.planning.consequences import consequences, dependants
-from langmemory.formation.planning.reinstate import decided, founded
+from langmemory.formation.planning.reinstate import changes_of_decision, drop_unfounded
 from langmemory.ledger import (
     applying,
     follow_ups,
@@ -46,9 +46,9 @@ from langmemory.ledger import (
     runs,
     standing,
 )
-from langmemory.ledger.applying import Prepared, unanswered
+from langmemory.ledger.applying import Prepared, open_reviews
 from langmemory.ledger.connection import Connection
-from langmemory.ledger.engine import written
+from langmemory.ledger.engine import run_in_write
 from langmemory.ledger.knowledge import came_after
 from langmemory.ledger.transfer import moving
 from langmemory.ledger.undoing import Undoing
@@ -117,8 +117,10 @@ class ViewerChanges:
         namespace = check_namespace(namespace, may_be_empty=True)
         with self._core.engine.read() as snapshot:
             connection = snapshot.connection
-            found = reviews.listed(connection, namespace, open_only=open_only, viewer=self._viewer)
-            return unanswered(connection, found) if open_only else found
+            found = reviews.list_reviews(
+                connection, namespace, open_only=open_only, viewer=self._viewer
+            )
+            return open_reviews(connection, found) if open_only else found
 
     areviews = twin(reviews)
 
@@ -295,7 +297,7 @@ class Changes(ViewerChanges):
             with core.engine.write() as connection, dry_run_savepoint(connection):
                 return replace(write(connection)[0], dry_run=True)
         core.complete(list(drafted.writes.values()))
-        applied, pages = written(core.engine, write)
+        applied, pages = run_in_write(core.engine, write)
         core.follow(pages)
         return _together(applied, follow_up(core))
 
@@ -373,7 +375,7 @@ class Changes(ViewerChanges):
         with core.engine.read() as snapshot:
             undoing = self._undoing(snapshot.connection, run_id)
         core.complete([write for one in undoing for write in one.drafts.values()])
-        applied, pages = written(
+        applied, pages = run_in_write(
             core.engine, lambda there: self._undo(there, [one.fresh() for one in undoing])
         )
         core.follow(pages)
@@ -409,7 +411,7 @@ class Changes(ViewerChanges):
         links = _Links.of_run(connection, first.run)
         pages = pages_of(
             connection,
-            [item for one in undoing for item in journal.concerned(connection, one.run.id)],
+            [item for one in undoing for item in journal.items_of_run(connection, one.run.id)],
         )
         lines: list[str] = []
         changed: list[str] = []
@@ -419,7 +421,7 @@ class Changes(ViewerChanges):
             lines += applied.lines
             changed += applied.changed
             back |= {key: min(seq, back.get(key, seq)) for key, seq in since.items()}
-            pages |= pages_of(connection, journal.concerned(connection, applied.run_id))
+            pages |= pages_of(connection, journal.items_of_run(connection, applied.run_id))
         if back and not came_after(connection, min(back.values()), applied.run_id):
             back = {}
         if not applied.repeated and (back or links.keys):
@@ -494,7 +496,9 @@ class Changes(ViewerChanges):
         namespace = check_namespace(namespace, may_be_empty=True)
         with self._core.engine.read() as snapshot:
             if run_id is None:
-                found = runs.failed(snapshot.connection, namespace, EXTRACTION_FAILED, thread_id)
+                found = runs.failed_reflections(
+                    snapshot.connection, namespace, EXTRACTION_FAILED, thread_id
+                )
             else:
                 run = runs.find(snapshot.connection, run_id)
                 if run is None or run.kind != "reflection":
@@ -568,12 +572,12 @@ class Changes(ViewerChanges):
         try:
             changes = Option.validate_python(options[option])
         except ValidationError as error:
-            raise reviews.damaged(review_id) from error
+            raise reviews.damage_error(review_id) from error
         with self._core.knowledge(review.namespace) as known:
-            changes = tuple(founded(changes, known))
+            changes = tuple(drop_unfounded(changes, known))
             asked_at = known.last_of(review.run_id)
             derived = (
-                *decided(changes, known),
+                *changes_of_decision(changes, known),
                 *dependants(known, review.namespace, changes),
                 *consequences(
                     known, review.namespace, changes, _approved(changes, known), datetime.now(UTC)
@@ -664,7 +668,7 @@ def _moved(connection: Connection, change_set: ChangeSet) -> list[int]:
     """Return the items that a change set names and that are in the archive file."""
     if not moving.any_moved(connection) or runs.find(connection, change_set.run_id) is not None:
         return []
-    keys = applying.concerned(connection, change_set)
+    keys = applying.affected_keys(connection, change_set)
     return moving.moved_named(connection, [(change_set.namespace, key) for key in keys])
 
 

@@ -18,8 +18,8 @@ from langmemory.errors import EmbeddingError
 from langmemory.formation.relations.vocabulary import TO_ASSISTANT
 from langmemory.ledger import items, standing
 from langmemory.ledger.connection import Connection
-from langmemory.ledger.engine import written
-from langmemory.ledger.indexing import Names, unnumbered
+from langmemory.ledger.engine import run_in_write
+from langmemory.ledger.indexing import Names, without_numbers
 from langmemory.namespaces import check_namespace
 from langmemory.operations.core import Core
 from langmemory.procedures import Named, Procedure, is_procedure
@@ -138,7 +138,7 @@ class Conversing:
     def retired(self, places: Iterable[Place]) -> set[Place]:
         """Return those of the memories that are not in force: archived, superseded, not yet active."""
         with self._core.engine.read() as snapshot:
-            return standing.retired(snapshot.connection, places, viewer=self._viewer)
+            return standing.inactive_places(snapshot.connection, places, viewer=self._viewer)
 
     def labelled(self, namespace: Namespace, id: str) -> list[Memory]:
         """Return memories that a short id of the memory block may mean; mostly one.
@@ -160,7 +160,7 @@ class Conversing:
                 if ids is not None:
                     found = shown(snapshot.connection, ids, self._viewer)
                     break
-            written(self._core.engine, lambda connection: items.add_hashes(connection, _hash))
+            run_in_write(self._core.engine, lambda connection: items.add_hashes(connection, _hash))
         return [one for one in found if digest(one.namespace, one.key).startswith(id.lower())]
 
     def _distance(self, one: str, other: str) -> Steps[float | None]:
@@ -194,7 +194,7 @@ def shown(connection: Connection, ids: ArrayLike, viewer: str | None) -> list[Me
     names = Names(connection, viewer)
     found = items.memories(connection, np.asarray(ids, np.int64), viewer=viewer)
     memories = [names.shown(memory) for memory in found]
-    return memories if viewer is None else list(map(unnumbered, memories))
+    return memories if viewer is None else list(map(without_numbers, memories))
 
 
 def _hash(namespace: Namespace, key: str) -> int:

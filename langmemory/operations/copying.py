@@ -28,7 +28,7 @@ from langmemory.ledger.transfer import sampling, transfer
 from langmemory.operations.admin import Admin
 from langmemory.operations.archive import Archive
 from langmemory.operations.core import Core
-from langmemory.pluralize import counted, memories
+from langmemory.pluralize import count_noun, memories
 from langmemory.search.searching import now_us
 from langmemory.values import from_json
 
@@ -161,7 +161,7 @@ def copy_memory(
         archive.close()
     if wrong:
         raise DatabaseError(
-            f"{len(wrong)} of {counted(asked, 'sample recall')} differ between {source.path} and "
+            f"{len(wrong)} of {count_noun(asked, 'sample recall')} differ between {source.path} and "
             f"{target.path}, among them those of {', '.join(map(repr, wrong[:SHOWN]))}; all rows are the "
             "same. If the application passes fields in its index config, copy into a new place and name "
             "each with --field."
@@ -200,7 +200,7 @@ def _check_source(source: Engine, target: Engine) -> None:
             )
         if vectors and not there.holds_vectors():
             raise DatabaseError(
-                f"{name} has {counted(vectors, 'vector')}, and the database of {target.path} has "
+                f"{name} has {count_noun(vectors, 'vector')}, and the database of {target.path} has "
                 "no extension vector. Let an administrator run CREATE EXTENSION vector in it, then copy "
                 "into a new schema."
             )

@@ -17,11 +17,11 @@ from langgraph.store.base import TTLConfig
 from langmemory.changes import Change, ChangeSet
 from langmemory.config import Config, DatabaseConfig, load_config
 from langmemory.errors import ConfigError, DatabaseError, EmbeddingError
-from langmemory.hooks import loaded, store_options
+from langmemory.hooks import load_object, store_options
 from langmemory.ledger import applying, items, journal, removal, usage, verbatim
 from langmemory.ledger.applying import Prepared
 from langmemory.ledger.connection import Connection
-from langmemory.ledger.engine import Engine, written
+from langmemory.ledger.engine import Engine, run_in_write
 from langmemory.ledger.filters import Condition
 from langmemory.ledger.indexing import IndexConfig, Indexing, Pending, resolve_indexing
 from langmemory.ledger.items import Write
@@ -210,14 +210,14 @@ class Core:
         with self.engine.read() as snapshot:
             due = messages.any_expired(snapshot.connection, self.now_us())
         while due:
-            expired = written(self.engine, lambda there: messages.expire(there, self.now_us()))
+            expired = run_in_write(self.engine, lambda there: messages.expire(there, self.now_us()))
             due = expired == messages.EXPIRED_AT_ONCE
         removed = self.remove_all(items.has_expired(self.now_us()), "expire")
         with self.engine.read() as snapshot:
-            ids = removal.outlived(snapshot.connection, self.now_us())
+            ids = removal.expired_deletions(snapshot.connection, self.now_us())
         for step in in_steps(ids, REMOVED_AT_ONCE):
             gone = partial(removal.expire_gone, items=step, now_us=self.now_us())
-            written(self.engine, gone)
+            run_in_write(self.engine, gone)
         return removed
 
     def write_later(self, write: Callable[[Connection], object]) -> None:
@@ -249,7 +249,7 @@ class Core:
         concurrent ones share a commit."""
         if self.engine.shares_commits:
             return Wait(lambda: self.workers.share(write), lambda: self.workers.write(write))
-        return Wait(lambda: written(self.engine, write), lambda: self.workers.write(write))
+        return Wait(lambda: run_in_write(self.engine, write), lambda: self.workers.write(write))
 
     def complete(self, writes: Sequence[Write], *, tokens: bool = True) -> list[Write]:
         """Return the writes with their vectors, embedded where the file does not have them yet."""
@@ -360,7 +360,7 @@ class Core:
 
         for step in in_steps(ids, REMOVED_AT_ONCE):
             try:
-                count, pages = written(self.engine, partial(gone, step))
+                count, pages = run_in_write(self.engine, partial(gone, step))
             except DatabaseError as error:
                 if not removed:
                     raise
@@ -405,12 +405,12 @@ def apply_run(
     follows: tuple[Change, ...] = (),
 ) -> tuple[Applied, Pages]:
     """Apply a change set within the transaction; return what it did, and the pages that tell of it."""
-    keys = applying.concerned(connection, change_set)
+    keys = applying.affected_keys(connection, change_set)
     pages = pages_of(connection, existing(connection, change_set.namespace, keys))
     applied = applying.apply(
         connection, change_set, writes or {}, core.now_us(), prepared=prepared, follows=follows
     )
-    return applied, pages | pages_of(connection, journal.concerned(connection, applied.run_id))
+    return applied, pages | pages_of(connection, journal.items_of_run(connection, applied.run_id))
 
 
 def existing(connection: Connection, namespace: Namespace, keys: Iterable[str]) -> list[int]:
@@ -486,4 +486,4 @@ def _option(name: str, given: Any) -> Any:
     """
     if (place := store_options().get(name)) is None:
         raise TypeError(f"MemoryStore has no argument {name!r}.")
-    return loaded(place)(given)
+    return load_object(place)(given)

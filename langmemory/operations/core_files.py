@@ -24,7 +24,7 @@ from langmemory.core_files.bindings import Binding, BoundFile, FilesSynced
 from langmemory.core_files.markdown_file import CoreFileChangedError, CoreFileError, MarkdownFile
 from langmemory.errors import ConfigError, StalePlanError, with_extra
 from langmemory.ledger import history, settings
-from langmemory.ledger.engine import written
+from langmemory.ledger.engine import run_in_write
 from langmemory.namespaces import check_namespace
 from langmemory.operations.bound_blocks import BoundBlocks, StoredBlock, too_long
 from langmemory.operations.core import Core
@@ -163,7 +163,7 @@ class CoreFiles:
                 "`langmemory core list`, lists those that are."
             )
         block = (*namespace, label)
-        written(self._core.engine, lambda there: settings.note_core_file(there, block, None))
+        run_in_write(self._core.engine, lambda there: settings.note_core_file(there, block, None))
 
     aunbind = twin(unbind)
 

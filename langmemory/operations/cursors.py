@@ -16,7 +16,7 @@ from typing import Final
 
 from langmemory.errors import ConfigError
 from langmemory.ledger.connection import Connection
-from langmemory.ledger.engine import Engine, written
+from langmemory.ledger.engine import Engine, run_in_write
 from langmemory.ledger.settings import cursor_secret, note_cursor_secret
 
 NONCE_BYTES: Final = 8
@@ -42,7 +42,7 @@ class Cursors:
         with self._engine.glance() as snapshot:
             found = cursor_secret(snapshot.connection)
         if found is None:
-            found = written(self._engine, _made)
+            found = run_in_write(self._engine, _made)
         return Sealer(name, bytes.fromhex(found or ""))
 
 

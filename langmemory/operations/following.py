@@ -17,11 +17,16 @@ from langmemory.errors import DatabaseError, StalePlanError
 from langmemory.formation.contradiction.comparable import ComparableFact
 from langmemory.formation.planning.catch_up import catch_up
 from langmemory.formation.planning.edited_text import still_claimed
-from langmemory.formation.planning.reinstate import UNLINKED, holding, reinstated, unlinked
+from langmemory.formation.planning.reinstate import (
+    UNLINKED,
+    facts_after_unlinking,
+    holding,
+    reinstate_facts,
+)
 from langmemory.ledger import follow_ups, history, items
 from langmemory.ledger.applying import Prepared
 from langmemory.ledger.connection import Connection
-from langmemory.ledger.engine import written
+from langmemory.ledger.engine import run_in_write
 from langmemory.ledger.follow_ups import FollowUp
 from langmemory.ledger.graph_view import GraphView
 from langmemory.ledger.knowledge import StoreKnowledge
@@ -69,7 +74,7 @@ class Reinstatement:
         keys = items.replacing(connection, ids) if ids else {}
         return cls(
             changes={
-                namespace: tuple(reinstated(gone, core.knowledge(namespace, connection)))
+                namespace: tuple(reinstate_facts(gone, core.knowledge(namespace, connection)))
                 for namespace, gone in keys.items()
             },
             keys=keys,
@@ -169,7 +174,7 @@ def _learned_since(
     made = datetime.fromisoformat(str(detail["since"]))
     apart = {
         one.memory.key: one
-        for one in unlinked(was, linked(connection, namespace, keys), made, known)
+        for one in facts_after_unlinking(was, linked(connection, namespace, keys), made, known)
     }
     found = [fact for key in back if (fact := known.by_key(key)) is not None]
     facts = [ComparableFact.of_known(one) for one in found if one.memory.status != "archived"]
@@ -232,7 +237,7 @@ def _follow_once(core: Core, follow_up: FollowUp) -> tuple[ChangeSet, Applied] |
             return None
         return apply_run(core, connection, change_set, prepared)
 
-    done = written(core.engine, write)
+    done = run_in_write(core.engine, write)
     if done is None or change_set is None:
         return None
     core.follow(done[1])

@@ -130,7 +130,7 @@ class Forgetting:
         with engine.read() as snapshot, self._moved(core) as archive:
             connection = snapshot.connection
             foreseen, seq = self._scope(connection), history.newest(connection)
-            away = moving.moved(connection)
+            away = moving.archived_ids(connection)
             self._check(connection, archive, foreseen)
             beside = self._beside(connection, archive)
             known = residue.said_by_others(connection, foreseen.every, foreseen.past, beside)
@@ -138,7 +138,7 @@ class Forgetting:
         with engine.write() as connection, self._moved(core) as archive:
             if follow_ups.pending(connection):
                 raise OutdatedPlanError("Another change is not complete. Forget again.")
-            if moving.moved(connection) != away:
+            if moving.archived_ids(connection) != away:
                 raise OutdatedPlanError("Memories moved meanwhile. Forget again.")
             going, beside = self._scope(connection), self._beside(connection, archive)
             planned.check(connection, going.alive)
@@ -173,7 +173,7 @@ class Forgetting:
             yield there.connection
 
     def _beside(self, connection: Connection, archive: Connection | None) -> Archived | None:
-        return None if archive is None else forgotten.archived(connection, archive)
+        return None if archive is None else forgotten.open_archived(connection, archive)
 
     def _concerned(
         self, connection: Connection, archive: Connection | None, scope: ErasureScope
@@ -181,7 +181,7 @@ class Forgetting:
         """Return the moved memories that are to come back first."""
         if archive is None:
             return []
-        return forgotten.concerned(
+        return forgotten.items_to_bring_back(
             connection, archive, scope, self.namespace,
             owner=self.owner, keys=self.keys, everything=self.everything,
         )  # fmt: skip
@@ -333,7 +333,7 @@ def _telling_of(names: Sequence[str], others: Sequence[str]) -> Callable[[str], 
     forms |= {f"{form}s" for form in forms} - taken
 
     def tells(text: str) -> bool:
-        folded = _folded(residue.unescaped(text))
+        folded = _folded(residue.remove_escapes(text))
         return any(_stands_in(form, folded) for form in forms)
 
     return tells

@@ -12,7 +12,7 @@ from langmemory.arguments import whole_number
 from langmemory.declaring import operation, room
 from langmemory.ledger import jobs
 from langmemory.ledger.connection import Connection
-from langmemory.ledger.engine import Engine, written
+from langmemory.ledger.engine import Engine, run_in_write
 from langmemory.operations.workers import Workers
 from langmemory.ports.jobs import Enqueued, NewJob
 from langmemory.search.searching import now_us
@@ -53,17 +53,17 @@ class Jobs:
 
     def run_now(self, kind: str) -> None:
         """See `jobs.run_now`."""
-        written(self._engine, lambda connection: jobs.run_now(connection, kind, self.clock()))
+        run_in_write(self._engine, lambda connection: jobs.run_now(connection, kind, self.clock()))
 
     @operation("admin", "POST /jobs/retry", whole="file")
     def retry(self, ids: JobIds | None = None) -> list[int]:
         """Make dead jobs pending again, as if new; None means all. Return which they were."""
-        return written(self._engine, lambda there: jobs.requeue(there, ids, self.clock()))
+        return run_in_write(self._engine, lambda there: jobs.requeue(there, ids, self.clock()))
 
     @operation("admin", "POST /jobs/drop", whole="file")
     def drop(self, ids: JobIds) -> list[int]:
         """Delete pending and dead jobs; those it was."""
-        return written(self._engine, lambda connection: jobs.drop(connection, ids))
+        return run_in_write(self._engine, lambda connection: jobs.drop(connection, ids))
 
     def drop_later(self, job: int) -> Future[list[int]]:
         """`drop` in the background."""
@@ -72,7 +72,7 @@ class Jobs:
     def unfinished(self, due_by_us: int | None = None) -> set[int]:
         """See `jobs.unfinished`."""
         with self._engine.glance() as snapshot:
-            return jobs.unfinished(snapshot.connection, due_by_us)
+            return jobs.unfinished_jobs(snapshot.connection, due_by_us)
 
     def find(self, ids: Sequence[int]) -> list[Job]:
         """Return those of the jobs that are there."""
@@ -135,7 +135,7 @@ class Leases:
                 max_attempts=max_attempts,
             )
 
-        return written(self._jobs._engine, claim)
+        return run_in_write(self._jobs._engine, claim)
 
     def next_due(self, kind: str) -> int | None:
         """See `jobs.next_due`."""
@@ -149,7 +149,7 @@ class Leases:
             now = self._jobs.clock()
             return [job for job in claims if not jobs.renew(connection, job, now, lease_us)]
 
-        return written(self._jobs._engine, renew)
+        return run_in_write(self._jobs._engine, renew)
 
     def holds(self, job: Job) -> bool:
         """See `jobs.holds`."""
@@ -159,14 +159,14 @@ class Leases:
     def finish(self, job: Job, result: str) -> bool:
         """See `jobs.finish`."""
         clock = self._jobs.clock
-        return written(
+        return run_in_write(
             self._jobs._engine, lambda connection: jobs.finish(connection, job, clock(), result)
         )
 
     def fail(self, job: Job, error: str, retry_at_us: int | None) -> JobState | None:
         """See `jobs.fail`."""
         clock = self._jobs.clock
-        return written(
+        return run_in_write(
             self._jobs._engine,
             lambda connection: jobs.fail(connection, job, clock(), error, retry_at_us),
         )
@@ -178,7 +178,7 @@ class Leases:
             for job in claims:
                 jobs.release(connection, job, self._jobs.clock())
 
-        written(self._jobs._engine, release)
+        run_in_write(self._jobs._engine, release)
 
     def tidy(self, keep_us: int) -> int:
         """Delete done and replaced jobs that ended longer ago; how many; and mend what a wrong
@@ -189,4 +189,4 @@ class Leases:
             jobs.after_clock_change(connection, now)
             return jobs.prune(connection, max(now - keep_us, 0))
 
-        return written(self._jobs._engine, tidy)
+        return run_in_write(self._jobs._engine, tidy)

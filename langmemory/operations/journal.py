@@ -12,7 +12,7 @@ import numpy as np
 from langmemory.ledger import anchors, history, items, journal, namespaces, settings, standing
 from langmemory.ledger.ageing import AgeingView
 from langmemory.ledger.connection import Connection
-from langmemory.ledger.engine import Engine, written
+from langmemory.ledger.engine import Engine, run_in_write
 from langmemory.ledger.indexing import Names
 from langmemory.ledger.values import from_us
 from langmemory.lifecycle.retention import salience
@@ -90,13 +90,13 @@ class StoredJournal:
                     for item, vector in zip(*view.vectors(told), strict=True)
                 },
                 evidence={by_id[item]: turns for item, turns in view.evidence(told).items()},
-                spoken=journal.spoken(connection, told),
+                spoken=journal.entities_by_item(connection, told),
             )
 
     def distilled(self) -> dict[Namespace, str]:
         with self._engine.glance() as snapshot:
             connection = snapshot.connection
-            months = settings.distilled(connection)
+            months = settings.distilled_months(connection)
             rows = connection.execute("SELECT id, path FROM namespace") if months else ()
             return {namespaces.from_path(path): months[id] for id, path in rows if id in months}
 
@@ -112,7 +112,7 @@ class StoredJournal:
             with self._engine.read() as snapshot:
                 leaving = journal.leaving(snapshot.connection, prefix, through)
         else:
-            leaving = written(self._engine, distil)
+            leaving = run_in_write(self._engine, distil)
         return set().union(*leaving.values())
 
     def days(self, namespace: Namespace, keys: Sequence[str]) -> set[date]:
@@ -130,14 +130,14 @@ class StoredJournal:
             return [Path(folder) for folder in settings.journals(snapshot.connection)]
 
     def keep(self, folder: Path) -> None:
-        written(self._engine, lambda connection: settings.add_journal(connection, str(folder)))
+        run_in_write(self._engine, lambda connection: settings.add_journal(connection, str(folder)))
 
     def stale(self) -> tuple[Pages, int]:
         with self._engine.glance() as snapshot:
-            return journal.marked(snapshot.connection)
+            return journal.stale_pages(snapshot.connection)
 
     def unmark(self, newest: int) -> None:
-        written(self._engine, lambda connection: journal.unmark(connection, newest))
+        run_in_write(self._engine, lambda connection: journal.unmark(connection, newest))
 
     def remembered(self, prefix: Namespace, now_us: int) -> Iterator[Remembered]:
         with self._engine.read() as snapshot:
@@ -193,7 +193,7 @@ class StoredJournal:
     def state(self, namespace: Namespace) -> list[StateRow]:
         with self._engine.read() as snapshot:
             place = namespaces.find(snapshot.connection, namespace)
-            rows = list(anchors.stated(snapshot.connection, place or 0, journal.STATE))
+            rows = list(anchors.iterate_records(snapshot.connection, place or 0, journal.STATE))
         found = []
         for key, record, text, status, owner, privacy, created_us, updated_us in rows:
             at = from_us(updated_us if record == "task" else created_us)
@@ -220,14 +220,14 @@ def _learned(
     connection: Connection, namespace: int, path: Namespace, days: Collection[str] | None
 ) -> Learned | None:
     """What was learned in one namespace; None where nothing was."""
-    derived = journal.derived(connection, namespace, path, days)
+    derived = journal.facts_of_days(connection, namespace, path, days)
     if not derived:
         return None
     keys = [found.key for found in derived]
     return Learned(
         namespace=path,
         derived=derived,
-        replaced=journal.replaced(connection, namespace, keys),
+        replaced=journal.superseded_facts(connection, namespace, keys),
         questions=journal.questions(connection, namespace, keys),
         names=lambda owner: Names(connection, owner or ""),
     )

@@ -145,7 +145,7 @@ class Ends:
             item
             for record, field in TITLED
             for one in sorted(spelled)
-            for item in anchors.called(self._connection, place or 0, record, field, one)
+            for item in anchors.items_by_field(self._connection, place or 0, record, field, one)
         ]
         known = [
             one

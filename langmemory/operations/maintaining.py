@@ -16,7 +16,7 @@ from langmemory.errors import MaintenanceBusyError
 from langmemory.ledger import items, namespaces, runs
 from langmemory.ledger.ageing import AgeingView
 from langmemory.ledger.connection import Connection
-from langmemory.ledger.engine import written
+from langmemory.ledger.engine import run_in_write
 from langmemory.ledger.indexing import Names
 from langmemory.operations.archive import Archive
 from langmemory.operations.core import existing
@@ -59,7 +59,7 @@ class Maintaining:
             if found is not None:
                 runs.advance(connection, task, found, seq)
 
-        written(self._core.engine, advance)
+        run_in_write(self._core.engine, advance)
 
     def shown(self, namespace: Namespace, keys: Sequence[str]) -> dict[str, tuple[Memory, str]]:
         """Return memories of a namespace by key, each with its text as people read it."""
@@ -107,7 +107,7 @@ class Maintaining:
 
     def note_night(self, night: dict[str, Any]) -> None:
         """Note how far a night has come, so that it goes on if the process ends."""
-        written(self._core.engine, lambda connection: runs.note_night(connection, night))
+        run_in_write(self._core.engine, lambda connection: runs.note_night(connection, night))
 
     def undone_keys(self, namespace: Namespace, task: str) -> set[str]:
         """Return the keys of the memories that a task changed in runs that a person took back."""
@@ -134,7 +134,7 @@ class Maintaining:
             runs.take_lease(connection, LEASE, holder, now, until)
             return None
 
-        other = written(self._core.engine, take)
+        other = run_in_write(self._core.engine, take)
         if other is None:
             return
         raise MaintenanceBusyError(
@@ -144,7 +144,7 @@ class Maintaining:
 
     def give_back_lease(self, holder: str) -> None:
         """Give the lease back."""
-        written(self._core.engine, lambda there: runs.give_back_lease(there, LEASE, holder))
+        run_in_write(self._core.engine, lambda there: runs.give_back_lease(there, LEASE, holder))
 
 
 def this_process() -> str:

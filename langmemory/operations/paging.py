@@ -15,7 +15,7 @@ from langmemory.arguments import check_time
 from langmemory.declaring import operation, room
 from langmemory.declaring.fields import Cursor, Id, Key, Limit
 from langmemory.ledger import history, jobs, reviews, runs, standing, usage
-from langmemory.ledger.applying import unanswered
+from langmemory.ledger.applying import open_reviews
 from langmemory.ledger.engine import Snapshot
 from langmemory.ledger.listing import Place, newest
 from langmemory.ledger.values import to_us
@@ -189,11 +189,11 @@ class Pages:
             with self._core.engine.read() as snapshot:
                 connection = snapshot.connection
                 while len(found) <= limit:
-                    rows = reviews.listed(
+                    rows = reviews.list_reviews(
                         connection, namespace, open_only=open_only, viewer=self._viewer,
                         after=start, limit=limit + 1,
                     )  # fmt: skip
-                    kept = unanswered(connection, rows) if open_only else rows
+                    kept = open_reviews(connection, rows) if open_only else rows
                     found += [((to_us(one.opened_at), one.id), one) for one in kept]
                     if len(rows) <= limit:
                         break

@@ -15,7 +15,7 @@ from langmemory.errors import DatabaseError
 from langmemory.ledger import standing
 from langmemory.ledger.ageing import ageing_of
 from langmemory.ledger.engine import Engine, Snapshot
-from langmemory.ledger.indexing import Names, unnumbered
+from langmemory.ledger.indexing import Names, without_numbers
 from langmemory.ledger.namespaces import to_path
 from langmemory.ledger.values import to_us
 from langmemory.lifecycle.policies import PolicyOptions
@@ -35,7 +35,7 @@ from langmemory.recall.layers import (
     LOOKED_AT,
     SAID,
     Looked,
-    merged,
+    merge_recalls,
     of_both,
     passes,
     questions_in,
@@ -48,14 +48,14 @@ from langmemory.recall.models import (
     chat_model_planner,
     chat_model_reranker,
     compressor_reranker,
-    planned,
-    reordered,
+    plan_questions,
+    rerank,
 )
 from langmemory.recall.presets import Preset, find_preset
 from langmemory.recall.question_extraction import extract_question
 from langmemory.recall.rerankers import named_reranker
 from langmemory.recall.vocabulary import default_vocabulary
-from langmemory.recall_options import DEFAULTS, RecallOptions, check_kinds, checked
+from langmemory.recall_options import DEFAULTS, RecallOptions, check_kinds, check_options
 from langmemory.search import langgraph
 from langmemory.search.as_of import AsOfSource, EarlierTexts
 from langmemory.search.searching import now_us
@@ -83,7 +83,7 @@ def steps(
     """Recall as a viewer; see `MemoryStore.recall`."""
     langgraph.check_query(query)
     namespace = check_namespace(namespace, may_be_empty=True)
-    options = checked(options)
+    options = check_options(options)
     if options.get("min_score") == "auto":
         options["min_score"] = core.config.recall.min_score
     recalling = _Recalling(core=core, viewer=viewer, namespace=namespace, options=options)
@@ -94,7 +94,7 @@ def steps(
     def recalled(asked: _Questions) -> Recall:
         found = recalling.answer(asked)
         if viewer is not None:
-            found = _with_memories(found, unnumbered)
+            found = _with_memories(found, without_numbers)
         return replace(found, query=query)
 
     def at_once() -> Recall:
@@ -224,7 +224,7 @@ class _Recalling:
         each: Sequence[str] = questions_in(query)
         degraded: tuple[str, ...] = ()
         if core.planner is not None:
-            each, degraded = planned(query, core.planner, each)
+            each, degraded = plan_questions(query, core.planner, each)
         return _Questions(
             query=query, each=each, documents=places, mixed=not places, degraded=degraded
         )
@@ -265,7 +265,7 @@ class _Recalling:
             asked.each,
             lambda question: Looked(
                 people=both._found(question, rerank=False),
-                documents=merged(
+                documents=merge_recalls(
                     [one._found(question, rerank=False, exact=True) for one in documents], several
                 ),
             ),
@@ -349,7 +349,7 @@ class _Recalling:
     def _finished(self, query: str, found: Recall) -> Recall:
         """Return the results of both layers as the reranker has them, within the budget, in order."""
         if self.core.reranker is not None and found.results:
-            results, failure = reordered(query, found.results, self.core.reranker)
+            results, failure = rerank(query, found.results, self.core.reranker)
             trace = _degraded(found.trace, failure)
             found = replace(found, results=tuple(results[: self.limit]), trace=trace)
         return found if self.budget is None else within(found, self.budget)

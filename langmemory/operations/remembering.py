@@ -20,7 +20,7 @@ from langmemory.ledger.connection import Connection
 from langmemory.messages import Message, Turn, as_list, turns_of
 from langmemory.namespaces import check_namespace
 from langmemory.operations.core import Core, apply_run
-from langmemory.pluralize import counted
+from langmemory.pluralize import count_noun
 from langmemory.ports.facts import digest
 from langmemory.ports.journal import Pages
 from langmemory.redaction import log_redacted
@@ -111,7 +111,7 @@ def privately(
         namespace=namespace,
         run_id=f"private/{digest(*namespace, *why)}",
         kind="maintenance",
-        reason=f"{counted(len(changes), 'memory', 'memories')} made private: {kinds}",
+        reason=f"{count_noun(len(changes), 'memory', 'memories')} made private: {kinds}",
         changes=changes,
         note={"private": len(changes)},
     )
@@ -212,4 +212,4 @@ def _unstored(
         namespace=tuple(namespace),
     )
     with core.engine.read() as snapshot:
-        return verbatim.unstored(snapshot.connection, namespace, thread_id, turns, facets["owner"])
+        return verbatim.new_turns(snapshot.connection, namespace, thread_id, turns, facets["owner"])

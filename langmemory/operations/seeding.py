@@ -9,7 +9,7 @@ from typing import Any
 
 from langmemory.ledger import runs
 from langmemory.ledger.connection import Connection
-from langmemory.ledger.engine import written
+from langmemory.ledger.engine import run_in_write
 from langmemory.ledger.namespaces import intern
 from langmemory.namespaces import check_namespace
 from langmemory.operations.gathering import OpenStore
@@ -44,7 +44,7 @@ def seeding(
             )  # fmt: skip
         return run_id
 
-    run_id = written(core.engine, begun)
+    run_id = run_in_write(core.engine, begun)
     token = runs.CURRENT.set(run_id)
     try:
         yield run_id

@@ -14,7 +14,7 @@ from typing import Any, Final, get_args
 from langmemory.arguments import check_agent
 from langmemory.errors import ConfigError
 from langmemory.ledger.connection import Connection
-from langmemory.ledger.engine import Engine, written
+from langmemory.ledger.engine import Engine, run_in_write
 from langmemory.ledger.values import from_us, maybe_datetime, to_us
 from langmemory.namespaces import check_namespace
 from langmemory.types import AccessToken, Namespace, TokenScope
@@ -126,7 +126,7 @@ class Tokens:
         )
         secret = secrets.token_urlsafe(32)
         spaces, digest = json.dumps(token.namespaces), _digest(secret)
-        written(self._engine, lambda there: insert(there, token, spaces, digest))
+        run_in_write(self._engine, lambda there: insert(there, token, spaces, digest))
         return token, f"{PREFIX}_{token.id}_{secret}"
 
     def listed(self) -> list[AccessToken]:
@@ -136,7 +136,7 @@ class Tokens:
 
     def revoke(self, id: str) -> bool:
         """Delete a token: it is refused from now on. Return whether it was there."""
-        return written(self._engine, lambda connection: delete(connection, id))
+        return run_in_write(self._engine, lambda connection: delete(connection, id))
 
     def verified(self, text: str) -> AccessToken | None:
         """Return the token that a text is; None for what is none, revoked, forged or expired.

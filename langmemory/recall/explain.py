@@ -8,7 +8,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from langmemory.languages import compared, is_unspaced, split_words
-from langmemory.pluralize import counted
+from langmemory.pluralize import count_noun
 from langmemory.recall import scoring
 from langmemory.recall.intent import Intent
 from langmemory.recall.query import Query
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 Json = dict[str, Any]
 
 
-def explained(
+def explain_recall(
     recall: Recall,
     ranking: Ranking,
     query: Query,
@@ -78,7 +78,7 @@ def _ranks(ids: Sequence[int]) -> dict[int, int]:
     return {id_: rank for rank, id_ in enumerate(ids, start=1)}
 
 
-def named(memory: Memory, *, beside: Memory) -> str:
+def qualified_key(memory: Memory, *, beside: Memory) -> str:
     """The key of a memory, with its namespace where that is not the one of another."""
     if memory.namespace == beside.namespace:
         return memory.key
@@ -155,14 +155,14 @@ ENDLESS = (None, float("inf"))
 """Half-lives of what does not fade: as it is computed, and as it is read from JSON."""
 
 
-def faded(one: Ageing) -> str:
+def describe_fading(one: Ageing) -> str:
     """Return how far a memory has faded, on one line."""
     told = [f"retention {one.retention:.2f}, salience {one.salience:.2f}", one.temporal_class]
     if one.half_life_days not in ENDLESS:
         told.append(f"half-life {one.half_life_days:.0f} days")
     if one.uses:
         last = f", last on {one.used_at.day} {one.used_at:%b %Y}" if one.used_at else ""
-        told.append(f"{counted(one.uses, 'use')}{last}")
+        told.append(f"{count_noun(one.uses, 'use')}{last}")
     return " · ".join(told)
 
 
@@ -242,7 +242,7 @@ def reasons(result: RecallResult) -> list[str]:
             lines.append(" ".join(f"{name} x{value:.2f}" for name, value in changed.items()))
         lines.extend(why.moves)
         if why.ageing is not None:
-            lines.append(faded(why.ageing))
+            lines.append(describe_fading(why.ageing))
     lines.append(f"{result.memory.key} in {'/'.join(result.memory.namespace)}")
     return lines
 

@@ -15,7 +15,7 @@ from typing import Final
 
 from langmemory.languages import LANGUAGES, split_words
 from langmemory.recall.layers import dealt
-from langmemory.recall.models import Expander, Reranker, expanded, reordered
+from langmemory.recall.models import Expander, Reranker, expand_query, rerank
 from langmemory.recall.presets import Preset
 from langmemory.recall.vocabulary import Vocabulary
 from langmemory.types import Recall, RecallResult
@@ -57,7 +57,7 @@ def look_further(
     """
     best = max((one.score for one in found.results), default=0.0)
     if expander and best < preset.expansion_threshold:
-        queries, failure = expanded(query, expander)
+        queries, failure = expand_query(query, expander)
         lists = [found.results, *(again(one).results for one in queries)]
         trace = replace(
             found.trace, expansions=tuple(queries), degraded=(*found.trace.degraded, *failure)
@@ -71,14 +71,14 @@ def look_further(
         rest = dealt([second, found.results[KEPT:]], len(found) + len(second))
         found = replace(found, results=tuple(dealt([[*first, *rest]], len(found))))
     if reranker and found.results:
-        results, failure = reordered(query, found.results, reranker)
+        results, failure = rerank(query, found.results, reranker)
         trace = replace(found.trace, degraded=(*found.trace.degraded, *failure))
-        moved = map(_moved, results, map(found.results.index, results), range(len(results)))
+        moved = map(_note_move, results, map(found.results.index, results), range(len(results)))
         found = replace(found, results=tuple(moved), trace=trace)
     return replace(found, results=found.results[:limit])
 
 
-def _moved(result: RecallResult, before: int, after: int) -> RecallResult:
+def _note_move(result: RecallResult, before: int, after: int) -> RecallResult:
     """Return a result with what a reranker did to it in its explanation, where it has one."""
     if result.explanation is None or before == after:
         return result

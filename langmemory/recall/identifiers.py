@@ -69,7 +69,7 @@ def phrases(asked: Iterable[Identifier]) -> list[str]:
     return [" ".join(one.runs) for one in asked if len(one.runs) > 1]
 
 
-def joined(asked: Iterable[Identifier]) -> list[str]:
+def joined_words(asked: Iterable[Identifier]) -> list[str]:
     """Return words that are written without the space or the sign that identifiers have: "sk4723"."""
     return ["".join(one.runs) for one in asked if len(one.runs) == 2]
 
@@ -89,9 +89,9 @@ def _met(one: Identifier, chunks: Sequence[Runs]) -> float:
     for place, runs in enumerate(chunks):
         if one.runs[0] not in runs:
             continue
-        more = next((more for more in (1, 2, 3) if _joined(chunks, place, more) == one.runs), 0)
+        more = next((more for more in (1, 2, 3) if _join_runs(chunks, place, more) == one.runs), 0)
         if more:
-            beside = {*_joined(chunks, place - 1, 1), *_joined(chunks, place + more, 1)}
+            beside = {*_join_runs(chunks, place - 1, 1), *_join_runs(chunks, place + more, 1)}
             if not one.beside.isdisjoint(beside):
                 return 1.0
             best = max(best, ALONE if not one.is_small or not one.beside else 0.0)
@@ -102,7 +102,7 @@ def _met(one: Identifier, chunks: Sequence[Runs]) -> float:
     return best
 
 
-def _joined(chunks: Sequence[Runs], place: int, count: int) -> Runs:
+def _join_runs(chunks: Sequence[Runs], place: int, count: int) -> Runs:
     """Return the runs of some chunks; none where there are not as many."""
     if place < 0 or place + count > len(chunks):
         return ()

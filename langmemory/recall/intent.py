@@ -62,7 +62,7 @@ class Intent:
         return [] if self.period is None else self.period.ranges(years, self.zone)
 
 
-def searched(intent: Intent, lag_days: float) -> Window | None:
+def searched_window(intent: Intent, lag_days: float) -> Window | None:
     """The stretch of time whose items are looked at too: the one the query fixes, with the days on either
     side where it asks for its neighbourhood."""
     if intent.window is None or intent.edge != "around":

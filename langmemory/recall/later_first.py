@@ -117,7 +117,7 @@ def by_time(
     if close.any():
         near = alone & (worth >= CLOSE * worth[:, None])
         alike = ALIKE if alone else ALIKE_AMONG_PEOPLE
-        close &= near | _alike(head, close & ~near, reading, vocabulary, alike)
+        close &= near | _similar_pairs(head, close & ~near, reading, vocabulary, alike)
     proven = np.zeros_like(close)
     if rivals is not None and until is None:
         claimed = _rivals(head, rows, worth, rivals)
@@ -125,18 +125,18 @@ def by_time(
         close = (close & ~claimed.T) | proven
     # Records that nobody said may be about different things, however alike.
     bound = ~proven & (rows.position[head] < 0)[:, None]
-    moved = _moved(close, bound)
+    moved = _order_later_first(close, bound)
     movers = [one for place, one in enumerate(moved) if one != place and close[:, one].any()]
     if not movers:
         return order
     later = starts_later(head[movers].tolist())
     if any(later):
         close[:, [one for one, is_later in zip(movers, later, strict=True) if is_later]] = False
-        moved = _moved(close, bound)
+        moved = _order_later_first(close, bound)
     return np.concatenate((head[moved], order[HEAD:]))
 
 
-def _moved(close: NDArray[np.bool_], bound: NDArray[np.bool_]) -> list[int]:
+def _order_later_first(close: NDArray[np.bool_], bound: NDArray[np.bool_]) -> list[int]:
     """Return places in the order in which each stands before those it passes: ``close`` bool[h, h] tells what
     (column) may pass what (row), ``bound`` by which of these passes something falls one place at most."""
     moved: list[int] = []
@@ -167,7 +167,7 @@ def _one_person(rows: Rows, reading: Reading) -> bool:
     return len({name for name, assistant in said if name and not assistant}) <= 1
 
 
-def _alike(
+def _similar_pairs(
     head: Order,
     asked: NDArray[np.bool_],
     reading: Reading,

@@ -164,7 +164,7 @@ def _words_met(results: Iterable[RecallResult]) -> float:
     return log(1 + max((one.parts.get("keyword", 0.0) for one in results), default=0.0))
 
 
-def shared(
+def share_results(
     people: Sequence[RecallResult],
     documents: Sequence[RecallResult],
     share: float,
@@ -210,14 +210,14 @@ class Looked:
     """The probability that documents answer; None: the results tell."""
 
 
-def merged(found: Sequence[Recall], limit: int) -> Recall:
+def merge_recalls(found: Sequence[Recall], limit: int) -> Recall:
     """Return what one question found in several places, by score; of each place in its own order."""
     if len(found) == 1:
         return found[0]
     return replace(
         found[0],
         results=tuple(by_score(*(one.results for one in found))[:limit]),
-        trace=_joined([("", one.trace) for one in found]),
+        trace=_join_traces([("", one.trace) for one in found]),
     )
 
 
@@ -280,11 +280,11 @@ def of_both(
         share = looked.share
         if share is None or not people or not documents:
             share = share_of_documents(question, people, documents)
-        lists.append(shared(people, documents, share, filled=filled))
+        lists.append(share_results(people, documents, share, filled=filled))
         shares[question] = round(share if looked.share is None else looked.share, 3)
         found += [("", looked.people), ("documents: ", looked.documents)]
     traces = [(layer, one.trace) for layer, one in found if one is not None]
-    trace = _joined(traces)
+    trace = _join_traces(traces)
     return Recall(
         query=query,
         results=tuple(dealt(lists, limit)),
@@ -306,7 +306,7 @@ def passes(
     return written >= (ABOUT_ASKER_GATE if about_asker else DOCUMENT_GATE)
 
 
-def _joined(traces: Sequence[tuple[str, Trace]]) -> Trace:
+def _join_traces(traces: Sequence[tuple[str, Trace]]) -> Trace:
     """Return the trace of several look-ups, each behind what the stages of its layer are called by."""
     candidates, milliseconds, removed = dict[str, int](), dict[str, float](), dict[str, str]()
     for layer, trace in traces:

@@ -136,17 +136,17 @@ def compressor_reranker(compressor: BaseDocumentCompressor) -> Reranker:
     return rerank
 
 
-def expanded(query: str, expander: Expander) -> tuple[Sequence[str], tuple[str, ...]]:
+def expand_query(query: str, expander: Expander) -> tuple[Sequence[str], tuple[str, ...]]:
     """Return the expander's queries, and what went wrong, if it did."""
     try:
         queries = expander(query)
         queries = [queries] if isinstance(queries, str) else list(queries)[:QUERIES]
         return [one[:QUERY_LENGTH] for one in queries if one.strip()], ()
     except Exception as error:  # a provider's or a user's own code may raise anything
-        return [], (f"expander failed, not expanded: {_told(error)}",)
+        return [], (f"expander failed, not expanded: {_describe_error(error)}",)
 
 
-def planned(
+def plan_questions(
     query: str, planner: Planner, otherwise: Sequence[str]
 ) -> tuple[Sequence[str], tuple[str, ...]]:
     """Return the planner's questions, and what went wrong, if it did; then those there are otherwise."""
@@ -157,11 +157,11 @@ def planned(
         if not questions:
             raise UnusableAnswerError("it found no question")
     except Exception as error:  # a provider's or a user's own code may raise anything
-        return otherwise, (f"planner failed, taken apart by rules: {_told(error)}",)
+        return otherwise, (f"planner failed, taken apart by rules: {_describe_error(error)}",)
     return questions, ()
 
 
-def reordered(
+def rerank(
     query: str, results: Sequence[RecallResult], reranker: Reranker
 ) -> tuple[list[RecallResult], tuple[str, ...]]:
     """Return the results in the reranker's order, those it left out behind, none twice; and what went
@@ -172,10 +172,10 @@ def reordered(
         if strangers := [one for one in order if one not in known]:
             raise UnusableAnswerError(f"{strangers[0]!r} is no number of a result")
     except Exception as error:  # a provider's or a user's own code may raise anything
-        return list(results), (f"reranker failed, order kept: {_told(error)}",)
+        return list(results), (f"reranker failed, order kept: {_describe_error(error)}",)
     return [results[i] for i in (*order, *sorted(known.difference(order)))], ()
 
 
-def _told(error: Exception) -> str:
+def _describe_error(error: Exception) -> str:
     known = isinstance(error, UnusableAnswerError)
     return str(error) if known else f"{type(error).__name__}: {error}"

@@ -42,10 +42,10 @@ from langmemory.recall.calibration import (
 )
 from langmemory.recall.candidates import Candidates, gather
 from langmemory.recall.contentless import is_idle
-from langmemory.recall.explain import explained
+from langmemory.recall.explain import explain_recall
 from langmemory.recall.fact_sources import FactSources, says_no_more
 from langmemory.recall.features import micros, sessions
-from langmemory.recall.intent import Intent, read_intent, searched, starts_after
+from langmemory.recall.intent import Intent, read_intent, searched_window, starts_after
 from langmemory.recall.later_first import EXACT, HEAD, LONGEST_ALIKE, by_time
 from langmemory.recall.presets import BALANCED, MOST_CANDIDATES, Preset
 from langmemory.recall.query import Query, read_query
@@ -54,18 +54,18 @@ from langmemory.recall.ranking import (
     Pool,
     Ranking,
     Reading,
+    add_neighbours,
     first_pool,
-    identified,
+    identifier_scores,
     read,
     signals,
     weights_among,
-    widened,
     with_claims,
     with_fact_sources,
     with_tokens,
 )
 from langmemory.recall.selection import Selection, deeper, select, spread
-from langmemory.recall.spelling import Spelling, respelled
+from langmemory.recall.spelling import Spelling, correct_spelling
 from langmemory.recall.vocabulary import Vocabulary, words_of
 from langmemory.types import Granularity, MinScore, Recall, SearchMode, Trace
 
@@ -116,7 +116,7 @@ def run(
     if limit <= 0 or (min_score == "auto" and is_idle(text)):
         return Recall(query=text, results=(), trace=Trace(degraded=degraded, preset=preset.name))
     keywords = vector is None or mode != "semantic"
-    meant, asked = _asked(
+    meant, asked = _read_query(
         text, source, vector, now, vocabulary, limit, clock, further=further, keywords=keywords
     )
     intent, query = asked.intent, asked.query
@@ -160,7 +160,7 @@ def run(
     }
     orders = {stage: ids[places].tolist() for stage, places in stages.items()}
     orders["dedupe"] = [result.memory.id for result in results]
-    return explained(
+    return explain_recall(
         recall, ranking, query, intent, meant.meant, orders, removed, clock.milliseconds()
     )
 
@@ -181,7 +181,7 @@ def order(
     Arguments as for `run`. The cosine is 0 for an item without a vector. ``estimated``: in its place, the
     probability that the item is evidence.
     """
-    _, asked = _asked(text, source, vector, now, vocabulary, limit, _Clock(), every_turn=True)
+    _, asked = _read_query(text, source, vector, now, vocabulary, limit, _Clock(), every_turn=True)
     ranking = asked.rank(preset)
     best = ranking.order[:limit]
     if estimated:
@@ -190,7 +190,7 @@ def order(
     return ranking.pool.rows.ids[best], ranking.pool.dense[best]
 
 
-def _asked(
+def _read_query(
     text: str,
     source: CandidateSource,
     vector: Floats | None,
@@ -207,7 +207,7 @@ def _asked(
     intent, spelling = read_intent(text, now), Spelling(text=text)
     whole_text = len(split_words(text)) > WHOLE_TEXT
     if not whole_text and vocabulary is not None and isinstance(source, WordSource):
-        spelling = respelled(text, intent, source, vocabulary)
+        spelling = correct_spelling(text, intent, source, vocabulary)
         if spelling.meant:
             intent = read_intent(spelling.text, now)
     query = read_query(spelling.text, intent, vocabulary=vocabulary, keywords=keywords)
@@ -261,7 +261,7 @@ class _Asked:
         if len(claims.ids):
             found["claim"] = claims.among(ids)
         if query.identifiers:
-            found["identifier"] = identified(source, pool, query.identifiers)
+            found["identifier"] = identifier_scores(source, pool, query.identifiers)
         for name, one in looked.candidates.further.items():
             found[name] = scoring.min_max(one.among(ids))
         weights = weights_among(pool, reading, intent, preset, len(query.terms))
@@ -277,7 +277,7 @@ class _Asked:
         of_now = "before" not in intent.asks and intent.horizon is None
         outdated = np.zeros(len(ids), np.bool_)
         if preset.fact_sources and preset.stale_factor < 1 and of_now:
-            outdated = self._outdated(pool, reading)
+            outdated = self._outdated_turns(pool, reading)
             old = np.maximum(old, outdated)
         if old.any():
             factors["stale"] = 1 - old * np.float32(1 - preset.stale_factor)
@@ -346,7 +346,7 @@ class _Asked:
             reading=reading,
         )
 
-    def _outdated(self, pool: Pool, reading: Reading) -> NDArray[np.bool_]:
+    def _outdated_turns(self, pool: Pool, reading: Reading) -> NDArray[np.bool_]:
         """bool[n]: turns that say nothing but what has given way since."""
         rows = pool.rows
         found = np.zeros(len(rows.ids), np.bool_)
@@ -375,7 +375,7 @@ class _Asked:
         """Return candidates of every channel but those ``without``, what surrounds them and what was made
         of them, and their words."""
         source, intent, query, vector = self.source, self.intent, self.query, self.vector
-        window = searched(intent, PERIOD_LAG_DAYS)
+        window = searched_window(intent, PERIOD_LAG_DAYS)
         candidates = gather(
             source,
             vector=vector,
@@ -397,7 +397,7 @@ class _Asked:
                 },
             )
             best = np.argsort(-first, kind="stable")
-            pool = widened(source, pool, best[: preset.context_depth], vector)
+            pool = add_neighbours(source, pool, best[: preset.context_depth], vector)
         self.clock.lap("context")
         claims, fact_sources = NOTHING, None
         if preset.claim_depth and (intent.period is None or "before" in intent.asks):

@@ -174,7 +174,7 @@ class Preset(BaseModel):
 
     @field_validator("multiplier_ranges")
     @classmethod
-    def _bounded(cls, ranges: Mapping[str, float]) -> Mapping[str, float]:
+    def _validate_ranges(cls, ranges: Mapping[str, float]) -> Mapping[str, float]:
         if unknown := sorted(ranges.keys() - NEUTRAL.keys()):
             raise ValueError(
                 f"no facet called {', '.join(unknown)}; there are {', '.join(NEUTRAL)}"

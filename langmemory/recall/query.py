@@ -16,7 +16,7 @@ from langmemory.languages import (
 )
 from langmemory.languages.matching import MAX_TERMS
 from langmemory.ports.candidates import KeywordQuery
-from langmemory.recall.identifiers import Identifier, identifiers, joined, phrases
+from langmemory.recall.identifiers import Identifier, identifiers, joined_words, phrases
 from langmemory.recall.intent import Intent
 from langmemory.recall.vocabulary import Vocabulary
 
@@ -71,7 +71,7 @@ def read_query(
     together = tuple(filter(_is_word, (*intent.phrases, *phrases(asked))))
     keyword = None
     if keywords and (words or together):
-        forms = (*word_forms(terms, intent.language), *joined(asked))
+        forms = (*word_forms(terms, intent.language), *joined_words(asked))
         keyword = KeywordQuery(terms=words, phrases=together, forms=forms)
     return Query(text=text, terms=terms, keyword=keyword, identifiers=asked)
 

@@ -51,7 +51,7 @@ def extract_question(message: str, vocabulary: Vocabulary | None = None) -> str:
     A question of a long message that tells little is followed by the words that tell most of the rest.
     ``vocabulary`` knows which words are rare; None is that of the embedded table.
     """
-    if (given := _given().search(message)) is not None:
+    if (given := _translation_pattern().search(message)) is not None:
         return given[0]
     if len(message) <= LONG_CHARACTERS:
         return _bare(message)
@@ -70,7 +70,7 @@ def extract_question(message: str, vocabulary: Vocabulary | None = None) -> str:
     return "\n".join((_bare(question), " ".join(_subject(rest, telling, vocabulary))))
 
 
-def _given() -> re.Pattern[str]:
+def _translation_pattern() -> re.Pattern[str]:
     """Matches a request up to the text that it brings along to be translated."""
     return any_of(tuple(one for language in LANGUAGES.values() for one in language.translations))
 

@@ -22,7 +22,7 @@ from langmemory.recall.interaction import Interaction, Texts, interact, join_tex
 from langmemory.recall.presets import Preset
 from langmemory.recall.query import Query, possible_names
 from langmemory.recall.scoring import min_max, weighted_sum
-from langmemory.recall.vocabulary import ASSISTANT, QUESTION, Vocabulary, stored
+from langmemory.recall.vocabulary import ASSISTANT, QUESTION, Vocabulary, encode_item_tokens
 
 SESSION_EVIDENCE = {"keyword": 1.0, "dense": 0.6, "overlap": 1.0}
 """Properties of a turn that count for its session; who said it does not."""
@@ -103,7 +103,7 @@ def first_pool(source: CandidateSource, candidates: Candidates) -> Pool:
     return Pool(rows=rows, keyword=candidates.keyword[place], dense=candidates.dense[place])
 
 
-def widened(source: CandidateSource, pool: Pool, best: Ids, vector: Floats | None) -> Pool:
+def add_neighbours(source: CandidateSource, pool: Pool, best: Ids, vector: Floats | None) -> Pool:
     """The pool and the neighbours of some of it, given by index."""
     place = features.places(pool.rows.thread, pool.rows.position)
     best = best[place[best] >= 0]
@@ -111,20 +111,20 @@ def widened(source: CandidateSource, pool: Pool, best: Ids, vector: Floats | Non
         return pool
     around = distinct((place[best, None] + np.arange(-RADIUS, RADIUS + 1)).ravel())
     new = around[~are_in(around, place)]
-    return extended(source, pool, source.at(*features.taken_apart(new)), vector)
+    return extend_pool(source, pool, source.at(*features.taken_apart(new)), vector)
 
 
-def extended(source: CandidateSource, pool: Pool, rows: Rows, vector: Floats | None) -> Pool:
+def extend_pool(source: CandidateSource, pool: Pool, rows: Rows, vector: Floats | None) -> Pool:
     """The pool and those of the rows that it does not have; no word has found these."""
     new = np.flatnonzero(~are_in(rows.ids, pool.rows.ids))
     if len(new) == 0:
         return pool
     if len(new) < len(rows.ids):
-        rows = taken(rows, new)
+        rows = take_rows(rows, new)
     none = np.zeros(len(new), dtype=np.float32)
     dense = none if vector is None else source.cosines(vector, rows.ids)
     return Pool(
-        rows=joined(pool.rows, rows),
+        rows=join_rows(pool.rows, rows),
         keyword=np.concatenate((pool.keyword, none)),
         dense=np.concatenate((pool.dense, dense)),
     )
@@ -142,7 +142,7 @@ def with_fact_sources(
         return pool, None
     missing = both[~are_in(both, pool.rows.ids)]
     if len(missing):
-        pool = extended(source, pool, source.rows(missing), vector)
+        pool = extend_pool(source, pool, source.rows(missing), vector)
     first = indexes(pool.rows.ids, derived)
     second = indexes(pool.rows.ids, sources)
     known = (first >= 0) & (second >= 0)
@@ -169,7 +169,7 @@ def with_tokens(source: CandidateSource, pool: Pool, vocabulary: Vocabulary) -> 
     places = [place for place in missing if int(pool.rows.ids[place]) in texts]
     split = [texts[int(pool.rows.ids[place])] for place in places]
     for place, text, ids in zip(places, split, vocabulary.embedder.tokenize(split), strict=True):
-        tokens[place] = stored(ids, text)
+        tokens[place] = encode_item_tokens(ids, text)
     return replace(pool, rows=replace(pool.rows, tokens=tokens))
 
 
@@ -195,11 +195,11 @@ def with_claims(
     found = source.claims(asked, limit)
     missing = found.ids[~are_in(found.ids, pool.rows.ids)]
     if len(missing):
-        pool = extended(source, pool, source.rows(missing), vector)
+        pool = extend_pool(source, pool, source.rows(missing), vector)
     return pool, found
 
 
-def identified(source: CandidateSource, pool: Pool, asked: Sequence[Identifier]) -> Floats:
+def identifier_scores(source: CandidateSource, pool: Pool, asked: Sequence[Identifier]) -> Floats:
     """float32[n], 0..1: how well each candidate has the identifiers of a query, less where many have them."""
     found = np.zeros(len(pool.rows.ids), np.float32)
     some = np.flatnonzero(pool.keyword > 0)
@@ -394,7 +394,7 @@ def _text_signals(
     return found
 
 
-def taken(rows: Rows, index: Ids) -> Rows:
+def take_rows(rows: Rows, index: Ids) -> Rows:
     """Some of the rows."""
     columns: dict[str, Any] = {}
     for name in Rows.__slots__:
@@ -405,7 +405,7 @@ def taken(rows: Rows, index: Ids) -> Rows:
     return Rows(**columns)
 
 
-def joined(first: Rows, second: Rows) -> Rows:
+def join_rows(first: Rows, second: Rows) -> Rows:
     """The rows of both."""
     columns: dict[str, Any] = {}
     for name in Rows.__slots__:

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from langmemory.languages import split_words
 from langmemory.ports.candidates import CandidateSource, Floats
-from langmemory.recall.explain import named
+from langmemory.recall.explain import qualified_key
 from langmemory.recall.features import first_of_each, sessions
 from langmemory.recall.presets import MOST_CANDIDATES, Preset
 from langmemory.recall.ranking import Ranking
@@ -135,7 +135,7 @@ def select(
             if alone[place]:
                 twin = seen.twin(len(results), memory.text, memory.speaker)
             if twin is not None:
-                said = named(results[twin].memory, beside=memory)
+                said = qualified_key(results[twin].memory, beside=memory)
                 selection.removed.append((memory, f"dedupe: says the same as {said}"))
                 continue
             parts = {

@@ -19,7 +19,7 @@ from langchain_core.embeddings import Embeddings
 
 from langmemory.embeddings.query_cache import QueryCache
 from langmemory.errors import ConfigError, EmbeddingError
-from langmemory.pluralize import counted
+from langmemory.pluralize import count_noun
 from langmemory.ports.sparse import PAIR, Pairs, SparseEncoder
 from langmemory.recall.rerankers import loading
 
@@ -47,7 +47,7 @@ class CheckedEncoder:
             ConfigError: It is none of these, or its packages or its model are missing.
         """
         named = model if isinstance(model, str) else None
-        model = model if named is None else _loaded(named)
+        model = model if named is None else _load_model(named)
         self._aask: Callable[[list[str]], Awaitable[Any]] | None = None
         self._aask_query: Callable[[str], Awaitable[Any]] | None = None
         if hasattr(model, "encode_documents") and hasattr(model, "encode_query"):
@@ -85,7 +85,7 @@ class CheckedEncoder:
             return []
         with self._failing_clearly():
             answer = list(self._ask(distinct))  # it may be a generator
-        return self._checked(answer, distinct, texts)
+        return self._check_vectors(answer, distinct, texts)
 
     async def aencode_documents(self, texts: Sequence[str]) -> list[Pairs]:
         """`encode_documents` without holding up the event loop."""
@@ -96,7 +96,7 @@ class CheckedEncoder:
             return []
         with self._failing_clearly():
             answer = list(await self._aask(distinct))
-        return self._checked(answer, distinct, texts)
+        return self._check_vectors(answer, distinct, texts)
 
     def queries(self, texts: Sequence[str]) -> dict[str, Pairs | None]:
         """Return the vector of each query that is not blank; None where the encoder failed, which is
@@ -131,7 +131,7 @@ class CheckedEncoder:
             return None
 
     def _remember(self, text: str, answer: Any) -> Pairs:
-        [vector] = self._checked([answer], [text], [text])
+        [vector] = self._check_vectors([answer], [text], [text])
         return self._queries.add(text, vector)
 
     @contextmanager
@@ -144,7 +144,9 @@ class CheckedEncoder:
                 "again, or open the store without it."
             ) from error
 
-    def _checked(self, answer: Any, asked: Sequence[str], texts: Sequence[str]) -> list[Pairs]:
+    def _check_vectors(
+        self, answer: Any, asked: Sequence[str], texts: Sequence[str]
+    ) -> list[Pairs]:
         """Return the vectors of texts from the answer for those asked, which are the distinct ones."""
         try:
             vectors = [_pairs(one) for one in answer]
@@ -155,14 +157,14 @@ class CheckedEncoder:
             ) from error
         if len(vectors) != len(asked):
             raise EmbeddingError(
-                f"Sparse encoder {self.name} answered {counted(len(vectors), 'vector')} to "
-                f"{counted(len(asked), 'text')}; it must answer one for each."
+                f"Sparse encoder {self.name} answered {count_noun(len(vectors), 'vector')} to "
+                f"{count_noun(len(asked), 'text')}; it must answer one for each."
             )
         known = dict(zip(asked, vectors, strict=True))
         return [known[text] for text in texts]
 
 
-def merged(vectors: Sequence[Pairs]) -> Pairs:
+def merge_vectors(vectors: Sequence[Pairs]) -> Pairs:
     """Return the vector of an item from those of its parts: the largest weight of each dimension, which is
     how SPLADE joins the words of a text."""
     if len(vectors) == 1:
@@ -223,7 +225,7 @@ def _rows(encoded: Any) -> list[_Row]:
     return [_Row(columns[a:b], values[a:b]) for a, b in pairwise(ends)]
 
 
-def _loaded(name: str) -> Any:
+def _load_model(name: str) -> Any:
     family, _, model = name.partition(":")
     if family != FAMILY:
         raise ConfigError(

@@ -55,7 +55,9 @@ class Spelling:
     meant: Meant = field(default_factory=dict)
 
 
-def respelled(text: str, intent: Intent, source: WordSource, vocabulary: Vocabulary) -> Spelling:
+def correct_spelling(
+    text: str, intent: Intent, source: WordSource, vocabulary: Vocabulary
+) -> Spelling:
     """The query with other words for those of `SHORTEST` letters and more that nothing in the
     namespace holds, where something in scope holds a word near one.
 

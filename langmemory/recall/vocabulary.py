@@ -85,7 +85,7 @@ class Vocabulary:
         if not text.isascii():
             words = split_words(text)
             if foreign := [word for word in words if _is_foreign(word)]:
-                hashed = [_hashed(word) for word in foreign]
+                hashed = [_hash_token(word) for word in foreign]
                 text = " ".join(word for word in words if not _is_foreign(word))
         ids = self.embedder.tokenize([text])[0]
         return np.concatenate((ids[self.inverse[ids] > 0], np.array(hashed, np.uint16)))
@@ -95,10 +95,10 @@ class Vocabulary:
         found = np.zeros(len(self.weights), dtype=np.bool_)
         found[self.embedder.tokenize([" ".join(sorted(words))])[0]] = True
         own = {piece for word in words for piece in split_words(word)}
-        found[[_hashed(piece) for piece in own if _is_foreign(piece)]] = True
-        found[[_hashed(word) for word in _split_times().intersection(map(without_marks, own))]] = (
-            True
-        )
+        found[[_hash_token(piece) for piece in own if _is_foreign(piece)]] = True
+        found[
+            [_hash_token(word) for word in _split_times().intersection(map(without_marks, own))]
+        ] = True
         return found
 
     def rarity(self, word: str) -> float:
@@ -168,7 +168,7 @@ def default_vocabulary() -> Vocabulary:
 
     temporal = np.zeros(_IDS, dtype=np.bool_)
     temporal[_single_tokens(embedder, _temporal_words())] = True
-    temporal[[_hashed(word) for word in (*_split_times(), _DATE_WORD)]] = True
+    temporal[[_hash_token(word) for word in (*_split_times(), _DATE_WORD)]] = True
     return Vocabulary(
         embedder=embedder,
         vectors=table.vectors,
@@ -197,18 +197,18 @@ def in_table(ids: NDArray[Any]) -> NDArray[Any]:
     return np.where(ids < HASHED, ids, 0)
 
 
-def stored(ids: TokenIds, text: str, marks: Sequence[int] = ()) -> bytes:
+def encode_item_tokens(ids: TokenIds, text: str, marks: Sequence[int] = ()) -> bytes:
     """The tokens that an item keeps of a text that the embedder has split into these ids: these, and
     after them tokens of their own for words of other scripts, for words and dates that tell time and that the
     table has only in pieces, and those of `MARKS` that it has."""
     words = split_words(text)
     other = [] if text.isascii() else [word for word in words if not word.isascii()]
-    further = [_hashed(word) for word in other if _is_foreign(word)]
+    further = [_hash_token(word) for word in other if _is_foreign(word)]
     times = _split_times()
     bare = map(without_marks, other)
-    further += map(_hashed, sorted(times.intersection(words) | times.intersection(bare)))
+    further += map(_hash_token, sorted(times.intersection(words) | times.intersection(bare)))
     if _DATE.search(text):
-        further.append(_hashed(_DATE_WORD))
+        further.append(_hash_token(_DATE_WORD))
     further += marks
     return ids.tobytes() + np.array(further, np.uint16).tobytes()
 
@@ -224,7 +224,7 @@ def _is_foreign(word: str) -> bool:
     return word[0] >= "\u0370" and not "\u1e00" <= word[0] <= "\u1eff"
 
 
-def _hashed(word: str) -> int:
+def _hash_token(word: str) -> int:
     """The token of a word of its own."""
     if _is_foreign(word) and not is_unspaced(word):
         word = compared(word)[:_STEM]
@@ -255,6 +255,6 @@ def _single_tokens(embedder: StaticEmbedder, words: Sequence[str]) -> NDArray[np
         if not pieces or not _is_foreign(pieces[0]):
             table.append(word)
         elif len(pieces) == 1:
-            found.append(_hashed(pieces[0]))
+            found.append(_hash_token(pieces[0]))
     found += [int(ids[0]) for ids in embedder.tokenize(table) if len(ids) == 1]
     return np.array(found, dtype=np.int64)

@@ -39,7 +39,7 @@ from langmemory.formation.entities.identity import (
     Identities,
     NameJudge,
     NamePair,
-    identified,
+    apply_identities,
     pairs_of,
 )
 from langmemory.formation.entities.names import within_reach
@@ -64,7 +64,7 @@ from langmemory.reflection.events import (
 )
 from langmemory.reflection.payload import labels_of
 from langmemory.reflection.tokens import counting, noted
-from langmemory.steps import Steps, call, threaded
+from langmemory.steps import Steps, call, thread_call
 from langmemory.stores import MemoryStore
 from langmemory.types import Applied, Entity, Namespace, Privacy
 
@@ -244,7 +244,7 @@ class ReflectionSteps:
         """Return what was said, as facts, without junk, whoever extracts them. Answers that cannot be
         used fold the batch to verbatim."""
         batch = _batch(state)
-        names = yield threaded(self._names, batch, config)
+        names = yield thread_call(self._names, batch, config)
         try:
             # Rules compare with what the speakers told before: only what is known can be taken back.
             with (
@@ -287,7 +287,9 @@ class ReflectionSteps:
 
     def resolve_time(self, state: ReflectionState) -> Update:
         """When it was, by the clock of who said it."""
-        return {"extraction": packed(settling.dated(unpacked(Extraction, state["extraction"])))}
+        return {
+            "extraction": packed(settling.resolve_times(unpacked(Extraction, state["extraction"])))
+        }
 
     # Compare.
 
@@ -307,13 +309,13 @@ class ReflectionSteps:
 
     def identify(self, state: ReflectionState, config: RunnableConfig) -> Steps[Update]:
         """Decide whether names that look like known ones mean them; a model is asked once for all."""
-        found, pairs = yield threaded(self._doubts, state, config)
+        found, pairs = yield thread_call(self._doubts, state, config)
         usage = {}
         if self.names is not None and pairs:
             with counting(state.get("usage")) as tokens:
                 found = (yield call(self.names, "judge", pairs)).after(found)
             usage = {"usage": tokens.usage}
-        resolution = identified(unpacked(Resolution, state["resolution"]), found.decisions)
+        resolution = apply_identities(unpacked(Resolution, state["resolution"]), found.decisions)
         return {"resolution": packed(resolution), "identities": packed(found), **usage}
 
     def _doubts(
@@ -344,11 +346,11 @@ class ReflectionSteps:
         facts = unpacked(Resolution, state["resolution"]).facts
         with self._knowledge(_namespace(state), config) as knowledge:
             knowledge.prepare(fact.text for fact in facts)
-            return {"division": packed(settling.divided(_batch(state), facts, knowledge))}
+            return {"division": packed(settling.divide_facts(_batch(state), facts, knowledge))}
 
     def contradict(self, state: ReflectionState, config: RunnableConfig) -> Steps[Update]:
         """Find what cannot be true together, and what holds; a judge is asked once a group."""
-        asked = yield threaded(self._groups, state, config)
+        asked = yield thread_call(self._groups, state, config)
         verdicts: list[Verdicts] = []
         with counting(state.get("usage")) as tokens:
             for group, known in asked:
@@ -361,7 +363,7 @@ class ReflectionSteps:
         """Return the groups to be judged, with the verdicts of an earlier plan on the very same."""
         batch, division = _batch(state), unpacked(Division, state["division"])
         with self._knowledge(_namespace(state), config) as knowledge:
-            groups = settling.compared(batch, division, knowledge)
+            groups = settling.group_pairs(batch, division, knowledge)
         before = [unpacked(Verdicts, one) for one in state.get("verdicts", ())]
         return [
             (group, next((one for one in before if one.group == group), None)) for group in groups
@@ -372,7 +374,7 @@ class ReflectionSteps:
     def plan(self, state: ReflectionState, config: RunnableConfig) -> Update:
         """Everything that is to change, as one change set."""
         with self._knowledge(_namespace(state), config) as knowledge:
-            change_set = settling.written(
+            change_set = settling.make_change_set(
                 _batch(state),
                 unpacked(Extraction, state["extraction"]),
                 unpacked(Resolution, state["resolution"]),
@@ -397,7 +399,7 @@ class ReflectionSteps:
         store, _ = self._run(config)
         change_set = ChangeSet.model_validate(state["plan"])
         try:
-            if (yield threaded(self._read_meanwhile, store, _batch(state), _only(state))):
+            if (yield thread_call(self._read_meanwhile, store, _batch(state), _only(state))):
                 raise TurnsReadError
             applied = yield call(store.changes, "apply", change_set, dry_run=self.dry_run)
         except TurnsReadError:  # what is left of the turns is gathered anew

@@ -29,7 +29,7 @@ from langmemory.errors import (
     ServerError,
     ServerUnreachableError,
 )
-from langmemory.labels import joined
+from langmemory.labels import join_labels
 from langmemory.steps import Steps, Wait
 from langmemory.types import Namespace
 from langmemory.values import to_json
@@ -358,7 +358,7 @@ def part(text: str) -> str:
 
 def place(namespace: Namespace) -> str | None:
     """Return a namespace as parameters have it; None for the whole file."""
-    return joined(namespace) if namespace else None
+    return join_labels(namespace) if namespace else None
 
 
 def _no_number(word: str) -> None:

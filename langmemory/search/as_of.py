@@ -23,7 +23,7 @@ from langmemory.ledger.items import Write, without_heir
 from langmemory.ledger.scopes import saying_the_same
 from langmemory.ledger.versions import Version, as_then, versions
 from langmemory.ports.candidates import Floats, Ids, KeywordQuery, Rows, ScoredIds, Uses
-from langmemory.recall.ranking import joined
+from langmemory.recall.ranking import join_rows
 from langmemory.search.searching import now_us
 from langmemory.search.source import SnapshotSource, as_rows, as_uses
 from langmemory.types import Memory, Scope
@@ -88,11 +88,13 @@ class EarlierTexts:
             )
         writes: dict[int, Write] = {}
         try:
-            writes |= _embedded(indexing, engine, {item: drafts[item] for item in sorted(asked)})
+            writes |= _embed_drafts(
+                indexing, engine, {item: drafts[item] for item in sorted(asked)}
+            )
         except EmbeddingError:
             degraded.append("known_at: embedder failed, earlier texts are found by their words")
         rest = {item: replace(one, texts=()) for item, one in drafts.items() if item not in writes}
-        writes |= _embedded(replace(indexing, embedder=None), engine, rest)
+        writes |= _embed_drafts(replace(indexing, embedder=None), engine, rest)
         ordered = [writes[one.item] for one in found.versions]
         for one, write in zip(found.versions, ordered, strict=True):
             if not _with_tokens(indexing, one, write):
@@ -119,7 +121,9 @@ class EarlierTexts:
         return replace(self, seq=seq, versions=found, writes=writes, degraded=degraded)
 
 
-def _embedded(indexing: Indexing, engine: Engine, drafts: Mapping[int, Write]) -> dict[int, Write]:
+def _embed_drafts(
+    indexing: Indexing, engine: Engine, drafts: Mapping[int, Write]
+) -> dict[int, Write]:
     """Return the writes with all that is derived from them."""
     listed = list(drafts.values())
     writes = indexing.embed(listed, indexing.pending(listed, engine), tokens=True)
@@ -167,14 +171,14 @@ class AsOfSource(SnapshotSource):
     def dense(self, vector: Floats, limit: int) -> ScoredIds:
         found = super().dense(vector, limit)
         embedded = self._ids[np.isin(self._ids, self._owners)]
-        return _merged(found, ScoredIds(embedded, self._cosines(vector, embedded)), limit)
+        return _merge_best(found, ScoredIds(embedded, self._cosines(vector, embedded)), limit)
 
     def keyword(self, query: KeywordQuery, limit: int) -> ScoredIds:
         found = super().keyword(query, limit)
         if not len(self._ids):
             return found
         scores = self._texts.scores(query)
-        return _merged(found, ScoredIds(self._ids[scores > 0], scores[scores > 0]), limit)
+        return _merge_best(found, ScoredIds(self._ids[scores > 0], scores[scores > 0]), limit)
 
     def window(self, since: int, until: int, limit: int) -> Ids:
         found = super().window(since, until, limit)
@@ -197,11 +201,11 @@ class AsOfSource(SnapshotSource):
         return found
 
     def rows(self, ids: Ids) -> Rows:
-        present, then = self._parted(ids)
+        present, then = self._split_by_version(ids)
         return self._with_rows(super().rows(present), then)
 
     def uses(self, ids: Ids) -> Uses:
-        found = self._uses(self._parted(ids)[0])
+        found = self._uses(self._split_by_version(ids)[0])
         for item, one in self._versions.items():
             was = one.columns
             at = was["created_at"] if was["accessed_at"] is None else was["accessed_at"]
@@ -217,7 +221,7 @@ class AsOfSource(SnapshotSource):
         return ids[:0], ids[:0]
 
     def memories(self, ids: Ids) -> list[Memory]:
-        present, then = self._parted(ids)
+        present, then = self._split_by_version(ids)
         connection, scope = self._snapshot.connection, self._past.scope
         return [
             *as_then(connection, super().memories(present), scope),
@@ -226,7 +230,7 @@ class AsOfSource(SnapshotSource):
 
     # What was said then.
 
-    def _parted(self, ids: Ids) -> tuple[Ids, list[Version]]:
+    def _split_by_version(self, ids: Ids) -> tuple[Ids, list[Version]]:
         then = np.isin(ids, self._ids)
         return ids[~then], [self._versions[item] for item in ids[then].tolist()]
 
@@ -243,7 +247,7 @@ class AsOfSource(SnapshotSource):
         )
 
     @cached_property
-    def _embedded(self) -> Floats:
+    def _vectors(self) -> Floats:
         """float32[m, dims]: the vectors."""
         return np.concatenate([one.embedded for one in self._writes.values() if len(one.embedded)])
 
@@ -252,13 +256,13 @@ class AsOfSource(SnapshotSource):
         found = np.full(len(self._ids), -np.inf, np.float32)
         if len(self._owners):
             places = np.searchsorted(self._ids, self._owners)
-            np.maximum.at(found, places, np.vecdot(self._embedded, vector))
+            np.maximum.at(found, places, np.vecdot(self._vectors, vector))
         found[np.isinf(found)] = 0
         asked: Floats = found[np.searchsorted(self._ids, ids)]
         return asked
 
     def _with_rows(self, rows: Rows, found: Sequence[Version]) -> Rows:
-        return joined(rows, as_rows(map(self._row, found))) if found else rows
+        return join_rows(rows, as_rows(map(self._row, found))) if found else rows
 
     def _row(self, one: Version) -> tuple[Any, ...]:
         """Return `FACETS` as they were."""
@@ -271,7 +275,7 @@ class AsOfSource(SnapshotSource):
         )  # fmt: skip
 
 
-def _merged(first: ScoredIds, second: ScoredIds, limit: int) -> ScoredIds:
+def _merge_best(first: ScoredIds, second: ScoredIds, limit: int) -> ScoredIds:
     ids = np.concatenate((first.ids, second.ids))
     scores = np.concatenate((first.scores, second.scores))
     order = np.lexsort((ids, -scores))[:limit]

@@ -35,7 +35,7 @@ from langmemory.search.chunks import (
     empty,
     fetch,
     highest,
-    merged,
+    merge_entries,
     rows_in,
     rows_of,
 )
@@ -136,7 +136,7 @@ class BinaryQuantizedIndex:
                 self._seq = packed
             tail = _read_tail(connection, self._seq, self.words)
             if tail is not None:
-                self._chunk = merged(self._chunk, *tail)
+                self._chunk = merge_entries(self._chunk, *tail)
                 self._scopes.clear()
                 self._scope_rows = 0
                 self._keep_within_budgets()
@@ -257,7 +257,7 @@ class BinaryQuantizedIndex:
             yield _segment(connection, last, self.words)
         tail = _read_tail(connection, _newest(connection)[1], self.words)
         if tail is not None:
-            yield merged(empty(self.words), *tail)
+            yield merge_entries(empty(self.words), *tail)
 
     def candidates(
         self,
@@ -424,7 +424,11 @@ def _load(connection: Connection, words: int) -> Chunk:
         "SELECT last_seq FROM code_segment ORDER BY last_seq"
     ).fetchall():
         segment = _segment(connection, last, words)
-        chunk = merged(chunk, segment.ids, segment.namespaces, segment.bits) if chunk.n else segment
+        chunk = (
+            merge_entries(chunk, segment.ids, segment.namespaces, segment.bits)
+            if chunk.n
+            else segment
+        )
     return chunk
 
 
@@ -470,7 +474,7 @@ def pack(connection: Connection, words: int) -> None:
         connection.execute("SELECT coalesce(sum(count), 0) FROM code_segment").fetchone()[0]
     )
     if stored + len(tail[0]) > 1.5 * live + 1024 or (tail[1] < 0).all():
-        chunk = merged(_load(connection, words), *tail)
+        chunk = merge_entries(_load(connection, words), *tail)
         keep = np.flatnonzero(chunk.namespaces[: chunk.n] >= 0)
         connection.execute("DELETE FROM code_segment")
         _write_segment(connection, last, _only(chunk, keep))

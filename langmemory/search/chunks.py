@@ -118,7 +118,7 @@ class Int8Vectors:
 
     def signs(self, vectors: Floats) -> Bits:
         """uint64[m, words] of float32[m, dims]."""
-        return sign_bits(_mixed(vectors - self.center))
+        return sign_bits(_rotate(vectors - self.center))
 
     def with_room(self, n: int, capacity: int) -> Int8Vectors:
         if self.exact:
@@ -225,7 +225,7 @@ def rows_in(chunk: Chunk, namespaces: NDArray[np.int64] | None) -> NDArray[np.in
     return np.flatnonzero(mask)
 
 
-def _mixed(vectors: Floats) -> Floats:
+def _rotate(vectors: Floats) -> Floats:
     """float32[m, dims] turned (by a Hadamard matrix), so that each dimension tells about as much as any
     other: models give the first ones far more to tell."""
     dims = vectors.shape[1]
@@ -271,7 +271,7 @@ def empty(words: int) -> Chunk:
     return Chunk(0, np.empty(0, np.int64), np.empty(0, np.int32), np.empty((words, 0), np.uint64))
 
 
-def merged(chunk: Chunk, ids: Ids, namespaces: NDArray[np.int32], bits: Bits) -> Chunk:
+def merge_entries(chunk: Chunk, ids: Ids, namespaces: NDArray[np.int32], bits: Bits) -> Chunk:
     """Return the chunk with newer entries laid over it. ``ids`` ascend and are distinct.
 
     New vectors have higher ids than all before as a rule, so they go into the spare room at the
@@ -373,7 +373,7 @@ _shared: weakref.WeakValueDictionary[tuple[Hashable, ...], Any] = weakref.WeakVa
 _shared_lock = threading.Lock()
 
 
-def shared(key: tuple[Hashable, ...], make: Callable[[], T]) -> T:
+def shared_per_file(key: tuple[Hashable, ...], make: Callable[[], T]) -> T:
     """Return what all stores of this process on one file share; made by the first that asks. The key
     names the file and its generation, which changes when the file is re-embedded."""
     key = (os.getpid(), *key)  # a fork copies locks as they are

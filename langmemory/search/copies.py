@@ -14,7 +14,7 @@ from langmemory.ledger.connection import Connection
 from langmemory.ledger.settings import ModelSetting, read_model
 from langmemory.search import word_search
 from langmemory.search.binary import BinaryQuantizedIndex
-from langmemory.search.chunks import shared
+from langmemory.search.chunks import shared_per_file
 from langmemory.search.sparse_search import SparseIndex
 from langmemory.search.word_search import Current, Read, WordIndex
 
@@ -51,10 +51,10 @@ class Copies:
         self._read_words = read_words
         # Both at once: another thread may see the database before or after it was re-embedded.
         self.current: tuple[ModelSetting, BinaryQuantizedIndex | None] = (ModelSetting(), None)
-        self.words: WordIndex = shared(
+        self.words: WordIndex = shared_per_file(
             ("words", identity, generation), lambda: WordIndex(read_words)
         )
-        self.sparse: SparseIndex = shared(("sparse", identity, generation), SparseIndex)
+        self.sparse: SparseIndex = shared_per_file(("sparse", identity, generation), SparseIndex)
 
     def adopt(self, setting: ModelSetting) -> tuple[ModelSetting, BinaryQuantizedIndex | None]:
         """Return the embedding model and the index of its vectors; no index while nothing is embedded."""
@@ -67,7 +67,7 @@ class Copies:
         elif self._identity is None:
             index = BinaryQuantizedIndex(setting.words, *budgets)
         else:
-            index = shared(
+            index = shared_per_file(
                 ("vectors", self._identity, setting.generation, setting.words),
                 lambda: BinaryQuantizedIndex(setting.words, *budgets),
             )

@@ -29,7 +29,7 @@ from langmemory.errors import ConfigError
 from langmemory.ledger.connection import Connection
 from langmemory.ledger.engine import Engine, Snapshot
 from langmemory.ledger.items import NAMED
-from langmemory.ledger.namespaces import from_path, occupied, to_path
+from langmemory.ledger.namespaces import from_path, occupied_namespaces, to_path
 from langmemory.ledger.scopes import compile_scope, visible_to
 from langmemory.ledger.values import from_us
 from langmemory.namespaces import check_labels
@@ -279,7 +279,7 @@ def _list_namespaces(
     visible = visible_to(batch.viewer)
     found = [
         namespace
-        for namespace in occupied(
+        for namespace in occupied_namespaces(
             connection, prefix, alive_at_us, among=visible.sql, bindings=visible.bindings
         )
         if all(_matches(namespace, condition) for condition in further)

@@ -307,12 +307,14 @@ class Searching:
             found = of(likely)
             if len(found[0]) >= limit:
                 return found
-            return _joined([found, of(1 - likely)], None, limit)
+            return _join_layers([found, of(1 - likely)], None, limit)
         layers = [of(0), of(1)]
-        return _joined(layers, places(shares, [scores.tolist() for _, scores in layers]), limit)
+        return _join_layers(
+            layers, places(shares, [scores.tolist() for _, scores in layers]), limit
+        )
 
 
-def _joined(
+def _join_layers(
     layers: Sequence[Ranked], order: Sequence[tuple[int, int]] | None, limit: int
 ) -> Ranked:
     """Return the items of both layers: in an order of layers and places in them, or one after the other."""

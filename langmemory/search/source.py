@@ -153,7 +153,7 @@ class SnapshotSource:
     def outdated(self, ids: Ids) -> list[tuple[int, bytes]]:
         if self._nothing_derived:
             return []
-        return graph_rows.outdated(self._snapshot.connection, self._scope, ids)
+        return graph_rows.outdated_sources(self._snapshot.connection, self._scope, ids)
 
     def of_others(self, ids: Ids) -> Ids:
         viewer = self._scope.scope.viewer

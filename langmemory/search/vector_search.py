@@ -76,7 +76,7 @@ def nearest(
             exhaustive=exact,
         )
         if rough and near.cosines:
-            ids, cosines = _kept(connection, scope, near.ids, near.scores)
+            ids, cosines = _scored_in_scope(connection, scope, near.ids, near.scores)
         else:
             ids, vectors = _in_scope(connection, scope, near.ids)
             cosines = np.vecdot(vectors, query) if len(ids) else near.scores[:0]
@@ -144,7 +144,7 @@ def _in_scope(connection: Connection, scope: CompiledScope, candidates: Ids) -> 
     return connection.unpacked(scope.passing(rows))
 
 
-def _kept(
+def _scored_in_scope(
     connection: Connection, scope: CompiledScope, candidates: Ids, scores: Floats
 ) -> tuple[Ids, Floats]:
     """Return the candidates in scope with their scores."""

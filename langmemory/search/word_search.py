@@ -185,13 +185,13 @@ class Words:
             return np.empty(0, np.int64), np.empty(0, np.float32), frozenset()
         frequent: frozenset[str] = frozenset()
         if scope is not None and len(scope) <= SCORED_ROWS:
-            found = self._scored(tokens, held, weights, _without(scope, gone))
+            found = self._score_rows(tokens, held, weights, _without(scope, gone))
         else:
             brought, frequent = self._brought(held, scope)
-            found = self._scored(tokens, held, weights, _without(brought, gone))
+            found = self._score_rows(tokens, held, weights, _without(brought, gone))
             if frequent and len(found[0]) < (limit if complete else min(limit, 1)):
                 brought, frequent = self._brought(held, scope, rarest=False)
-                found = self._scored(tokens, held, weights, _without(brought, gone))
+                found = self._score_rows(tokens, held, weights, _without(brought, gone))
         rows, scores = found
         if len(rows) > limit:
             kept = highest(scores, rows, limit)
@@ -221,7 +221,7 @@ class Words:
                 parts.append(rows)
         return distinct(_NO_ROWS, *parts), frozenset()
 
-    def _scored(
+    def _score_rows(
         self,
         tokens: Sequence[str],
         held: dict[str, slice],
@@ -232,7 +232,7 @@ class Words:
         n = len(self.ids)
         scores = np.zeros(len(rows), np.float32)
         norms = self.norms.take(rows)
-        counted = _counted(*weights)
+        counted = _weight_table(*weights)
         for token, place in held.items():
             holding, often = self.rows[place], self.often[place]
             weight = np.float32(idf(n, len(holding)) * (K1 + 1) * tokens.count(token))
@@ -251,7 +251,7 @@ class Words:
 
 
 @lru_cache(maxsize=64)
-def _counted(body: float, context: float) -> Floats:
+def _weight_table(body: float, context: float) -> Floats:
     """float32[256]: what each value of `Words.often` counts."""
     values = np.arange(256)
     counted: Floats = ((values >> 4) * body + (values & 15) * context).astype(np.float32)
@@ -329,7 +329,7 @@ class WordIndex:
             words, known, _, after_seq = self._current
             if seen < after_seq:  # a snapshot from before the last one that was looked at
                 known, after_seq = known[:0], words.seq
-            changed = _changed(connection, after_seq)
+            changed = _changed_items(connection, after_seq)
             if changed is None:
                 self._current = None
                 return None
@@ -376,7 +376,7 @@ def newest(connection: Connection) -> int:
     return int(row[0])
 
 
-def _changed(connection: Connection, after_seq: int) -> Ids | None:
+def _changed_items(connection: Connection, after_seq: int) -> Ids | None:
     """Return the items whose words changed after a point, ascending; None where that cannot be told."""
     rows = connection.execute(
         "SELECT seq, items FROM word_change WHERE seq > ? ORDER BY seq", (after_seq,)

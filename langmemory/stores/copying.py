@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from functools import partial
 
-from langmemory.addresses import shown
+from langmemory.addresses import display_address
 from langmemory.config import Config, load_config
 from langmemory.engines.opening import contents_of, foreign_items, open_engine
 from langmemory.errors import DatabaseError
@@ -46,7 +46,8 @@ def copy(
     found = contents_of(source)
     if found == "nothing":
         raise DatabaseError(
-            f"{shown(source)} holds no memory of langmemory and no store of LangGraph's. Name another source."
+            f"{display_address(source)} holds no memory of langmemory and no store of LangGraph's. "
+            "Name another source."
         )
     if found == "items":
         core = Core(
@@ -54,7 +55,9 @@ def copy(
             ttl=None, config=config, expander=None, reranker=None, redactor=None,
         )  # fmt: skip
         try:
-            return copy_items(core, shown(source), partial(foreign_items, source), progress)
+            return copy_items(
+                core, display_address(source), partial(foreign_items, source), progress
+            )
         finally:
             core.close()
     one = open_engine(source, config.database)

@@ -349,9 +349,9 @@ class ViewerStore(StoreFace):
     # Who is asking.
 
     def _taken_apart(self, ops: Iterable[Op]) -> Batch:
-        return take_apart((self._owned(op) for op in ops), self._viewer)
+        return take_apart((self._with_owner(op) for op in ops), self._viewer)
 
-    def _owned(self, op: Op) -> Op:
+    def _with_owner(self, op: Op) -> Op:
         """Return an operation as the viewer does it. A put of something private says whose it is, for
         those who read values."""
         if not (isinstance(op, PutOp) and isinstance(op.value, dict) and self._viewer):

@@ -206,7 +206,7 @@ class MemoryStore(StoreFace):
             index=index,
             ttl=ttl,
             config=config,
-            expander=as_expander(expander or _configured(config.models, "expand")),
+            expander=as_expander(expander or _configured_model(config.models, "expand")),
             reranker=as_reranker(reranker or _configured_reranker(config.models)),
             planner=as_planner(planner),
             sparse=checked_encoder(_configured_sparse(config, index) if sparse is None else sparse),
@@ -507,7 +507,9 @@ class Opening(Generic[StoreT]):
             await self._store.aclose()
 
 
-def _configured(models: ModelsConfig, role: Literal["expand", "rerank"]) -> BaseChatModel | None:
+def _configured_model(
+    models: ModelsConfig, role: Literal["expand", "rerank"]
+) -> BaseChatModel | None:
     """Return the chat model that the configuration names for a part of recall."""
     name: str | None = getattr(models, role)
     return None if name is None else named_chat_model(name, models)
@@ -522,4 +524,4 @@ def _configured_reranker(models: ModelsConfig) -> BaseChatModel | str | None:
     """Return the chat model that the configuration names as a reranker, or the name of one that is none."""
     if models.rerank is not None and is_reranker(models.rerank):
         return models.rerank
-    return _configured(models, "rerank")
+    return _configured_model(models, "rerank")

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, Literal
 
-from langmemory.addresses import shown
+from langmemory.addresses import display_address
 from langmemory.config import Config, load_config
 from langmemory.engines import opening
 from langmemory.errors import ConfigError, DatabaseError
@@ -51,7 +51,7 @@ def reembed(
         raise ConfigError("reembed needs an embedding model; set models.embedding.")
     files = _files(path, config, "re-embed")
     encoder = checked_encoder(config.models.sparse)  # if it is missing, nothing has been moved
-    found, *_ = [_moved(one, indexing, embedder.model_id, config, progress) for one in files]
+    found, *_ = [_reembed_file(one, indexing, embedder.model_id, config, progress) for one in files]
     if encoder is not None:
         reencode(path, encoder, index=index, config=config, progress=progress)
     return found
@@ -102,12 +102,14 @@ def _files(path: str, config: Config, purpose: str) -> list[str]:
         DatabaseError: There is no such memory.
     """
     if "\0" not in str(path) and not opening.is_there(os.path.expanduser(path)):
-        raise DatabaseError(f"{shown(path)} does not exist. Name the memory to {purpose}.")
+        raise DatabaseError(
+            f"{display_address(path)} does not exist. Name the memory to {purpose}."
+        )
     archive = config.database.archive_of(path)
     return [path, archive] if archive is not None and os.path.exists(archive) else [path]
 
 
-def _moved(
+def _reembed_file(
     path: str, indexing: Indexing, model: str, config: Config, progress: Progress
 ) -> ModelSetting:
     engine = opening.open_engine(path, config.database)

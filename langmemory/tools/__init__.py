@@ -77,7 +77,7 @@ def create_memory_tools(
     Raises:
         ConfigError: there is no tool of one of these names.
     """
-    names = _checked(DEFAULT_TOOLS if tools is None else tools)
+    names = _check_names(DEFAULT_TOOLS if tools is None else tools)
     make: dict[str, Callable[..., BaseTool]] = {
         "manage_memory": create_manage_memory_tool,
         "search_memory": create_search_memory_tool,
@@ -97,7 +97,7 @@ def create_memory_tools(
     return [made[name] for name in names if name in made]
 
 
-def _checked(names: Sequence[str]) -> Sequence[str]:
+def _check_names(names: Sequence[str]) -> Sequence[str]:
     unknown = [names] if isinstance(names, str) else [one for one in names if one not in TOOLS]
     if unknown:
         raise ConfigError(

@@ -24,7 +24,7 @@ from langmemory.errors import (
     MessageNotFoundError,
     OwnershipError,
 )
-from langmemory.steps import Steps, awaiting, blocking, threaded
+from langmemory.steps import Steps, awaiting, blocking, thread_call
 
 R = TypeVar("R")
 
@@ -110,7 +110,7 @@ def _telling(work: Callable[..., Any]) -> Callable[..., Steps[Any]]:
         try:
             if inspect.isgeneratorfunction(work):
                 return (yield from work(*args, **kwargs))
-            return (yield threaded(work, *args, **kwargs))
+            return (yield thread_call(work, *args, **kwargs))
         except ARGUMENTS_FAULT as error:
             raise refuse(str(error)) from error
 

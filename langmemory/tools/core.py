@@ -107,7 +107,7 @@ def _standing(block: CoreBlock) -> str:
     if block.proposed is not None:
         return (
             f"Block {block.label!r} is bound to a file, so a person decides on the change (review "
-            f"{block.proposed}). Until then it still reads:\n{_quoted(block)}"
+            f"{block.proposed}). Until then it still reads:\n{_quote_block(block)}"
         )
     text = (
         f"Block {block.label!r} is saved (version {block.version}, {len(block.content)} of "
@@ -115,17 +115,17 @@ def _standing(block: CoreBlock) -> str:
     )
     if block.nearly_full:
         text += " It is nearly full: rewrite it shorter with core_memory_rethink."
-    return f"{text} It now reads:\n{_quoted(block)}"
+    return f"{text} It now reads:\n{_quote_block(block)}"
 
 
 def _refusal(error: CoreMemoryError) -> str:
     """The error, and what stands in the block, which the model needs to do better."""
     if error.block is None:
         return str(error)
-    return f"{error} The block reads:\n{_quoted(error.block)}"
+    return f"{error} The block reads:\n{_quote_block(error.block)}"
 
 
-def _quoted(block: CoreBlock) -> str:
+def _quote_block(block: CoreBlock) -> str:
     """Return what a block holds as quoted data, as it stands in the prompt."""
     return "\n".join(quoted_lines(block.content)) if block.content else "(empty)"
 
@@ -180,7 +180,7 @@ def create_procedure_tools(
     def find_procedures(config: RunnableConfig, task: str) -> str:
         procedures, place = room(config, "find_procedures")
         found = procedures.recall(task, place, limit=MOST_FOUND)
-        lines = [f"{one_line(_shown(one.procedure))} ({one.why})" for one in found]
+        lines = [f"{one_line(_describe_procedure(one.procedure))} ({one.why})" for one in found]
         return "\n".join(lines) or "No procedure is known for this."
 
     def save_procedure(
@@ -195,8 +195,8 @@ def create_procedure_tools(
         except (ConfigError, OwnershipError) as error:
             raise refuse(str(error)) from error
         if not same_steps(kept.steps, as_steps(steps)):
-            return f"A person said how this is done, and that stays: {one_line(_shown(kept))}"
-        return f"Saved: {one_line(_shown(kept))} ({kept.standing[1]})"
+            return f"A person said how this is done, and that stays: {one_line(_describe_procedure(kept))}"
+        return f"Saved: {one_line(_describe_procedure(kept))} ({kept.standing[1]})"
 
     def record_outcome(
         config: RunnableConfig, key: str, outcome: Literal["succeeded", "failed"], why: str = ""
@@ -230,5 +230,5 @@ def create_procedure_tools(
     ]
 
 
-def _shown(one: Procedure) -> str:
+def _describe_procedure(one: Procedure) -> str:
     return f"[{one.key}] {one.text}"

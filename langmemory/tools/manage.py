@@ -18,7 +18,7 @@ from langmemory.nodes.access import GROWTH, StoreAccess, delete_steps
 from langmemory.nodes.namespaces import NamespaceTemplate, viewer_of
 from langmemory.nodes.node import run_of
 from langmemory.schemas import as_pydantic
-from langmemory.steps import Steps, call, threaded
+from langmemory.steps import Steps, call, thread_call
 from langmemory.tools.answering import memory_tool, refuse
 
 Action = Literal["create", "update", "delete"]
@@ -185,7 +185,7 @@ def create_search_memory_tool(
         while True:
             with _filter_explained(filter):
                 found = yield call(source, "search", where, query=query, limit=asked, filter=filter)
-            shown: list[SearchItem] = yield threaded(in_force, found, who)
+            shown: list[SearchItem] = yield thread_call(in_force, found, who)
             if len(shown) >= limit + offset or len(found) < asked:
                 break
             asked *= GROWTH

@@ -89,7 +89,7 @@ def create_get_memory_tool(
         source, scope = run_of(config, store, name, viewer)
         who = viewer_of(viewer, scope)
         item = find(source, template.resolve(scope), id, who, state)
-        return full(known(source, item), evidence_of(source, item, who)).text
+        return full(read_memory(source, item), evidence_of(source, item, who)).text
 
     return memory_tool(
         name=name,
@@ -183,7 +183,7 @@ def find(store: BaseStore, namespace: Namespace, id: str, viewer: str | None, st
     return item
 
 
-def known(store: BaseStore, item: Item) -> Item | Memory:
+def read_memory(store: BaseStore, item: Item) -> Item | Memory:
     """Return the memory with what the store knows of it beyond its value, such as since when it is true."""
     facets = conversing_of(store)
     whole_id = digest(item.namespace, item.key)

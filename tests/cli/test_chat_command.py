@@ -151,7 +151,7 @@ def test_ctrl_c_keeps_what_was_said_and_drops_the_answer(
         [
             sys.executable,
             "-m",
-            "langmemory.cli",
+            "langmemory",
             "--db",
             place("memory.db"),
             "chat",

@@ -57,7 +57,7 @@ def demo(cwd: Path, **environment: str) -> str:
     pictures = cwd.with_name("pictures")
     pictures.mkdir(exist_ok=True)
     done = subprocess.run(
-        [sys.executable, "-m", "langmemory.cli", "demo"],
+        [sys.executable, "-m", "langmemory", "demo"],
         capture_output=True,
         text=True,
         encoding="utf-8",

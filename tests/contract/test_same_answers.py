@@ -9,7 +9,7 @@ from typing import Any, get_args
 
 import pytest
 
-from langmemory.ledger.transfer.sampling import same
+from langmemory.ledger.transfer.sampling import same_ranking
 from langmemory.stores import MemoryStore, copy
 from langmemory.types import SearchMode
 from tests import postgres_server
@@ -51,7 +51,7 @@ def compared(seed: int, path: str, address: str) -> list[tuple[str, fuzzed.Quest
         ):
             for question in fuzzed.questions(seed, QUESTIONS):
                 ranked = [asked(store, question) for store in (file, server)]
-                found.append((mode, question, same(*ranked, TIE)))
+                found.append((mode, question, same_ranking(*ranked, TIE)))
     return found
 
 

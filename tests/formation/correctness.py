@@ -18,7 +18,7 @@ import pytest
 from langmemory.changes import AddMemory, ChangeSet, Facets, UpdateMemory
 from langmemory.formation.batch import Batch, Turn
 from langmemory.formation.contradiction.pairs import Group, Verdict
-from langmemory.formation.judging import Judge, StructuralJudge, Verdicts, decided
+from langmemory.formation.judging import Judge, StructuralJudge, Verdicts, apply_verdicts
 from langmemory.formation.rules import RuleExtractor
 from langmemory.formation.settling import settle
 from langmemory.languages.spelling import name_key
@@ -123,7 +123,7 @@ class TableJudge:
             number: self.table.get((pair.new.text, pair.old.text), "unclear")
             for number, pair in enumerate(group.open, start=1)
         }
-        return replace(decided(group, found), model_calls=int(bool(group.open)))
+        return replace(apply_verdicts(group, found), model_calls=int(bool(group.open)))
 
     async def ajudge(self, group: Group) -> Verdicts:
         return self.judge(group)

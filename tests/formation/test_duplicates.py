@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from langmemory.formation.duplicates import Division, confirmed, divide
+from langmemory.formation.duplicates import Division, divide, raise_confidence
 from tests.formation.memory_knowledge import DAY, MemoryKnowledge, claim, fact, known
 
 
@@ -84,9 +84,9 @@ def test_what_waits_takes_in_only_what_would_wait() -> None:
 
 def test_confidence_rises_within_bounds() -> None:
     """Each repetition adds less, never beyond .99, and never takes away."""
-    assert confirmed(0.8, 0.8) == pytest.approx(1 - 0.2 * 0.6)
-    assert confirmed(0.985, 1.0) == 0.99
-    assert confirmed(1.0, 0.1) == 1.0
+    assert raise_confidence(0.8, 0.8) == pytest.approx(1 - 0.2 * 0.6)
+    assert raise_confidence(0.985, 1.0) == 0.99
+    assert raise_confidence(1.0, 0.1) == 1.0
 
 
 KIEL, BONN = "place/kiel-1a2b", "place/bonn-3c4d"

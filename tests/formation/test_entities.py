@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from langmemory.changes import AddEntity, LinkEntities
-from langmemory.formation.entities.names import alike, comparable, entity_key
+from langmemory.formation.entities.names import comparable, entity_key, name_similarity
 from langmemory.formation.entities.resolution import Resolution
 from langmemory.formation.entities.resolving import resolve
 from langmemory.languages.spelling import name_key
@@ -62,10 +62,10 @@ def test_short_and_poor_names_are_not_compared() -> None:
 
 def test_spelling_counts_where_it_can() -> None:
     """A surname or a number that differs makes another; a person's every part has to be alike."""
-    assert alike("anna schmidt", "anna meyer", person=True) < 0.5
-    assert alike("schmidt anna", "anna schmidt", person=True) == 1.0
-    assert alike("studio 54", "studio 55", person=False) == 0.0
-    assert alike("lindenstrasse bakery", "lindenstrase bakery", person=False) > 0.95
+    assert name_similarity("anna schmidt", "anna meyer", person=True) < 0.5
+    assert name_similarity("schmidt anna", "anna schmidt", person=True) == 1.0
+    assert name_similarity("studio 54", "studio 55", person=False) == 0.0
+    assert name_similarity("lindenstrasse bakery", "lindenstrase bakery", person=False) > 0.95
 
 
 def test_a_likeness_is_a_link_that_can_be_taken_back() -> None:

@@ -14,7 +14,7 @@ from langmemory.formation.entities.identity import (
     ModelNameJudge,
     NamePair,
     SameName,
-    identified,
+    apply_identities,
     pairs_of,
 )
 from langmemory.formation.entities.names import entity_key
@@ -150,7 +150,7 @@ def test_two_that_a_fact_tells_apart_are_not_asked_about() -> None:
 def test_the_same_is_a_link_with_its_reason() -> None:
     """The name keeps an entity of its own, linked, so that the link can be taken back; its claims
     are compared as the other's, its edges written as its own, and nobody is asked."""
-    found = identified(resolved(), [verdict("same")])
+    found = apply_identities(resolved(), [verdict("same")])
     assert links(found) == [(NEW, KNOWN.key, "a model: one letter")]
     assert found.unclear == ()
     [one] = found.facts[0].claims
@@ -162,10 +162,10 @@ def test_the_same_is_a_link_with_its_reason() -> None:
 def test_different_and_unsure_link_nothing() -> None:
     """Names decided as different open no review; unsure and omitted pairs still do."""
     before = resolved()
-    different = identified(before, [verdict("different")])
+    different = apply_identities(before, [verdict("different")])
     assert (links(different), different.unclear) == ([], ())
     for decisions in ([verdict("unsure")], []):
-        assert identified(before, decisions) == before
+        assert apply_identities(before, decisions) == before
 
 
 def test_links_lead_to_their_end_and_never_in_a_circle() -> None:
@@ -177,7 +177,7 @@ def test_links_lead_to_their_end_and_never_in_a_circle() -> None:
     found = resolved(*facts)
     others = [one.candidates[0].key for one in found.unclear]
     assert [one.key for one in found.unclear] == [NEW, third]
-    done = identified(found, [verdict("same"), verdict("same", third, others[1])])
+    done = apply_identities(found, [verdict("same"), verdict("same", third, others[1])])
     assert {link[:2] for link in links(done)} == {(NEW, KNOWN.key), (third, KNOWN.key)}
     assert [one.claims[0].subject for one in done.facts] == [KNOWN.key, KNOWN.key]
 
@@ -187,7 +187,7 @@ def test_links_lead_to_their_end_and_never_in_a_circle() -> None:
         for one, other in ((a, b), (b, c), (c, a), (a, d))
     )
     pairs = [verdict("same", one.key or "", one.candidates[0].key) for one in doubts]
-    done = identified(Resolution(facts=(), unclear=doubts), pairs)
+    done = apply_identities(Resolution(facts=(), unclear=doubts), pairs)
     assert [link[:2] for link in links(done)] == [(a.key, c.key), (b.key, c.key)]
     assert done.unclear == doubts[3:]
 
@@ -201,7 +201,7 @@ def test_what_was_known_before_is_compared_under_its_own_key() -> None:
     found = resolve(facts, MemoryKnowledge(lives, entities=[leni, LENA]))
     [doubt] = found.unclear
     assert (doubt.key, doubt.candidates, doubt.was_known) == (LENA.key, (leni,), True)
-    done = identified(found, [verdict("same", LENA.key, leni.key)])
+    done = apply_identities(found, [verdict("same", LENA.key, leni.key)])
     assert [link[:2] for link in links(done)] == [(LENA.key, leni.key)]
     assert done.facts[0].claims[0].subject == LENA.key
     assert done.own == found.own

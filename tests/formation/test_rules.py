@@ -14,7 +14,7 @@ from langmemory.formation.extraction.extractor import Extractor
 from langmemory.formation.relations.vocabulary import BY_NAME, relation_named
 from langmemory.formation.rules import RuleExtractor
 from langmemory.formation.rules.patterns import GRAMMARS
-from langmemory.formation.times import resolved
+from langmemory.formation.times import resolve_times
 from langmemory.ports.facts import READ_IN_PART, Fact
 from langmemory.types import Privacy
 from tests.tables import tables
@@ -218,7 +218,7 @@ def test_times_bound_what_they_are_said_of(
     text: str, valid_at: str | None, invalid_at: str | None
 ) -> None:
     """The time of a clause becomes the validity of its statement, in the speaker's timezone."""
-    [fact] = [resolved(fact, said_at=fact.said_at) for fact in facts(turn(text))]
+    [fact] = [resolve_times(fact, said_at=fact.said_at) for fact in facts(turn(text))]
     for got, expected in ((fact.valid_at, valid_at), (fact.invalid_at, invalid_at)):
         assert got == (
             datetime.fromisoformat(expected).replace(tzinfo=SAID.tzinfo) if expected else None

@@ -9,7 +9,7 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from langmemory.formation.times import find, resolve, resolved
+from langmemory.formation.times import find, resolve, resolve_times
 from langmemory.ports.facts import Fact
 from tests.tables import tables
 
@@ -168,13 +168,13 @@ def day(text: str) -> datetime:
 
 def test_a_fact_gets_its_validity_from_its_words() -> None:
     """Since and at: true from the start. Until: no longer true after the end. From–to: both."""
-    since = resolved(fact("since 2019"), said_at=SAID)
+    since = resolve_times(fact("since 2019"), said_at=SAID)
     assert (since.valid_at, since.invalid_at) == (day("2019-01-01"), None)
-    until = resolved(fact("until last month"), said_at=SAID)
+    until = resolve_times(fact("until last month"), said_at=SAID)
     assert (until.valid_at, until.invalid_at) == (None, day("2023-05-01"))
-    both = resolved(fact("from 2010 to 2015"), said_at=SAID)
+    both = resolve_times(fact("from 2010 to 2015"), said_at=SAID)
     assert (both.valid_at, both.invalid_at) == (day("2010-01-01"), day("2016-01-01"))
-    moved = resolved(fact("last May"), said_at=SAID)
+    moved = resolve_times(fact("last May"), said_at=SAID)
     assert moved.valid_at == day("2022-05-01")
     assert moved.when is not None
     assert moved.when.words == "last May"
@@ -182,13 +182,13 @@ def test_a_fact_gets_its_validity_from_its_words() -> None:
 
 def test_an_end_is_true_from_the_moment_of_the_end() -> None:
     """ "Quit last week" holds from last week on; "worked there until 2019" from the end of 2019."""
-    assert resolved(fact("last week", ends=True), said_at=SAID).valid_at == day("2023-05-01")
-    assert resolved(fact("until 2019", ends=True), said_at=SAID).valid_at == day("2020-01-01")
+    assert resolve_times(fact("last week", ends=True), said_at=SAID).valid_at == day("2023-05-01")
+    assert resolve_times(fact("until 2019", ends=True), said_at=SAID).valid_at == day("2020-01-01")
 
 
 def test_a_plan_keeps_its_time_and_is_a_plan_from_when_it_was_told() -> None:
     """The time of a plan is ahead; it is no beginning of validity."""
-    plan = resolved(fact("on 3 March", kind="plan"), said_at=SAID)
+    plan = resolve_times(fact("on 3 March", kind="plan"), said_at=SAID)
     assert plan.when is not None
     assert plan.when.start == day("2024-03-03")
     assert (plan.valid_at, plan.invalid_at) == (None, None)
@@ -199,7 +199,9 @@ def test_what_is_so_now_ends_ahead() -> None:
     monday = day("2023-05-08").replace(hour=12)
 
     def until(words: str, text: str) -> datetime | None:
-        return resolved(replace(fact(words), text=text, said_at=monday), said_at=monday).invalid_at
+        return resolve_times(
+            replace(fact(words), text=text, said_at=monday), said_at=monday
+        ).invalid_at
 
     assert until("until Friday", "Lena is in Rome until Friday") == day("2023-05-13")
     assert until("until Friday", "Lena was in Rome until Friday") == day("2023-05-06")
@@ -212,9 +214,9 @@ def test_what_is_so_now_ends_ahead() -> None:
 def test_a_fact_without_a_time_is_left_as_it_is() -> None:
     """No words, or words that are no time, change nothing; what is set is kept."""
     for words in (None, "on my birthday", "for three years"):
-        assert resolved(fact(words), said_at=SAID) == fact(words)
+        assert resolve_times(fact(words), said_at=SAID) == fact(words)
     given = fact("last May", valid_at=SAID)
-    assert resolved(given, said_at=SAID).valid_at == SAID
+    assert resolve_times(given, said_at=SAID).valid_at == SAID
 
 
 def test_of_many_times_each_stands_for_itself() -> None:
@@ -236,6 +238,6 @@ def test_a_date_without_a_year_follows_the_tense(text: str, words: str, day: str
     """Told on 1 February 2026, coming events have a later date and past events an earlier one."""
     said = datetime(2026, 2, 1, 12, tzinfo=UTC)
     fact = Fact(text=text, kind="event", evidence=("a",), said_at=said, time_words=words)
-    when = resolved(fact, said_at=said).when
+    when = resolve_times(fact, said_at=said).when
     assert when is not None
     assert f"{when.start:%Y-%m-%d}" == day

@@ -403,7 +403,7 @@ def test_a_stale_plan_is_made_again(
     [key] = [item.key for item in store.search(LENA, filter={"relation": "lives_in"})]
     said(store, "I live in Valencia now.", thread="t2", at="2026-07-01")
     left = meddles
-    plan = settling.written
+    plan = settling.make_change_set
 
     def plan_while_others_write(*parts: Any, **options: Any) -> ChangeSet:
         nonlocal left
@@ -413,7 +413,7 @@ def test_a_stale_plan_is_made_again(
             store.put(LENA, key, {**store.get(LENA, key).value, "note": left})  # type: ignore[union-attr]
         return made
 
-    monkeypatch.setattr(settling, "written", plan_while_others_write)
+    monkeypatch.setattr(settling, "make_change_set", plan_while_others_write)
     model = ScriptedModel(script=[answer(VALENCIA)], otherwise=RuntimeError("asked again"))
     graph = build_reflection_graph(store, model=model)
     if meddles == MAX_PLANS:

@@ -139,7 +139,7 @@ def test_planning_again_asks_about_nothing_twice(
 ) -> None:
     """When memory changes while a batch is planned, what was decided of its names still counts."""
     [key] = [item.key for item in store.search(LENA, filter={"object": "Kiel"})]
-    plan, meddled = settling.written, []
+    plan, meddled = settling.make_change_set, []
 
     def plan_while_others_write(*parts: Any, **options: Any) -> ChangeSet:
         made = plan(*parts, **options)
@@ -147,7 +147,7 @@ def test_planning_again_asks_about_nothing_twice(
             meddled.append(store.put(LENA, key, {**store.get(LENA, key).value, "note": 1}))  # type: ignore[union-attr]
         return made
 
-    monkeypatch.setattr(settling, "written", plan_while_others_write)
+    monkeypatch.setattr(settling, "make_change_set", plan_while_others_write)
     reflect(store, answer(BONN), names("same"))
     assert meddled
     assert store.changes.runs()[0].note["model_calls"] == 2

@@ -53,7 +53,7 @@ def replicas(
             url = stack.enter_context(langgraph_dev(project, environ))
             clients.append(stack.enter_context(get_sync_client(url=url)))
         worker = subprocess.Popen(
-            [sys.executable, "-m", "langmemory.cli", "worker"],
+            [sys.executable, "-m", "langmemory", "worker"],
             env={**os.environ, **environ}, cwd=tmp_path_factory.mktemp("worker"),
         )  # fmt: skip
         stack.callback(worker.wait, 60)

@@ -644,7 +644,9 @@ def test_forgetting_brings_back_no_more_than_it_concerns(
     for file, first in ((path, False), (tmp_path / "other" / "memory.db", True)):
         with MemoryStore(file) as one:
             if first:
-                one._core.archive.return_all(lambda connection: sorted(moving.moved(connection)))
+                one._core.archive.return_all(
+                    lambda connection: sorted(moving.archived_ids(connection))
+                )
             tried = one.forget(ADA, dry_run=True, **what)
             assert first or away(one) == moved, "a dry run moves nothing"
             done = one.forget(ADA, **what)

@@ -10,8 +10,8 @@ import pytest
 
 from langmemory.formation.asking.json_answers import BadAnswerError
 from langmemory.lifecycle.consolidation.listing import Listed, Listing
-from langmemory.lifecycle.consolidation.validator import Checked, checked
-from langmemory.lifecycle.texts import harmful, unsupported
+from langmemory.lifecycle.consolidation.validator import Checked, validate_answer
+from langmemory.lifecycle.texts import harmful, unsupported_part
 from tests.lifecycle.answers import TOLD, answers, listing
 
 BAD = answers("bad")
@@ -21,13 +21,13 @@ GOOD = answers("good")
 def check(*operations: dict[str, Any], of: Listing | None = None) -> Checked:
     """The verdict on operations; those without a reason get one."""
     told = [{"reason": "because", **one} for one in operations]
-    return checked(json.dumps({"operations": told}), of or listing())
+    return validate_answer(json.dumps({"operations": told}), of or listing())
 
 
 def verdict(answer: str) -> tuple[tuple[Any, ...], tuple[str, ...]]:
     """What of an answer is accepted, and why the rest is not."""
     try:
-        found = checked(answer, listing())
+        found = validate_answer(answer, listing())
     except BadAnswerError as error:
         return (), (str(error),)
     return found.accepted, found.refused
@@ -57,7 +57,7 @@ def test_bad_answers_are_refused(name: str) -> None:
 @pytest.mark.parametrize("name", GOOD)
 def test_good_answers_are_accepted(name: str) -> None:
     """Every operation of an answer that a careful person would give is accepted."""
-    found = checked(GOOD[name], listing())
+    found = validate_answer(GOOD[name], listing())
     assert found.refused == ()
     assert len(found.accepted) == GOOD[name].count('"op"')
 
@@ -160,8 +160,8 @@ def test_a_core_block_takes_no_name_that_no_source_has() -> None:
 def test_a_name_is_refused_in_german_too() -> None:
     """German writes nouns with a capital as it does names: neither is taken from nowhere."""
     source = ["Anna fährt im Sommer nach Rom."]
-    assert unsupported("Anna fährt nach Rom.", "de", source) is None
+    assert unsupported_part("Anna fährt nach Rom.", "de", source) is None
     assert (
-        unsupported("Anna fährt im Sommer mit Peter nach Rom.", "de", source)
+        unsupported_part("Anna fährt im Sommer mit Peter nach Rom.", "de", source)
         == "a name that no source has"
     )

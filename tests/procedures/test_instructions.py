@@ -8,7 +8,7 @@ import pytest
 
 from langmemory import MemoryStore, build_reflection_graph
 from langmemory.formation.batch import Batch, Turn
-from langmemory.formation.procedures.instructions import instructed
+from langmemory.formation.procedures.instructions import read_instructions
 from langmemory.procedures import Procedure
 from tests.tables import tables
 
@@ -19,7 +19,7 @@ HOME = ("home",)
 
 def told(text: str, role: str = "user") -> list[tuple[str, list[str]]]:
     turn = Turn(key="t/1", text=text, role=role, speaker=role, said_at=datetime.now(UTC))
-    found = instructed(Batch(namespace=HOME, thread_id="t", turns=(turn,)))
+    found = read_instructions(Batch(namespace=HOME, thread_id="t", turns=(turn,)))
     return [(one.task, [step.text for step in one.steps]) for one in found]
 
 

@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from langmemory.recall.layers import dealt, passes, questions_in, share_of_documents, shared
+from langmemory.recall.layers import dealt, passes, questions_in, share_of_documents, share_results
 from langmemory.types import Memory, RecallResult
 from tests.tables import tables
 
@@ -59,11 +59,11 @@ def test_places_are_shared_by_the_score_of_a_layer() -> None:
     """Each layer keeps its order, the likelier one begins; of an unlikely one only what is likely stays."""
     people = [found("p1", 0.6), found("p2", 0.3)]
     documents = [found("d1", 0.45, place="d"), found("d2", 0.4, place="d")]
-    keys = [one.memory.key for one in shared(people, documents, 0.6)]
+    keys = [one.memory.key for one in share_results(people, documents, 0.6)]
     assert keys == ["d1", "d2", "p1", "p2"]
-    assert [one.memory.key for one in shared(people, documents, 0.1)] == ["p1", "p2"]
+    assert [one.memory.key for one in share_results(people, documents, 0.1)] == ["p1", "p2"]
     likely = [found("d0", 0.5, place="d"), *documents]
-    assert [one.memory.key for one in shared(people, likely, 0.1)] == ["p1", "d0", "p2"]
+    assert [one.memory.key for one in share_results(people, likely, 0.1)] == ["p1", "d0", "p2"]
 
 
 def test_who_asks_about_themselves_needs_more_of_a_document() -> None:
@@ -81,7 +81,7 @@ def test_who_asks_about_themselves_needs_more_of_a_document() -> None:
 def test_what_is_unlikely_fills_places() -> None:
     """Where all results are wanted, those of the unlikely layer come behind the others."""
     people, documents = [found("p1", 0.6)], [found("d1", 0.5, place="d")]
-    filled = shared(people, documents, 0.9, filled=True)
+    filled = share_results(people, documents, 0.9, filled=True)
     assert [one.memory.key for one in filled] == ["d1", "p1"]
 
 

@@ -9,7 +9,7 @@ from rich.console import Console
 
 from langmemory.recall import default_vocabulary, render, run
 from langmemory.recall.intent import read_intent
-from langmemory.recall.spelling import MOST_MEANT, MOST_WORDS, respelled
+from langmemory.recall.spelling import MOST_MEANT, MOST_WORDS, correct_spelling
 from langmemory.types import Recall
 from langmemory.wire import plain
 from tests.recall.memory_source import NOW, MemorySource, memory
@@ -29,7 +29,7 @@ def source() -> MemorySource:
 
 
 def read(source: MemorySource, query: str) -> dict[str, tuple[str, ...]]:
-    return dict(respelled(query, read_intent(query, NOW), source, VOCABULARY).meant)
+    return dict(correct_spelling(query, read_intent(query, NOW), source, VOCABULARY).meant)
 
 
 def ask(source: MemorySource, query: str, **options: object) -> Recall:
@@ -55,13 +55,13 @@ def test_one_slip_is_mended(source: MemorySource, query: str, typed: str, meant:
 def test_what_is_right_or_no_prose_stays(source: MemorySource, query: str) -> None:
     """Known words, words that the table knows, names in programs, addresses and quotations stay."""
     assert read(source, query) == {}
-    assert respelled(query, read_intent(query, NOW), source, VOCABULARY).text == query
+    assert correct_spelling(query, read_intent(query, NOW), source, VOCABULARY).text == query
 
 
 def test_a_name_stays_a_name(source: MemorySource) -> None:
     """The capital of a name and what stands around it stay."""
     query = "So, Kathrina's cake (what KIND)?"
-    text = respelled(query, read_intent(query, NOW), source, VOCABULARY).text
+    text = correct_spelling(query, read_intent(query, NOW), source, VOCABULARY).text
     assert text == "So, Katharina's cake (what KIND)?"
 
 

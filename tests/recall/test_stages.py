@@ -21,7 +21,7 @@ from langmemory.recall.ranking import Pool, Reading, read, weights_among
 from langmemory.recall.rerankers import mmr
 from langmemory.recall.scoring import fuse, min_max, stale, weighted_sum
 from langmemory.recall.selection import Deduplication, Selection
-from langmemory.recall.vocabulary import ASSISTANT, default_vocabulary, stored
+from langmemory.recall.vocabulary import ASSISTANT, default_vocabulary, encode_item_tokens
 from langmemory.types import RecallResult
 from tests.recall.memory_source import NOW, MemorySource, memory, micros
 
@@ -38,7 +38,9 @@ def whole(*values: int) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
 
 def texts(*contents: str):  # type: ignore[no-untyped-def]
     split = VOCABULARY.embedder.tokenize(contents)
-    return join_texts([stored(ids, text) for ids, text in zip(split, contents, strict=True)])
+    return join_texts(
+        [encode_item_tokens(ids, text) for ids, text in zip(split, contents, strict=True)]
+    )
 
 
 def test_fusion_agrees_with_an_arm_that_has_all_the_weight() -> None:
@@ -205,7 +207,9 @@ def test_a_chat_with_an_assistant_is_about_the_person() -> None:
     said = texts("hello", "hello").having(ASSISTANT)
     assert said.tolist() == [False, False]
     split = VOCABULARY.embedder.tokenize(["hello"])[0]
-    marked = join_texts([stored(split, "hello", [ASSISTANT] * one) for one in (False, True, False)])
+    marked = join_texts(
+        [encode_item_tokens(split, "hello", [ASSISTANT] * one) for one in (False, True, False)]
+    )
     juno = marked.having(ASSISTANT)
     assert features.spoken_by(speakers, set(), juno).tolist() == [1, 0, 1]
     assert features.spoken_by(speakers, set(), juno, asks_listener=True).tolist() == [0, 1, 0]

@@ -25,7 +25,7 @@ from tests.postgres_server import place
 
 ROOT = Path(__file__).parents[2]
 ENVIRONMENT = {**os.environ, "PYTHONPATH": str(ROOT)}
-RUN = [sys.executable, "-m", "langmemory.cli"]
+RUN = [sys.executable, "-m", "langmemory"]
 SECOND = not hasattr(streamable_http, "streamablehttp_client")
 """Whether the SDK is of the second major."""
 

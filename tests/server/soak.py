@@ -39,7 +39,7 @@ class ServerProcess:
 
     def start(self) -> None:
         """Start it, and return when it listens."""
-        command = [sys.executable, "-m", "langmemory.cli", "--db", self._place, "serve"]
+        command = [sys.executable, "-m", "langmemory", "--db", self._place, "serve"]
         self.process = subprocess.Popen(
             [*command, "--quiet", "--port", self._port],
             cwd=self._folder,

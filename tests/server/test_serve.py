@@ -38,7 +38,7 @@ def server(
 ) -> Iterator[tuple[str, subprocess.Popen[str], list[str]]]:
     """Yield the address of a running server, its process, and the lines it logs."""
     db = db or postgres_server.place(folder / "memory.db")
-    command = [sys.executable, "-m", "langmemory.cli", "--db", db, "serve", "--port", "0"]
+    command = [sys.executable, "-m", "langmemory", "--db", db, "serve", "--port", "0"]
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
     process = subprocess.Popen(
         [*command, *options], cwd=folder, env=environment, stderr=subprocess.PIPE, text=True
@@ -193,7 +193,7 @@ def test_oauth_is_switched_on_by_two_options(tmp_path: Path) -> None:
         assert found["authorization_servers"] == ["https://login.example.com"]
         assert httpx.post(f"{address}{API}/recall", json={"query": "x"}).status_code == 401
     for words in (options[:2], ("--oauth-scope", "write"), (*options, "--oauth-scope", "all")):
-        command = [sys.executable, "-m", "langmemory.cli", "--db", "memory.db", "serve", *words]
+        command = [sys.executable, "-m", "langmemory", "--db", "memory.db", "serve", *words]
         environment = {**os.environ, "PYTHONPATH": str(ROOT)}
         ran = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True)
         assert ran.returncode == 1

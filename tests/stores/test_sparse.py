@@ -398,7 +398,7 @@ def test_long_texts_have_the_largest_weights_of_their_parts(tmp_path: Path) -> N
     """An item has one vector: the largest weights of its passages, as encoders cut off long texts; of too
     many dimensions it has the heaviest."""
     parts = [np.array(one, PAIR) for one in ([(1, 0.5), (7, 2.0)], [(1, 1.5), (9, -1.0)])]
-    assert sparse_encoders.merged(parts).tolist() == [(1, 1.5), (7, 2.0), (9, -1.0)]
+    assert sparse_encoders.merge_vectors(parts).tolist() == [(1, 1.5), (7, 2.0), (9, -1.0)]
     many = sparse_encoders._pairs({n: float(n) for n in range(1, 3000)})
     assert (len(many), many["dimension"].min()) == (1024, 3000 - 1024)
     encoder = Thesaurus()

@@ -194,7 +194,7 @@ def sent_vector(vector: Floats) -> Sent:
     return Sent(head + elements.tobytes())
 
 
-def unpacked(rows: Sequence[Any], /) -> tuple[Ids, Floats]:
+def unpack_vectors(rows: Sequence[Any], /) -> tuple[Ids, Floats]:
     """Return rows of `ROWS`, (id, e), as int64[n] and float32[n, dims]."""
     if not rows:
         return np.empty(0, np.int64), np.empty((0, 0), np.float32)
@@ -279,7 +279,7 @@ def vectors_of_items(
     )
     found = ((item, list(some)) for item, some in groupby(rows, lambda row: row[0] >> SLOT_BITS))
     return {
-        item: (unpacked([row[:2] for row in some])[1], [row[2] for row in some])
+        item: (unpack_vectors([row[:2] for row in some])[1], [row[2] for row in some])
         for item, some in found
     }
 
@@ -290,7 +290,7 @@ def cached_vectors(connection: Connection, hashes: Sequence[bytes]) -> dict[byte
         b"SELECT DISTINCT ON (hash) id, vector_send(e), hash FROM embedding WHERE hash = ANY(%s)",
         (list(hashes),),
     ).fetchall()
-    _, matrix = unpacked([row[:2] for row in rows])
+    _, matrix = unpack_vectors([row[:2] for row in rows])
     return {row[2]: vector for row, vector in zip(rows, matrix, strict=True)}
 
 
@@ -388,7 +388,7 @@ class Connection:
     own_words: tuple[str, ...] = ()
     vector_rows = ROWS
     vector_of = staticmethod("v.item = {}".format)
-    unpacked = staticmethod(unpacked)
+    unpacked = staticmethod(unpack_vectors)
 
     def __init__(
         self, raw: psycopg.Connection[Any], pipeline: psycopg.Pipeline | None = None

@@ -14,9 +14,9 @@ from langmemory.engines.postgres.connection import Connection, encoded
 from langmemory.engines.postgres.database import OLDEST_PGVECTOR, Database
 from langmemory.ledger import consistency
 from langmemory.ledger.connection import SLOT_BITS
-from langmemory.ledger.consistency import named
+from langmemory.ledger.consistency import problem_of_query
 from langmemory.ledger.settings import read_model
-from langmemory.pluralize import counted
+from langmemory.pluralize import count_noun
 
 BLOATED: Final = 0.2
 """Share of dead rows from which on a table is worth a vacuum."""
@@ -147,7 +147,9 @@ def _indexes(raw: psycopg.Connection[Any], database: Database) -> Iterator[Findi
             advice="REINDEX INDEX CONCURRENTLY each of them.",
         )  # fmt: skip
     else:
-        yield Finding(what="indexes", found=f"{counted(len(rows), 'index', 'indexes')}, all valid")
+        yield Finding(
+            what="indexes", found=f"{count_noun(len(rows), 'index', 'indexes')}, all valid"
+        )
 
 
 def _bloat(raw: psycopg.Connection[Any], database: Database) -> Iterator[Finding]:
@@ -198,7 +200,9 @@ def _transactions(raw: psycopg.Connection[Any], database: Database) -> Iterator[
         "WHERE datname = current_database() AND pid <> pg_backend_pid()",
         LONG_SECONDS,
     )
-    beyond = f"; of {counted(hidden, 'other connection')} this role sees nothing" if hidden else ""
+    beyond = (
+        f"; of {count_noun(hidden, 'other connection')} this role sees nothing" if hidden else ""
+    )
     if long:
         yield Finding(
             what="long transactions", state="warn",
@@ -286,13 +290,14 @@ def kept(raw: psycopg.Connection[Any], schema: str, *, vacuumed: bool) -> tuple[
     found = [IN_FREE_SPACE]
     if others := [table for table, ours in tables if not ours]:
         found.append(
-            f"{counted(len(others), 'table')} that this role may not vacuum ({', '.join(others[:3])}), "
+            f"{count_noun(len(others), 'table')} that this role may not vacuum ({', '.join(others[:3])}), "
             "until the server does"
         )
     row = raw.execute(_OLDER.encode()).fetchone()
     if row is not None and any(row):
         found.append(
-            f"rows that {counted(row[0], 'open transaction')} and {counted(row[1], 'replication slot')} "
+            f"rows that {count_noun(row[0], 'open transaction')} and "
+            f"{count_noun(row[1], 'replication slot')} "
             "may still see, until they end and the tables are vacuumed again"
         )
     return *found, *BEYOND
@@ -308,7 +313,7 @@ def check(connection: Connection, *, vectors: bool) -> list[str]:
         vectors: The database has pgvector.
     """
     problems: list[str] = []
-    for part in (consistency.rows, consistency.moved, _keywords):
+    for part in (consistency.rows, consistency.check_archive_overlap, _keywords):
         problems += part(connection)
     problems += consistency.filter_leaves(connection, encoded)
     if vectors:
@@ -317,12 +322,12 @@ def check(connection: Connection, *, vectors: bool) -> list[str]:
 
 
 def _keywords(connection: Connection) -> Iterator[str]:
-    yield from named(
+    yield from problem_of_query(
         connection,
         "items are to be found by words and are not in the keyword index",
         f"{_INDEXED} EXCEPT SELECT item FROM keyword",
     )
-    yield from named(
+    yield from problem_of_query(
         connection,
         "rows of the keyword index belong to no item, or to one that is not to be indexed",
         f"SELECT item FROM keyword EXCEPT {_INDEXED}",
@@ -337,18 +342,18 @@ def _keywords(connection: Connection) -> Iterator[str]:
 
 def _vectors(connection: Connection) -> Iterator[str]:
     model = read_model(connection)
-    yield from named(
+    yield from problem_of_query(
         connection,
         "items are gone and left vectors",
         "SELECT item FROM embedding EXCEPT SELECT id FROM item",
     )
-    yield from named(
+    yield from problem_of_query(
         connection,
         "vectors have the item or namespace of another",
         "SELECT v.id FROM embedding v JOIN item i ON i.id = v.item "
         f"WHERE v.namespace <> i.namespace OR v.id >> {SLOT_BITS} <> v.item",
     )
-    yield from named(
+    yield from problem_of_query(
         connection,
         f"vectors are not of the model's {model.dims} dims",
         "SELECT id FROM embedding WHERE vector_dims(e) <> ?",

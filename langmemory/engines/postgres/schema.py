@@ -45,14 +45,14 @@ DIALECT: Final = Dialect(
 )  # fmt: skip
 
 
-@schema.derived
+@schema.cached_derivation
 def statements() -> str:
     """Return what creates the tables, functions and triggers of an empty schema, but for vectors."""
     tables = (table for table in schema.tables() if table.index != "vectors")
     return "\n".join([_own("functions.sql"), *create(tables, DIALECT), _own("keywords.sql")])
 
 
-@schema.derived
+@schema.cached_derivation
 def vector_statements() -> str:
     """Return what creates the tables of the vectors."""
     tables = (table for table in schema.tables() if table.index == "vectors")

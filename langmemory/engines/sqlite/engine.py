@@ -23,7 +23,7 @@ from langmemory.errors import ConfigError, DatabaseError
 from langmemory.languages import index_text
 from langmemory.ledger import consistency
 from langmemory.ledger.connection import SLOT_BITS
-from langmemory.ledger.consistency import named, problem
+from langmemory.ledger.consistency import problem, problem_of_query
 from langmemory.ledger.forgetting.residue import MOST_WORDS
 from langmemory.ledger.history import newest
 from langmemory.ledger.indexing import Indexing
@@ -127,7 +127,8 @@ def check(connection: Connection) -> list[str]:
     """
     problems: list[str] = []
     for part in (
-        _damaged, _pages, consistency.rows, consistency.moved, _keywords, consistency.filter_leaves,
+        _damaged, _pages, consistency.rows, consistency.check_archive_overlap, _keywords,
+        consistency.filter_leaves,
         _vectors, _signs, consistency.history, consistency.graph,
     ):  # fmt: skip
         try:
@@ -154,13 +155,13 @@ def _keywords(connection: Connection) -> Iterator[str]:
     if indexes.words_lost(connection):
         yield "the keyword index was lost and is not written anew yet: open the file as a MemoryStore"
         return
-    yield from named(
+    yield from problem_of_query(
         connection,
         "items are to be found by words and are not in the keyword index",
         "SELECT id FROM item WHERE index_fields IS NOT 'false' "
         "AND id NOT IN (SELECT id FROM keyword_docsize)",
     )
-    yield from named(
+    yield from problem_of_query(
         connection,
         "rows of the keyword index belong to no item, or to one that is not to be indexed",
         "SELECT id FROM keyword_docsize "
@@ -170,13 +171,13 @@ def _keywords(connection: Connection) -> Iterator[str]:
 
 def _vectors(connection: Connection) -> Iterator[str]:
     model = read_model(connection)
-    yield from named(
+    yield from problem_of_query(
         connection,
         "items are gone and left vectors",
         f"SELECT DISTINCT id >> {SLOT_BITS} FROM vector "
         f"WHERE id >> {SLOT_BITS} NOT IN (SELECT id FROM item)",
     )
-    yield from named(
+    yield from problem_of_query(
         connection,
         f"vectors are not of the model's {model.dims} dims",
         f"SELECT id FROM vector WHERE length(e) IS NOT {model.dims or 'NULL'} * 4",
@@ -186,7 +187,7 @@ def _vectors(connection: Connection) -> Iterator[str]:
 def _signs(connection: Connection) -> Iterator[str]:
     model = read_model(connection)
     if model.dims is None:
-        yield from named(
+        yield from problem_of_query(
             connection, "sign bits stand in a file without a model", "SELECT vector FROM code"
         )
         return

@@ -13,7 +13,7 @@ from langmemory.engines.sqlite.connection import (
 )
 from langmemory.errors import DatabaseError
 from langmemory.ledger import verbatim
-from langmemory.ledger.indexing import COLUMNS, TABLES, Indexing, reindexed, tokens_of
+from langmemory.ledger.indexing import COLUMNS, TABLES, Indexing, redraft_row, tokens_of
 from langmemory.ledger.items import Write
 from langmemory.ledger.namespaces import namespace_tokens
 from langmemory.ledger.tables import migrations
@@ -107,7 +107,7 @@ def rebuild_keywords(connection: Connection, indexing: Indexing) -> int:
         written, turns = [], []
         split: dict[int, Write] = {}
         for row in rows:
-            draft = reindexed(indexing, row)
+            draft = redraft_row(indexing, row)
             body = draft.body
             if row[9] and not draft.text.isascii():
                 split[row[0]] = draft

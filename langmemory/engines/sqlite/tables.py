@@ -60,7 +60,7 @@ DIALECT: Final = Dialect(
 )  # fmt: skip
 
 
-@schema.derived
+@schema.cached_derivation
 def statements() -> str:
     """Return what creates the tables of an empty file."""
     return "\n".join([KEYWORD, _VECTOR, *create(schema.tables(), DIALECT)])

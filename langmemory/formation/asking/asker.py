@@ -81,7 +81,7 @@ class Asker:
     ) -> None:
         self._name = getattr(model, "model", None) or getattr(model, "model_name", None)
         self._name = self._name or model.get_name()
-        self._ask = unheard(_structured(model, dict(schema), method))
+        self._ask = unheard(_with_structured_output(model, dict(schema), method))
 
     def asked(
         self, question: Question[T], config: RunnableConfig | None = None
@@ -180,7 +180,7 @@ def raw_answer(answer: Any) -> str:
     return message.text
 
 
-def _structured(
+def _with_structured_output(
     model: BaseChatModel, schema: dict[str, Any], method: Method | None
 ) -> Runnable[Any, Any]:
     """The model, held to the schema as well as it can be."""

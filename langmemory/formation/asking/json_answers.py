@@ -76,7 +76,7 @@ def json_object(answer: str, *, field: str, entry: str | None = None) -> ParsedA
     form = _Form(field=field, entry=entry)
     text, thought = _without_thoughts(answer)
     plain = text.translate(_TYPED).replace('\\"', '"').replace("\\n", "\n")
-    for find in (form.written, form.repaired, form.loose):
+    for find in (form.written, form.parse_repaired, form.loose):
         for each in dict.fromkeys((text, plain)):
             if (found := find(each)) is not None:
                 return found
@@ -103,13 +103,13 @@ class _Form:
         answers, end = self.answers(text)
         if not answers:
             return None
-        half = self._mended(text[end:])
+        half = self._repair_json(text[end:])
         rest = [] if half is None else [half.value]
-        return ParsedAnswer(value=_merged([*answers, *rest]), cut=half.cut if half else None)
+        return ParsedAnswer(value=_merge_answers([*answers, *rest]), cut=half.cut if half else None)
 
-    def repaired(self, text: str) -> ParsedAnswer | None:
+    def parse_repaired(self, text: str) -> ParsedAnswer | None:
         """Read an answer as json_repair mends it, with the entries that it lost."""
-        found = self._mended(text)
+        found = self._repair_json(text)
         if found is not None:
             value = found.value
             others = (each for name, each in value.items() if name != self.field)
@@ -128,7 +128,7 @@ class _Form:
         answers: dict[str, dict[str, Any]] = {}
         begin, first, last = self._begin(text), _BRACKET.search(text), 0
         for value, start, end in _values(text):
-            found = [self._listed(one) for one in _objects(value, self.field)]
+            found = [self._with_entry_list(one) for one in _objects(value, self.field)]
             if not found and isinstance(value, list):
                 kinds = dict | str if self.entry is None else dict
                 if first is None or start <= first.start():
@@ -141,7 +141,7 @@ class _Form:
             answers.update((json.dumps(each), each) for each in found)
         return list(answers.values()), last
 
-    def _mended(self, text: str) -> ParsedAnswer | None:
+    def _repair_json(self, text: str) -> ParsedAnswer | None:
         begin = self._begin(text)
         if begin < 0:
             return None
@@ -149,26 +149,26 @@ class _Form:
             value = json_repair.loads(text[begin:])
         except (ValueError, RecursionError):
             return None
-        answers = [self._listed(one) for one in _objects(value, self.field)]
+        answers = [self._with_entry_list(one) for one in _objects(value, self.field)]
         if not answers:
             return None
         bare = _STRING.sub(lambda string: "" if string[1] == '"' else '"', text[begin:])
         left_open = sum(map(bare.count, "{[")) - sum(map(bare.count, "}]"))
         if left_open <= 0 and '"' not in bare:
-            return ParsedAnswer(value=_merged(answers))
+            return ParsedAnswer(value=_merge_answers(answers))
         last, held = answers[-1].popitem()
         if left_open <= 2 and text.rstrip(" \n`").endswith(("}", "]")):  # nothing is half
             answers[-1][last] = held
         elif isinstance(held, list):
             answers[-1][last] = held[:-1]
-        return ParsedAnswer(value=_merged(answers), cut=last)
+        return ParsedAnswer(value=_merge_answers(answers), cut=last)
 
     def _entries(self, text: str) -> Iterator[Any]:
         """Entries that a text has by themselves."""
         for value, _, _ in _values(text) if self.entry is not None else ():
             yield from _objects(value, self.entry or "")
 
-    def _listed(self, value: dict[str, Any]) -> dict[str, Any]:
+    def _with_entry_list(self, value: dict[str, Any]) -> dict[str, Any]:
         """An object with its field under the name that was asked for, and as a list."""
         key = _key(value, self.field)
         named = {self.field if name == key else name: each for name, each in value.items()}
@@ -176,7 +176,7 @@ class _Form:
 
     def _flat(self, content: Any, depth: int = 0) -> Iterator[Any]:
         """The entries of a field: also a single one, one in a string, or lists of them by turn."""
-        content = decoded(content)
+        content = decode_nested(content)
         inner = list(content.values()) if isinstance(content, dict) else content
         is_entry = isinstance(content, dict) and (
             not content or self.entry is None or _key(content, self.entry) is not None
@@ -199,7 +199,7 @@ class _Form:
 def _without_thoughts(answer: str) -> tuple[str, str]:
     """The answer without its thoughts and without the next conversation that the model made up; and
     thoughts that were never closed."""
-    if _parsed(answer) is not None:
+    if _parse_json(answer) is not None:
         return answer, ""
     closed = _THOUGHTS_END.match(answer)
     end = closed.end() if closed is not None else 0
@@ -213,7 +213,7 @@ def _without_thoughts(answer: str) -> tuple[str, str]:
 
 def _values(text: str) -> Iterator[tuple[Any, int, int]]:
     """The objects and lists of a text, those within others left out, with where they stand."""
-    if isinstance(whole := decoded(text), dict | list):
+    if isinstance(whole := decode_nested(text), dict | list):
         yield whole, 0, len(text)
         return
     decoder = json.JSONDecoder(strict=False)
@@ -230,7 +230,7 @@ def _values(text: str) -> Iterator[tuple[Any, int, int]]:
 
 def _objects(value: Any, name: str, depth: int = 0) -> Iterator[dict[str, Any]]:
     """Objects with a field of this name in a value that may wrap them."""
-    value = decoded(value)
+    value = decode_nested(value)
     if isinstance(value, dict) and _key(value, name) is not None:
         yield value
     elif isinstance(value, dict | list) and depth <= DEPTH:
@@ -238,19 +238,19 @@ def _objects(value: Any, name: str, depth: int = 0) -> Iterator[dict[str, Any]]:
             yield from _objects(inner, name, depth + 1)
 
 
-def _parsed(text: str) -> Any:
+def _parse_json(text: str) -> Any:
     try:
         return json.loads(text, strict=False)
     except (ValueError, RecursionError):
         return None
 
 
-def decoded(value: Any) -> Any:
+def decode_nested(value: Any) -> Any:
     """Return a value, or the one that is written in it as JSON once more."""
     for _ in range(DEPTH):
         if not isinstance(value, str) or value.lstrip()[:1] not in ("{", "[", '"'):
             break
-        inner = _parsed(value)
+        inner = _parse_json(value)
         if not isinstance(inner, dict | list | str):
             break
         value = inner
@@ -279,7 +279,7 @@ def _in_order(some: Sequence[Any], others: Sequence[Any]) -> list[Any]:
     return found + left
 
 
-def _merged(answers: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
+def _merge_answers(answers: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
     """Objects as one: lists one after the other, texts too, of anything else the first."""
     whole: dict[str, Any] = {}
     for each in answers:
@@ -290,7 +290,7 @@ def _merged(answers: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
             elif isinstance(before, list) and isinstance(value, list):
                 before.extend(value)
             elif isinstance(before, dict) and isinstance(value, dict):
-                whole[name] = _merged([before, value])
+                whole[name] = _merge_answers([before, value])
             elif isinstance(before, str) and isinstance(value, str) and value not in before:
                 whole[name] = f"{before} {value}"
     return whole

@@ -96,7 +96,7 @@ class ComparableFact:
             occasion=(fact.when.start, fact.when.end)
             if fact.when and fact.kind in ("event", "plan")
             else None,
-            heard=_heard(
+            heard=_sentences_about(
                 fact.claims,
                 (one.text for key in fact.evidence if (one := batch.turn(key)) is not None),
             )
@@ -136,7 +136,7 @@ class ComparableFact:
             past=past,
             never_held=past and memory.superseded_by is None and end <= start,
             occasion=_told_for(memory.value) if kind in ("event", "plan") else None,
-            heard=_heard(known.claims, known.heard),
+            heard=_sentences_about(known.claims, known.heard),
             evidence=known.evidence,
         )
 
@@ -226,7 +226,7 @@ def _start(
 _SENTENCE = re.compile(r"(?<=[.!?。！？\n])\s*")
 
 
-def _heard(claims: tuple[Claim, ...], said: Iterable[str]) -> str:
+def _sentences_about(claims: tuple[Claim, ...], said: Iterable[str]) -> str:
     if not claims:
         return ""
     words = split_words(spoken_name(claims[0].object))

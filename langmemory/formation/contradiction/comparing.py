@@ -26,7 +26,7 @@ NEVER_TRUE = "corrected: never was true"
 SAID_AGAIN = "said again after that"
 
 
-def compared(new: ComparableFact, old: ComparableFact) -> Pair | None:
+def compare_facts(new: ComparableFact, old: ComparableFact) -> Pair | None:
     """The pair with what structure says to it; None when they do not concern each other."""
     if old.key == new.key or old.end <= old.start:
         return None  # what never was true stands against nothing
@@ -42,16 +42,16 @@ def compared(new: ComparableFact, old: ComparableFact) -> Pair | None:
             if mine.subject == theirs.subject:
                 pair = _claims_compared(new, mine, old, theirs)
                 if pair is not None and (pair.verdict or pair.undecided) != "both_true":
-                    return _allowed(pair)
+                    return _check_privacy(pair)
                 found += [pair] if pair is not None else []
-    return _allowed(found[0]) if found else None
+    return _check_privacy(found[0]) if found else None
 
 
 def _claims_compared(
     new: ComparableFact, mine: Claim, old: ComparableFact, theirs: Claim
 ) -> Pair | None:
     if mine.relation == NO_LONGER + theirs.relation or _ends(mine, theirs):
-        return _ended(new, mine, old, theirs)
+        return _pair_by_end(new, mine, old, theirs)
     if theirs.relation == NO_LONGER + mine.relation or _ends(theirs, mine):
         return _ended_before(new, mine, old, theirs)
     same_object = _same_object(mine, theirs)
@@ -175,7 +175,9 @@ def _tastes(new: ComparableFact, old: ComparableFact) -> Pair | None:
     )
 
 
-def _ended(new: ComparableFact, mine: Claim, old: ComparableFact, theirs: Claim) -> Pair | None:
+def _pair_by_end(
+    new: ComparableFact, mine: Claim, old: ComparableFact, theirs: Claim
+) -> Pair | None:
     """The new fact says that the old one is over."""
     pair = Pair(new=new, old=old, about="contradiction")
     if old.end <= new.start:
@@ -192,7 +194,7 @@ def _ended(new: ComparableFact, mine: Claim, old: ComparableFact, theirs: Claim)
             return None  # an earlier time of the same is over, this one began later
         return replace(pair, until=old.start, reason="over before it was said to hold")
     if new.corrects:
-        return _corrected(pair)
+        return _pair_by_correction(pair)
     if new.said_at < old.told_at:
         return replace(pair, until=start, reason=SAID_AGAIN)
     if _is_of_another(new, mine, old):
@@ -216,7 +218,7 @@ def _is_of_another(new: ComparableFact, mine: Claim, old: ComparableFact) -> boo
     return words_of(mine.subject) != words_of(new.speaker)
 
 
-def _corrected(pair: Pair) -> Pair:
+def _pair_by_correction(pair: Pair) -> Pair:
     """The known fact never was true, unless it was said again after the correction."""
     if pair.new.said_at < pair.old.told_at:
         return replace(pair, until=pair.old.start, reason=SAID_AGAIN)
@@ -226,7 +228,7 @@ def _corrected(pair: Pair) -> Pair:
 def _by_correction(pair: Pair) -> Pair | None:
     """The pair where one of the two corrects the other."""
     if pair.new.corrects and pair.new.said_at >= pair.old.said_at:
-        return _corrected(pair)
+        return _pair_by_correction(pair)
     if _takes_back(pair.old, pair.new):
         return replace(pair, verdict="supersedes", comes_late=True, reason=NEVER_TRUE)
     return None
@@ -259,7 +261,7 @@ def _again(pair: Pair) -> Pair | None:
     if old.kind == "event" or old.end <= new.start or new.said_at < old.told_at or in_one_breath:
         return None
     if new.corrects:
-        return _corrected(pair)
+        return _pair_by_correction(pair)
     return replace(pair, until=new.start, reason="it is so again")
 
 
@@ -267,7 +269,7 @@ def _ends(mine: Claim, theirs: Claim) -> bool:
     return theirs.relation in relation_named(mine.relation).ended
 
 
-def _allowed(pair: Pair) -> Pair | None:
+def _check_privacy(pair: Pair) -> Pair | None:
     """Let a person decide where more people may read the known fact than the new one. Nothing
     gives way to what waits for approval, and of what gave way before nobody is asked."""
     old_goes = pair.loser is pair.old

@@ -18,7 +18,9 @@ LIKE: Final = 0.5
 """Cosine from which they are."""
 
 
-def denied(new: ComparableFact, compared: Collection[str], knowledge: Knowledge) -> Iterator[Pair]:
+def denial_pairs(
+    new: ComparableFact, compared: Collection[str], knowledge: Knowledge
+) -> Iterator[Pair]:
     """Pairs with what a fact denies: it has the other's words, and one of the two is negated.
 
     Args:

@@ -21,8 +21,8 @@ from langmemory.formation.contradiction.comparable import (
     overlap_in_time,
     spoken_name,
 )
-from langmemory.formation.contradiction.comparing import compared
-from langmemory.formation.contradiction.denial import denied
+from langmemory.formation.contradiction.comparing import compare_facts
+from langmemory.formation.contradiction.denial import denial_pairs
 from langmemory.formation.contradiction.pairs import Group, Pair
 from langmemory.formation.relations.vocabulary import BY_NAME, PLANNED, relation_named
 from langmemory.languages import split_words
@@ -87,15 +87,15 @@ def _groups_of(
             for old in _candidates(statement, told, knowledge, without=apart, read=read)
         ]
         for old in candidates:
-            pair = compared(statement, old)
+            pair = compare_facts(statement, old)
             if pair is not None and old.key not in seen:
                 seen.add(old.key)
                 found.append(pair)
         if not found:
             gone = {key for key, until in over.items() if until <= statement.start}
-            found = list(denied(statement, seen | untold | gone, knowledge))
+            found = list(denial_pairs(statement, seen | untold | gone, knowledge))
             seen.update(pair.old.key for pair in found)  # whether they say the same is no question
-        for pair in _few(_settled(_late(_not_of_many(found), candidates), candidates)):
+        for pair in _few(_settle_correction(_late(_not_of_many(found), candidates), candidates)):
             pairs.append(pair)
             if pair.verdict == "supersedes":
                 loser, until = pair.loser, pair.over_since
@@ -104,7 +104,7 @@ def _groups_of(
             pairs.append(Pair(new=statement, old=ComparableFact.of_known(near), about="duplicate"))
         told.append(statement)
         untold.discard(statement.key)
-    return list(_grouped(pairs))
+    return list(_group_pairs(pairs))
 
 
 def _not_of_many(pairs: list[Pair]) -> list[Pair]:
@@ -132,7 +132,7 @@ def _late(pairs: list[Pair], candidates: Iterable[ComparableFact]) -> list[Pair]
     kept = []
     for pair in pairs:
         if pair.comes_late and not _is_taken_back(pair, others):
-            found = compared(pair.new, replace(pair.old, corrects=False))
+            found = compare_facts(pair.new, replace(pair.old, corrects=False))
             kept += [found] if found is not None else []
         else:
             kept.append(pair)
@@ -170,7 +170,7 @@ def _naming(
     return None
 
 
-def _settled(pairs: list[Pair], candidates: Iterable[ComparableFact]) -> list[Pair]:
+def _settle_correction(pairs: list[Pair], candidates: Iterable[ComparableFact]) -> list[Pair]:
     """A correction takes back what it names ("in Kiel, not in Bonn"), or the one value that stands.
     Of several, nobody knows which; and to what it does not take back it is news."""
     taken = [
@@ -191,7 +191,7 @@ def _settled(pairs: list[Pair], candidates: Iterable[ComparableFact]) -> list[Pa
     for pair in taken:
         if pair.old.key not in settled:
             start = pair.new.start if doubtful or pair.new.dated else since
-            other = compared(replace(pair.new, corrects=False, start=start), pair.old)
+            other = compare_facts(replace(pair.new, corrects=False, start=start), pair.old)
             if other is not None:
                 settled[pair.old.key] = other
     kept = [pair for pair in pairs if pair not in taken or pair.old.key in settled]
@@ -230,7 +230,7 @@ def _candidates(
     """Facts that claim something of the same subject under a relation that concerns the new one;
     ``without`` are keys of others, ``read`` are known facts as they were compared before, by key."""
     for claim in new.claims:
-        concerned = _concerned(claim.relation, corrects=new.corrects)
+        concerned = _related_relations(claim.relation, corrects=new.corrects)
         known = [
             one
             for relation in concerned
@@ -247,7 +247,7 @@ def _candidates(
         for other in told:
             if any(
                 theirs.subject == claim.subject
-                and theirs.relation in _concerned(claim.relation, corrects=new.corrects)
+                and theirs.relation in _related_relations(claim.relation, corrects=new.corrects)
                 for theirs in other.claims
             ):
                 yield other
@@ -255,10 +255,10 @@ def _candidates(
 
 def meant_together(relation: str) -> tuple[str, ...]:
     """Relations, this one included, whose facts of one subject are compared with each other."""
-    return tuple({relation, *_concerned(relation, corrects=True)})
+    return tuple({relation, *_related_relations(relation, corrects=True)})
 
 
-def _concerned(name: str, *, corrects: bool) -> tuple[str, ...]:
+def _related_relations(name: str, *, corrects: bool) -> tuple[str, ...]:
     """Relations whose facts a new one under this relation may stand against."""
     if name.startswith(NO_LONGER):
         over = name.removeprefix(NO_LONGER)
@@ -278,7 +278,7 @@ _ENDED_BY: dict[str, tuple[str, ...]] = {
 }
 
 
-def _grouped(pairs: Iterable[Pair]) -> Iterator[Group]:
+def _group_pairs(pairs: Iterable[Pair]) -> Iterator[Group]:
     """By subject and relation; what claims nothing is one group, and what claims something under
     relations nobody knows: a judge is asked once for all of it."""
     by: dict[tuple[str, str], list[Pair]] = {}

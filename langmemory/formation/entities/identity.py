@@ -104,7 +104,7 @@ def pairs_of(
         if unclear.key is None or (unclear.key, other.key) in seen:
             continue
         seen.add((unclear.key, other.key))
-        told = (*known.get(other.key, ()), *_told(resolution, other.key))
+        told = (*known.get(other.key, ()), *_public_statements(resolution, other.key))
         found.append(
             NamePair(
                 key=unclear.key,
@@ -112,20 +112,20 @@ def pairs_of(
                 name=unclear.name,
                 other_name=other.name,
                 kind=other.kind,
-                said=tuple(_told(resolution, unclear.key))[:STATEMENTS],
+                said=tuple(_public_statements(resolution, unclear.key))[:STATEMENTS],
                 known=tuple(dict.fromkeys(told))[:STATEMENTS],
             )
         )
     return tuple(found)
 
 
-def _told(resolution: Resolution, key: str) -> Iterator[str]:
+def _public_statements(resolution: Resolution, key: str) -> Iterator[str]:
     for index, fact in enumerate(resolution.facts):
         if key in resolution.mentions.get(index, ()) and fact.privacy != "private":
             yield fact.text
 
 
-def identified(resolution: Resolution, decisions: Iterable[Identity]) -> Resolution:
+def apply_identities(resolution: Resolution, decisions: Iterable[Identity]) -> Resolution:
     """The resolution with the decisions taken: links for what is the same, and no question left
     but where nobody was sure."""
     decided = {(one.key, one.other): one for one in decisions if one.verdict != "unsure"}
@@ -136,7 +136,9 @@ def identified(resolution: Resolution, decisions: Iterable[Identity]) -> Resolut
         one = decided.get((doubt.key or "", doubt.candidates[0].key))
         if one is None:
             unclear.append(doubt)
-        elif one.verdict == "same" and _followed(one.key, links) != _followed(one.other, links):
+        elif one.verdict == "same" and _follow_links(one.key, links) != _follow_links(
+            one.other, links
+        ):
             if one.key in links:
                 unclear.append(doubt)  # then two who were known were one, too
             else:
@@ -144,9 +146,9 @@ def identified(resolution: Resolution, decisions: Iterable[Identity]) -> Resolut
     # What was known of an entity before stands under its own key until its link is written: what
     # is new of it is compared with that.
     known = {one.key for one in resolution.unclear if one.was_known}
-    moved = {key: _followed(key, links) for key in links if key not in known}
+    moved = {key: _follow_links(key, links) for key in links if key not in known}
     facts = tuple(
-        replace(fact, claims=tuple(_moved(claim, moved) for claim in fact.claims))
+        replace(fact, claims=tuple(_relink_claim(claim, moved) for claim in fact.claims))
         for fact in resolution.facts
     )
     own = {
@@ -162,7 +164,7 @@ def identified(resolution: Resolution, decisions: Iterable[Identity]) -> Resolut
             *(
                 LinkEntities(
                     key=key,
-                    same_as=_followed(key, links),
+                    same_as=_follow_links(key, links),
                     reason=f"a model: {same[key].reason}"
                     if same[key].reason
                     else "a model says so",
@@ -176,13 +178,13 @@ def identified(resolution: Resolution, decisions: Iterable[Identity]) -> Resolut
     )
 
 
-def _followed(key: str, links: Mapping[str, str]) -> str:
+def _follow_links(key: str, links: Mapping[str, str]) -> str:
     while key in links:
         key = links[key]
     return key
 
 
-def _moved(claim: Claim, moved: Mapping[str, str]) -> Claim:
+def _relink_claim(claim: Claim, moved: Mapping[str, str]) -> Claim:
     return replace(
         claim,
         subject=moved.get(claim.subject, claim.subject),
@@ -269,7 +271,7 @@ _Read = dict[int, Given[SameName]]
 def _question(pairs: Sequence[NamePair]) -> Question[_Read]:
     shown = "\n\n".join(
         f"Pair {number} ({one_line(pair.kind)}):\n"
-        f"NEW {_shown(pair.name, pair.said)}\nKNOWN {_shown(pair.other_name, pair.known)}"
+        f"NEW {_describe_name(pair.name, pair.said)}\nKNOWN {_describe_name(pair.other_name, pair.known)}"
         for number, pair in enumerate(pairs, start=1)
     )
     return Question(
@@ -278,6 +280,6 @@ def _question(pairs: Sequence[NamePair]) -> Question[_Read]:
     )
 
 
-def _shown(name: str, statements: Sequence[str]) -> str:
+def _describe_name(name: str, statements: Sequence[str]) -> str:
     said = [line for text in statements for line in quoted_lines(text[:MAX_CHARACTERS])]
     return "\n".join(["name:", *quoted_lines(name), "said:" if said else "said: nothing", *said])

@@ -11,9 +11,9 @@ from langmemory.formation.entities.batch_entities import BatchEntities, EntityRe
 from langmemory.formation.entities.names import (
     MAYBE_MEANING,
     MAYBE_SPELLING,
-    alike,
     comparable,
     is_private,
+    name_similarity,
     surely_one,
     within_reach,
 )
@@ -82,7 +82,7 @@ class Lookup:
             exact = [e for e in exact if is_private(e, fact)] or exact
         exact = entities.distinct(exact)
         if exact and bond is not None:
-            return self._introduced(name, norm, exact, bond)
+            return self._match_introduction(name, norm, exact, bond)
         if len(exact) == 1:
             return entities.use(exact[0])
         if exact:
@@ -99,7 +99,7 @@ class Lookup:
                 return part
         return self._by_likeness(name, norm, kind)
 
-    def _introduced(
+    def _match_introduction(
         self, name: str, norm: str, exact: Sequence[Entity], bond: str
     ) -> EntityRef | Which:
         """Who of this name is that to the speaker; somebody new where none of them can be."""
@@ -177,7 +177,7 @@ class Lookup:
                 and (name_key(e.name) in in_batch or self._keeps_company(e))
             ]
             if len(near) == 1:
-                return self._linked(name, "person", near[0])
+                return self._make_linked(name, "person", near[0])
             if len(known) > 1:
                 return Which(tuple(known))
             return self._asked(name, "person", known) if known else None
@@ -203,7 +203,7 @@ class Lookup:
                 limit=5,
             )
             for other, _, _ in close:
-                score = alike(norm, other, person=person)
+                score = name_similarity(norm, other, person=person)
                 for entity in entities.called(other):
                     fits = _kinds_agree(entity.kind, kind) and within_reach(entity, self.fact)
                     if fits and score >= MAYBE_SPELLING and score > (best or (0.0,))[0]:
@@ -211,7 +211,7 @@ class Lookup:
         if best is not None:
             score, entity = best
             if surely_one(score, person=person):
-                return self._linked(name, kind, entity)
+                return self._make_linked(name, kind, entity)
             return self._asked(name, kind, [entity])
         return self._by_meaning(name, kind)
 
@@ -229,7 +229,7 @@ class Lookup:
                 return self._asked(name, kind, [max(near, key=lambda pair: pair[0])[1]])
         return entities.use(entities.make(name, kind, self.fact))
 
-    def _linked(self, name: str, kind: str, to: Entity) -> EntityRef:
+    def _make_linked(self, name: str, kind: str, to: Entity) -> EntityRef:
         made = self.entities.make(name, to.kind if kind == "thing" else kind, self.fact)
         return self.entities.link(made, to)
 

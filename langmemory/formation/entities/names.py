@@ -84,7 +84,7 @@ def comparable(norm: str) -> bool:
     return bits >= MIN_ENTROPY_BITS
 
 
-def alike(one: str, other: str, *, person: bool) -> float:
+def name_similarity(one: str, other: str, *, person: bool) -> float:
     """How alike two normalised names are spelled, 0..1; 0 where a difference is meant.
 
     Different numbers tell things apart ("Studio 54", "Studio 55"), and of persons every part

@@ -72,7 +72,7 @@ class Introductions:
         self._namesakes: set[tuple[str, str]] = set()
         self._corrected = {turn for fact in facts if fact.corrects for turn in fact.evidence}
         for fact in facts:
-            told = list(_told(fact))
+            told = list(_bonds_of_fact(fact))
             self._namesakes |= {
                 (fact.speaker or "", t) for t in fact.evidence if _of_namesake(fact)
             }
@@ -87,7 +87,7 @@ class Introductions:
         where they do not say, or say it of two."""
         if fact.speaker is None or not self._corrected.isdisjoint(fact.evidence):
             return None
-        own = {what: None for name, what in _told(fact) if name == norm}
+        own = {what: None for name, what in _bonds_of_fact(fact) if name == norm}
         for turn in () if own else fact.evidence:
             own |= self._bonds.get((fact.speaker, turn, norm), {})
         return next(iter(own)) if len(own) == 1 else None
@@ -132,7 +132,7 @@ class Relationships:
         return next((one.own.get(entity, entity) for told, one in known if told == what), None)
 
     def _known(self, speaker: str, entity: str, fact: Fact) -> Iterator[tuple[str, KnownFact]]:
-        for found in (*self._knowledge.about(entity), *self._spoken(speaker)):
+        for found in (*self._knowledge.about(entity), *self._facts_of_speaker(speaker)):
             for claim in found.claims if counts(found, fact) else ():
                 one = bond(claim, speaker) if claim.object_is_entity else None
                 if one is not None and one[0] == entity:
@@ -153,7 +153,7 @@ class Relationships:
         said = name_key(claim.object)
         return bool(values) and said not in {name_key(spoken_name(value)) for value in values}
 
-    def _spoken(self, speaker: str) -> list[KnownFact]:
+    def _facts_of_speaker(self, speaker: str) -> list[KnownFact]:
         """Facts that say it from the speaker's side."""
         if speaker not in self._of_speaker:
             self._of_speaker[speaker] = [
@@ -169,7 +169,7 @@ def counts(known: KnownFact, fact: Fact) -> bool:
     return known.memory.privacy != "private" or known.memory.owner == fact.owner
 
 
-def _told(fact: Fact) -> Iterator[tuple[str, str]]:
+def _bonds_of_fact(fact: Fact) -> Iterator[tuple[str, str]]:
     """Normalised names, and what they are to the speaker: as it is claimed, else as the text calls
     them: "Lena's colleague Anna"."""
     if fact.speaker is None:
@@ -178,14 +178,18 @@ def _told(fact: Fact) -> Iterator[tuple[str, str]]:
     found: dict[str, str] = {}
     names: dict[str, None] = {}
     for claim in fact.claims:
-        mine = replace(claim, subject=_named(claim.subject, me), object=_named(claim.object, me))
+        mine = replace(
+            claim,
+            subject=_normalise_name(claim.subject, me),
+            object=_normalise_name(claim.object, me),
+        )
         names |= dict.fromkeys((claim.subject, claim.object if claim.object_is_entity else ""))
         if (one := bond(mine, me)) is not None:
             found[one[0]] = one[1]
     for name in names:
-        norm = _named(name, me)
+        norm = _normalise_name(name, me)
         if norm and norm != me and norm not in found:
-            called = _called(fact.text, name, fact.speaker)
+            called = _claim_by_role_word(fact.text, name, fact.speaker)
             if called is not None and (one := bond(replace(called, object=norm), "")) is not None:
                 found[norm] = one[1]
     yield from found.items()
@@ -202,11 +206,11 @@ def _of_namesake(fact: Fact) -> bool:
     )
 
 
-def _named(name: str, me: str) -> str:
+def _normalise_name(name: str, me: str) -> str:
     return me if name.casefold() in person_words().self else name_key(name) if name else ""
 
 
-def _called(text: str, name: str, speaker: str) -> Claim | None:
+def _claim_by_role_word(text: str, name: str, speaker: str) -> Claim | None:
     """The word of a text for a name's bearer, as a claim of nobody's: "my sister Anna", "Lenas
     Kollegin Anna", "la hermana de Lena, Ana", "我姐姐小红"."""
     me = "|".join(re.escape(one) for one in (speaker, *person_words().speaker_named))

@@ -17,7 +17,7 @@ from pydantic import BaseModel, Field
 
 from langmemory.formation.asking.json_answers import (
     BadAnswerError,
-    decoded,
+    decode_nested,
     is_refusal,
     json_object,
 )
@@ -137,7 +137,7 @@ def read(raw: str, *, turns: Sequence[str]) -> Reading:
         BadAnswerError: It holds no answer, refuses, or has entries of which none can be used.
     """
     found = json_object(raw, field="facts", entry="evidence")
-    value = _keyed(found.value)
+    value = _normalise_field_names(found.value)
     said = {f"t{number}": normalised_text(text) for number, text in enumerate(turns, 1)}
     facts: list[AnswerFact] = []
     dropped = ["answer cut off: its last entry"] if found.cut else []
@@ -170,7 +170,7 @@ def clean(text: str) -> str:
     return " ".join(kept.replace("&lt;", "<").split())
 
 
-def _keyed(entry: Mapping[str, Any]) -> dict[str, Any]:
+def _normalise_field_names(entry: Mapping[str, Any]) -> dict[str, Any]:
     """An object with its names as asked for: "timeWords", "Time Words" and "time-words" are one."""
     return {
         re.sub(r"\W+", "_", _HUMP.sub("_", name.strip())).lower(): entry[name] for name in entry
@@ -181,7 +181,7 @@ def _fact(entry: Any, said: Mapping[str, str]) -> AnswerFact | str:
     """The fact of an entry, or why there is none."""
     if not isinstance(entry, Mapping):
         return "not an object"
-    entry = _keyed(entry)
+    entry = _normalise_field_names(entry)
     text = clean(_text_of(entry))
     if not any(c.isalnum() for c in text):
         return "no text"
@@ -218,7 +218,7 @@ def _fact(entry: Any, said: Mapping[str, str]) -> AnswerFact | str:
 
 def _text_of(entry: Any) -> str:
     if isinstance(entry, Mapping):
-        entry = _first(_keyed(entry), *_WORDS.text)
+        entry = _first(_normalise_field_names(entry), *_WORDS.text)
     if isinstance(entry, list) and len(entry) == 1:
         entry = entry[0]
     return entry if isinstance(entry, str) else ""
@@ -246,18 +246,20 @@ def _turn_ids(value: Any, said: Mapping[str, str]) -> list[str]:
     found: dict[str, None] = {}
     for each in _entries(value):
         if isinstance(each, Mapping):
-            each = _first(_keyed(each), *_WORDS.evidence, "id") or " ".join(map(str, each))
+            each = _first(_normalise_field_names(each), *_WORDS.evidence, "id") or " ".join(
+                map(str, each)
+            )
         if isinstance(each, float) and each.is_integer():
             each = int(each)
         text = "" if isinstance(each, bool) else str(each)
         plain = _NUMBER.fullmatch(text)
         numbers = [plain[1]] if plain else _TURN.findall(text)
-        quoted = _quoted(text, said)
+        quoted = _find_quoted_turn(text, said)
         found.update({quoted: None} if quoted else {f"t{int(number)}": None for number in numbers})
     return list(found)
 
 
-def _quoted(text: str, said: Mapping[str, str]) -> str | None:
+def _find_quoted_turn(text: str, said: Mapping[str, str]) -> str | None:
     """The one turn that has these words."""
     words = normalised_text(clean(text).strip("\"'“”„«».… "))
     if len(words.split()) < QUOTED_WORDS:
@@ -291,7 +293,7 @@ def _temporal_class(value: Any) -> TemporalClass | None:
 
 def _claims(value: Any) -> list[AnswerClaim]:
     if isinstance(value, str):
-        value = decoded(value)
+        value = decode_nested(value)
     if isinstance(value, Sequence) and len(value) == 3 and all(isinstance(v, str) for v in value):
         value = [value]
     return [claim for each in _entries(value) if (claim := _claim(each)) is not None][:MAX_CLAIMS]
@@ -310,7 +312,7 @@ def _without_ids(
 def _claim(value: Any) -> AnswerClaim | None:
     entity: Any = None
     if isinstance(value, Mapping):
-        value = _keyed(value)
+        value = _normalise_field_names(value)
         parts = [value.get("subject"), _first(value, "relation", "predicate"), value.get("object")]
         entity = value.get("object_is_entity")
     elif isinstance(value, Sequence) and not isinstance(value, str) and len(value) == 3:
@@ -339,7 +341,7 @@ def _claim(value: Any) -> AnswerClaim | None:
 def _summary(value: Any) -> SessionSummary | None:
     if not isinstance(value, Mapping):
         value = {"text": _text_of(value)}
-    value = _keyed(value)
+    value = _normalise_field_names(value)
     text = clean(str(_first(value, "text", "summary") or ""))
     decisions = _lines(value.get("decisions"))
     open_points = _lines(_first(value, "open_points", "open"))
@@ -354,7 +356,7 @@ def _lines(value: Any) -> tuple[str, ...]:
 def _core(entry: Any, said: Mapping[str, str]) -> CoreSuggestion | None:
     if not isinstance(entry, Mapping):
         return None
-    entry = _keyed(entry)
+    entry = _normalise_field_names(entry)
     block = re.sub(r"\W+", "_", str(entry.get("block") or "").casefold()).strip("_")
     text = clean(_text_of(entry))
     evidence = [each for each in _turn_ids(_first(entry, *_WORDS.evidence), said) if each in said]

@@ -47,7 +47,7 @@ class Claimed:
     """Words say that something ended, which was so until then."""
 
 
-def claimed(
+def claims_of_entry(
     entry: AnswerFact, text: str, speaker: str | None, language: str, spoken: Sequence[str]
 ) -> Claimed:
     """The claims of a fact as far as its text goes.
@@ -65,16 +65,16 @@ def claimed(
         if claim is None:
             continue
         claim, turned = _straight(claim)
-        found.append((claim, turned or _meant(entry, claim, text, language, spoken)))
+        found.append((claim, turned or _polarity_of_claim(entry, claim, text, language, spoken)))
         if found[-1][1] == "holds":
             found += [(one, "denied") for one in _instead(claim, text)]
     dead = _dead(text, entry, [claim for claim, _ in found], speaker)
     if dead is not None:
         return Claimed(claims=(dead,))
-    return _claimed(entry, found)
+    return _resolve_polarity(entry, found)
 
 
-def _claimed(entry: AnswerFact, found: Sequence[tuple[Claim, Polarity]]) -> Claimed:
+def _resolve_polarity(entry: AnswerFact, found: Sequence[tuple[Claim, Polarity]]) -> Claimed:
     """Where all of it is over, the claims say what is, and the fact that it is; else each says so."""
     said = [(claim, as_said) for claim, as_said in found if as_said not in ("unsaid", "supposed")]
     stances = {as_said for _, as_said in said}
@@ -105,16 +105,16 @@ def _as_meant(claim: Claim, as_said: Polarity, ends: bool) -> tuple[Claim, ...]:
     """A claim under the relation that says how it is meant; what was called off and the model says to
     be over may have been told as a plan, or as what is."""
     if as_said == "off":
-        off = _ended(claim, planned=True)
-        return (_ended(claim), off) if ends else (off,)
+        off = _as_ended_claim(claim, planned=True)
+        return (_as_ended_claim(claim), off) if ends else (off,)
     if as_said in _ENDS:
-        return (_ended(claim),)
+        return (_as_ended_claim(claim),)
     if as_said == "wished":
         return (_under(PLANNED, claim),)
     return (_under(AT_TIMES, claim),) if as_said == "passing" else (claim,)
 
 
-def _meant(
+def _polarity_of_claim(
     entry: AnswerFact, claim: Claim, text: str, language: str, spoken: Sequence[str]
 ) -> Polarity:
     """How a claim is meant: by its sentence, by what the model says of it, by what was said."""
@@ -206,7 +206,7 @@ def _dead(
     return None
 
 
-def _ended(claim: Claim, *, planned: bool = False) -> Claim:
+def _as_ended_claim(claim: Claim, *, planned: bool = False) -> Claim:
     """A claim that what another says is over; one that says so by its relation says it already."""
     relation = relation_named(claim.relation)
     if relation.ends is not None or claim.relation.startswith(NO_LONGER):

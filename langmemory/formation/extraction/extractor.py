@@ -26,19 +26,19 @@ from langmemory.formation.extraction.answers import (
     Reading,
     read,
 )
-from langmemory.formation.extraction.claims import claimed
+from langmemory.formation.extraction.claims import claims_of_entry
 from langmemory.formation.extraction.junk import DANGLES, without_junk
-from langmemory.formation.extraction.requests import bounded
+from langmemory.formation.extraction.requests import separate_requests
 from langmemory.formation.extraction.transcript import (
     is_person,
     label,
     parts,
-    rest,
-    spoken,
     transcript,
+    unread_batch,
+    without_injected_text,
 )
 from langmemory.formation.prompts import prompt
-from langmemory.formation.repetition import joined
+from langmemory.formation.repetition import join_repetitions
 from langmemory.formation.times import find
 from langmemory.languages import detect_language
 from langmemory.ports.facts import (
@@ -116,16 +116,16 @@ class ModelExtractor:
                     found.append(Extraction(model_calls=error.model_calls))
                     break  # what was finished stays
                 found.append(_extraction(left, answered))
-                left = _left(left, answered.value)
+                left = _unread_rest(left, answered.value)
         return _together(batch, found, cut)
 
     extract, aextract = blocking(_extract), awaiting(_extract)
 
     def _question(self, batch: Batch, names: Sequence[str]) -> Question[Reading]:
-        texts = [spoken(turn.text) for turn in batch.turns]
+        texts = [without_injected_text(turn.text) for turn in batch.turns]
         return Question(
             messages=(SystemMessage(self._system), HumanMessage(_request(batch, names))),
-            read=lambda raw: _readable(read(_unlabelled(raw, batch), turns=texts), batch),
+            read=lambda raw: _readable(read(_remove_labels(raw, batch), turns=texts), batch),
         )
 
 
@@ -142,11 +142,11 @@ def _readable(reading: Reading, batch: Batch) -> Reading:
     return reading
 
 
-def _left(batch: Batch, reading: Reading) -> Batch | None:
+def _unread_rest(batch: Batch, reading: Reading) -> Batch | None:
     """The turns of a batch that an answer did not come to, because it broke off; None if it did."""
     if not reading.unfinished:
         return None
-    left = rest(batch, max(_number(id) for fact in reading.facts for id in fact.evidence))
+    left = unread_batch(batch, max(_number(id) for fact in reading.facts for id in fact.evidence))
     return left if left is not None and any(map(_has_words, left.turns)) else None
 
 
@@ -161,7 +161,7 @@ def _together(batch: Batch, found: Sequence[Extraction], cut: int) -> Extraction
         return found[0]
     summaries = [one.summary for one in found if one.summary is not None]
     return Extraction(
-        facts=tuple(joined(fact for one in found for fact in one.facts)),
+        facts=tuple(join_repetitions(fact for one in found for fact in one.facts)),
         summary=SessionSummary(
             text=" ".join(one.text for one in summaries),
             decisions=tuple(each for one in summaries for each in one.decisions),
@@ -176,7 +176,7 @@ def _together(batch: Batch, found: Sequence[Extraction], cut: int) -> Extraction
 
 
 def _has_words(turn: Turn) -> bool:
-    return turn.role.casefold() != "tool" and bool(spoken(turn.text))
+    return turn.role.casefold() != "tool" and bool(without_injected_text(turn.text))
 
 
 def _request(batch: Batch, names: Sequence[str]) -> str:
@@ -204,7 +204,7 @@ def _extraction(batch: Batch, answered: Answered[Reading]) -> Extraction:
         if fact is None:
             dropped.append("rests on private words of several people")
         else:
-            facts.extend(bounded(fact, turns))
+            facts.extend(separate_requests(fact, turns))
     return Extraction(
         facts=tuple(facts),
         summary=reading.summary,
@@ -217,7 +217,7 @@ def _extraction(batch: Batch, answered: Answered[Reading]) -> Extraction:
     )
 
 
-def _unlabelled(raw: str, batch: Batch) -> str:
+def _remove_labels(raw: str, batch: Batch) -> str:
     """The answer with "Maria" for "Maria (user)", as the head of a turn has it."""
     for turn in batch.turns:
         name = label(turn.speaker)
@@ -241,8 +241,8 @@ def _fact(entry: AnswerFact, turns: Sequence[Turn]) -> Fact:
     first = turns[0]
     language = entry.language or detect_language(f"{entry.text} {first.text}").code
     text = entry.text if teller is None else _named_text(entry, teller)
-    said = [spoken(turn.text) for turn in turns if is_person(turn)]
-    found = claimed(entry, text, teller, language, said)
+    said = [without_injected_text(turn.text) for turn in turns if is_person(turn)]
+    found = claims_of_entry(entry, text, teller, language, said)
     return Fact(
         text=text,
         kind=entry.kind,
@@ -298,8 +298,8 @@ def _time_words(entry: AnswerFact, turns: Sequence[Turn], language: str) -> str 
     those count that mean the same time, or the only ones of the text. Where a model leaves them in
     the text alone, they count as far as they say when it happened, or since when it is so.
     """
-    words = _squeezed(entry.time_words)
-    if words and any(words in _squeezed(turn.text) for turn in turns):
+    words = _fold_whitespace(entry.time_words)
+    if words and any(words in _fold_whitespace(turn.text) for turn in turns):
         return entry.time_words
     said_at = turns[0].said_at
     meant = {(one.when.start, one.when.end) for one in find(entry.time_words, said_at=said_at)}
@@ -311,8 +311,12 @@ def _time_words(entry: AnswerFact, turns: Sequence[Turn], language: str) -> str 
     if len(found) != 1 or not (words or found[0].role == "since" or entry.kind == "event"):
         return None
     told = entry.text[found[0].start : found[0].end]
-    return told if any(_squeezed(told) in _squeezed(turn.text) for turn in turns) else None
+    return (
+        told
+        if any(_fold_whitespace(told) in _fold_whitespace(turn.text) for turn in turns)
+        else None
+    )
 
 
-def _squeezed(text: str) -> str:
+def _fold_whitespace(text: str) -> str:
     return " ".join(text.casefold().split())

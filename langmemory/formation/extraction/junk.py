@@ -18,8 +18,8 @@ from rapidfuzz import fuzz
 
 from langmemory.formation.asking.json_answers import is_refusal
 from langmemory.formation.batch import Batch, Turn
-from langmemory.formation.extraction.transcript import is_person, spoken
-from langmemory.formation.repetition import joined
+from langmemory.formation.extraction.transcript import is_person, without_injected_text
+from langmemory.formation.repetition import join_repetitions
 from langmemory.languages import (
     LANGUAGES,
     Topic,
@@ -121,11 +121,11 @@ def without_junk(extraction: Extraction, batch: Batch) -> Extraction:
             dropped.append(reason)
         else:
             kept.append(fact)
-    facts = joined(kept)
+    facts = join_repetitions(kept)
     dropped += ["said twice"] * (len(kept) - len(facts))
     core = []
     for suggestion in extraction.core:
-        if (reason := _suggested(suggestion, said)) is None:
+        if (reason := _objection_to_suggestion(suggestion, said)) is None:
             core.append(suggestion)
         else:
             dropped.append(f"core: {reason}")
@@ -175,7 +175,10 @@ class _Said:
         everyone = (*batch.before, *batch.turns)
         return cls(
             turns={turn.key: turn for turn in batch.turns},
-            words={turn.key: frozenset(split_words(spoken(turn.text))) for turn in batch.turns},
+            words={
+                turn.key: frozenset(split_words(without_injected_text(turn.text)))
+                for turn in batch.turns
+            },
             speakers=frozenset(word for turn in everyone for word in split_words(turn.speaker)),
             owners=len({turn.owner for turn in batch.turns}),
             assistants=frozenset(
@@ -184,7 +187,7 @@ class _Said:
                 if turn.role == "assistant"
             ),
             echoes=tuple(_statements(everyone)),
-            recalled=tuple(_recalled(batch.turns)),
+            recalled=tuple(_injected_lines(batch.turns)),
         )
 
     def persons(self, keys: Iterable[str]) -> list[Turn]:
@@ -213,14 +216,14 @@ def _statements(turns: Sequence[Turn]) -> Iterator[tuple[str, frozenset[str], st
         if is_person(turn):
             continue
         answer = after.key if after is not None and is_person(after) else ""
-        for sentence in _SENTENCE_END.split(spoken(turn.text)):
+        for sentence in _SENTENCE_END.split(without_injected_text(turn.text)):
             if sentence.strip() and not _QUESTION.search(sentence):
                 yield normalised_text(sentence), frozenset(split_words(sentence)), answer
 
 
-def _recalled(turns: Iterable[Turn]) -> Iterator[frozenset[str]]:
+def _injected_lines(turns: Iterable[Turn]) -> Iterator[frozenset[str]]:
     for turn in turns:
-        own = spoken(turn.text)
+        own = without_injected_text(turn.text)
         if own != turn.text.strip():
             lines = (line.strip() for line in turn.text.splitlines())
             yield from (frozenset(split_words(line)) for line in lines if line not in own)
@@ -253,7 +256,7 @@ def _origin(fact: Fact, said: _Said) -> str | None:
     """Why the origin of a fact makes it junk."""
     persons = said.persons(fact.evidence)
     if not persons:
-        return _unsupported(fact, said)
+        return _missing_support(fact, said)
     if _all_small_talk(persons, said):
         return "small talk"
     telling = said.telling(fact.text)
@@ -273,7 +276,7 @@ def _origin(fact: Fact, said: _Said) -> str | None:
     return None
 
 
-def _unsupported(fact: Fact, said: _Said) -> str | None:
+def _missing_support(fact: Fact, said: _Said) -> str | None:
     """Why a fact that no person said is junk: only what an assistant does itself counts."""
     roles = {said.turns[key].role.casefold() for key in fact.evidence if key in said.turns}
     if not roles:
@@ -286,7 +289,7 @@ def _unsupported(fact: Fact, said: _Said) -> str | None:
     return "only the assistant says so"
 
 
-def _suggested(suggestion: CoreSuggestion, said: _Said) -> str | None:
+def _objection_to_suggestion(suggestion: CoreSuggestion, said: _Said) -> str | None:
     """Why a line for a core block is junk. It need not stand alone: its block says of whom."""
     persons = said.persons(suggestion.evidence)
     if not persons:
@@ -316,7 +319,9 @@ def _is_small_talk(text: str, names: frozenset[str]) -> bool:
 
 
 def _all_small_talk(persons: Sequence[Turn], said: _Said) -> bool:
-    return bool(persons) and all(_is_small_talk(spoken(p.text), said.speakers) for p in persons)
+    return bool(persons) and all(
+        _is_small_talk(without_injected_text(p.text), said.speakers) for p in persons
+    )
 
 
 def _is_clock(text: str) -> bool:

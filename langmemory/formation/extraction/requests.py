@@ -15,7 +15,7 @@ from functools import cache
 
 from langmemory.formation.batch import Turn
 from langmemory.formation.entities.roles import person_words
-from langmemory.formation.extraction.transcript import is_person, spoken
+from langmemory.formation.extraction.transcript import is_person, without_injected_text
 from langmemory.formation.relations.vocabulary import relation_named
 from langmemory.formation.rules.clauses import own_sentences
 from langmemory.formation.rules.patterns import GRAMMARS, patterns_of
@@ -42,7 +42,7 @@ _SAID = ("addressed_as", "not_addressed_as", "answers_with", "answers_without", 
 _PLAIN = re.compile(r"[\w'.&+-]+(?: [\w'.&+-]+)*")
 
 
-def bounded(fact: Fact, turns: Sequence[Turn]) -> Iterator[Fact]:
+def separate_requests(fact: Fact, turns: Sequence[Turn]) -> Iterator[Fact]:
     """A fact without claims of how to answer somebody, and each of these that can be one, by itself.
 
     Args:
@@ -129,7 +129,11 @@ def _thing(relation: str, value: str, turns: Sequence[Turn]) -> str | None:
     if relation not in _SAID or len(value) > MAX_OBJECT or not _PLAIN.fullmatch(value):
         return None
     words = split_words(value)
-    said = (set(split_words(part)) for turn in turns for part in plainly(spoken(turn.text)))
+    said = (
+        set(split_words(part))
+        for turn in turns
+        for part in plainly(without_injected_text(turn.text))
+    )
     within = len(words) <= MAX_WORDS and any(set(words) <= one for one in said)
     return value if words and within else None
 
@@ -137,7 +141,7 @@ def _thing(relation: str, value: str, turns: Sequence[Turn]) -> str | None:
 @cache
 def _patterns(kind: str) -> tuple[re.Pattern[str], ...]:
     return tuple(
-        one.compiled(f"{{{kind}}}") for one in MANNERS.values() if kind in one.placeholders
+        one.compile_pattern(f"{{{kind}}}") for one in MANNERS.values() if kind in one.placeholders
     )
 
 
@@ -148,10 +152,12 @@ def _is_a(kind: str, value: str) -> bool:
 def _names_language(turns: Sequence[Turn], name: str) -> bool:
     """Whether somebody names a language in plain words; not every language has words for it here."""
     for turn in turns:
-        words = {word for part in plainly(spoken(turn.text)) for word in split_words(part)}
+        words = {
+            word for part in plainly(without_injected_text(turn.text)) for word in split_words(part)
+        }
         if name.casefold() in words or any(claimed_things().get(word) == name for word in words):
             return True
-        text = " ".join(plainly(spoken(turn.text)))
+        text = " ".join(plainly(without_injected_text(turn.text)))
         if is_unspaced(text) and any(
             word in text for word, one in claimed_things().items() if one == name
         ):

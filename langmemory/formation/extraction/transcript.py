@@ -26,7 +26,7 @@ def is_person(turn: Turn) -> bool:
     return turn.role.casefold() not in NO_PERSON
 
 
-def spoken(text: str) -> str:
+def without_injected_text(text: str) -> str:
     """A turn's text without memories that were recalled into it."""
     return _INJECTED.sub(" ", text).strip()
 
@@ -44,7 +44,7 @@ def transcript(turns: Iterable[Turn], *, ids: Sequence[str] | None = None) -> st
         name, role = label(turn.speaker), label(turn.role)
         who = name if name.casefold() == role.casefold() else f"{name} ({role})"
         at = f"{WEEKDAYS[turn.said_at.weekday()]} {turn.said_at:%Y-%m-%d %H:%M}"
-        lines = [_ID.sub(r"(\1)", line) for line in quoted_lines(spoken(turn.text))]
+        lines = [_ID.sub(r"(\1)", line) for line in quoted_lines(without_injected_text(turn.text))]
         blocks.append("\n".join([f"{head}{who}, {at}:", *lines]))
     return "\n\n".join(blocks)
 
@@ -69,41 +69,41 @@ def parts(batch: Batch) -> tuple[list[Batch], int]:
     if batch.tokens is None:
         return [batch], 0
     room = batch.tokens * CHARACTERS_A_TOKEN
-    batch = replace(batch, before=_shown(batch.before, room))
+    batch = replace(batch, before=_shorten_turns(batch.before, room))
     pieces = [_pieces(turn, room) for turn in batch.turns]
     if all(len(one) == 1 for one in pieces):
         return [batch], 0
-    cut = sum(len(spoken(turn.text)) > MOST_READ for turn in batch.turns)
+    cut = sum(len(without_injected_text(turn.text)) > MOST_READ for turn in batch.turns)
     found: list[Batch] = []
     for turns in pieces:
         for turn in turns:
-            before = _shown(found[-1].turns, SHOWN_BEFORE) if found else batch.before
+            before = _shorten_turns(found[-1].turns, SHOWN_BEFORE) if found else batch.before
             found.append(replace(batch, turns=(turn,), before=before))
     return found, cut
 
 
-def rest(batch: Batch, read_to: int) -> Batch | None:
+def unread_batch(batch: Batch, read_to: int) -> Batch | None:
     """Return the turns to ask about after an answer that broke off among the facts of a batch, the last of
     which rests on turn ``read_to`` (from 1): that turn, unless nothing else was read, and all after it."""
     begin = max(read_to - 1, 1)
     if begin >= len(batch.turns):
         return None
-    before = _shown(batch.turns[max(begin - TURNS_BEFORE, 0) : begin], SHOWN_BEFORE)
+    before = _shorten_turns(batch.turns[max(begin - TURNS_BEFORE, 0) : begin], SHOWN_BEFORE)
     return replace(batch, turns=batch.turns[begin:], before=before)
 
 
 def _pieces(turn: Turn, characters: int) -> list[Turn]:
-    text = spoken(turn.text)
+    text = without_injected_text(turn.text)
     half = MOST_READ // 2
     ends = [text] if len(text) <= MOST_READ else [text[:half], text[-half:]]
     found = [piece for end in ends for piece in passages(end, characters)]
     return [turn] if len(found) < 2 else [replace(turn, text=piece) for piece in found]
 
 
-def _shown(turns: tuple[Turn, ...], characters: int) -> tuple[Turn, ...]:
+def _shorten_turns(turns: tuple[Turn, ...], characters: int) -> tuple[Turn, ...]:
     """Turns before a batch with so many characters in all; of a long one its end."""
     each = characters // max(len(turns), 1)
-    texts = [spoken(turn.text) for turn in turns]
+    texts = [without_injected_text(turn.text) for turn in turns]
     return tuple(
         turn if len(text) <= each else replace(turn, text=CUT_BEFORE + text[-each:])
         for turn, text in zip(turns, texts, strict=True)

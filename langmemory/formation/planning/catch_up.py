@@ -12,7 +12,7 @@ from datetime import datetime
 
 from langmemory.changes import Change, Supersede
 from langmemory.formation.contradiction.comparable import ComparableFact
-from langmemory.formation.contradiction.comparing import compared
+from langmemory.formation.contradiction.comparing import compare_facts
 from langmemory.formation.contradiction.grouping import (
     is_named,
     meant_together,
@@ -21,7 +21,7 @@ from langmemory.formation.contradiction.grouping import (
 from langmemory.formation.contradiction.pairs import Pair
 from langmemory.formation.planning.comparison import known_over, over, twins_over, which_holds
 from langmemory.formation.planning.consequences import dependants
-from langmemory.formation.planning.reinstate import corrected_since, restored
+from langmemory.formation.planning.reinstate import corrected_since, restore_superseded
 from langmemory.formation.planning.residual_claims import residual_claims
 from langmemory.formation.planning.writing import rest_memories
 from langmemory.ports.facts import FullKnowledge
@@ -47,8 +47,8 @@ def catch_up(
     """
     found: list[Change] = []
     for mine in back:
-        others = [*_beside(mine, learned_since, knowledge)]
-        found += _ended(mine, others, knowledge, now)
+        others = [*_facts_learned_since(mine, learned_since, knowledge)]
+        found += _end_changes(mine, others, knowledge, now)
     given_way = [
         (over, change, max(over.said_at, new.said_at))
         for over, new, change in known_over(found, knowledge)
@@ -58,7 +58,7 @@ def catch_up(
     yield from dependants(knowledge, knowledge.namespace, found)
 
 
-def _beside(
+def _facts_learned_since(
     mine: ComparableFact, learned_since: Callable[[str, str], bool], knowledge: FullKnowledge
 ) -> Iterator[ComparableFact]:
     """Facts learned since that are to be compared with one."""
@@ -83,14 +83,14 @@ def _takes_back(correction: ComparableFact, mine: ComparableFact, knowledge: Ful
     return all(one.start < one.end for one in instead)
 
 
-def _ended(
+def _end_changes(
     mine: ComparableFact, others: Sequence[ComparableFact], knowledge: FullKnowledge, now: datetime
 ) -> Iterator[Change]:
     """First the end of the fact itself, which then stands against less."""
-    ends = [pair for one in others if (pair := compared(one, mine)) and _goes(pair, pair.old)]
+    ends = [pair for one in others if (pair := compare_facts(one, mine)) and _goes(pair, pair.old)]
     first = min(ends, key=lambda pair: pair.over_since, default=None)
     if first is not None:
-        rest = tuple(_rest(first, knowledge))
+        rest = tuple(_residual_memories(first, knowledge))
         # It says more than what is over, or a person confirmed it.
         if rest or (mine.protected and not mine.past):
             yield which_holds(knowledge.namespace, first, rest)
@@ -98,26 +98,26 @@ def _ended(
         change = over(first, now)
         yield change
         if isinstance(change, Supersede):
-            yield from restored(mine, first.new, change, knowledge)
+            yield from restore_superseded(mine, first.new, change, knowledge)
             if first.new.corrects and change.invalid_at <= mine.start:
                 yield from corrected_since(first.new.key, mine.start, knowledge)
         mine = replace(mine, end=first.over_since)
     for one in others:
-        pair = compared(one, mine)
+        pair = compare_facts(one, mine)
         if pair is None or (first is not None and one is first.new):
             continue
         open_still = (pair.verdict or pair.undecided) == "unclear" or _goes(pair, one)
         if _goes(pair, one) and not one.protected:
             yield over(pair, now)
         elif open_still and not (one.past or mine.past or mine.waiting):
-            yield which_holds(knowledge.namespace, pair, _rest(pair, knowledge))
+            yield which_holds(knowledge.namespace, pair, _residual_memories(pair, knowledge))
 
 
 def _goes(pair: Pair, one: ComparableFact) -> bool:
     return pair.verdict == "supersedes" and pair.loser is one
 
 
-def _rest(pair: Pair, knowledge: FullKnowledge) -> Iterator[Change]:
+def _residual_memories(pair: Pair, knowledge: FullKnowledge) -> Iterator[Change]:
     known = knowledge.by_key(pair.old.key)
     if known is not None and not pair.old.past:
         told = set(pair.new.claims)

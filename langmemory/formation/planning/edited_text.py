@@ -62,7 +62,7 @@ def still_claimed(
     resolution = resolve(facts, knowledge) if facts else Resolution(facts=())
     found = [claim for claim in puts if claim not in otherwise]
     for place, (claim, put) in enumerate(otherwise.items()):
-        found += _claimed(claim, put, resolution, place)
+        found += _edit_claim(claim, put, resolution, place)
     mentions = tuple(key for key in entities if words.name_still(key))
     if not found and not mentions:
         return []
@@ -168,7 +168,7 @@ def _fact(
     )
 
 
-def _claimed(claim: Claim, put: Put, resolution: Resolution, place: int) -> Iterator[Claim]:
+def _edit_claim(claim: Claim, put: Put, resolution: Resolution, place: int) -> Iterator[Claim]:
     """A claim with what was put in its places, by the keys its edge is written with; nothing where it
     is not clear who that is. Which of one name the other end is, is clear: the one it was."""
     own = resolution.own.get(place, {})

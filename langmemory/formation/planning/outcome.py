@@ -10,7 +10,7 @@ from langmemory.changes import Change, Facets, Merge, Supersede, UpdateMemory
 from langmemory.formation.batch import Batch, kept_close
 from langmemory.formation.contradiction.comparable import BEGINNING, END, ComparableFact, fact_key
 from langmemory.formation.contradiction.pairs import Pair
-from langmemory.formation.duplicates import Division, as_good_as_same, confirmed
+from langmemory.formation.duplicates import Division, as_good_as_same, raise_confidence
 from langmemory.formation.entities.resolution import Resolution
 from langmemory.formation.judging import Decision, Verdicts
 from langmemory.formation.planning.approval import (
@@ -22,7 +22,7 @@ from langmemory.formation.planning.approval import (
     hearsay,
 )
 from langmemory.formation.planning.comparison import over, twins_over
-from langmemory.formation.planning.reinstate import corrected_since, restored
+from langmemory.formation.planning.reinstate import corrected_since, restore_superseded
 from langmemory.formation.planning.residual_claims import residual_claims
 from langmemory.formation.planning.writing import rest_memories
 from langmemory.formation.relations.vocabulary import relation_named
@@ -104,7 +104,7 @@ class Outcome:
                 if new:
                     evidence += new
                     mentions += self.mentions(fact_key(fact))
-                    confidence = confirmed(confidence, fact.confidence)
+                    confidence = raise_confidence(confidence, fact.confidence)
             if evidence:
                 since, before = self._told_since(known, facts)
                 facets = Facets(confidence=confidence)
@@ -156,7 +156,7 @@ class Outcome:
             if ends.setdefault(change.key, change) is change and isinstance(change, Supersede):
                 given_way.append((pair.loser, change, pair.winner.said_at))
             if isinstance(change, Supersede) and change.key == pair.old.key:
-                found = restored(pair.old, pair.new, change, self.knowledge)
+                found = restore_superseded(pair.old, pair.new, change, self.knowledge)
                 again |= {one.key: one for one in found}
         yield from ends.values()
         twins = twins_over(given_way, lambda over: as_good_as_same(over, self.knowledge))

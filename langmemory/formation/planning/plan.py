@@ -22,7 +22,7 @@ from langmemory.changes import (
 )
 from langmemory.formation.batch import Batch
 from langmemory.formation.duplicates import Division
-from langmemory.formation.edited_turns import EditedTurns, renewed
+from langmemory.formation.edited_turns import EditedTurns, as_update
 from langmemory.formation.entities.identity import Identities
 from langmemory.formation.entities.resolution import Resolution
 from langmemory.formation.judging import Verdicts
@@ -35,7 +35,7 @@ from langmemory.formation.planning.writing import (
     fact_memory,
     summary_memory,
 )
-from langmemory.pluralize import counted
+from langmemory.pluralize import count_noun
 from langmemory.ports.facts import EXTRACTION_FAILED, READ_IN_PART, Extraction, Knowledge
 
 
@@ -96,9 +96,9 @@ def plan(
         namespace=batch.namespace,
         run_id=batch.run_id,
         kind="reflection",
-        reason=f"reflection of {counted(len(batch.turns), 'turn')} of {batch.thread_id}",
+        reason=f"reflection of {count_noun(len(batch.turns), 'turn')} of {batch.thread_id}",
         changes=changes,
-        note=note | _told(changes),
+        note=note | _report_of_changes(changes),
         planned_at=knowledge.seq,
     )
 
@@ -119,9 +119,9 @@ def _changes(outcome: Outcome, extraction: Extraction, failures: Sequence[str]) 
             names=outcome.names(key),
             reason=f"waits: {against.name}" if against else "said",
         )
-        yield renewed(add) if before and before.known_before(key) else add
+        yield as_update(add) if before and before.known_before(key) else add
         yield from edges(key, fact.claims, outcome.own(key))
-    confided = tuple(_confided(outcome))
+    confided = tuple(_make_turns_private(outcome))
     yield from confided
     private = {one.key for one in confided}  # what retells these turns is private, too
     turns = (
@@ -137,7 +137,7 @@ def _changes(outcome: Outcome, extraction: Extraction, failures: Sequence[str]) 
         yield from consequences(
             outcome.knowledge, outcome.batch.namespace, effects, outcome.begun(), outcome.now
         )
-    yield from questions.undecided(outcome)
+    yield from questions.undecided_reviews(outcome)
     yield from questions.approvals(outcome)
     yield from questions.names(outcome)
     for suggestion in extraction.core:
@@ -152,14 +152,14 @@ def _changes(outcome: Outcome, extraction: Extraction, failures: Sequence[str]) 
         summary = summary_memory(extraction.summary, outcome.batch, status=became)
         if summary is not None and before and before.retells(summary.key):
             renewing.add(summary.key)
-            yield renewed(summary)
+            yield as_update(summary)
         elif summary is not None:
             yield summary
     if before and not failures:
         yield from before.questions(renewing)
 
 
-def _confided(outcome: Outcome) -> Iterator[UpdateMemory]:
+def _make_turns_private(outcome: Outcome) -> Iterator[UpdateMemory]:
     """Make the turns of a private fact private, too, to the one whose turn it is."""
     owners = {
         key: fact.owner
@@ -185,7 +185,7 @@ def _entities(outcome: Outcome, effects: Sequence[Change]) -> Iterator[Change]:
     return outcome.resolution.changes_for(used)
 
 
-def _told(changes: Sequence[Change]) -> dict[str, Any]:
+def _report_of_changes(changes: Sequence[Change]) -> dict[str, Any]:
     """The part of the note that the journal tells, as keys: its text is that of the memories."""
     added = [one.key for one in changes if isinstance(one, AddMemory)]
     return {

@@ -21,20 +21,20 @@ from langmemory.formation.planning.comparison import supersedes_known, which_hol
 from langmemory.formation.planning.consequences import question_id
 from langmemory.formation.planning.outcome import Outcome
 from langmemory.formation.planning.writing import edges
-from langmemory.pluralize import counted
+from langmemory.pluralize import count_noun
 from langmemory.ports.facts import CoreSuggestion, digest
 from langmemory.types import Entity, Namespace
 
 Options = dict[str, tuple[Change, ...]]
 
 
-def undecided(outcome: Outcome) -> Iterator[OpenReview]:
+def undecided_reviews(outcome: Outcome) -> Iterator[OpenReview]:
     """Pairs nobody decided, of facts that do not wait anyway."""
     for one in outcome.pairs:
         pair = one.pair
         waits = outcome.waits(pair.new.key) or outcome.waits(pair.old.key)
         if one.verdict == "unclear" and not waits and not pair.old.past:
-            rest = _rest(outcome, pair, supersedes_known(pair))
+            rest = _residual_changes(outcome, pair, supersedes_known(pair))
             yield which_holds(outcome.batch.namespace, pair, rest)
 
 
@@ -52,7 +52,7 @@ def approvals(outcome: Outcome) -> Iterator[OpenReview]:
             and (change := outcome.supersede(one.pair)) is not None
         ]
         gone = {change.key: change for _, change in pairs}
-        rest = (each for pair, one in pairs for each in _rest(outcome, pair, one))
+        rest = (each for pair, one in pairs for each in _residual_changes(outcome, pair, one))
         options: Options = {"approve": (active, *rest, *gone.values())}
         if gone:
             options["both"] = (active,)
@@ -129,7 +129,7 @@ def whole_run(
         about="run",
         question=(
             f"Steps of this reflection failed ({'; '.join(failures)}). "
-            f"Should its {counted(len(approved), 'fact')} be believed all the same?"
+            f"Should its {count_noun(len(approved), 'fact')} be believed all the same?"
         ),
         memories=tuple(approved) or tuple(turn.key for turn in outcome.batch.turns),
         options={
@@ -143,7 +143,7 @@ def _id(outcome: Outcome, about: str, *parts: str) -> str:
     return question_id(about, outcome.batch.namespace, *parts)
 
 
-def _rest(outcome: Outcome, pair: Pair, change: Change) -> Iterator[Change]:
+def _residual_changes(outcome: Outcome, pair: Pair, change: Change) -> Iterator[Change]:
     """Memories for the residual claims of the known fact of a pair, when it is superseded."""
     if getattr(change, "key", None) == pair.old.key:
         rest = dict(outcome.rest(pair.old, change, set(pair.new.claims)))

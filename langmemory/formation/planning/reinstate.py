@@ -14,7 +14,7 @@ from typing import Final, cast
 from langmemory.changes import Change, Facets, Invalidate, Supersede, UpdateMemory
 from langmemory.errors import EmbeddingError
 from langmemory.formation.contradiction.comparable import END, ComparableFact
-from langmemory.formation.contradiction.comparing import compared
+from langmemory.formation.contradiction.comparing import compare_facts
 from langmemory.formation.contradiction.grouping import is_named, values_of
 from langmemory.formation.duplicates import as_good_as_same
 from langmemory.formation.planning.comparison import known_over, twins_over
@@ -26,7 +26,7 @@ logger = logging.getLogger("langmemory.formation")
 _REASON = "what had taken its place never was true"
 
 
-def restored(
+def restore_superseded(
     over: ComparableFact, new: ComparableFact, change: Supersede, knowledge: Knowledge
 ) -> Iterator[Supersede | UpdateMemory]:
     """Reinstate what a known fact had superseded where that never was true, or until the new one took
@@ -139,7 +139,7 @@ def _corrected_by(
     return last if is_named(values_of(late, last), late) else None
 
 
-def founded(changes: Iterable[Change], knowledge: Knowledge) -> Iterator[Change]:
+def drop_unfounded(changes: Iterable[Change], knowledge: Knowledge) -> Iterator[Change]:
     """Changes that a person decided, without those that let something give way, or give way to it,
     which was taken back since the question was opened: it would have held for a time after all."""
     for change in changes:
@@ -151,12 +151,14 @@ def founded(changes: Iterable[Change], knowledge: Knowledge) -> Iterator[Change]
             yield change
 
 
-def decided(changes: Iterable[Change], knowledge: Knowledge) -> Iterator[Supersede | UpdateMemory]:
+def changes_of_decision(
+    changes: Iterable[Change], knowledge: Knowledge
+) -> Iterator[Supersede | UpdateMemory]:
     """Yield what holds again by what a person decided, and what an application wrote that is over with
     it, if the embedder can be asked: nobody's decision is to wait for that."""
     found = tuple(known_over(changes, knowledge))
     for over, new, change in found:
-        yield from restored(over, new, change, knowledge)
+        yield from restore_superseded(over, new, change, knowledge)
 
     def alike(over: ComparableFact) -> Iterable[KnownFact]:
         try:
@@ -173,7 +175,9 @@ def decided(changes: Iterable[Change], knowledge: Knowledge) -> Iterator[Superse
 REASON: Final = "what had taken its place is gone"
 
 
-def reinstated(gone: Collection[str], knowledge: Knowledge) -> Iterator[Supersede | UpdateMemory]:
+def reinstate_facts(
+    gone: Collection[str], knowledge: Knowledge
+) -> Iterator[Supersede | UpdateMemory]:
     """Yield changes to facts superseded by some that go: they hold again, or another supersedes them.
     Whose they are, and who may read them, stays as it was.
 
@@ -217,14 +221,14 @@ def standing(
     if following is not None:
         next_one = ComparableFact.of_known(following)
         if about & {(claim.subject, claim.relation) for claim in next_one.claims}:
-            return _ended(known, following, next_one.start)
+            return _as_superseded(known, following, next_one.start)
     ends: list[tuple[datetime, KnownFact]] = []
     for subject, _ in about:
         for other in knowledge.about(subject, past=True):
             if other.memory.key in taken:
                 continue
             theirs = ComparableFact.of_known(other)
-            pair = None if theirs.waiting else compared(replace(mine, new=True), theirs)
+            pair = None if theirs.waiting else compare_facts(replace(mine, new=True), theirs)
             if pair is not None and pair.verdict == "supersedes":
                 loser, until = pair.loser, pair.over_since
                 if loser.key == mine.key and until > mine.start:
@@ -232,7 +236,7 @@ def standing(
     if not ends:
         return known
     until, other = min(ends, key=lambda one: one[0])
-    return _ended(known, other, until)
+    return _as_superseded(known, other, until)
 
 
 def again(known: KnownFact) -> KnownFact:
@@ -250,7 +254,7 @@ def as_it_is(known: KnownFact, reason: str) -> Supersede | UpdateMemory:
     return Supersede(key=one.key, by=by, invalid_at=until, reason=reason)
 
 
-def _ended(known: KnownFact, by: KnownFact, until: datetime) -> KnownFact:
+def _as_superseded(known: KnownFact, by: KnownFact, until: datetime) -> KnownFact:
     return known.as_if(status="superseded", superseded_by=by.memory.key, invalid_at=until)
 
 
@@ -258,7 +262,7 @@ UNLINKED: Final = "what took its place is about somebody else"
 """Why they hold again."""
 
 
-def unlinked(
+def facts_after_unlinking(
     was: Mapping[str, str], now: Mapping[str, str], since: datetime, knowledge: Knowledge
 ) -> Iterator[KnownFact]:
     """Facts that gave way to one that spoke of the same entity then, and speaks of another now.

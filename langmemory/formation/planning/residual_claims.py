@@ -43,7 +43,7 @@ def residual_claims(
         for theirs in claims
         for mine in told
         if mine.subject in (theirs.subject, theirs.object)
-        and theirs.relation in _touched(mine.relation)
+        and theirs.relation in _affected_relations(mine.relation)
     }
     if not changed or not over.evidence:
         return
@@ -83,7 +83,7 @@ def phrase(relation: str) -> str:
     return " ".join(("is", *words)) if words[-1] in ("of", "to") else ""
 
 
-def _touched(name: str) -> tuple[str | None, ...]:
+def _affected_relations(name: str) -> tuple[str | None, ...]:
     relation = relation_named(name)
     return name.removeprefix(NO_LONGER), relation.ends, relation.opposite
 

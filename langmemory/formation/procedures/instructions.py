@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from langmemory.formation.batch import Batch, Turn
-from langmemory.formation.extraction.transcript import is_person, spoken
+from langmemory.formation.extraction.transcript import is_person, without_injected_text
 from langmemory.formation.rules.clauses import own_sentences
 from langmemory.formation.rules.game import Game
 from langmemory.formation.rules.patterns import GRAMMARS, patterns_of
@@ -58,7 +58,7 @@ MOST_CHARACTERS: Final = 120
 _EDGE: Final = " \t\n,;:.!¡–—-，。！；：、"
 
 
-def instructed(batch: Batch) -> list[Draft]:
+def read_instructions(batch: Batch) -> list[Draft]:
     """Return the procedures that the persons of a batch tell, in the order they were said; each is as private
     as its turn."""
     found: list[Draft] = []
@@ -67,12 +67,12 @@ def instructed(batch: Batch) -> list[Draft]:
         game.hear(turn.text)
     for turn in batch.turns:
         if not game.hear(turn.text) and is_person(turn):
-            found += _told(turn)
+            found += _drafts_of_turn(turn)
     return found
 
 
-def _told(turn: Turn) -> Iterator[Draft]:
-    text = spoken(turn.text).replace("’", "'")
+def _drafts_of_turn(turn: Turn) -> Iterator[Draft]:
+    text = without_injected_text(turn.text).replace("’", "'")
     if len(text) > MAX_CHARACTERS:
         return
     detected = detect_language(text).code

@@ -156,7 +156,7 @@ def _answer(raw: str) -> list[LearnedProcedure]:
     kept, problem = list[LearnedProcedure](), ""
     for one in found:
         try:
-            kept.append(LearnedProcedure.model_validate(_spelled(one)))
+            kept.append(LearnedProcedure.model_validate(_normalise_steps(one)))
         except ValidationError as error:
             first = error.errors()[0]
             problem = f"{'.'.join(map(str, first['loc']))}: {first['msg']}"
@@ -165,7 +165,7 @@ def _answer(raw: str) -> list[LearnedProcedure]:
     return kept
 
 
-def _spelled(one: Any) -> Any:
+def _normalise_steps(one: Any) -> Any:
     """Return an entry with steps as objects, where a model wrote them as texts."""
     if isinstance(one, dict) and isinstance(one.get("steps"), list):
         steps = [{"text": each} if isinstance(each, str) else each for each in one["steps"]]

@@ -62,8 +62,8 @@ def plan(
     """
     before = find(draft, [one for one in known if one.status == "active"])
     if before is None:
-        return _added(_first(draft, known, namespace, now, is_free), draft)
-    steps = _merged(before.steps, draft.steps) if draft.in_order else draft.steps
+        return _new_procedure(_first(draft, known, namespace, now, is_free), draft)
+    steps = _merge_steps(before.steps, draft.steps) if draft.in_order else draft.steps
     needs = (*before.preconditions, *_further(draft.preconditions, before.preconditions))
     if same_steps(steps, before.steps):
         return _again(before, draft, needs, now)
@@ -78,17 +78,17 @@ def plan(
         preconditions=needs if draft.in_order else draft.preconditions,
         source=draft.source,
         version=version,
-        outcomes=_begun(draft, now),
+        outcomes=_first_outcomes(draft, now),
     )
     after = replace(after, priority=after.standing[0])
-    added = _added(after, draft)
+    added = _new_procedure(after, draft)
     gone = Supersede(
         key=before.key, by=after.key, invalid_at=now, reason="its steps are others by now"
     )
     return replace(added, changes=(*added.changes, gone), replaced=before)
 
 
-def told(
+def plan_with_procedures(
     drafts: Iterable[Draft],
     known: Iterable[KnownFact],
     change_set: ChangeSet,
@@ -179,7 +179,7 @@ def _said_otherwise(draft: Draft, before: Procedure, known: Sequence[Procedure])
     """Return a draft of the turn that the known procedure was made of, which says something else by now: its
     steps count instead of the earlier ones, among those of the version before."""
     replaced = next((one for one in known if one.superseded_by == before.key), None)
-    steps = draft.steps if replaced is None else _merged(replaced.steps, draft.steps)
+    steps = draft.steps if replaced is None else _merge_steps(replaced.steps, draft.steps)
     return replace(draft, steps=steps, in_order=False, same_as=before.key)
 
 
@@ -207,14 +207,14 @@ def _first(
         preconditions=draft.preconditions,
         source=draft.source,
         version=version,
-        outcomes=_begun(draft, now),
+        outcomes=_first_outcomes(draft, now),
         owner=draft.owner,
         privacy=draft.privacy,
-        priority=standing(draft.source, _begun(draft, now))[0],
+        priority=standing(draft.source, _first_outcomes(draft, now))[0],
     )
 
 
-def _added(after: Procedure, draft: Draft) -> Planned:
+def _new_procedure(after: Procedure, draft: Draft) -> Planned:
     add = AddMemory(
         key=after.key,
         value=after.value,
@@ -258,12 +258,12 @@ def _moves(one: Procedure) -> bool:
     return one.priority in ("guardrail", "reference")
 
 
-def _begun(draft: Draft, now: datetime) -> Outcomes:
+def _first_outcomes(draft: Draft, now: datetime) -> Outcomes:
     """Return the first count: a run that ended well was one success."""
     return Outcomes(succeeded=1, last_used=now) if draft.source == "run" else Outcomes()
 
 
-def _merged(known: Sequence[Step], said: Sequence[Step]) -> tuple[Step, ...]:
+def _merge_steps(known: Sequence[Step], said: Sequence[Step]) -> tuple[Step, ...]:
     """Return the known steps with those said in their order, at the place of the last of them."""
     at = next((n for n, one in enumerate(known) if same_words(one.text, said[-1].text)), len(known))
     old = {one.text: next((k for k in known if same_words(k.text, one.text)), one) for one in said}

@@ -108,7 +108,7 @@ def calls_of(messages: Iterable[BaseMessage]) -> list[Call]:
         Call(
             tool=call["name"],
             arguments=call["args"],
-            failed=_failed(results.get(call["id"] or "")),
+            failed=_has_failed(results.get(call["id"] or "")),
         )
         for one in messages
         if isinstance(one, AIMessage)
@@ -116,7 +116,7 @@ def calls_of(messages: Iterable[BaseMessage]) -> list[Call]:
     ]
 
 
-def _failed(result: ToolMessage | None) -> bool | None:
+def _has_failed(result: ToolMessage | None) -> bool | None:
     return None if result is None else result.status == "error"
 
 
@@ -142,7 +142,7 @@ def _run(part: Sequence[BaseMessage], *, said: _Read, reply: Sequence[str]) -> T
                 if _came_from_output(call["name"], outputs, said):
                     tainted = tainted or "a call may come from the output of a tool"
                 arguments = {n: _clean(one, outputs, said) for n, one in call["args"].items()}
-                failed = _failed(results.get(call["id"] or ""))
+                failed = _has_failed(results.get(call["id"] or ""))
                 calls.append(Call(tool=call["name"], arguments=arguments, failed=failed))
     last = part[-1]
     return ToolRun(

@@ -76,7 +76,7 @@ def read_sentences(text: str, patterns: Patterns, said_at: datetime) -> Iterator
         if patterns.frames.search(sentence):
             return
         bare = plainly_said(sentence)
-        told = "" if bare is None else stated(bare, patterns)
+        told = "" if bare is None else without_question(bare, patterns)
         if not told or patterns.void.search(told) or patterns.withdraws.search(following):
             told = ""
         yield Sentence(said=sentence, clauses=tuple(_clauses(told, patterns, said_at)))
@@ -100,7 +100,9 @@ def _parts(masked: str, patterns: Patterns) -> tuple[list[str], list[str]]:
     for end, next_start in (*((m.start(), m.end()) for m in patterns.breaks.finditer(masked)),
                             (len(masked), len(masked))):  # fmt: skip
         part = masked[start:end]
-        if patterns.half.fullmatch(opened(part, patterns)[0].strip() + masked[end:next_start]):
+        if patterns.half.fullmatch(
+            strip_openers(part, patterns)[0].strip() + masked[end:next_start]
+        ):
             continue  # "my husband and I"
         if re.search(TIME, part) and not any(character.isalnum() for character in part):
             waiting += part
@@ -130,7 +132,7 @@ def _certain(parts: list[str], joints: list[str], patterns: Patterns) -> list[bo
     return certain
 
 
-def stated(sentence: str, patterns: Patterns) -> str:
+def without_question(sentence: str, patterns: Patterns) -> str:
     """What a sentence states: of "I'm vegan, so what can I eat?" the beginning, of a question nothing."""
     if not _QUESTION.search(sentence):
         return sentence
@@ -146,7 +148,7 @@ def plainly_said(sentence: str) -> str | None:
     return None if _QUOTED.search(sentence) else sentence
 
 
-def opened(text: str, patterns: Patterns) -> tuple[str, TakesBack | None]:
+def strip_openers(text: str, patterns: Patterns) -> tuple[str, TakesBack | None]:
     """Without "Well," and "No, actually"; whether it takes something back."""
     text = text.lstrip(" ,;:–—-(")
     back: TakesBack | None = None
@@ -200,7 +202,7 @@ def own_words(text: str, patterns: Patterns) -> str:
 
 
 def _announces(lead: str, patterns: Patterns) -> bool:
-    rest, _ = opened(lead, patterns)
+    rest, _ = strip_openers(lead, patterns)
     return (
         not rest
         or patterns.i.match(rest) is not None

@@ -12,11 +12,11 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext
 from contextvars import ContextVar
 
 from langmemory.formation.batch import MOST_READ, Batch, Turn
-from langmemory.formation.extraction.transcript import is_person, spoken
-from langmemory.formation.repetition import joined
+from langmemory.formation.extraction.transcript import is_person, without_injected_text
+from langmemory.formation.repetition import join_repetitions
 from langmemory.formation.rules.game import Game
 from langmemory.formation.rules.patterns import GRAMMARS, patterns_of
-from langmemory.formation.rules.questions import completed, may_answer, spoken_of
+from langmemory.formation.rules.questions import complete_answer, may_answer, spoken_of
 from langmemory.formation.rules.reader import NO_NAMES, Reader, speaker_named
 from langmemory.formation.rules.requests import standing_requests
 from langmemory.formation.rules.retractions.held import Held, Told, held_of, told_in
@@ -92,7 +92,7 @@ class RuleExtractor:
                 "read_in_part turns=%d thread=%s: of each the first and last %d characters",
                 in_part, batch.thread_id, MOST_READ // 2,
             )  # fmt: skip
-        return Extraction(facts=tuple(joined(facts)), dropped=(READ_IN_PART,) * in_part)
+        return Extraction(facts=tuple(join_repetitions(facts)), dropped=(READ_IN_PART,) * in_part)
 
 
 class Memory:
@@ -109,7 +109,7 @@ class Memory:
         shown, claimed = speaker_named(turn, patterns_of(found[0].language if found else "en"))
         own = [one for fact in found if (one := told_in(fact, shown, claimed)) is not None]
         batch = self._of_batch.setdefault(who, [])
-        text = spoken(turn.text)
+        text = without_injected_text(turn.text)
         if codes := [code for code in _languages(text) if may_take_back(text, code)]:
             if who not in self._known:
                 self._known[who] = [] if self.told is None else [*held_of(turn, self.told, shown)]
@@ -128,7 +128,7 @@ def _read(turn: Turn, known: dict[str, str], asked: Turn | None) -> tuple[list[F
         known: names by their case-folded form.
         asked: the turn directly before it.
     """
-    text, is_whole = spoken(turn.text), True
+    text, is_whole = without_injected_text(turn.text), True
     if asked is not None and not may_answer(asked, turn):
         asked = None
     for language, said, answers in _readings(turn, text, asked):
@@ -150,7 +150,7 @@ def _readings(turn: Turn, text: str, asked: Turn | None) -> Iterator[tuple[str, 
     whether its first sentence was made of a short answer to what was asked."""
     if asked is not None:
         for code in _languages(asked.text[-SHORT_CHARACTERS:]):  # each has patterns to be made
-            if said := completed(asked, turn, text, code):
+            if said := complete_answer(asked, turn, text, code):
                 yield code, said, True
     for code in _languages(text):
         yield code, text, False

@@ -213,7 +213,7 @@ class Grammar:
         """Every word with a capital that names nobody, case-folded."""
         return _not_names(self.code, self.spaced, self.no_names, self.names)
 
-    def compiled(self, pattern: str) -> re.Pattern[str]:
+    def compile_pattern(self, pattern: str) -> re.Pattern[str]:
         """A pattern of this grammar with its placeholders filled; white space may hold times."""
         parts = {
             "kin": one_of(self.kin), "pet": one_of(self.pets), "my": self.my,

@@ -24,14 +24,16 @@ class Patterns:
 
     def __getattr__(self, name: str) -> re.Pattern[str]:
         field: str | re.Pattern[str] = getattr(self.grammar, name)
-        made = field if isinstance(field, re.Pattern) else self.grammar.compiled(field)
+        made = field if isinstance(field, re.Pattern) else self.grammar.compile_pattern(field)
         setattr(self, name, made)
         return made
 
     @cached_property
     def rules(self) -> tuple[tuple[Rule, re.Pattern[str]], ...]:
         """Each rule with its pattern."""
-        return tuple((rule, self.grammar.compiled(rule.pattern)) for rule in self.grammar.rules)
+        return tuple(
+            (rule, self.grammar.compile_pattern(rule.pattern)) for rule in self.grammar.rules
+        )
 
     @cached_property
     def pronouns(self) -> tuple[tuple[Gender, re.Pattern[str]], ...]:
@@ -46,7 +48,7 @@ class Patterns:
     @cached_property
     def name(self) -> re.Pattern[str]:
         """Somebody's name."""
-        return self.grammar.compiled("{Name}")
+        return self.grammar.compile_pattern("{Name}")
 
     @cached_property
     def rest_of_answer(self) -> re.Pattern[str]:

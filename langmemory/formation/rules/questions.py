@@ -15,7 +15,7 @@ from functools import lru_cache
 from typing import Literal
 
 from langmemory.formation.batch import NO_PERSON, Turn
-from langmemory.formation.extraction.transcript import spoken
+from langmemory.formation.extraction.transcript import without_injected_text
 from langmemory.formation.rules.clauses import plainly_said, sentences
 from langmemory.formation.rules.grammar import CAPITAL
 from langmemory.formation.rules.patterns import Patterns, patterns_of
@@ -145,7 +145,7 @@ def _asking_words(words: Language) -> re.Pattern[str]:
     return re.compile(rf"{within}|\b(?:{spaced})\b[^.!\n]{{0,{_NEAR}}}$", re.IGNORECASE)
 
 
-def completed(asked: Turn, turn: Turn, text: str, code: str) -> str | None:
+def complete_answer(asked: Turn, turn: Turn, text: str, code: str) -> str | None:
     """The text of a turn with its short answer as a whole sentence, "I live in Bonn. And you?"; None
     where it is no plain answer to the last question of the turn before.
 
@@ -158,7 +158,7 @@ def completed(asked: Turn, turn: Turn, text: str, code: str) -> str | None:
     if len(text) > MAX_ANSWER or len(asked.text) > MAX_ASKING:
         return None
     patterns, found = patterns_of(code), _expressions(code)
-    forms = _asks(spoken(asked.text).replace("’", "'"), turn, patterns, found)
+    forms = _asks(without_injected_text(asked.text).replace("’", "'"), turn, patterns, found)
     for question, pattern in found.questions if forms else ():
         match = next(filter(None, map(pattern.fullmatch, forms)), None)
         if match is None:
@@ -169,7 +169,7 @@ def completed(asked: Turn, turn: Turn, text: str, code: str) -> str | None:
         if question.answer == "yes":
             filled = ("", f", {answer.body}" if answer.body else "") if answer.yes else None
         else:
-            filled = _filled(question, answer.body, (asked, turn), patterns, found)
+            filled = _fill_in_answer(question, answer.body, (asked, turn), patterns, found)
         if filled is None:
             return None
         words, behind = filled
@@ -188,7 +188,7 @@ def spoken_of(asked: Turn, turn: Turn, text: str, code: str) -> str:
     patterns, found = patterns_of(code), _expressions(code)
     if len(asked.text) > MAX_ASKING or found.no.match(text.lstrip(_EDGE)):
         return ""
-    said = spoken(asked.text).replace("’", "'")
+    said = without_injected_text(asked.text).replace("’", "'")
     *_, last = _sentences(said) or [""]
     about = last
     for yours, mine in ASKING[code].mine:
@@ -250,7 +250,7 @@ def _answer(text: str, patterns: Patterns, found: _Expressions) -> _Answer | Non
     )
 
 
-def _filled(
+def _fill_in_answer(
     question: Question,
     body: str,
     turns: tuple[Turn, Turn],
@@ -289,7 +289,7 @@ def _expressions(code: str) -> _Expressions:
     gap = r"\s*,?\s+" if grammar.spaced else r"[\s，,]*"
 
     def compiled(pattern: str) -> re.Pattern[str]:
-        names = grammar.compiled(pattern.replace("{Word}", "(?-i:{Word})"))
+        names = grammar.compile_pattern(pattern.replace("{Word}", "(?-i:{Word})"))
         return re.compile(names.pattern, re.IGNORECASE)
 
     return _Expressions(

@@ -13,9 +13,9 @@ from langmemory.formation.relations.vocabulary import relation_named
 from langmemory.formation.rules.clauses import (
     Clause,
     Sentence,
-    opened,
     own_words,
     read_sentences,
+    strip_openers,
 )
 from langmemory.formation.rules.grammar import CAPITAL, TIME, Rule
 from langmemory.formation.rules.patterns import Patterns
@@ -130,7 +130,7 @@ class Reader:
         yield from self._relatives(" , ".join(clause.text for clause in sentence.clauses))
         subject, takes_back = None, None
         for place, clause in enumerate(sentence.clauses):
-            text, back = opened(clause.text, self.patterns)
+            text, back = strip_openers(clause.text, self.patterns)
             takes_back = takes_back if takes_back == "surely" else back or takes_back
             if turned := self.patterns.inverted.match(text):
                 verb, who = turned["verb"], turned["subject"]
@@ -197,7 +197,7 @@ class Reader:
                 match.string, match.end()
             ):
                 continue
-            made = list(self._made(rule, match, clause, subject or self.me))
+            made = list(self._make_facts(rule, match, clause, subject or self.me))
             yield from made
             done = done or bool(made)
 
@@ -211,7 +211,7 @@ class Reader:
         name = match["name"] or match["name2"]
         yield from self._relative("pet" if one.what == "pet" else "kin", one.word, name, self.me)
 
-    def _made(
+    def _make_facts(
         self, rule: Rule, match: re.Match[str], clause: Clause, subject: _Subject
     ) -> Iterator[Fact]:
         groups = {name: value for name, value in match.groupdict().items() if value}
@@ -264,19 +264,19 @@ class Reader:
         for pattern, written in self.grammar.tidied:
             text = re.sub(pattern, written, text)
         if when is not None and rule.kind in ("plan", "event", "decision"):
-            text = _dated(text, when)
+            text = _append_date(text, when)
         claim = Claim(
             subject=subject.claimed,
             relation=rule.relation.format(**parts).replace(" ", "_"),
             object=rule.claimed.format(**parts),
             object_is_entity=rule.entity,
         )
-        return self._said(
+        return self._make_fact(
             text, claim, kind=rule.kind, importance=rule.importance,
             time_words=time.when.words if time else None, when=when, ends=ends,
         )  # fmt: skip
 
-    def _said(self, text: str, claim: Claim, **more: object) -> Fact:
+    def _make_fact(self, text: str, claim: Claim, **more: object) -> Fact:
         turn = self.turn
         # An id such as an e-mail address is written as it is, a name with a capital letter.
         if turn.speaker.isalpha() or not text.startswith(turn.speaker):
@@ -369,7 +369,7 @@ class Reader:
                 relation=f"{grammar.kin[word]}_of".replace(" ", "_"),
                 object=whose.claimed,
             )
-        yield self._said(text, claim, importance=0.7)
+        yield self._make_fact(text, claim, importance=0.7)
 
     def _name(self, name: str) -> str:
         """Without what begins something else, such as a time, in the spelling known."""
@@ -517,7 +517,7 @@ class Reader:
     def _is_ahead(self, clause: Clause) -> bool:
         """Whether the clause speaks of a time to come: "I'm 30 tomorrow"."""
         return any(
-            found.role == "at" and self._resolved(found, None).start > self.turn.said_at
+            found.role == "at" and self._resolve_time(found, None).start > self.turn.said_at
             for found in map(clause.time, re.findall(TIME, clause.text))
         )
 
@@ -540,16 +540,16 @@ class Reader:
 
     def _is_idle(self, found: TimeInText) -> bool:
         """Whether a plan for this time is not worth keeping: for today, or for the past."""
-        when = self._resolved(found, "future")
+        when = self._resolve_time(found, "future")
         return when.end <= self.turn.said_at + _DAY or when.precision in ("hour", "minute")
 
     def _when(self, rule: Rule, time: TimeInText | None) -> When | None:
         prefer = rule.prefer or PREFER.get(rule.kind)
         if prefer is None and time is not None and time.role == "until" and not rule.ends:
             prefer = "past" if rule.times == "over" else "future"
-        return None if time is None else self._resolved(time, prefer)
+        return None if time is None else self._resolve_time(time, prefer)
 
-    def _resolved(self, found: TimeInText, prefer: Prefer | None) -> When:
+    def _resolve_time(self, found: TimeInText, prefer: Prefer | None) -> When:
         when = resolve(found.when.words, said_at=self.turn.said_at, language=self.grammar.code,
                        prefer=prefer)  # fmt: skip
         return when or found.when
@@ -596,7 +596,7 @@ def _clean(text: str) -> str:
     return " ".join(re.sub(TIME, " ", text).split()).strip(" ,;:–—-")
 
 
-def _dated(text: str, when: When) -> str:
+def _append_date(text: str, when: When) -> str:
     """With the day, month or year in brackets, for a statement is no longer near its moment."""
     start, last = when.start, when.end
     match when.precision:

@@ -112,9 +112,9 @@ class Manners:
     @cached_property
     def patterns(self) -> tuple[tuple[Request, re.Pattern[str]], ...]:
         """Each request and its regular expression."""
-        return tuple((one, self.compiled(one.pattern)) for one in self.requests)
+        return tuple((one, self.compile_pattern(one.pattern)) for one in self.requests)
 
-    def compiled(self, pattern: str) -> re.Pattern[str]:
+    def compile_pattern(self, pattern: str) -> re.Pattern[str]:
         numbers = itertools.count()
         pattern = _OBJECT.sub(lambda o: f"(?P<object{next(numbers)}>{{{o[1]}}})", pattern)
         while found := _PLACE.search(pattern):
@@ -194,7 +194,7 @@ def standing_requests(
     rest = text
     for number, sentence in enumerate(own):
         others = own[:number] + own[number + 1 :]
-        for found in _asked(sentence, others, manners, patterns):
+        for found in _requests_in_sentence(sentence, others, manners, patterns):
             facts.append(_fact(turn, patterns, found, named, claimed))
             rest = rest.replace(found.said, " ", 1)
     return facts, rest
@@ -234,7 +234,7 @@ def _fact(turn: Turn, patterns: Patterns, found: _Asked, named: str, claimed: st
     )  # fmt: skip
 
 
-def _asked(
+def _requests_in_sentence(
     sentence: str, others: list[str], manners: Manners, patterns: Patterns
 ) -> Iterator[_Asked]:
     """Each clause that asks for something for good."""
@@ -298,7 +298,7 @@ def _parts(clause: str, manners: Manners) -> Iterator[str]:
 
 def _core(clause: str, manners: Manners, patterns: Patterns) -> _Clause:
     found = manners.found
-    text = _begun(clause, patterns)
+    text = _strip_openers(clause, patterns)
     gap = " " if manners.spaced else ""
     core, for_good = found["for_good"].subn(gap, text)
     core, habit = found["habit"].subn(gap, core)
@@ -319,7 +319,7 @@ def _core(clause: str, manners: Manners, patterns: Patterns) -> _Clause:
     )
 
 
-def _begun(clause: str, patterns: Patterns) -> str:
+def _strip_openers(clause: str, patterns: Patterns) -> str:
     """Without "Hey," and "Actually"; a "no" stays: "No emojis"."""
     text = clause.lstrip(_EDGE)
     while (opener := patterns.openers.match(text)) and opener.end():
@@ -359,7 +359,7 @@ def _is_alone(
 
 def _is_task(clause: str, manners: Manners, patterns: Patterns) -> bool:
     """Whether a clause asks for something to be done now."""
-    begun = manners.found["fillers"].sub("", _begun(clause, patterns)).strip(_EDGE)
+    begun = manners.found["fillers"].sub("", _strip_openers(clause, patterns)).strip(_EDGE)
     if not manners.found["tasks"].match(begun):
         return False
     return _core(clause, manners, patterns).match is None

@@ -170,7 +170,7 @@ def _runs_of(
     return [str(row[0]) for row in rows if row[0] is not None]
 
 
-@schema.derived
+@schema.cached_derivation
 def _runs_beside() -> str:
     """Return the query for the runs that wrote rows beside the items in ``going``."""
     return " UNION ".join(
@@ -181,7 +181,7 @@ def _runs_beside() -> str:
     )
 
 
-@schema.derived
+@schema.cached_derivation
 def _runs_named() -> str:
     """Return the query for the runs that rows name; of the history, its index is asked."""
     return " UNION ALL ".join(
@@ -293,7 +293,7 @@ def _seal(
         (array,),
     )
     for item, namespace, path, key in places:
-        seal = history.sealed(path, key)
+        seal = history.seal_key(path, key)
         connection.execute(
             "UPDATE history SET key = ? WHERE item = ? AND key IS NOT NULL", (seal, item)
         )
@@ -333,7 +333,7 @@ def _forget_threads(connection: Connection, touched: Iterable[int]) -> None:
     connection.executemany(f"DELETE FROM job WHERE thread = ? AND lane = ? AND {READS_ONLY}", gone)
 
 
-@schema.derived
+@schema.cached_derivation
 def _names_namespace() -> str:
     """Return the condition that something is in a namespace, or below it."""
     return " OR ".join(

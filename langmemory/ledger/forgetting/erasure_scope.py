@@ -328,7 +328,7 @@ class ErasureScope:
         return found | {("message", one) for one in with_one}
 
 
-@schema.derived
+@schema.cached_derivation
 def _said_by_people() -> list[tuple[str, str, str]]:
     """(table, its key, the column that says whose a row is) of tables that speak of memories in passing."""
     return [

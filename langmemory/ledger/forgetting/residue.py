@@ -54,7 +54,7 @@ _GOING: Final = (
 )
 
 
-@schema.derived
+@schema.cached_derivation
 def _names() -> list[str]:
     """Return the queries for the names things have: a word of them tells nothing. Indexes of what is not NULL
     spare a look at items."""
@@ -76,14 +76,14 @@ SINCE: Final = tuple(
 """Queries for texts of memories that were written, or changed, after a place in the history."""
 
 
-@schema.derived
+@schema.cached_derivation
 def asides() -> dict[str, tuple[str, ...]]:
     """Return the tables that speak of memories in passing, each with the columns that may tell."""
     found = {table.name: table.saying("aside") for table in schema.tables()}
     return {table: columns for table, columns in found.items() if columns}
 
 
-@schema.derived
+@schema.cached_derivation
 def _passing() -> list[str]:
     return [
         f"SELECT {column} FROM {table} WHERE {column} IS NOT NULL"
@@ -110,13 +110,13 @@ class Vocabulary:
     def __init__(self, texts: Iterable[str]) -> None:
         self._words: set[str] = set()
         for text in texts:
-            self._words.update(_WORD.findall(unescaped(text).casefold()))
+            self._words.update(_WORD.findall(remove_escapes(text).casefold()))
         self._together = ["\n".join(self._words)]
         self._further: list[str] = []
 
     def add(self, texts: Iterable[str]) -> None:
         """Further texts, at once: a look at each of their words is left until it is needed."""
-        together = unescaped("\n".join(texts)).casefold()
+        together = remove_escapes("\n".join(texts)).casefold()
         self._together.append(together)
         self._further.append(together)
 
@@ -177,7 +177,7 @@ class Residue:
         self._texts = list(dict.fromkeys(texts))
         self._known = known
         known.add(_texts(connection, (*_names(), *connection.own_words)))
-        spoken = [set(filter(_long, _WORD.findall(unescaped(text)))) for text in self._texts]
+        spoken = [set(filter(_long, _WORD.findall(remove_escapes(text)))) for text in self._texts]
         elsewhere = known.those_in({word.casefold() for words in spoken for word in words})
         self.words = [
             sorted(
@@ -191,7 +191,7 @@ class Residue:
         for place, found in enumerate(self.words):
             for word in {word.casefold() for word in found}:
                 self._texts_with.setdefault(word, []).append(place)
-        self._repeated = _repeated(
+        self._repeated = _repeated_texts(
             connection,
             {text for text, words in zip(self._texts, self.words, strict=True) if not words},
             archive,
@@ -272,7 +272,7 @@ def unsaid(connection: Connection, needles: Sequence[str]) -> list[str]:
     return [*(one for one in words if one not in known), *_unknown(texts, passages)]
 
 
-def _repeated(
+def _repeated_texts(
     connection: Connection, values: Collection[str], archive: Archived | None
 ) -> list[str]:
     """Return the texts of these values, case folded, where something said in passing repeats it and nothing
@@ -309,7 +309,7 @@ def _unknown(texts: Iterable[str], phrases: set[str]) -> list[str]:
     return list(left)
 
 
-def unescaped(text: str) -> str:
+def remove_escapes(text: str) -> str:
     """Return JSON as it is stored, so that no escape ("\\n") runs into the word after it."""
     return _ESCAPE.sub(" ", text)
 

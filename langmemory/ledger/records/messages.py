@@ -47,7 +47,7 @@ def is_taken(connection: Connection, message_id: str) -> bool:
     return bool(connection.execute(query, (message_id,)).fetchall()[0][0])
 
 
-def placed(namespace: Namespace) -> Condition:
+def in_namespace(namespace: Namespace) -> Condition:
     """Return messages ``m`` of a namespace and below it."""
     query, bindings = below(namespace)
     return Condition(f"m.namespace IN {query}", bindings)
@@ -63,7 +63,7 @@ def concerning(agent: str) -> Condition:
     return Condition("(m.sender = ? OR m.recipient IS NULL OR m.recipient = ?)", (agent, agent))
 
 
-def addressed(agent: str) -> Condition:
+def to_recipient(agent: str) -> Condition:
     """Return what was sent to an agent by name, and what others sent to all."""
     return Condition("(m.recipient = ? OR (m.recipient IS NULL AND m.sender <> ?))", (agent, agent))
 
@@ -94,7 +94,7 @@ def agents(connection: Connection, namespace: int, viewer: str | None, now_us: i
     return {str(one) for row in rows for one in row if one is not None}
 
 
-def listed(
+def list_messages(
     connection: Connection,
     conditions: Sequence[Condition],
     *,

@@ -738,7 +738,7 @@ _OWN: Final = frozenset(_TABLES)
 _derived: Final[list[Any]] = []
 
 
-def derived(function: Callable[[], T]) -> Callable[[], T]:
+def cached_derivation(function: Callable[[], T]) -> Callable[[], T]:
     """Keep what a function derives from the list of tables, until a part adds to it."""
     cached = cache(function)
     _derived.append(cached)

@@ -43,7 +43,7 @@ _RUNS: Final = (
 )
 
 
-def concerned(
+def items_to_bring_back(
     main: Connection,
     archive: Connection,
     scope: ErasureScope,
@@ -72,7 +72,7 @@ def concerned(
         if owner is not None:
             found |= id_set(archive, _OWNED, (owner, owner))
         if keys:
-            found |= _named(main, archive, prefix, keys)
+            found |= _archived_under_keys(main, archive, prefix, keys)
         if scope.entities:
             found |= id_set(archive, _SPEAKING, (archive.array(scope.entities),))
         if scope.names:
@@ -86,7 +86,7 @@ def concerned(
     return sorted(found | (_heirs(main, archive, {*scope.every, *found}) & moved))
 
 
-def _named(
+def _archived_under_keys(
     main: Connection, archive: Connection, namespace: Namespace, keys: Collection[str]
 ) -> set[int]:
     """Return the items that are, or once were, under some keys of one namespace."""
@@ -117,7 +117,7 @@ def _heirs(main: Connection, archive: Connection, going: Collection[int]) -> set
     return {item for item, heir in gave_way if (home.get(item, 0), heir) in names}
 
 
-def archived(main: Connection, archive: Connection) -> Archived:
+def open_archived(main: Connection, archive: Connection) -> Archived:
     """Return the archive file as a forgetting looks at it, after what it concerns came back."""
     moved = id_set(main, "SELECT item FROM archived_item", ())
     there = id_set(archive, "SELECT id FROM item UNION SELECT item FROM history", ())

@@ -33,8 +33,8 @@ from langmemory.types import Namespace
 from langmemory.values import from_json
 
 
-@schema.derived
-def beside() -> list[tuple[str, str]]:
+@schema.cached_derivation
+def tables_of_item() -> list[tuple[str, str]]:
     """Return the tables whose rows go with an item that is no turn, and the column that holds its id."""
     return [(table.name, table.item) for table in schema.beside_items() if table.beside == "item"]
 
@@ -49,7 +49,7 @@ file was derived from them, be it something that an undo would bring back."""
 Row = dict[str, Any]
 
 
-def moved(connection: Connection) -> set[int]:
+def archived_ids(connection: Connection) -> set[int]:
     """Return the ids of all items that are in the archive file; a few milliseconds for 10,000."""
     return {int(row[0]) for row in connection.execute("SELECT item FROM archived_item")}
 
@@ -189,7 +189,7 @@ def copy(
         insert(target, f"item ({', '.join(row)})", [tuple(row.values())])
         batch.replace(write, row["id"], row["namespace"])
     batch.flush()
-    for table, column in beside():
+    for table, column in tables_of_item():
         query = f"SELECT * FROM {table} WHERE {column} IN (SELECT value FROM carray(?))"
         found = _rows(source, query, [row["id"] for row in rows])
         if found:
@@ -224,7 +224,7 @@ def drop(connection: Connection, ids: Sequence[int]) -> None:
     ).fetchall()
     for item, namespace in rows:
         removal.take_out(connection, item, namespace)
-    for table, column in beside():
+    for table, column in tables_of_item():
         connection.execute(
             f"DELETE FROM {table} WHERE {column} IN (SELECT value FROM carray(?))",
             (connection.array(ids),),

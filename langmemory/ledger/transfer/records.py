@@ -138,13 +138,13 @@ class _Beside:
         )
 
 
-@schema.derived
+@schema.cached_derivation
 def _of_parts() -> dict[str, _Beside]:
     """Return the tables beside items that parts declare. Those of memory itself are in `_BESIDE`."""
     return {name: one for name, one in _beside_items().items() if schema.is_of_part(name)}
 
 
-@schema.derived
+@schema.cached_derivation
 def _beside_items() -> dict[str, _Beside]:
     found = (table for table in schema.beside_items() if table.exported and not table.outlives)
     return {table.name: _Beside(table) for table in found}
@@ -188,7 +188,7 @@ def export_rows(
             names = names or [column[0] for column in cursor.description]
             row = dict(zip(names, found, strict=True))
             if kind == "removed":
-                row |= _beside(connection, row.pop("item"))
+                row |= _dependent_rows(connection, row.pop("item"))
             for name in row.keys() & set(_TIMES):
                 row[name] = from_us(row[name]).isoformat()
             for name in row.keys() & _JSON.keys():
@@ -229,7 +229,7 @@ _BESIDE: Final[Mapping[str, str]] = {
 well is named with the time at which it was."""
 
 
-def _beside(connection: Connection, item: int) -> dict[str, Any]:
+def _dependent_rows(connection: Connection, item: int) -> dict[str, Any]:
     found = {
         name: [list(row) for row in connection.execute(query, (item,))]
         for name, query in _BESIDE.items()
@@ -307,8 +307,8 @@ class _Import:
                 namespace = intern(self.connection, self.namespace)
                 graph_writing.add_aliases(self.connection, namespace, entity, names, row["run"])
         elif kind == "removed":
-            if (removed := self._removed(row["key"], row["at"])) is not None:
-                self._beside(removed, row)
+            if (removed := self._removed_item(row["key"], row["at"])) is not None:
+                self._add_dependent_rows(removed, row)
         elif (item := self._item(row["key"])) is not None:
             self._of_item(_beside_items()[kind], item, row)
 
@@ -354,7 +354,7 @@ class _Import:
     def _item(self, key: str) -> int | None:
         return items.find(self.connection, self.namespace, key)
 
-    def _removed(self, key: str, at: str) -> int | None:
+    def _removed_item(self, key: str, at: str) -> int | None:
         """Return the id of an item that a run removed at this time, and that is not back."""
         found = self.connection.execute(
             "SELECT h.item FROM namespace n JOIN history h ON h.namespace = n.id "
@@ -363,21 +363,21 @@ class _Import:
         ).fetchone()
         return None if found is None else int(found[0])
 
-    def _beside(self, item: int, row: Row) -> None:
+    def _add_dependent_rows(self, item: int, row: Row) -> None:
         """See `_BESIDE`."""
         for key, removed_at, run in row["evidence"]:
             source = (
                 items.find(self.connection, self.namespace, key)
                 if removed_at is None
-                else self._removed(key, removed_at)
+                else self._removed_item(key, removed_at)
             )
-            runs.add(self.connection, item, _some(source), run)
+            runs.add(self.connection, item, _as_list(source), run)
         for key, run in row["evidence_for"]:
             derived = items.find(self.connection, self.namespace, key)
             if derived is not None:
                 runs.add(self.connection, derived, [item], run)
         for key, run in row["mentions"]:
-            graph_writing.mention(self.connection, item, _some(self._entity(key)), run)
+            graph_writing.mention(self.connection, item, _as_list(self._entity(key)), run)
         for subject, relation, thing, literal, run in row["edges"]:
             self._edge(item, subject, relation, thing, literal, run)
         for (run,) in row["reflected"]:
@@ -409,5 +409,5 @@ class _Import:
         return graph_writing.find_entity(self.connection, namespace, key)
 
 
-def _some(found: int | None) -> list[int]:
+def _as_list(found: int | None) -> list[int]:
     return [] if found is None else [found]

@@ -73,15 +73,15 @@ def _same_words(source: Snapshot, target: Snapshot, scope: Scope, text: str) -> 
         if len(one) != len(other):
             return False
         if 0 < len(one) <= RARE_ROWS:
-            if not same(one, other, TIE):
+            if not same_ranking(one, other, TIE):
                 return False
             rare.append(word)
     one, other = (_by_words(each, scope, tuple(rare[:ASKED]), LIMIT) for each in (source, target))
-    return same(one, other, TIE)
+    return same_ranking(one, other, TIE)
 
 
 def _by_words(snapshot: Snapshot, scope: Scope, words: tuple[str, ...], limit: int) -> Ranked:
-    return _ranked(
+    return _pair_scores(
         snapshot, *snapshot.keyword(snapshot.scoped(scope), KeywordQuery(terms=words), limit)
     )
 
@@ -93,16 +93,16 @@ def _same_neighbours(source: Snapshot, target: Snapshot, scope: Scope, item: int
     if item not in vectors:
         return True
     one, other = (
-        _ranked(
+        _pair_scores(
             each,
             *each.nearest(each.scoped(scope), vectors[item][0][0], LIMIT, overfetch=1, exact=True),
         )
         for each in (source, target)
     )
-    return same(one, other, TIE)
+    return same_ranking(one, other, TIE)
 
 
-def _ranked(snapshot: Snapshot, ids: Ids, scores: Floats) -> Ranked:
+def _pair_scores(snapshot: Snapshot, ids: Ids, scores: Floats) -> Ranked:
     """Return what was found by namespace and key, as ids are a database's own."""
     connection = snapshot.connection
     names = {
@@ -116,7 +116,7 @@ def _ranked(snapshot: Snapshot, ids: Ids, scores: Floats) -> Ranked:
     return [(names[item], score) for item, score in zip(ids.tolist(), scores.tolist(), strict=True)]
 
 
-def same(one: Ranked, other: Ranked, tie: float) -> bool:
+def same_ranking(one: Ranked, other: Ranked, tie: float) -> bool:
     """Return whether two rankings are the same, but for the order of what has equal scores."""
     if len(one) != len(other):
         return False

@@ -125,7 +125,7 @@ def export_rows(
             "type": "meta", "format": FORMAT, "version": VERSION,
             "exported_at": datetime.now(UTC).isoformat(), "model": model.model, "dims": model.dims,
         }  # fmt: skip
-    for piece in (_items, _gone) if history else (_items,):
+    for piece in (_items, _history_of_deleted) if history else (_items,):
         while True:
             with reading() as connection:
                 rows, more = piece(connection, prefix, viewer, history, state)
@@ -214,7 +214,7 @@ def _add_indexed(connection: Connection, rows: Mapping[int, dict[str, Any]]) -> 
         )
 
 
-def _gone(
+def _history_of_deleted(
     connection: Connection, prefix: Namespace, viewer: str | None, history: bool, state: Exporting
 ) -> tuple[list[dict[str, Any]], bool]:
     """Return the history of the next items that are gone, and whether there may be more."""
@@ -398,9 +398,9 @@ def _write_rows(
     todo = [
         _with_thread(connection, one, taken)
         for one in latest.values()
-        if not _same(connection, one)
+        if not _is_same_item(connection, one)
         and not _forgotten(connection, one)
-        and not _blanked(
+        and not _is_forgotten_here(
             one, told[one.namespace, one.key], lives_here.get((one.namespace, one.key), ())
         )
     ]
@@ -496,7 +496,7 @@ def _write_history(
             connection.execute("DELETE FROM history WHERE item = ?", (item,))
 
 
-def _blanked(
+def _is_forgotten_here(
     write: Write, told: Sequence[tuple[int, str]], lives_here: Iterable[Sequence[Recorded]]
 ) -> bool:
     """Return whether what the item says in the export is what an item here once said and what was
@@ -539,7 +539,7 @@ def _change(row: Mapping[str, Any]) -> _Change:
         ) from error
 
 
-def _same(connection: Connection, write: Write) -> bool:
+def _is_same_item(connection: Connection, write: Write) -> bool:
     row = connection.execute(
         f"SELECT i.value, i.updated_at FROM item i WHERE {NAMED}",
         (to_path(write.namespace), write.key),

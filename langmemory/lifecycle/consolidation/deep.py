@@ -106,7 +106,9 @@ def changes(
     for one in operations:
         match one:
             case Insight():
-                yield from _concluded(one, [listing.by_id[key] for key in one.sources], namespace)
+                yield from _conclusion_changes(
+                    one, [listing.by_id[key] for key in one.sources], namespace
+                )
             case MergeSame():
                 keep, others = listing.by_id[one.keep], [listing.by_id[key] for key in one.others]
                 yield Merge(
@@ -124,7 +126,9 @@ def changes(
                 )
 
 
-def _concluded(one: Insight, sources: Sequence[Listed], namespace: Namespace) -> Iterator[Change]:
+def _conclusion_changes(
+    one: Insight, sources: Sequence[Listed], namespace: Namespace
+) -> Iterator[Change]:
     memories = [source.memory for source in sources]
     private = next((each for each in memories if each.privacy == "private"), None)
     owner = next((each.owner for each in memories if each.owner is not None), None)

@@ -223,7 +223,7 @@ def entries_in(answer: str) -> tuple[Sequence[Any], bool]:
     return found, answered.cut is not None
 
 
-def parsed(entries: Sequence[Any]) -> tuple[list[AnyOperation], list[str]]:
+def parse_operations(entries: Sequence[Any]) -> tuple[list[AnyOperation], list[str]]:
     """Return the operations that have the form that was asked for, and why each other one has not."""
     found, refused = [], []
     for entry in entries:

@@ -24,7 +24,7 @@ from langmemory.changes import (
 )
 from langmemory.lifecycle.consolidation.listing import Gathered, Listed, SaidBy
 from langmemory.lifecycle.consolidation.validator import HABIT_SESSIONS
-from langmemory.pluralize import counted
+from langmemory.pluralize import count_noun
 from langmemory.ports.candidates import Floats, Ids
 from langmemory.ports.facts import digest
 from langmemory.ports.lifecycle import LifecycleView, Stated
@@ -76,7 +76,7 @@ def themes(view: LifecycleView, gathered: Gathered) -> list[Theme]:
     for circle, changed in circles.items():
         near = _by_meaning(view, gathered, changed, members[circle])
         pairs = [*_by_relation(gathered, changed, spoken), *near]
-        for rows in _joined(changed, pairs):
+        for rows in _connected_rows(changed, pairs):
             found.append(_theme(view, aged.ids[rows]))
     return sorted(
         found,
@@ -132,7 +132,7 @@ def _unit(vectors: Floats) -> Floats:
     return unit
 
 
-def _joined(changed: Sequence[int], pairs: Sequence[tuple[int, int]]) -> Iterator[Ids]:
+def _connected_rows(changed: Sequence[int], pairs: Sequence[tuple[int, int]]) -> Iterator[Ids]:
     """Rows that pairs connect, in ascending order; of those that did not change only what a changed
     one brought."""
     leads: dict[int, int] = {row: row for row in changed}
@@ -213,7 +213,7 @@ def habits(themes: Iterable[Theme]) -> Iterator[Change]:
                 yield Merge(
                     key=keep.memory.key,
                     others=tuple(others),
-                    reason=f"they say the same, in {counted(len(sessions), 'conversation')}",
+                    reason=f"they say the same, in {count_noun(len(sessions), 'conversation')}",
                 )
 
 
@@ -277,7 +277,7 @@ def rules(
         )
 
 
-def folded(
+def merge_block_suggestions(
     namespace: Namespace, asked: Iterable[OpenReview], undone: AbstractSet[str]
 ) -> Iterator[Change]:
     """Yield one question for each core block that several suggestions are open for, in their stead.

@@ -16,18 +16,18 @@ from langmemory.lifecycle.consolidation.listing import (
     MergeSame,
     Outdate,
     entries_in,
-    parsed,
+    parse_operations,
 )
 from langmemory.lifecycle.texts import (
     MAX_CHARACTERS,
-    copied,
     harmful,
+    is_copied,
     language_of,
     missing_words,
     sentences,
     telling_words,
     turned_round,
-    unsupported,
+    unsupported_part,
 )
 
 HABIT_SESSIONS: Final = 3
@@ -50,21 +50,21 @@ class Checked:
     """Why each other operation was refused; never memory text."""
 
 
-def checked(answer: str, listing: Listing) -> Checked:
+def validate_answer(answer: str, listing: Listing) -> Checked:
     """Return the operations of an answer that may be done on a listing.
 
     Raises:
         BadAnswerError: Nothing in it can be read as operations.
     """
     entries, broke_off = entries_in(answer)
-    operations, refused = parsed(entries)
+    operations, refused = parse_operations(entries)
     if entries and not operations:
         raise BadAnswerError(f"none of its operations has the form asked for: {refused[0]}")
     refused += ["the answer broke off in the middle"] * broke_off
-    return validated(operations, listing, refused)
+    return validate_operations(operations, listing, refused)
 
 
-def validated(
+def validate_operations(
     operations: Sequence[AnyOperation], listing: Listing, refused: Sequence[str] = ()
 ) -> Checked:
     """Return the operations that may be done, and with those refused before why the others may not."""
@@ -134,7 +134,7 @@ def _about_insight(one: Insight, sources: Sequence[Listed], listing: Listing) ->
     counts = (len(sources), len(sessions))
     yield from _about_text(one.text, sources, texts, counts=counts, order=one.kind == "rule")
     known = [*(each.memory.text for each in listing.memories), *listing.concluded]
-    if copied(one.text, known):
+    if is_copied(one.text, known):
         yield "its text says nothing new"
     yield from _about_secrets(one.text, sources, listing)
 
@@ -150,7 +150,7 @@ def _about_text(
     language = language_of(text)
     if language not in {source.language.split("-")[0] for source in sources}:
         yield "it is in another language than its sources"
-    elif (reason := unsupported(text, language, texts, counts=counts)) is not None:
+    elif (reason := unsupported_part(text, language, texts, counts=counts)) is not None:
         yield f"its text has {reason}"
     elif not order and turned_round(text, language, texts):
         yield "its text says the opposite of its sources"
@@ -250,7 +250,7 @@ def _about_core(one: CoreText, sources: Sequence[Listed], listing: Listing) -> I
     lost = missing_words(words, telling_words(one.text, language))
     if words and len(lost) > MOST_LOST * len(words):
         yield f"it loses {len(lost) / len(words):.0%} of the block"
-    if copied(one.text, [before]):
+    if is_copied(one.text, [before]):
         yield "its text says nothing new"
     kept = sentences(before)
     for compared, sentence in sentences(one.text).items():
@@ -300,12 +300,12 @@ def _conflicting(operations: Sequence[AnyOperation]) -> Mapping[int, str]:
         if len({place for _, place in found}) > 1:
             against |= {place: "another operation takes the same memory" for _, place in found}
         for target, place in found:
-            if target != key and key in _reached(target, ways):
+            if target != key and key in _reachable_from(target, ways):
                 against[place] = "memories would give way to each other"
     return against
 
 
-def _reached(start: str, ways: Mapping[str, Sequence[tuple[str, Any]]]) -> set[str]:
+def _reachable_from(start: str, ways: Mapping[str, Sequence[tuple[str, Any]]]) -> set[str]:
     found, left = {start}, [start]
     while left:
         for target, _ in ways.get(left.pop(), ()):

@@ -53,7 +53,7 @@ class Unit:
         """Return what it says; None where that is nothing but questions, greetings and thanks."""
         if self.speaker is None:
             return self.sentence
-        text = stated(self.sentence.text)
+        text = stating_sentences(self.sentence.text)
         return replace(self.sentence, text=f"{self.speaker}: {text}") if text else None
 
 
@@ -76,7 +76,7 @@ def unit_of(memory: Memory, said_at: str, vector: Floats | None, evidence: Seque
     )
 
 
-def stated(text: str) -> str:
+def stating_sentences(text: str) -> str:
     """Return the sentences of a turn that say something, up to `LONGEST` characters."""
     starts = [*sentence_starts(text), len(text)]
     said = (" ".join(text[start:end].split()) for start, end in pairwise(starts))
@@ -92,12 +92,12 @@ def stated(text: str) -> str:
 
 def extract(units: Sequence[Unit], limit: int) -> list[Sentence]:
     """Return the most central sentences, at most ``limit``, in the order in which they were said."""
-    taken = dict(ranked(units)[:limit])
+    taken = dict(rank_sentences(units)[:limit])
     in_order = sorted(taken, key=lambda place: (units[place].said_at, taken[place].leaves))
     return [taken[place] for place in in_order]
 
 
-def ranked(units: Sequence[Unit]) -> list[tuple[int, Sentence]]:
+def rank_sentences(units: Sequence[Unit]) -> list[tuple[int, Sentence]]:
     """Return sentences with the places of their units, the most central first.
 
     Central is what is near the mean of all; of what is alike one is taken (MMR, Carbonell and Goldstein
@@ -172,7 +172,7 @@ class _Piece:
     text: str
 
 
-def shortened(said: Sequence[Said], ratio: float, embed: Embed | None) -> Shortened:
+def shorten_conversation(said: Sequence[Said], ratio: float, embed: Embed | None) -> Shortened:
     """Return the most central sentences of a conversation, as many as fit, in the order in which they were
     said. Questions, greetings and thanks are left out, unless there is nothing else.
 
@@ -265,7 +265,7 @@ def _by_worth(
                 vector=vectors[number],
             )
         )
-    return [part[place] for place, _ in ranked(units)]
+    return [part[place] for place, _ in rank_sentences(units)]
 
 
 def _lines(said: Sequence[Said], pieces: Sequence[_Piece], taken: Sequence[int]) -> dict[int, str]:

@@ -9,7 +9,7 @@ from datetime import UTC, date, datetime
 from typing import Any, Final, Literal
 
 from langmemory.changes import AddMemory, Facets, UpdateMemory
-from langmemory.pluralize import counted, memories
+from langmemory.pluralize import count_noun, memories
 from langmemory.types import Memory
 
 Level = Literal["day", "week", "month", "year", "theme"]
@@ -89,7 +89,7 @@ def is_whole(node: Memory, evidence: Sequence[str]) -> bool:
     return len(evidence) == value.get("children") and reader_of(node) == value.get("reader")
 
 
-def written(
+def node_change(
     known: Memory | None,
     evidence: Sequence[str],
     *,
@@ -133,8 +133,8 @@ def written(
     )
     key = key_of(level, name, reader)
     below = BELOW.get(level)
-    of = counted(len(children), below) if below else memories(len(children))
-    reason = f"{counted(len(sentences), 'sentence')} from {of}, by {by}"
+    of = count_noun(len(children), below) if below else memories(len(children))
+    reason = f"{count_noun(len(sentences), 'sentence')} from {of}, by {by}"
     if known is None:
         return AddMemory(
             key=key, value=value, facets=facets, evidence=tuple(children), reason=reason

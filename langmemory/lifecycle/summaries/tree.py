@@ -32,12 +32,12 @@ from langmemory.lifecycle.summaries.nodes import (
     is_whole,
     key_of,
     level_of,
+    node_change,
     period_of,
     reader_of,
     sentences_of,
-    written,
 )
-from langmemory.lifecycle.texts import harmful, language_of, unsupported
+from langmemory.lifecycle.texts import harmful, language_of, unsupported_part
 from langmemory.ports.candidates import Floats
 from langmemory.ports.lifecycle import Aged, LifecycleView
 from langmemory.types import Memory
@@ -152,7 +152,7 @@ def abstract(
     spare = list(extract)
     for one in told[:limit]:
         try:
-            found.append(_checked(one, shown))
+            found.append(_check_sentence(one, shown))
         except _RefusedError as error:
             refused.append(f"a sentence of a summary: {error}")
             if spare:
@@ -165,7 +165,7 @@ class _RefusedError(LangMemoryError):
     """Why a sentence is not taken; none of its words."""
 
 
-def _checked(one: Any, shown: Sequence[Unit]) -> Sentence:
+def _check_sentence(one: Any, shown: Sequence[Unit]) -> Sentence:
     text = one.get("text") if isinstance(one, dict) else None
     numbers = one.get("sources") if isinstance(one, dict) else None
     if not isinstance(text, str) or not text.strip() or len(text) > LONGEST:
@@ -177,7 +177,7 @@ def _checked(one: Any, shown: Sequence[Unit]) -> Sentence:
     cited = [shown[n - 1] for n in dict.fromkeys(numbers)]
     texts = [unit.sentence.text for unit in cited]
     days = {date.fromisoformat(unit.said_at[:10]) for unit in cited}
-    reason = harmful(text, texts) or unsupported(text, language_of(text), texts, days=days)
+    reason = harmful(text, texts) or unsupported_part(text, language_of(text), texts, days=days)
     if reason is not None:
         raise _RefusedError(f"it has {reason}")
     return Sentence(
@@ -331,10 +331,12 @@ class Planning:
             ]
             span = (min(days), max(days)) if days else (date.min, date.min)
             keys = [one.key for one in children]
-            found += self._node(level, period, reader, self._told(children), keys, digest, span)
+            found += self._node(
+                level, period, reader, self._units_of_children(children), keys, digest, span
+            )
         return found
 
-    def _told(self, children: Sequence[Memory]) -> list[Unit]:
+    def _units_of_children(self, children: Sequence[Memory]) -> list[Unit]:
         """Return the sentences of nodes, with the vectors of what they retell first."""
         told = [(child, one) for child in children for one in sentences_of(child)]
         ids = self.view.find([one.leaves[0] for _, one in told if one.leaves])
@@ -423,7 +425,7 @@ class Planning:
             sentences, by = (told, "model") if told else (sentences, by)
         evidence = self._evidence.get(known.id, ()) if known is not None else ()
         return [
-            written(
+            node_change(
                 known, evidence, level=level, name=name, reader=reader, days=days,
                 sentences=sentences, children=children, digest=digest, by=by,
                 refused=refused,

@@ -15,7 +15,7 @@ from rich.text import Text
 from langmemory.parts.evals.corpus import CHAIN, Label
 from langmemory.parts.evals.metrics import BINS, WITHIN_BUDGET, Estimate
 from langmemory.parts.evals.report import POOLED, Report, Split, SystemReport
-from langmemory.pluralize import counted
+from langmemory.pluralize import count_noun
 from langmemory.types import Granularity
 
 HEADLINE: Mapping[Granularity, tuple[str, ...]] = {
@@ -47,8 +47,8 @@ def columns_for(report: Report) -> int:
 
 def _parts(report: Report) -> Iterator[RenderableType]:
     yield Text(
-        f"{report.corpus}: {counted(report.questions, 'question')}, {counted(report.turns, 'turn')} "
-        f"in {counted(report.conversations, 'conversation')}, {report.granularity} level\n"
+        f"{report.corpus}: {count_noun(report.questions, 'question')}, {count_noun(report.turns, 'turn')} "
+        f"in {count_noun(report.conversations, 'conversation')}, {report.granularity} level\n"
     )
     yield _pooled(report)
     yield _by_category(report, "recall@10")
@@ -231,15 +231,15 @@ def _left_out(report: Report) -> Iterator[RenderableType]:
         if system.unavailable:
             yield Text(f"{system.name} not available: {system.unavailable}", style="yellow")
     if report.missing_evidence:
-        ids = counted(sum(map(len, report.missing_evidence.values())), "evidence id")
+        ids = count_noun(sum(map(len, report.missing_evidence.values())), "evidence id")
         yield Text(
             f"In no conversation, and part of no score: {ids} of "
-            f"{counted(len(report.missing_evidence), 'question')}: "
+            f"{count_noun(len(report.missing_evidence), 'question')}: "
             + _some([f"{q}: {' '.join(m)}" for q, m in report.missing_evidence.items()])
         )
     if report.unanswerable:
         yield Text(
-            f"Not scored, having no evidence: {counted(len(report.unanswerable), 'question')}: "
+            f"Not scored, having no evidence: {count_noun(len(report.unanswerable), 'question')}: "
             + _some(report.unanswerable)
         )
     if report.known_by_session:

@@ -16,7 +16,7 @@ import typer
 from langmemory.cli.target import DEFAULT_NAMESPACE, JsonOption, Target
 from langmemory.cli.terminal import json_text, say
 from langmemory.errors import ConfigError, ImportFormatError
-from langmemory.pluralize import counted, memories
+from langmemory.pluralize import count_noun, memories
 
 if TYPE_CHECKING:
     from langmemory.parts.importing.formats import Format
@@ -209,11 +209,11 @@ def _progress(stream: BinaryIO) -> Iterator[Callable[[], None]]:
 def _summary(report: ImportReport, name: str, namespace: Namespace) -> str:
     known = f", {report.known:,} already there" if report.known else ""
     skipped = f", {report.skipped:,} skipped (system, tool or empty)" if report.skipped else ""
-    replaced = ", ".join(counted(n, kind) for kind, n in sorted(report.redacted.items()))
+    replaced = ", ".join(count_noun(n, kind) for kind, n in sorted(report.redacted.items()))
     redacted = f"; not stored: {replaced}" if replaced else ""
     if report.format == "export":
         return f"Restored {memories(report.added)} of {name}{known}"
     return (
-        f"Added {counted(report.added, 'message')} of {counted(report.threads, 'thread')} to "
+        f"Added {count_noun(report.added, 'message')} of {count_noun(report.threads, 'thread')} to "
         f"{'/'.join(namespace)}{known}{skipped}{redacted}"
     )

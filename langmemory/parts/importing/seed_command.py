@@ -10,7 +10,7 @@ import typer
 
 from langmemory.cli.target import DEFAULT_NAMESPACE, IgnoreOption, JsonOption, Target
 from langmemory.cli.terminal import json_text, plain, printable, say
-from langmemory.pluralize import counted
+from langmemory.pluralize import count_noun
 
 if TYPE_CHECKING:
     from langmemory.parts.importing.seeding import SeedPlan, SeedReport
@@ -83,7 +83,7 @@ def _show(plan: SeedPlan) -> None:
         if shown[one.kind] > FEW:
             continue
         kind: str = one.format or one.kind
-        table.add_row(one.path, kind, counted(one.count, one.unit), one.note)
+        table.add_row(one.path, kind, count_noun(one.count, one.unit), one.note)
     if plan.sources:
         Screen().print(table)
     for kind, number in shown.items():
@@ -111,8 +111,8 @@ def _told(plan: SeedPlan) -> dict[str, object]:
 def _summarise(report: SeedReport, failed: dict[str, str], where: str, target: Target) -> None:
     known = f", {report.known:,} already there" if report.known else ""
     say(
-        f"Added {counted(report.documents, 'document')}, {counted(report.messages, 'message')} and "
-        f"{counted(report.facts, 'fact')} to {where}{known}"
+        f"Added {count_noun(report.documents, 'document')}, {count_noun(report.messages, 'message')} and "
+        f"{count_noun(report.facts, 'fact')} to {where}{known}"
     )
     _name({"!": failed})
     if report.added:

@@ -15,7 +15,7 @@ from pydantic import BaseModel, ValidationError, create_model
 
 from langmemory.context.marking import quoted_lines
 from langmemory.formation.asking.asker import Question
-from langmemory.formation.asking.json_answers import BadAnswerError, decoded, json_object
+from langmemory.formation.asking.json_answers import BadAnswerError, decode_nested, json_object
 from langmemory.formation.prompts import prompt
 from langmemory.parts.langmem.schemas import ExistingMemory, Schema
 
@@ -206,7 +206,7 @@ def _content_of(entry: Mapping[str, Any], schema: Schema) -> Any:
     if content is None:
         fields = schema.model_fields.keys() - _FIELDS
         return {name: entry[name] for name in fields & entry.keys()} or None
-    inner = decoded(content)
+    inner = decode_nested(content)
     fits = isinstance(inner, Mapping) and not schema.model_fields.keys().isdisjoint(inner)
     return inner if fits else content
 

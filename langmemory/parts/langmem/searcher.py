@@ -22,7 +22,7 @@ from langmemory.nodes.access import StoreAccess
 from langmemory.nodes.namespaces import NamespaceTemplate, viewer_of
 from langmemory.nodes.node import run_of
 from langmemory.parts.langmem.memory_manager import check_input, conversation
-from langmemory.steps import Steps, arun_steps, call, run_steps, threaded
+from langmemory.steps import Steps, arun_steps, call, run_steps, thread_call
 from langmemory.types import Namespace
 
 QUERY_CHARS = 2_000
@@ -115,7 +115,7 @@ class MemorySearcher(Runnable[Any, list[SearchItem]]):
         found: dict[tuple[Namespace, str], SearchItem] = {}
         for query in asked or message_texts(input):
             items = yield call(store, "search", where, query=query, limit=FOUND)
-            shown = yield threaded(in_force, items, viewer)
+            shown = yield thread_call(in_force, items, viewer)
             found |= {(item.namespace, item.key): item for item in shown}
         return sorted(found.values(), key=lambda item: item.score or 0, reverse=True)
 

@@ -44,7 +44,7 @@ from langmemory.parts.langmem.schemas import (
 )
 from langmemory.reflection.reflector import check_claim
 from langmemory.reflection.tokens import Usage, counting, noted
-from langmemory.steps import Steps, arun_steps, awaiting, blocking, call, run_steps, threaded
+from langmemory.steps import Steps, arun_steps, awaiting, blocking, call, run_steps, thread_call
 from langmemory.stores import MemoryStore
 from langmemory.types import Namespace
 
@@ -430,7 +430,7 @@ class MemoryStoreManager(StoredMemories, Runnable[Any, list[dict[str, Any]]]):
         with counting() as tokens:
             run = yield from self._changed(input, config)
         puts = run.puts()
-        yield threaded(check_claim)
+        yield thread_call(check_claim)
         if isinstance(run.store, MemoryStore):
             for change_set in run.change_sets(puts, tokens.usage):
                 yield call(run.store.changes, "apply", change_set)
@@ -445,7 +445,7 @@ class MemoryStoreManager(StoredMemories, Runnable[Any, list[dict[str, Any]]]):
         """Find the memories, and have the model say what becomes of them."""
         store, namespace = self._place(config, by_hand=False)
         run = Pass(store=store, namespace=namespace, schemas=self.schemas)
-        yield threaded(run.look)
+        yield thread_call(run.look)
         # The conversation's own words, and anything at all to fill up with.
         asked: Sequence[str | None] = [*searcher.message_texts(input), None]
         if self._asker is not None:
@@ -462,7 +462,7 @@ class MemoryStoreManager(StoredMemories, Runnable[Any, list[dict[str, Any]]]):
             begun = yield call(store, "get", default.namespace, default.key)
             if begun is None:
                 yield call(store, "put", default.namespace, default.key, default.value)
-                yield threaded(run.look)
+                yield thread_call(run.look)
             run.add(begun or default)
         for manager, with_messages in self._managers:
             given = {

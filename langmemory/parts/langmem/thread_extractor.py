@@ -14,7 +14,7 @@ from pydantic import BaseModel, ValidationError, create_model
 
 from langmemory.chat_models import as_chat_model
 from langmemory.formation.asking.asker import Asker, Question
-from langmemory.formation.asking.json_answers import BadAnswerError, decoded, json_object
+from langmemory.formation.asking.json_answers import BadAnswerError, decode_nested, json_object
 from langmemory.formation.prompts import prompt
 from langmemory.parts.langmem.memory_manager import check_input, conversation
 from langmemory.parts.langmem.proposals import problems
@@ -76,7 +76,7 @@ class ThreadExtractor(Runnable[Any, BaseModel]):
         if found.cut or not found.value["thread"]:
             raise BadAnswerError("it breaks off" if found.cut else "it is empty")
         try:
-            return self.schema.model_validate(decoded(found.value["thread"][0]))
+            return self.schema.model_validate(decode_nested(found.value["thread"][0]))
         except ValidationError as error:
             raise BadAnswerError(problems(error)) from error
 

@@ -26,7 +26,7 @@ from langmemory.declaring.fields import (
 from langmemory.errors import ConfigError, InvalidValueError, MessageNotFoundError, OwnershipError
 from langmemory.ledger import items, namespaces
 from langmemory.ledger.connection import Connection
-from langmemory.ledger.engine import written
+from langmemory.ledger.engine import run_in_write
 from langmemory.ledger.filters import Condition
 from langmemory.ledger.records import messages
 from langmemory.ledger.values import from_us, to_us
@@ -205,7 +205,7 @@ class Bus:
                     messages.insert(connection, one)
             return self._found(connection, message_id)[1]
 
-        return written(self._core.engine, invalidated)
+        return run_in_write(self._core.engine, invalidated)
 
     ainvalidate = twin(invalidate)
 
@@ -264,7 +264,7 @@ class Bus:
             if message.recipient is None:
                 fits = fitting(core.indexing, {0: message}, queries)
             known = set(queries), [query for query, _ in fits]
-            sent = written(engine, partial(self._stored, draft, *known))
+            sent = run_in_write(engine, partial(self._stored, draft, *known))
             if sent is not None:
                 return sent
 
@@ -384,7 +384,7 @@ class Bus:
             place = namespaces.find(connection, self.namespace)
             if place is None:
                 return []
-            return messages.listed(
+            return messages.list_messages(
                 connection,
                 [messages.there(place), messages.waiting(place, agent, self._viewer), *wanted],
                 viewer=self._viewer, now_us=self._core.now_us(), after=start, limit=limit + 1,
@@ -399,7 +399,7 @@ class Bus:
             found = waiting(snapshot.connection)
         if any(agent not in {one.agent for one in each.receipts} for _, each in found[:limit]):
             # Anew: what was taken back meanwhile is not to be given out.
-            found = written(self._core.engine, given_out)
+            found = run_in_write(self._core.engine, given_out)
         return _page(found, limit, sealer)
 
     ainbox = twin(inbox)
@@ -414,14 +414,14 @@ class Bus:
         """
         self._named()
         given = texts("message_ids", message_ids, most=None)
-        return written(self._core.engine, lambda there: self._note_done(there, given))
+        return run_in_write(self._core.engine, lambda there: self._note_done(there, given))
 
     aacknowledge = twin(acknowledge)
 
     def _note_done(self, connection: Connection, message_ids: Sequence[str]) -> tuple[str, ...]:
         agent, found = self._named(), {}
         for one in message_ids:
-            for number, message in self._read(connection, one, messages.addressed(agent)):
+            for number, message in self._read(connection, one, messages.to_recipient(agent)):
                 found[number] = message.id
         messages.note_acknowledged(connection, list(found), agent, self._core.now_us())
         return tuple(found.values())
@@ -449,14 +449,14 @@ class Bus:
         sealer = Cursors(self._core.engine).sealer("messages")
         limit = whole_number("limit", limit, least=1)
         start = 0 if cursor is None else int(sealer.opened(cursor)[0])
-        wanted = [messages.placed(self.namespace), *_of_types(types)]
+        wanted = [messages.in_namespace(self.namespace), *_of_types(types)]
         if self.agent is not None:
             wanted.append(messages.concerning(self.agent))
         for column, value in (("m.topic", topic), ("m.reply_to", reply_to)):
             if value is not None:
                 wanted.append(Condition(f"{column} = ?", (value,)))
         with self._core.engine.read() as snapshot:
-            found = messages.listed(
+            found = messages.list_messages(
                 snapshot.connection, wanted, viewer=self._viewer, now_us=self._core.now_us(), after=start,
                 limit=limit + 1, newest_first=True,
             )  # fmt: skip
@@ -525,19 +525,19 @@ class Bus:
         subscribe = partial(
             messages.subscribe, namespace=self.namespace, viewer=self._viewer, wanted=wanted
         )
-        made = written(core.engine, subscribe)
+        made = run_in_write(core.engine, subscribe)
         if made.query is None:
             return made
         # Whoever sends from now on knows of it; the rest is what was sent before.
         to_all = Condition("m.recipient IS NULL")
         with core.engine.read() as snapshot:
-            found = messages.listed(
-                snapshot.connection, [messages.placed(self.namespace), to_all], viewer=self._viewer,
+            found = messages.list_messages(
+                snapshot.connection, [messages.in_namespace(self.namespace), to_all], viewer=self._viewer,
                 now_us=self._core.now_us(), limit=BACKLOG, newest_first=True,
             )  # fmt: skip
         here = {number: one for number, one in found if one.namespace == self.namespace}
         fits = fitting(core.indexing, here, {made.id: (made.query, made.min_similarity)})
-        written(core.engine, lambda connection: messages.note_fits(connection, fits))
+        run_in_write(core.engine, lambda connection: messages.note_fits(connection, fits))
         return made
 
     asubscribe = twin(subscribe)
@@ -565,7 +565,7 @@ class Bus:
                 connection, subscription_id, place, agent, self._viewer
             )
 
-        return written(self._core.engine, ended)
+        return run_in_write(self._core.engine, ended)
 
     aunsubscribe = twin(unsubscribe)
 
@@ -589,9 +589,9 @@ class Bus:
     def _read(
         self, connection: Connection, message_id: str, *wanted: Condition
     ) -> list[tuple[int, BusMessage]]:
-        return messages.listed(
+        return messages.list_messages(
             connection,
-            [messages.placed(self.namespace), Condition("m.id = ?", (message_id,)), *wanted],
+            [messages.in_namespace(self.namespace), Condition("m.id = ?", (message_id,)), *wanted],
             viewer=self._viewer, now_us=self._core.now_us(),
         )  # fmt: skip
 

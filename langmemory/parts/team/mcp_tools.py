@@ -15,7 +15,7 @@ from langmemory.parts.team.tools import TEAM_TOOLS, Desk, TeamTool
 from langmemory.server.access import Access
 from langmemory.server.mcp.answers import Answer
 from langmemory.server.mcp.tools import TOOLS, Arguments, Reply, Tool, Turn, found
-from langmemory.steps import Steps, arun_steps, threaded
+from langmemory.steps import Steps, arun_steps, thread_call
 from langmemory.swarm import Task, TaskStatus
 from langmemory.types import BusMessage, MessagePriority, MessageType, Page
 
@@ -120,7 +120,9 @@ def _desk(access: Access) -> Desk:
     """
 
     def keys_of(ids: Sequence[str]) -> Steps[tuple[str, ...]]:
-        keys: tuple[str, ...] = yield threaded(lambda: tuple(found(access, one).key for one in ids))
+        keys: tuple[str, ...] = yield thread_call(
+            lambda: tuple(found(access, one).key for one in ids)
+        )
         return keys
 
     access.grant.check_agent()

@@ -427,20 +427,27 @@ class Swarm:
             place = namespaces.find(connection, self.namespace) or 0
             known: set[Any] = {*messages.agents(connection, place, viewer, now)}
             fields = ("status", "agent", "title", "made_by")
-            for status, agent, title, maker in anchors.told(connection, place, TASK, seen, fields):
+            for status, agent, title, maker in anchors.record_fields(
+                connection, place, TASK, seen, fields
+            ):
                 if status in counts:
                     counts[status] += 1
                 known |= {agent, maker}
                 if agent is not None and status not in CLOSED:
                     doing.setdefault(agent, []).append(title)
             for record, field in ((DECISION, "made_by"), (SESSION, "agent")):
-                known |= {one for (one,) in anchors.told(connection, place, record, seen, (field,))}
+                known |= {
+                    one
+                    for (one,) in anchors.record_fields(connection, place, record, seen, (field,))
+                }
             names = sorted(one for one in known if isinstance(one, str) and one)
             waiting = {}
             for name in names:
                 there = [messages.there(place), messages.waiting(place, name, viewer)]
                 waiting[name] = len(
-                    messages.listed(connection, there, viewer=viewer, now_us=now, limit=COUNTED)
+                    messages.list_messages(
+                        connection, there, viewer=viewer, now_us=now, limit=COUNTED
+                    )
                 )
         return Board(
             tasks=tuple(tasks), counts=counts, decisions=decisions, sessions=sessions,

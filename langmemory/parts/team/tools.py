@@ -22,8 +22,8 @@ from langmemory.nodes.namespaces import NamespaceTemplate, RunScope, fill, viewe
 from langmemory.nodes.node import run_of
 from langmemory.parts.team.inbox_nodes import room_of
 from langmemory.parts.team.mail import mail
-from langmemory.pluralize import counted
-from langmemory.steps import Steps, call, threaded
+from langmemory.pluralize import count_noun
+from langmemory.steps import Steps, call, thread_call
 from langmemory.swarm import CLOSED, RecordedDecision, Task, TaskStatus
 from langmemory.tools.answering import memory_tool, refuse
 from langmemory.tools.memories import find
@@ -170,8 +170,8 @@ class ContextInvalidate(TeamTool):
         message: BusMessage = yield call(
             desk.bus, "invalidate", self.id, reason=self.reason, memories=keys
         )
-        seen_by = counted(len(message.receipts), "agent")
-        reviews = f" {counted(len(keys), 'memory')} put to review." if keys else ""
+        seen_by = count_noun(len(message.receipts), "agent")
+        reviews = f" {count_noun(len(keys), 'memory')} put to review." if keys else ""
         text = f"Took back message {message.id}; {seen_by} who saw it are told.{reviews}"
         return text, message
 
@@ -387,7 +387,7 @@ def _keys(
             raise refuse(f"The memory {outside[0]!r} is not in this namespace; leave it out.")
         return tuple(one.key for one in memories)
 
-    keys: tuple[str, ...] = yield threaded(look_up)
+    keys: tuple[str, ...] = yield thread_call(look_up)
     return keys
 
 
@@ -411,4 +411,4 @@ def _waiting(page: Page[BusMessage]) -> str:
     if not page.items:
         return "No message waits."
     more = "" if page.next is None else " More wait behind them."
-    return f"{counted(len(page.items), 'message')}, oldest first.{more}\n{mail(page.items)}"
+    return f"{count_noun(len(page.items), 'message')}, oldest first.{more}\n{mail(page.items)}"

@@ -19,7 +19,7 @@ from langmemory.cli.target import (
 )
 from langmemory.cli.terminal import json_text, plain, printable, say
 from langmemory.errors import ConfigError
-from langmemory.pluralize import counted
+from langmemory.pluralize import count_noun
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -169,7 +169,7 @@ def rm(
             say(f"Deleted {label}. `{again}` takes that back.")
             return
         versions = store.vault.versions(namespace, label, owner=owner)
-        many = counted(len(versions), "version")
+        many = count_noun(len(versions), "version")
         if versions and not yes:
             typer.confirm(f"Erase {many} of {printable(label)} for good?", abort=True, err=True)
         store.vault.forget(namespace, label, owner=owner)
@@ -195,7 +195,7 @@ def rotate(target: OnFile) -> None:
     """Encrypt everything anew with the first of the keys. If it was interrupted, run it again."""
     with target.open(vectors=False) as store:
         done = store.vault.rotate(by=BY)
-    say(f"Encrypted {counted(done.versions, 'version')} anew, with the key {done.key}.")
+    say(f"Encrypted {count_noun(done.versions, 'version')} anew, with the key {done.key}.")
     for key in done.retired:
         say(f"Nothing is encrypted with {key} any more; it may go, once backups made before may.")
 
@@ -253,7 +253,7 @@ def key(
         for id in dict.fromkeys([*([status.current] if status.current else []), *status.versions]):
             here = f"here, from {status.source}" if id in status.given else "not here"
             state = "current" if id == status.current else "old"
-            many = counted(status.versions.get(id, 0), "version")
+            many = count_noun(status.versions.get(id, 0), "version")
             say(f"{id}  {state}, {many}, {here}")
         if status.current is not None and status.problem is not None:
             say(status.problem)

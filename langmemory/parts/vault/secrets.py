@@ -12,7 +12,7 @@ from typing import Any, Final, NamedTuple
 
 from langmemory.ledger.connection import Connection
 from langmemory.ledger.history import SEAL
-from langmemory.ledger.history import sealed as sealed_name
+from langmemory.ledger.history import seal_key as sealed_name
 from langmemory.ledger.namespaces import below, find, from_path, intern, to_path
 from langmemory.ledger.values import from_us, maybe_datetime, to_us
 from langmemory.parts.vault.sealing import Place, Sealed

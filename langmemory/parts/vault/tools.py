@@ -21,7 +21,7 @@ from langmemory.parts.vault.placeholders import (
     placeholder,
     scrubbed,
 )
-from langmemory.steps import Steps, Wait, awaiting, blocking, call, threaded
+from langmemory.steps import Steps, Wait, awaiting, blocking, call, thread_call
 from langmemory.tools.answering import refuse
 
 
@@ -87,7 +87,7 @@ def fill_secrets(
                 raise refuse(str(error)) from None
         run = functools.partial(_run, tool.func, secrets, given, args, kwargs)
         if tool.coroutine is None:
-            outcome = yield threaded(run)
+            outcome = yield thread_call(run)
         else:
             outcome = yield Wait(
                 run, functools.partial(_arun, tool.coroutine, secrets, given, args, kwargs)

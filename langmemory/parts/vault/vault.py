@@ -22,7 +22,7 @@ from langmemory.errors import (
     VaultKeyError,
 )
 from langmemory.ledger.connection import Connection
-from langmemory.ledger.engine import written
+from langmemory.ledger.engine import run_in_write
 from langmemory.ledger.forgetting import erase
 from langmemory.ledger.namespaces import from_path, to_path
 from langmemory.namespaces import check_namespace
@@ -33,7 +33,7 @@ from langmemory.parts.vault.sealing import Place, Sealed, seal, unseal
 from langmemory.parts.vault.secret import MASK, Secret, wrapped
 from langmemory.parts.vault.secrets import Key, Row
 from langmemory.parts.vault.sources import VaultKeys
-from langmemory.pluralize import counted
+from langmemory.pluralize import count_noun
 from langmemory.redaction import redact_and_log
 from langmemory.steps import twin
 from langmemory.types import Namespace, SecretInfo, VaultEvent, VaultRotation, VaultStatus
@@ -203,7 +203,7 @@ class ViewerVault:
             secrets.mark_deleted(connection, [row.id], now)
             self._log(connection, "delete", row.place, by)
 
-        written(self._core.engine, deleted)
+        run_in_write(self._core.engine, deleted)
 
     adelete = twin(delete)
 
@@ -247,7 +247,7 @@ class ViewerVault:
             self._log(connection, "restore", row.place, by)
             return row._replace(deleted_us=None).info
 
-        return written(self._core.engine, restored)
+        return run_in_write(self._core.engine, restored)
 
     arestore = twin(restore)
 
@@ -350,7 +350,7 @@ class ViewerVault:
         return redact_and_log(reason, self._core.redactor)
 
     def _note(self, row: Row, action: str, by: str, reason: str) -> None:
-        written(
+        run_in_write(
             self._core.engine,
             lambda connection: self._log(connection, action, row.place, by, reason),
         )
@@ -411,7 +411,7 @@ class ViewerVault:
             with self._reading() as connection:
                 key, kdf = self._writing_key(secrets.keys(connection))
             store = partial(self._stored, place, secret, key, kdf, by, action)
-            stored = written(self._core.engine, store)
+            stored = run_in_write(self._core.engine, store)
             if stored is not None:
                 return stored
         raise VaultError(
@@ -558,7 +558,7 @@ class Vault(ViewerVault):
         if damaged:
             names = [f"{one.label!r} (version {one.version})" for one in damaged.values()]
             raise SecretDamagedError(
-                f"{counted(len(damaged), 'version')} of secrets do not open and stay under their old key: "
+                f"{count_noun(len(damaged), 'version')} of secrets do not open and stay under their old key: "
                 f"{', '.join(names[:5])}. All others are encrypted with the new one. Bring these rows back "
                 "from a backup, or forget the secrets; then rotate again."
             )
@@ -589,7 +589,7 @@ class Vault(ViewerVault):
                     secrets.set_key(connection, one.id, one.kdf, "old", now)
             secrets.set_key(connection, key.id, kdf, "current", now)
 
-        written(self._core.engine, begun)
+        run_in_write(self._core.engine, begun)
         return key, sum(versions[other] for other in others) or 1
 
     def _under_other_keys(self, key: str, damaged: Mapping[int, Place]) -> builtins.list[Row]:
@@ -635,7 +635,7 @@ class Vault(ViewerVault):
             )
             return tuple(one.id for one in gone)
 
-        return written(self._core.engine, retired)
+        return run_in_write(self._core.engine, retired)
 
 
 class _Wanted(NamedTuple):

@@ -42,7 +42,7 @@ def write_file(file: Path, text: bytes, is_ours: Callable[[Path], bool]) -> bool
     create_folder(file.parent)
     draft = file.with_name(f".{file.name}.{os.getpid()}.{threading.get_ident()}")
     try:
-        with _held(draft) as stream:
+        with _draft_file(draft) as stream:
             stream.write(text)
             stream.flush()
             if file.exists():
@@ -59,7 +59,7 @@ def write_file(file: Path, text: bytes, is_ours: Callable[[Path], bool]) -> bool
 
 
 @contextmanager
-def _held(draft: Path) -> Iterator[BinaryIO]:
+def _draft_file(draft: Path) -> Iterator[BinaryIO]:
     """A new file that only its owner may read, locked as long as it is written: `remove_left`
     takes none that somebody still writes."""
     while True:
@@ -67,7 +67,7 @@ def _held(draft: Path) -> Iterator[BinaryIO]:
             draft.unlink()  # of a process of this number that was killed
         create_file(draft)
         with draft.open("r+b") as stream:
-            if _locked(stream) and _is_same(draft, stream):
+            if _try_lock(stream) and _is_same(draft, stream):
                 yield stream
                 return
 
@@ -84,7 +84,7 @@ def remove_left(drafts: Iterable[Path]) -> list[Path]:
             continue
         try:
             with draft.open("r+b") as stream:
-                if _locked(stream) and _is_same(draft, stream):
+                if _try_lock(stream) and _is_same(draft, stream):
                     if os.name != "nt":
                         draft.unlink()
                     removed.append(draft)
@@ -97,7 +97,7 @@ def remove_left(drafts: Iterable[Path]) -> list[Path]:
     return removed
 
 
-def _locked(stream: BinaryIO) -> bool:
+def _try_lock(stream: BinaryIO) -> bool:
     """Whether the file is now locked by this stream. The system unlocks it when the process ends."""
     if fcntl is None:
         return True

@@ -21,7 +21,14 @@ from langmemory.projections.journal.memory_page import MemoryPage
 from langmemory.projections.journal.month_page import MonthPage
 from langmemory.projections.journal.months import month_page as of_month
 from langmemory.projections.journal.months import pages_of
-from langmemory.projections.journal.pages import ARCHIVE, MARK, Page, archived, folders_of, render
+from langmemory.projections.journal.pages import (
+    ARCHIVE,
+    MARK,
+    Page,
+    archive_path_of_day,
+    folders_of,
+    render,
+)
 from langmemory.projections.journal.state_files import StateFiles
 from langmemory.types import Namespace
 
@@ -301,11 +308,11 @@ class JournalFiles:
         """Write pages and remove the others of those written, until nothing is different any more:
         other processes delete and write, too, and the last to write must not write what was."""
         different: set[Path] = set()
-        while changed := set(self._followed(told(), written())):
+        while changed := set(self._sync_files(told(), written())):
             different |= changed
         return len(different)
 
-    def _followed(
+    def _sync_files(
         self, told: Mapping[tuple[str, ...], str], written: Iterable[Path]
     ) -> Iterator[Path]:
         files = {self.folder.joinpath(*path): text for path, text in told.items()}
@@ -322,7 +329,7 @@ class JournalFiles:
 def _of_days(folder: Path, days: Iterable[date]) -> Iterator[Path]:
     """Files that pages of these days and their months may stand in, everybody's and those of single
     owners."""
-    names = {f"{day}.md" for day in days} | {"/".join(archived(day)) for day in days}
+    names = {f"{day}.md" for day in days} | {"/".join(archive_path_of_day(day)) for day in days}
     names |= {f"{day:%Y-%m}.md" for day in days}
     for name in sorted(names):
         yield folder / name

@@ -143,12 +143,12 @@ class MemoryFiles:
             try:
                 written = memory_page.written_of(text)
             except MemoryPageError:
-                self._put(file, memory_page.pruned(text, (), {}))
+                self._put(file, memory_page.prune_page(text, (), {}))
                 continue
             keys = [key for key, _ in written.lines.values()]
             holding = self._rows.holding(written.namespace, keys, written.owner)
             core = self._rows.core(written.namespace) if written.core else {}
-            self._put(file, memory_page.pruned(text, holding, core))
+            self._put(file, memory_page.prune_page(text, holding, core))
             left = memory_page.edits_of(_text(file))
             if not (left or left.written.lines or left.written.core):
                 self._remove(file)

@@ -200,7 +200,7 @@ def edits_of(text: str) -> Edits:
     )
 
 
-def pruned(text: str, holding: Iterable[str], core: Mapping[str, str]) -> str:
+def prune_page(text: str, holding: Iterable[str], core: Mapping[str, str]) -> str:
     """Return a page, edited or not, without what does not hold any more.
 
     Args:

@@ -7,14 +7,14 @@ from dataclasses import dataclass
 from datetime import date
 from typing import Final
 
-from langmemory.pluralize import counted
+from langmemory.pluralize import count_noun
 from langmemory.projections.journal.pages import (
     MARK,
     MONTHS,
     WEEKDAYS,
     Page,
     Session,
-    archived,
+    archive_path_of_day,
     folders_of,
     learned_line,
     line,
@@ -71,19 +71,21 @@ class MonthPage:
 def render(page: MonthPage) -> str:
     """Return the page as Markdown."""
     year, month = page.month.split("-")
-    changed = _each(page.days, _changed)
+    changed = _each(page.days, _changed_lines)
     decided = _each(page.days, lambda session: session.decisions)
     asked = _each(page.days, lambda session: (*session.open_points, *session.questions))
     blocks = [
         f"# {MONTHS[int(month) - 1]} {year}\n{MARK}",
         _figures(page, len(changed)),
-        *_list("## In short", map(_told, page.summary)),
+        *_list("## In short", map(_line_of_sentence, page.summary)),
         *_themes(page.themes),
-        *_list("## Changed", _some(changed, lambda text: text)),
-        *_list("## Decided", _some(decided, line)),
-        *_list("## Open", _some(asked, line)),
+        *_list("## Changed", _first_lines(changed, lambda text: text)),
+        *_list("## Decided", _first_lines(decided, line)),
+        *_list("## Open", _first_lines(asked, line)),
         *_list("## Days", map(_day, page.days)),
-        "\n".join(f"{_link(day.day)}: {'/'.join(archived(day.day))}" for day in page.days),
+        "\n".join(
+            f"{_link(day.day)}: {'/'.join(archive_path_of_day(day.day))}" for day in page.days
+        ),
     ]
     return "\n\n".join(blocks) + "\n"
 
@@ -91,8 +93,8 @@ def render(page: MonthPage) -> str:
 def _figures(page: MonthPage, changed: int) -> str:
     facts = sum(len(session.learned) for day in page.days for session in day.sessions)
     threads = {session.thread_id for day in page.days for session in day.sessions}
-    told = f"{counted(facts, 'fact')} on {counted(len(page.days), 'day')}"
-    told += f", from {counted(len(threads), 'conversation')}"
+    told = f"{count_noun(facts, 'fact')} on {count_noun(len(page.days), 'day')}"
+    told += f", from {count_noun(len(threads), 'conversation')}"
     return f"{told}; {changed} of them changed what was known." if changed else f"{told}."
 
 
@@ -108,11 +110,11 @@ def _each(
     return [(text, tuple(days)) for text, days in found.items() if text.strip()]
 
 
-def _changed(session: Session) -> Iterator[str]:
+def _changed_lines(session: Session) -> Iterator[str]:
     return (learned_line(one) for one in session.learned if one.instead_of)
 
 
-def _some(
+def _first_lines(
     told: Sequence[tuple[str, tuple[date, ...]]], shown: Callable[[str], str]
 ) -> Iterator[str]:
     for text, days in told[:MOST_LINES]:
@@ -125,17 +127,17 @@ def _themes(themes: Sequence[Theme]) -> Iterator[str]:
     if themes:
         yield "## Themes"
     for theme in themes:
-        head = f"### {line(theme.name)}: {counted(theme.facts, 'fact')} on "
-        lines = [_told(one) for one in theme.told]
+        head = f"### {line(theme.name)}: {count_noun(theme.facts, 'fact')} on "
+        lines = [_line_of_sentence(one) for one in theme.told]
         if theme.left:
             days = _links(sorted(set(theme.left)))
-            lines.append(f"and {counted(len(theme.left), 'further fact')}: {days}")
+            lines.append(f"and {count_noun(len(theme.left), 'further fact')}: {days}")
         elif not lines:
             lines = [f"told above: {_links(theme.days)}"]
-        yield from _list(f"{head}{counted(len(theme.days), 'day')}", lines)
+        yield from _list(f"{head}{count_noun(len(theme.days), 'day')}", lines)
 
 
-def _told(one: Told) -> str:
+def _line_of_sentence(one: Told) -> str:
     keys = (line(key).replace("`", "'") for key in one.keys)
     where = [_link(day) for day in one.days] or [f"`{key}`" for key in keys]
     return f"{line(one.text)} ({', '.join(where)})"
@@ -152,9 +154,9 @@ def _link(day: date) -> str:
 
 def _day(page: Page) -> str:
     facts = sum(len(session.learned) for session in page.sessions)
-    told = f"{counted(facts, 'fact')} from {counted(len(page.sessions), 'conversation')}"
+    told = f"{count_noun(facts, 'fact')} from {count_noun(len(page.sessions), 'conversation')}"
     day = f"{WEEKDAYS[page.day.weekday()]}, {page.day.day} {MONTHS[page.day.month - 1]}"
-    return f"[{day}]({'/'.join(archived(page.day))}): {told}"
+    return f"[{day}]({'/'.join(archive_path_of_day(page.day))}): {told}"
 
 
 def _list(title: str, lines: Iterable[str]) -> Iterator[str]:

@@ -81,7 +81,7 @@ def _questions(
         fact = facts.get(about[0].key)
         if fact is not None and all(reader(one) in (None, reader(fact)) for one in about):
             texts = (
-                names.told(fact.namespace, one.owner, one.value, _quoted(one.value))
+                names.told(fact.namespace, one.owner, one.value, _quote_value(one.value))
                 for one in about
             )
             quoted = " / ".join(f"“{text}”" for text in texts)
@@ -89,7 +89,7 @@ def _questions(
             yield Session(thread_id=fact.thread or "", questions=(question,))
 
 
-def _quoted(value: dict[str, Any]) -> str:
+def _quote_value(value: dict[str, Any]) -> str:
     return " ".join(str(value.get("text", "")).split())[:QUOTED_CHARACTERS]
 
 
@@ -202,10 +202,10 @@ def _retold(month: _Month) -> Iterator[Told]:
             one is not None and reader_of(one) == month.owner and one.updated_at <= node.updated_at
             for one in leaves
         ):
-            yield month.told(_said(month, sentence, leaves), sentence.leaves)
+            yield month.told(_sentence_text(month, sentence, leaves), sentence.leaves)
 
 
-def _said(month: _Month, sentence: Sentence, leaves: Sequence[Memory | None]) -> str:
+def _sentence_text(month: _Month, sentence: Sentence, leaves: Sequence[Memory | None]) -> str:
     """The text of a sentence; a turn's as the words of who said it."""
     first = leaves[0] if leaves else None
     if first is None:

@@ -75,7 +75,7 @@ class Page:
     @property
     def archived(self) -> tuple[str, ...]:
         """As `path`, once its month is distilled."""
-        return (*folders_of(self.namespace, self.owner), *archived(self.day))
+        return (*folders_of(self.namespace, self.owner), *archive_path_of_day(self.day))
 
 
 def folders_of(namespace: Namespace, owner: str | None) -> tuple[str, ...]:
@@ -86,7 +86,7 @@ def folders_of(namespace: Namespace, owner: str | None) -> tuple[str, ...]:
     return tuple(folders)
 
 
-def archived(day: date) -> tuple[str, str, str]:
+def archive_path_of_day(day: date) -> tuple[str, str, str]:
     """Return folders and file name of a day whose month is distilled, beside the page of the month."""
     return (ARCHIVE, f"{day:%Y-%m}", f"{day.isoformat()}.md")
 
@@ -176,11 +176,11 @@ def sessions(parts: Sequence[Session]) -> tuple[Session, ...]:
     found: dict[str, Session] = {}
     for part in parts:
         first = found.get(part.thread_id)
-        found[part.thread_id] = part if first is None else _joined(first, part)
+        found[part.thread_id] = part if first is None else _join_sessions(first, part)
     return tuple(found.values())
 
 
-def _joined(one: Session, other: Session) -> Session:
+def _join_sessions(one: Session, other: Session) -> Session:
     return Session(
         thread_id=one.thread_id,
         summaries=(*one.summaries, *other.summaries),

@@ -148,17 +148,17 @@ class StateFiles:
             # Until nothing has changed meanwhile: others write, too, and the last must not write what was.
             written = None
             while (stamp := self._rows.stamp()) != written:
-                changed += self._followed(here, self._told(namespace))
+                changed += self._sync_files(here, self._render_files(namespace))
                 written = stamp
         return changed
 
     def rebuild(self) -> None:
         """Make every page of the folder what memory holds, after something was forgotten."""
         remove_left(list(self.folder.rglob(".STATE*")))
-        while self._followed(self.folder, self._everything(), deep=True):
+        while self._sync_files(self.folder, self._everything(), deep=True):
             pass
 
-    def _told(self, namespace: Namespace) -> dict[Path, str]:
+    def _render_files(self, namespace: Namespace) -> dict[Path, str]:
         rows = self._rows.state(namespace)
         return {
             self.folder.joinpath(*page.path(name)): text
@@ -169,10 +169,10 @@ class StateFiles:
     def _everything(self) -> dict[Path, str]:
         told: dict[Path, str] = {}
         for namespace in self._rows.with_state(()):
-            told |= self._told(namespace)
+            told |= self._render_files(namespace)
         return told
 
-    def _followed(self, here: Path, told: Mapping[Path, str], *, deep: bool = False) -> int:
+    def _sync_files(self, here: Path, told: Mapping[Path, str], *, deep: bool = False) -> int:
         changed = sum(write_file(file, text.encode(), _is_ours) for file, text in told.items())
         places = ("**/",) if deep else ("", "*.private/")
         written = [

@@ -1,7 +1,7 @@
 """The operations of the REST API, one module for each part of memory."""
 
 from langmemory.declaring import rooms
-from langmemory.hooks import loaded, parts
+from langmemory.hooks import load_object, parts
 from langmemory.server.api import (
     admin,
     context,
@@ -32,7 +32,7 @@ BY_HAND = (
 
 def all_routes() -> tuple[Routes, ...]:
     """Return the routes made by hand, and those that derive from operations, by their heading."""
-    of_parts = (loaded(f"{module}:routes") for part in parts() for module in part.routes)
+    of_parts = (load_object(f"{module}:routes") for part in parts() for module in part.routes)
     return (*BY_HAND, *of_parts, *(routes_of(one) for one in rooms() if one.operations))
 
 

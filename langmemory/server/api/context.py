@@ -120,7 +120,7 @@ class Compressed(Deferred):
 def compress_context(access: Access, *, body: CompressRequest) -> Compressed:
     """Summarise messages to a share of their tokens, without a model: nothing is said that was not said.
     What says nothing, as greetings and thanks, goes first. Where no sentence fits, the request is refused."""
-    from langmemory.lifecycle.summaries.extracts import Said, shortened
+    from langmemory.lifecycle.summaries.extracts import Said, shorten_conversation
 
     every = [
         (place, Said(speaker=one.name or one.role, text=text, by_assistant=one.role == "assistant"))
@@ -131,7 +131,7 @@ def compress_context(access: Access, *, body: CompressRequest) -> Compressed:
     embed = None
     if embeddings is not None:
         embed = lambda texts: _unit_length(embeddings.embed_documents(texts))  # noqa: E731
-    found = shortened([one for _, one in every], body.ratio, embed)
+    found = shorten_conversation([one for _, one in every], body.ratio, embed)
     if every and not found.lines:
         raise Problem(
             422,

@@ -18,7 +18,7 @@ from langmemory.context.marking import one_line
 from langmemory.documents import Synced
 from langmemory.documents.project import Project
 from langmemory.documents.projects import ProjectName
-from langmemory.pluralize import counted
+from langmemory.pluralize import count_noun
 from langmemory.server.access import Access
 from langmemory.server.mcp.answers import Answer, fenced
 from langmemory.server.mcp.tools import Arguments, Reply, Turn, tool
@@ -170,9 +170,9 @@ async def project_status(turn: Turn, given: ProjectArguments) -> Reply:
         )
         read = f", last read {answer.read_at:%Y-%m-%d %H:%M} UTC" if answer.read_at else ""
         said = [
-            f"{answer.project.name}: {counted(len(documents), 'document')}{read}; "
+            f"{answer.project.name}: {count_noun(len(documents), 'document')}{read}; "
             f"{len(stale):,} out of date, {len(failed):,} unreadable, "
-            f"{counted(answer.questions, 'open question')}."
+            f"{count_noun(answer.questions, 'open question')}."
         ]
         lines = [
             f"| out of date: {one.path}, of {one.changed_at:%Y-%m-%d}; later: "

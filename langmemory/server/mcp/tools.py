@@ -57,7 +57,7 @@ from langmemory.server.mcp.answers import (
 from langmemory.server.problems import Problem
 from langmemory.server.projects import reached, reached_projects
 from langmemory.stores import MemoryStore
-from langmemory.tools.memories import evidence_of, find, known, said_around
+from langmemory.tools.memories import evidence_of, find, read_memory, said_around
 from langmemory.types import Kind, Namespace, TokenScope
 from langmemory.wire import SchemaOfFields, plain
 
@@ -349,8 +349,8 @@ async def get_memory(turn: Turn, given: IdArguments) -> Reply:
     def read() -> Reply:
         item = found(turn.access, given.id)
         store, viewer = turn.access.store, turn.access.grant.viewer
-        memory = known(store, item)
-        evidence = [known(store, one) for one in evidence_of(store, item, viewer)]
+        memory = read_memory(store, item)
+        evidence = [read_memory(store, one) for one in evidence_of(store, item, viewer)]
         answer = MemoryInFull(
             memory=SeenMemory.of(note_of(memory)),
             evidence=[SeenMemory.of(note_of(one)) for one in evidence],
@@ -402,7 +402,7 @@ async def forget(turn: Turn, given: ForgetArguments) -> Reply:
     await turn.progress(0, 2, "Looking up")
     items = await run_in_threadpool(lambda: [own(access, id) for id in given.ids])
     text, seen = listed(
-        await run_in_threadpool(lambda: [known(access.store, one) for one in items])
+        await run_in_threadpool(lambda: [read_memory(access.store, one) for one in items])
     )
     await turn.progress(1, 2, "Forgetting" if done else "Counting")
     for_good, run_ids, also = await run_in_threadpool(_forgotten, access, items, dry_run=not done)
@@ -531,7 +531,7 @@ async def fetch(turn: Turn, given: IdArguments) -> Reply:
 def document_of(access: Access, id: str) -> Document:
     """Return one memory in full, escaped, with its evidence."""
     item = found(access, id)
-    memory = known(access.store, item)
+    memory = read_memory(access.store, item)
     evidence = evidence_of(access.store, item, access.grant.viewer)
     note = note_of(memory)
     seen = SeenMemory.of(note)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from langmemory.formation.relations.vocabulary import relation_named
-from langmemory.formation.rules.retractions.frame import Frame, united
+from langmemory.formation.rules.retractions.frame import Frame, union_of_languages
 from langmemory.formation.rules.retractions.held import Held
 from langmemory.languages import LANGUAGES, split_words
 
@@ -27,10 +27,10 @@ class Corrected:
 
 @lru_cache(maxsize=4)
 def _patterns(frame: Frame) -> tuple[re.Pattern[str], ...]:
-    return tuple(frame.compiled(one) for one in frame.corrections)
+    return tuple(frame.compile_pattern(one) for one in frame.corrections)
 
 
-def corrected(
+def find_corrections(
     sentence: str, frame: Frame, known: Sequence[Held], latest: Sequence[Held]
 ) -> list[Corrected]:
     """What a sentence corrects of what is known.
@@ -71,7 +71,10 @@ def corrected(
 
 
 def _clean(text: str) -> str:
-    trailing, leading = rf"(?:,? (?:{united('trailing')}))+$", rf"^(?:(?:{united('leading')}) )+"
+    trailing, leading = (
+        rf"(?:,? (?:{union_of_languages('trailing')}))+$",
+        rf"^(?:(?:{union_of_languages('leading')}) )+",
+    )
     bare = re.sub(trailing, "", text.strip(_EDGE), flags=re.IGNORECASE).strip(_EDGE)
     return re.sub(leading, "", bare, flags=re.IGNORECASE).strip(_EDGE)
 

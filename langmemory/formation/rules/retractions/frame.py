@@ -149,7 +149,7 @@ class Frame:
     otherwise: tuple[str, str] = ("", "")
     """What is written before a statement whose verb is not found, in either case."""
 
-    def compiled(self, pattern: str) -> re.Pattern[str]:
+    def compile_pattern(self, pattern: str) -> re.Pattern[str]:
         while found := _MARK.search(pattern):
             pattern = pattern.replace(found[0], MARKS.get(found[1]) or self.parts[found[1]])
         return re.compile(pattern, re.IGNORECASE)
@@ -164,6 +164,6 @@ FRAMES: Topic[Frame] = Topic(
 
 
 @lru_cache(maxsize=16)
-def united(name: str) -> str:
+def union_of_languages(name: str) -> str:
     """Return a pattern of all languages: somebody may speak of a fact in another than its own."""
     return "|".join(getattr(frame, name) for frame in FRAMES.values())

@@ -105,7 +105,7 @@ def held_of(turn: Turn, knowledge: Told, shown: str) -> Iterator[Held]:
         ):
             continue
         first = known.claims[0]
-        claim = _named(first, knowledge)
+        claim = _claim_with_names(first, knowledge)
         if claim is not None:
             to_me = first.object_is_entity and first.object in me
             if to_me and relation_named(first.relation).symmetric:
@@ -120,7 +120,7 @@ def held_of(turn: Turn, knowledge: Told, shown: str) -> Iterator[Held]:
             )  # fmt: skip
 
 
-def _named(claim: Claim, knowledge: Told) -> Claim | None:
+def _claim_with_names(claim: Claim, knowledge: Told) -> Claim | None:
     """A claim with names for the keys of its entities."""
     subject = knowledge.entity(claim.subject)
     about = knowledge.entity(claim.object) if claim.object_is_entity else None

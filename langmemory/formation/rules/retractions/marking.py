@@ -9,7 +9,15 @@ from functools import lru_cache
 from typing import Literal
 
 from langmemory.formation.relations.vocabulary import relation_named
-from langmemory.formation.rules.retractions.frame import FRAMES, Frame, M, O, P, S, united
+from langmemory.formation.rules.retractions.frame import (
+    FRAMES,
+    Frame,
+    M,
+    O,
+    P,
+    S,
+    union_of_languages,
+)
 from langmemory.formation.rules.retractions.held import Held
 from langmemory.languages.patterns import compiled
 
@@ -44,7 +52,7 @@ Alike = tuple[str, str, bool, str]
 which a clause is marked alike where it does not name them."""
 
 
-def unnamed(clause: str, held: Held, frame: Frame) -> Alike | None:
+def marking_key(clause: str, held: Held, frame: Frame) -> Alike | None:
     """Return what tells how a clause is marked that does not name a fact of the speaker; None where it names
     it, of somebody else, and of plans, which have verbs of their own."""
     if not held.mine or held.kind in ("plan", "decision"):
@@ -61,7 +69,9 @@ def is_named(clause: str, held: Held, frame: Frame, kin: str) -> bool:
     return any(one is not None and one.search(clause) for one in (names.subject, names.object))
 
 
-def marked(clause: str, held: Held, frame: Frame, *, kin: str, latest: bool) -> Iterator[Marked]:
+def mark_clause(
+    clause: str, held: Held, frame: Frame, *, kin: str, latest: bool
+) -> Iterator[Marked]:
     """The clause with marks, once for each way it may speak of the fact's object.
 
     Args:
@@ -72,7 +82,7 @@ def marked(clause: str, held: Held, frame: Frame, *, kin: str, latest: bool) -> 
     for mention, pattern in (("named", names.object), ("noun", names.noun)):
         if pattern is not None and pattern.search(clause):
             text = pattern.sub(O, clause)
-            yield Marked(text=_others(text, names, frame, latest=latest), mention=mention)  # type: ignore[arg-type]
+            yield Marked(text=_mark_persons(text, names, frame, latest=latest), mention=mention)  # type: ignore[arg-type]
             if mention == "named":
                 return
     kind = "person" if held.to_me else relation_named(held.relation).object
@@ -80,12 +90,12 @@ def marked(clause: str, held: Held, frame: Frame, *, kin: str, latest: bool) -> 
     it = re.compile(meant, re.IGNORECASE)
     if it.search(clause):
         yield Marked(
-            text=_others(it.sub(O, clause), names, frame, latest=latest), mention="pronoun"
+            text=_mark_persons(it.sub(O, clause), names, frame, latest=latest), mention="pronoun"
         )
-    yield Marked(text=_others(clause, names, frame, latest=latest), mention="none")
+    yield Marked(text=_mark_persons(clause, names, frame, latest=latest), mention="none")
 
 
-def _others(text: str, names: Names, frame: Frame, *, latest: bool) -> str:
+def _mark_persons(text: str, names: Names, frame: Frame, *, latest: bool) -> str:
     """With marks for the subject."""
     me, my, to_me = (re.compile(one, 0 if frame.cased else re.IGNORECASE) for one in
                      (frame.me, frame.my, frame.to_me))  # fmt: skip
@@ -118,7 +128,7 @@ def _names(held: Held, frame: Frame, kin: str) -> Names:
     if not held.mine:
         role = rf"|{frame.my} (?:[a-z]+ )?(?:{kin})\b" if kin else ""
         subject = re.compile(
-            rf"{_spelled(claim.subject, frame, is_name=True)}{role}", re.IGNORECASE
+            rf"{_spelling_pattern(claim.subject, frame, is_name=True)}{role}", re.IGNORECASE
         )
     nouns = "|".join(_nouns(held, frame))
     core = _object(held, about, frame)
@@ -177,18 +187,19 @@ def _object(held: Held, about: str, frame: Frame) -> str:
         words = [one for one in _WORD.findall(about) if one[0].isupper() or not about.isascii()]
         if not frame.spaced:
             return re.escape(about)
-        return rf"(?:{_spelled(words[-1], frame, is_name=True)})" if words else ""
+        return rf"(?:{_spelling_pattern(words[-1], frame, is_name=True)})" if words else ""
     if held.relation in ("has_hobby", "workplace") and " in " in about:
         about = about.rpartition(" ")[2]
     is_name = held.claim.object_is_entity or about[:1].isupper()
-    return f"(?:{_spelled(about, frame, is_name=is_name)})"
+    return f"(?:{_spelling_pattern(about, frame, is_name=is_name)})"
 
 
-def _spelled(text: str, frame: Frame, *, is_name: bool) -> str:
+def _spelling_pattern(text: str, frame: Frame, *, is_name: bool) -> str:
     """A pattern of a name or thing as people write it again."""
     if not frame.spaced:
         return re.escape(text)
-    amount = rf"\d[\d.,]* ?(?:{united('doses')})\s*|(?:\d[\d.,]*|{united('amounts')})\s+"
+    doses, amounts = union_of_languages("doses"), union_of_languages("amounts")
+    amount = rf"\d[\d.,]* ?(?:{doses})\s*|(?:\d[\d.,]*|{amounts})\s+"
     bare = text if is_name else re.sub(amount, "", text, flags=re.IGNORECASE)
     words = [word.strip(".") for word in bare.split() if word.strip(".")] or text.split()
     if is_name:

@@ -17,18 +17,18 @@ from typing import Any, Final
 
 from langmemory.formation.batch import Turn
 from langmemory.formation.relations.vocabulary import relation_named
-from langmemory.formation.rules.clauses import own_words, plainly_said, sentences, stated
+from langmemory.formation.rules.clauses import own_words, plainly_said, sentences, without_question
 from langmemory.formation.rules.patterns import Patterns, patterns_of
-from langmemory.formation.rules.retractions.corrections import Corrected, corrected
-from langmemory.formation.rules.retractions.frame import FRAMES, Ending, Frame, united
+from langmemory.formation.rules.retractions.corrections import Corrected, find_corrections
+from langmemory.formation.rules.retractions.frame import FRAMES, Ending, Frame, union_of_languages
 from langmemory.formation.rules.retractions.held import Held, no_longer
 from langmemory.formation.rules.retractions.marking import (
     Alike,
     Marked,
     Mention,
     is_named,
-    marked,
-    unnamed,
+    mark_clause,
+    marking_key,
 )
 from langmemory.formation.statements import cues
 from langmemory.languages import split_words
@@ -55,17 +55,19 @@ _COUPLES = frozenset({"married_to", "engaged_to", "partner_of"})
 
 
 @lru_cache(maxsize=4)
-def _compiled(code: str) -> tuple[tuple[Ending, re.Pattern[str]], ...]:
+def _compile_endings(code: str) -> tuple[tuple[Ending, re.Pattern[str]], ...]:
     """Return the patterns of a language that end a fact."""
     frame = FRAMES[code]
-    return tuple((one, frame.compiled(one.pattern)) for group in frame.endings for one in group)
+    return tuple(
+        (one, frame.compile_pattern(one.pattern)) for group in frame.endings for one in group
+    )
 
 
 @lru_cache(maxsize=4)
 def _deaths(code: str) -> tuple[re.Pattern[str], re.Pattern[str]]:
     """Return the patterns of a language by which somebody is dead, and widowed."""
     frame = FRAMES[code]
-    return frame.compiled(frame.died), frame.compiled(frame.widowed)
+    return frame.compile_pattern(frame.died), frame.compile_pattern(frame.widowed)
 
 
 @lru_cache(maxsize=512)
@@ -79,7 +81,7 @@ def _endings_for(
     timeless = relation_named(name).timeless
     return tuple(
         (one, pattern)
-        for one, pattern in _compiled(code)
+        for one, pattern in _compile_endings(code)
         if name in one.relations or ("*" in one.relations and not timeless)
     )
 
@@ -141,7 +143,7 @@ class _Reading:
             if self.patterns.frames.search(sentence):
                 return
             bare = plainly_said(sentence)
-            said = "" if bare is None else stated(bare, self.patterns)
+            said = "" if bare is None else without_question(bare, self.patterns)
             if said:
                 self._sentence(self._spelled_out(said))
             self.before += f" {sentence}"
@@ -153,7 +155,7 @@ class _Reading:
 
     def _sentence(self, sentence: str) -> None:
         # A doubt may stand in another clause than the rest, unless it is a condition of all of it.
-        begins = rf"\W*(?:{united('conditions')})"
+        begins = rf"\W*(?:{union_of_languages('conditions')})"
         if re.match(begins, sentence, re.IGNORECASE) and self.frame.skip.search(sentence):
             return
         if self._corrects(sentence):
@@ -184,7 +186,7 @@ class _Reading:
         reach, latest = self._in_reach(), self._latest()
         again = re.fullmatch(self.frame.again, sentence, re.IGNORECASE)
         said = f"{self.frame.instead} {again['new']}" if again else self._led(sentence)
-        found = corrected(said, self.frame, reach, latest)
+        found = find_corrections(said, self.frame, reach, latest)
         for one in found:
             self._correct(one)
         return bool(found)
@@ -237,7 +239,7 @@ class _Reading:
             clause, held, self.frame, self._kin(held)
         ):
             return None
-        alike = unnamed(clause, held, self.frame)
+        alike = marking_key(clause, held, self.frame)
         if alike is None:
             return self._read_for(clause, held, latest)
         asked = (clause, latest, alike)
@@ -250,7 +252,7 @@ class _Reading:
         died, widowed = _deaths(self.frame.code)
         passing = self.frame.passing.search(clause) is not None
         found: _Hit | None = None
-        for one in marked(clause, held, self.frame, kin=self._kin(held), latest=latest):
+        for one in mark_clause(clause, held, self.frame, kin=self._kin(held), latest=latest):
             if not held.mine and "§S" not in one.text:
                 continue
             alone = one.mention != "pronoun" or latest
@@ -262,7 +264,7 @@ class _Reading:
             for ending, pattern in _endings_for(self.frame.code, held.kind, held.relation):
                 matched = pattern.match(one.text)
                 if matched is None or (
-                    passing and (self._denied(matched[0]) or "*" in ending.relations)
+                    passing and (self._has_denial(matched[0]) or "*" in ending.relations)
                 ):
                     continue
                 if "O}" in ending.pattern and one.mention == "none" and "§O" in matched[0]:
@@ -272,9 +274,9 @@ class _Reading:
                 if not hit.unsure:
                     return hit
                 found = found or hit
-        return found or self._unplanned(clause, held)
+        return found or self._find_dropped_plan(clause, held)
 
-    def _denied(self, text: str) -> bool:
+    def _has_denial(self, text: str) -> bool:
         return FRAMES.everywhere.denied.search(text) is not None
 
     def _position(self, clause: str, held: Held) -> _Hit | None:
@@ -298,7 +300,7 @@ class _Reading:
             )
         return whole.startswith("§S") and not relation.timeless
 
-    def _unplanned(self, clause: str, held: Held) -> _Hit | None:
+    def _find_dropped_plan(self, clause: str, held: Held) -> _Hit | None:
         """A plan that is denied by its verb: "We're not moving after all"."""
         if held.kind not in ("plan", "decision"):
             return None
@@ -314,7 +316,7 @@ class _Reading:
             meant.append(forms.replace("<last>", own[1][-1]).replace("<end>", own[2]))
         for verbs in meant:
             pattern = self.frame.parts["unplanned"].replace("<verbs>", verbs)
-            matched = self.frame.compiled(pattern).match(me)
+            matched = self.frame.compile_pattern(pattern).match(me)
             if matched is None:
                 continue
             names = [word for word in re.findall(r"\w+", held.claim.object) if word[0].isupper()]
@@ -381,12 +383,12 @@ class _Reading:
         never = hit.never or (
             not hit.died
             and FRAMES.everywhere.changes.search(clause) is None
-            and self._denied(clause)
+            and self._has_denial(clause)
         )
         if self._is_said(held, changed=cues().changed.search(clause) is not None):
             return
         fact = Fact(
-            text=_begun(no_longer(held, never=never and not hit.died), self.turn.speaker),
+            text=_capitalise_sentence(no_longer(held, never=never and not hit.died), self.turn.speaker),
             kind="fact" if held.kind in ("plan", "event", "decision") else held.kind,
             claims=(held.claim,), ends=True, corrects=timeless,
             confidence=UNSURE if doubtful else SURE, importance=held.importance,
@@ -410,7 +412,7 @@ class _Reading:
             return
         self.facts.append(
             Fact(
-                text=_begun(text, self.turn.speaker), kind=held.kind,
+                text=_capitalise_sentence(text, self.turn.speaker), kind=held.kind,
                 claims=(replace(held.claim, object=one.new),),
                 corrects=True, confidence=UNSURE if one.unsure else SURE,
                 importance=held.importance, language=held.language, **self._source(held),
@@ -467,6 +469,6 @@ def _may_mean(held: Held, begun: set[str], frame: Frame) -> bool:
     )
 
 
-def _begun(text: str, speaker: str) -> str:
+def _capitalise_sentence(text: str, speaker: str) -> str:
     """Return a statement with a capital at its start, unless it begins with the speaker's id."""
     return text if text.startswith(speaker) else text[:1].upper() + text[1:]

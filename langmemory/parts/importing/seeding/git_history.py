@@ -23,7 +23,7 @@ from langmemory.changes import AddMemory, Change, Facets, UpdateMemory
 from langmemory.errors import ImportFormatError
 from langmemory.languages import LANGUAGES, detect_language, is_unspaced
 from langmemory.parts.importing.words import import_words
-from langmemory.pluralize import counted
+from langmemory.pluralize import count_noun
 from langmemory.ports.facts import digest
 
 MOST_WORDS: Final = 8
@@ -423,11 +423,11 @@ def _work_facts(history: GitHistory) -> Iterator[tuple[str, str, _Work]]:
         (who, most), *others = sorted(by.items(), key=lambda one: (-one[1].commits, one[0]))
         named = [f"{name} ({work.commits:,})" for name, work in others[: MOST_PEOPLE - 1]]
         if len(others) > len(named):
-            named.append(counted(len(others) - len(named), "other"))
+            named.append(count_noun(len(others) - len(named), "other"))
         so = f" So {'does' if len(others) == 1 else 'do'} {', '.join(named)}." if named else ""
         # It begins as the question does, has the folder's name twice, and few words that all such facts
         # have: recall orders by time what it takes for versions of one. See decision 054.
-        details = [", ".join(history.about[area]), counted(most.commits, "commit")]
+        details = [", ".join(history.about[area]), count_noun(most.commits, "commit")]
         where = f"the {history.called[area]} ({history.name}/{area})"
         text = f"{who} works on {where}: {'; '.join(filter(None, details))}.{so}"
         newest = max(by.values(), key=lambda one: one.last or most.last or datetime.max)
@@ -456,7 +456,7 @@ def _disjoint(areas: Iterable[str], most: int = 5) -> list[str]:
 
 def _summary(work: _Work) -> str:
     assert work.last is not None
-    return f"{counted(work.commits, 'commit')}, the last on {work.last:%Y-%m-%d},"
+    return f"{count_noun(work.commits, 'commit')}, the last on {work.last:%Y-%m-%d},"
 
 
 def _value(text: str, kind: str, source: str, at: datetime) -> dict[str, Any]:

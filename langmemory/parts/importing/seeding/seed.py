@@ -19,8 +19,8 @@ from langmemory.parts.importing.importing import import_conversations
 from langmemory.parts.importing.seeding import git_history
 from langmemory.parts.importing.seeding.notes import notes_of
 from langmemory.parts.importing.seeding.workspace import MARKDOWN, Progress, SeedPlan, SeedSource
-from langmemory.pluralize import counted
-from langmemory.redaction import redacted
+from langmemory.pluralize import count_noun
+from langmemory.redaction import redact_text
 from langmemory.stores import MemoryStore
 from langmemory.types import Namespace
 
@@ -164,7 +164,7 @@ class _Run:
         assert history is not None
         # As `remember` does: a fact is made of the same words.
         decisions = [
-            replace(one, message=redacted(one.message, self.store.redactor).text)
+            replace(one, message=redact_text(one.message, self.store.redactor).text)
             for one in history.decisions
         ]
         history = replace(history, decisions=decisions)
@@ -221,6 +221,6 @@ class _Run:
             except ExtractionError as error:
                 failed[thread] = str(error)
             except ModelUnavailableError as error:  # it is not asked again for each of thousands
-                left = counted(len(unread) - number + 1, "conversation")
+                left = count_noun(len(unread) - number + 1, "conversation")
                 failed[thread] = f"{error} {left} not read yet; seed again to go on."
                 return

@@ -16,7 +16,7 @@ from langmemory.parts.importing import detect, read_messages
 from langmemory.parts.importing.formats import HEAD_BYTES, Format
 from langmemory.parts.importing.seeding.git_history import GitHistory, read_history, tracked
 from langmemory.parts.importing.seeding.notes import is_note, notes_of
-from langmemory.pluralize import counted
+from langmemory.pluralize import count_noun
 
 SourceKind = Literal["documents", "notes", "conversations", "git"]
 
@@ -219,10 +219,10 @@ def _add_repository(plan: SeedPlan, name: str, known: set[bytes]) -> None:
     if history.copies and not history.commits:
         plan.left_out[name] = "another folder has all of its commits"
     if history.commits:
-        people = counted(len(history.people), "person", "people")
+        people = count_noun(len(history.people), "person", "people")
         note = f"{len(history.decisions):,} with a reason; {people}"
         if history.copies:
-            note += f"; {counted(history.copies, 'commit')} of another folder left out"
+            note += f"; {count_noun(history.copies, 'commit')} of another folder left out"
         if history.shallow:
             note += "; a shallow clone, without older commits"
         plan.sources.append(
