@@ -68,7 +68,7 @@ BUILT_IN: Final = (
         name="importing",
         commands={
             "seed": ("What was said", "langmemory.parts.importing.seed_command:seed"),
-            "import": ("What was said", "langmemory.parts.importing.importing:import_file"),
+            "import": ("What was said", "langmemory.parts.importing.import_command:import_file"),
         },
     ),
     Part(
