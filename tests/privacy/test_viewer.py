@@ -104,6 +104,29 @@ async def test_async_is_the_same(store: MemoryStore) -> None:
     assert (await bob.aforget((), dry_run=True)).history == 1, "the turn he deleted was his"
 
 
+def test_history_of_what_was_private_once(store: MemoryStore) -> None:
+    """A memory its owner published shows what it says now, not what it said in private; one that its
+    facets alone made private is as private, deleted or not."""
+    store.put(HOME, "hers", {"text": "found", "owner": "alice", "privacy": "shared"})
+    bob = store.for_viewer("bob")
+    assert bob.get(HOME, "hers").value["text"] == "found"  # type: ignore[union-attr]
+    assert bob.changes.history(HOME, "hers") == []
+    assert [row["type"] for row in bob.admin.export() if row.get("key") == "hers"] == ["item"]
+    facets = Facets(owner="alice", privacy="private")
+    store.changes.apply(
+        ChangeSet(
+            namespace=HOME, run_id="r", kind="reflection", reason="",
+            changes=(AddMemory(key="f", value={"text": "secret"}, facets=facets),),
+        )
+    )  # fmt: skip
+    assert bob.get(HOME, "f") is None
+    assert bob.changes.history(HOME, "f") == []
+    store.delete(HOME, "f")
+    assert bob.changes.history(HOME, "f") == []
+    assert len(store.for_viewer("alice").changes.history(HOME, "f")) == 2
+    assert not [row for row in bob.admin.export() if row.get("key") == "f"]
+
+
 @pytest.mark.parametrize("by_put", [True, False])
 def test_what_was_written_about_a_secret_stays_secret(store: MemoryStore, by_put: bool) -> None:
     """After its owner publishes a private memory in other words, nobody else reads why it was written,
@@ -142,6 +165,32 @@ def test_what_was_written_about_a_secret_stays_secret(store: MemoryStore, by_put
         assert viewer.changes.history(HOME, "beside")[0].reason is None
     assert "kite" in repr(alice.changes.history(HOME, "beside"))
     assert [review.id for review in alice.changes.reviews(HOME)] == ["q"]
+
+
+def test_no_number_tells_how_much_others_keep_private(tmp_path: Path) -> None:
+    """A viewer meets the same positions, ids and places in the history whether or not somebody else
+    wrote privately in between."""
+    told = []
+    for name, others in (("alone", 0), ("between", 3)):
+        with MemoryStore(tmp_path / f"{name}.db") as store:
+            for number in range(2):
+                for other in range(others):
+                    said = [("user", f"secret {number} {other}")]
+                    store.remember(HOME, said, thread_id="t", owner="alice", privacy="private")
+                key = store.remember(
+                    HOME, [{"role": "user", "content": f"tea {number}", "id": f"m{number}"}],
+                    thread_id="t", owner="bob",
+                )[0]  # fmt: skip
+                store.put(HOME, key, {**store.get(HOME, key).value, "content": "black tea"})  # type: ignore[union-attr]
+            bob = store.for_viewer("bob")
+            recalled = [one.memory for one in bob.recall("tea", HOME, limit=9).results]
+            exported = [row for row in bob.admin.export() if row["type"] == "item"]
+            told.append((
+                {(one.id, one.position) for one in recalled},
+                [entry.seq for entry in bob.changes.history(HOME, key)],
+                [row["position"] for row in exported],
+            ))  # fmt: skip
+    assert told[0] == told[1] == ({(0, None)}, [1, 2], [0, 1])
 
 
 def test_a_preview_of_forgetting_shows_nothing_of_others(store: MemoryStore) -> None:

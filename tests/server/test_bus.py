@@ -35,6 +35,40 @@ async def sent(client: httpx.AsyncClient, agent: str, **body: Any) -> dict[str, 
     return found
 
 
+async def waiting(client: httpx.AsyncClient, agent: str, **query: Any) -> list[dict[str, Any]]:
+    """Return what is in an inbox."""
+    query = {"namespace": "/".join(TEAM), **query}
+    response = await client.get(f"{BUS}/inbox", params=query, headers=as_agent(agent))
+    assert response.status_code == 200, response.text
+    found: list[dict[str, Any]] = response.json()["items"]
+    return found
+
+
+async def test_a_list_shows_whoever_looks_on_everything(store: MemoryStore) -> None:
+    """Without an agent all messages of a namespace and below it are listed with state and receipts, page by
+    page; an agent sees what concerns it."""
+    async with serving(store) as client:
+        for n in range(5):
+            await sent(client, "a", summary=f"m{n}", to="b")
+        await waiting(client, "b", limit=2)
+        first = (
+            await client.get(f"{BUS}/messages", params={"namespace": "team", "limit": 3})
+        ).json()
+        rest = await client.get(f"{BUS}/messages", params={"limit": 3, "cursor": first["next"]})
+        every = [*first["items"], *rest.json()["items"]]
+        assert [one["summary"] for one in every] == ["m4", "m3", "m2", "m1", "m0"]
+        assert [len(one["receipts"]) for one in every] == [0, 0, 0, 1, 1]
+        assert rest.json()["next"] is None
+        one = await client.get(f"{BUS}/messages/{every[0]['id']}")
+        assert one.json() == every[0]
+        third = await client.get(
+            f"{BUS}/messages", params={"namespace": "team/shop"}, headers=as_agent("c")
+        )
+        assert third.json()["items"] == []
+        assert problem(await client.get(f"{BUS}/messages", params={"cursor": "x"})) == "invalid"
+        assert problem(await client.get(f"{BUS}/messages/nothing")) == "not-found"
+
+
 async def test_nobody_sends_as_another(store: MemoryStore) -> None:
     """A token that is bound to an agent is that agent; a token of a viewer names none; no body chooses."""
     bound_ = bearer(token_of(store, None, TEAM, agent="a"))
@@ -73,6 +107,20 @@ async def test_a_reader_cannot_send(store: MemoryStore) -> None:
         assert (await client.get(f"{BUS}/inbox")).status_code == 200
         for path in ("messages", "requests", "handoffs", "acknowledgements", "invalidations"):
             assert problem(await client.post(f"{BUS}/{path}", json={})) == "scope"
+
+
+async def test_another_viewer_is_shown_nothing(store: MemoryStore) -> None:
+    """Over the inbox, the list, one message, an answer and events, what is private is not there."""
+    store.for_viewer("maria").bus(TEAM, agent="a").share("secret", privacy="private", id="hers")
+    token = token_of(store, "ben", agent="a")
+    async with serving(store, token=token) as client:
+        where = {"namespace": "team/shop"}
+        for path in ("inbox", "messages"):
+            assert (await client.get(f"{BUS}/{path}", params=where)).json()["items"] == []
+        assert problem(await client.get(f"{BUS}/messages/hers", params=where)) == "not-found"
+        answer = {"namespace": list(TEAM), "answer": "?", "message_id": "hers"}
+        assert problem(await client.post(f"{BUS}/replies", json=answer)) == "not-found"
+    assert store.for_viewer("ben").feed.read().events == ()
 
 
 @pytest.mark.parametrize("restarted", [False, True])

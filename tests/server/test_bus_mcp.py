@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -99,3 +100,17 @@ async def test_two_agents_work_together(store: MemoryStore) -> None:
         assert "exactly one" in await b.refused("context_subscribe")
         assert "no message" in await b.refused("context_share", summary="x", reply_to="nothing")
     assert len(store.changes.reviews(TEAM)) == 1
+
+
+async def test_another_viewer_reads_nothing_private(store: MemoryStore) -> None:
+    """An agent that acts for Ben gets nothing of what agents of Maria tell each other in private."""
+    store.for_viewer("maria").bus(TEAM, agent="a").share("secret", privacy="private", id="hers")
+    async with in_process(store, token_of(store, "ben", TEAM, agent="b")) as client:
+        assert (await client.done("context_inbox"))["messages"] == []
+        for name, arguments in (
+            ("context_inbox", {"read": "hers"}),
+            ("context_share", {"summary": "x", "reply_to": "hers"}),
+            ("context_invalidate", {"id": "hers", "reason": "x"}),
+        ):
+            given: dict[str, Any] = arguments
+            assert "secret" not in await client.refused(name, **given)
