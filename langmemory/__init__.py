@@ -62,4 +62,5 @@ if not TYPE_CHECKING:  # else a type checker believes that there is every name
             "tools": ("create_manage_memory_tool", "create_search_memory_tool"),
             "types": ("Memory", "Recall", "RecallResult"),
         },
+        exports=True,
     )

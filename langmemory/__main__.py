@@ -1,5 +1,16 @@
-"""`python -m langmemory`: the command line without the installed script."""
+"""The command line as a process: what the script ``langmemory`` and `python -m langmemory` run."""
 
-from langmemory.cli import app
+from langmemory.errors import ConfigError
 
-app(prog_name="langmemory")
+
+def main() -> None:
+    """Run the command line, and end the process."""
+    try:
+        from langmemory.cli.app import app
+    except ConfigError as error:  # the parts whose commands it lists are configured wrongly
+        raise SystemExit(f"langmemory: {error}") from None
+    app(prog_name="langmemory")
+
+
+if __name__ == "__main__":
+    main()

@@ -10,11 +10,11 @@ its entry point in the group ``langmemory.parts`` is a `Part`.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from importlib import import_module
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 GROUP: Final = "langmemory.parts"
 """Of the entry points of other packages."""
@@ -125,25 +125,23 @@ def load_object(place: str) -> Any:
     return getattr(import_module(module), name)
 
 
-def room_place(name: str) -> str | None:
-    """Return the place of the room that a store has under this name, if a part has it."""
-    return next((one.rooms[name] for one in parts() if name in one.rooms), None)
+def place_of(kind: Literal["rooms", "remote_rooms", "options"], name: str) -> str | None:
+    """Return the place that a part registers under a name in a field of its `Part`; None where none does."""
+    several: Iterator[Mapping[str, str]] = (getattr(one, kind) for one in parts())
+    return next((one[name] for one in several if name in one), None)
 
 
-def store_options() -> dict[str, str]:
-    """Return the places of what makes the options of parts, by keyword of `MemoryStore`."""
-    return {name: place for one in parts() for name, place in one.options.items()}
-
-
-def lazy(package: str, names: Mapping[str, Sequence[str]]) -> Callable[[str], Any]:
+def lazy(
+    package: str, names: Mapping[str, Sequence[str]], *, exports: bool = False
+) -> Callable[[str], Any]:
     """Return the ``__getattr__`` of a package whose names are imported when they are first used.
 
     Args:
-        package: Its name. What parts export stands in ``langmemory`` itself, and in the modules beside it.
+        package: Its name.
         names: By module of the package: the names that are taken from it.
+        exports: Whether it also has the names that parts export.
     """
     homes = {name: f"{package}.{module}" for module, several in names.items() for name in several}
-    exports = package.count(".") < 2
 
     def find(name: str) -> Any:
         home = homes.get(name)

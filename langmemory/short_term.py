@@ -24,4 +24,4 @@ __all__ = [
     "summarize_messages",
 ]
 
-__getattr__ = lazy(__name__, {})
+__getattr__ = lazy(__name__, {}, exports=True)

@@ -41,7 +41,7 @@ import typer.main
 from langgraph_cli.cli import cli as langgraph_cli
 from typer.testing import CliRunner
 
-from langmemory.cli import app
+from langmemory.cli.app import app
 from langmemory.config import ENVIRONMENT, Config
 from langmemory.middleware import MemoryMiddleware
 from langmemory.nodes import MemoryState

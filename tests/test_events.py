@@ -18,7 +18,7 @@ from typer.testing import CliRunner
 
 from langmemory import MemoryStore, build_reflection_graph, create_memory_store_manager
 from langmemory.changes import AddMemory, ChangeSet
-from langmemory.cli import app
+from langmemory.cli.app import app
 from langmemory.config import Config, TokenPrice
 from langmemory.errors import ConfigError
 from langmemory.reflection import ReflectionExecutor

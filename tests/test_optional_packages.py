@@ -12,7 +12,7 @@ import pytest
 from typer.testing import CliRunner
 
 from langmemory import MemoryStore, build_chat_graph
-from langmemory.cli import app
+from langmemory.cli.app import app
 from langmemory.parts.vault import VaultKey
 
 OPTIONAL = (
@@ -61,9 +61,7 @@ def commanded(missing: str, *words: str) -> Callable[[], object]:
     """Return what runs a command where a package is missing; in a process that has imported nothing."""
 
     def run() -> None:
-        program = (
-            f"import sys; sys.modules[{missing!r}] = None; from langmemory.cli import app; app()"
-        )
+        program = f"import sys; sys.modules[{missing!r}] = None; from langmemory.cli.app import app; app()"
         command = [sys.executable, "-c", program, *words]
         ran = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True)
         assert (ran.returncode, ran.stdout) == (1, "")

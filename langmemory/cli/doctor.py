@@ -217,7 +217,7 @@ def _file(config: Config) -> Iterator[Check]:
     from langmemory.engines.sqlite.engine import DAMAGED, check
     from langmemory.ledger.ageing import circles, unreachable
     from langmemory.ledger.jobs import counts
-    from langmemory.ledger.settings import read_sparse
+    from langmemory.ledger.sparse import read_sparse
     from langmemory.lifecycle.policies import PolicyOptions
 
     path = config.database.path
@@ -270,7 +270,7 @@ def _server(config: Config) -> Iterator[Check]:
     from langmemory.errors import with_extra
     from langmemory.ledger.ageing import circles, unreachable
     from langmemory.ledger.jobs import counts
-    from langmemory.ledger.settings import read_sparse
+    from langmemory.ledger.sparse import read_sparse
     from langmemory.lifecycle.policies import PolicyOptions
 
     path, what = config.database.path, "memory server"

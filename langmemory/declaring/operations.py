@@ -41,7 +41,7 @@ from pydantic import BaseModel, Field, create_model
 
 from langmemory.declaring.fields import Fields, Labels, QueryLabels
 from langmemory.docstrings import docstrings_of
-from langmemory.hooks import load_object, parts, room_place
+from langmemory.hooks import load_object, parts, place_of
 from langmemory.steps import twin
 from langmemory.types import Namespace, Page, TokenScope
 
@@ -492,7 +492,7 @@ def unregister(name: str) -> None:
 
 def find_room(name: str) -> Room | None:
     """Return the room that a store has under a name; None where there is none. That of a part is imported."""
-    if name not in _ROOMS and (place := room_place(name)) is not None:
+    if name not in _ROOMS and (place := place_of("rooms", name)) is not None:
         load_object(place)
     return _ROOMS.get(name)
 

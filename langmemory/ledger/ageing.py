@@ -14,7 +14,15 @@ import numpy as np
 from langmemory.changes import OpenReview, Option
 from langmemory.context import dependencies
 from langmemory.languages.spelling import normalised_text
-from langmemory.ledger import graph_rows, history, items, namespaces, reviews, runs, verbatim
+from langmemory.ledger import (
+    graph_rows,
+    history,
+    items,
+    namespaces,
+    progress,
+    reviews,
+    verbatim,
+)
 from langmemory.ledger.anchors import is_anchor
 from langmemory.ledger.connection import Connection
 from langmemory.ledger.engine import Snapshot
@@ -382,7 +390,7 @@ class AgeingView(Comparing):
 
     def progress(self, task: str) -> int:
         """Return the place in the history up to which a task has taken changes into account."""
-        return runs.progress_place(self._snapshot.connection, task, self._id)
+        return progress.progress_place(self._snapshot.connection, task, self._id)
 
     def people_asked(self) -> frozenset[str]:
         """Return the keys of memories that open reviews are about."""

@@ -1,5 +1,4 @@
-"""Anchors, entities at the ends of links, which stand for a memory, or for an agent, swarm or artifact;
-and the turns that facts rest on.
+"""Anchors: entities at the ends of links, which stand for a memory, or for an agent, swarm or artifact.
 
 No memory mentions an anchor. One that stands for a memory is there as that memory is; every anchor is there
 for who may read a memory that claims an edge of it.

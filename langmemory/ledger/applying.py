@@ -40,6 +40,7 @@ from langmemory.languages import detect_language
 from langmemory.languages.spelling import name_key
 from langmemory.ledger import (
     anchors,
+    evidence,
     graph_writing,
     history,
     items,
@@ -50,13 +51,13 @@ from langmemory.ledger import (
 )
 from langmemory.ledger import graph_rows as graph_reads
 from langmemory.ledger.connection import Connection
+from langmemory.ledger.evidence import Withdrawn
 from langmemory.ledger.indexing import Indexing, redraft_item
 from langmemory.ledger.items import ENDED, Write, find, following, put
 from langmemory.ledger.namespaces import find as find_namespace
 from langmemory.ledger.namespaces import intern
 from langmemory.ledger.removal import column, revise, was_deleted
 from langmemory.ledger.reviews import find as find_review
-from langmemory.ledger.runs import Withdrawn
 from langmemory.ledger.tables.facets import AT_FIRST
 from langmemory.ledger.values import from_us, to_us
 from langmemory.links import is_anchor, memory_of
@@ -640,7 +641,7 @@ def add(run: ChangeRun, change: AddMemory) -> None:
     write.facets = {name: found for name, found in facets.items() if found is not None}
     reason = change.reason or run.change_set.reason
     [item] = put(run.connection, [write], run.now_us, run=run.id, reason=reason).ids
-    runs.add(run.connection, item, sources, run.id)
+    evidence.add(run.connection, item, sources, run.id)
     graph_writing.mention(run.connection, item, entities, run.id)
     run.added[change.key] = item
 
@@ -648,10 +649,10 @@ def add(run: ChangeRun, change: AddMemory) -> None:
 def update(run: ChangeRun, change: UpdateMemory) -> None:
     item, write = run.item(change.key), run.write
     facets = {**(write.facets if write else {}), **columns_of(change.facets)}
-    new = runs.add(run.connection, item, run.items(change.evidence), run.id)
+    new = evidence.add(run.connection, item, run.items(change.evidence), run.id)
     entities = [run.entity(key) for key in change.mentions]
     new += graph_writing.mention(run.connection, item, entities, run.id)
-    lost = runs.withdraw(run.connection, item, run.items(change.withdrawn))
+    lost = evidence.withdraw(run.connection, item, run.items(change.withdrawn))
     action: HistoryAction = "archive" if change.facets.status == "archived" else "update"
     if not run.revise(
         change.key, item, change, action, facets, write=write, touched=bool(new), withdrawn=lost
@@ -713,8 +714,8 @@ def merge(run: ChangeRun, change: Merge) -> None:
     others = [(key, other) for key in change.others if (other := run.find(key)) is not None]
     new = 0
     for _, other in others:
-        sources = runs.sources(run.connection, other)
-        new += runs.add(run.connection, item, sources, run.id)
+        sources = evidence.sources(run.connection, other)
+        new += evidence.add(run.connection, item, sources, run.id)
         entities = graph_writing.entities_of_item(run.connection, other)
         new += graph_writing.mention(run.connection, item, entities, run.id)
     done = [run.revise(change.key, item, change, "merge", touched=bool(new))]
@@ -743,7 +744,7 @@ def mark_reflected(run: ChangeRun, change: MarkReflected) -> None:
             "meanwhile. Gather again; nothing was written."
         )
     verbatim.forget_edited(run.connection, turns)
-    if not runs.mark_reflected(run.connection, turns, run.id):
+    if not evidence.mark_reflected(run.connection, turns, run.id):
         raise Unchanged("all of them were read before, or are gone")
 
 
@@ -758,7 +759,7 @@ def _read_since(run: ChangeRun, turn: int, seq: int) -> bool:
 
 
 def read_again(run: ChangeRun, change: ReadAgain) -> None:
-    if not runs.mark_unread(run.connection, change.run):
+    if not evidence.mark_unread(run.connection, change.run):
         raise Unchanged("none of its turns is there, or they are unread already")
 
 

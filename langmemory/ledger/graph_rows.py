@@ -11,7 +11,7 @@ from typing import Any, Final, NamedTuple, cast
 
 import numpy as np
 
-from langmemory.ledger import anchors, graph_rows, scopes
+from langmemory.ledger import anchors, scopes
 from langmemory.ledger.connection import Connection
 from langmemory.ledger.scopes import CompiledScope, visible_to
 from langmemory.ledger.tables.facets import REVISABLE, UPKEEP
@@ -607,7 +607,7 @@ def outdated_sources(
 def successors(connection: Connection, scope: CompiledScope, items: Ids) -> tuple[Ids, Ids]:
     """Return the items that took the place of something that was derived from the items, of which the
     viewer may know: (int64[n] of the items, int64[n] memories in scope that hold now)."""
-    where, bindings = graph_rows.within(scope)
+    where, bindings = within(scope)
     seen = visible_to(scope.scope.viewer, "f")
     rows = connection.execute(
         "WITH RECURSIVE gone (source, namespace, heir) AS ("
@@ -633,7 +633,7 @@ def _columns(pairs: Sequence[tuple[int, ...]]) -> tuple[Ids, Ids]:
 def _evidence(connection: Connection, scope: CompiledScope, asked: Any) -> list[tuple[Any, ...]]:
     """Return the steps between memories and their sources: (asked, reached, whether the reached was
     derived from it)."""
-    where, bindings = graph_rows.within(scope)
+    where, bindings = within(scope)
     rows = connection.execute(
         f"SELECT v.item, i.id, 0{scope.value_column} FROM carray(?) c "
         "CROSS JOIN evidence v ON v.item = c.value CROSS JOIN item i ON i.id = v.source "

@@ -1,5 +1,4 @@
-"""The record of changes, one row for each, enough to show and to undo it; and texts of items at an earlier
-time."""
+"""The record of changes, one row for each, enough to show and to undo it."""
 
 from __future__ import annotations
 

@@ -34,7 +34,8 @@ from langmemory.ledger.connection import MAX_VECTORS, Connection
 from langmemory.ledger.engine import Engine
 from langmemory.ledger.items import NO_VECTORS, IndexFields, Write
 from langmemory.ledger.namespaces import from_path
-from langmemory.ledger.settings import ModelSetting, SparseSetting
+from langmemory.ledger.settings import ModelSetting
+from langmemory.ledger.sparse import SparseSetting
 from langmemory.ledger.tables.schema import ITEM
 from langmemory.ledger.tables.table import Column
 from langmemory.ledger.values import by_clock, leaves, to_us

@@ -16,7 +16,7 @@ from typing import Any, Final, Literal, NamedTuple
 import numpy as np
 
 from langmemory.errors import ChangedMeanwhileError, OwnershipError
-from langmemory.ledger import graph_writing, history, settings
+from langmemory.ledger import graph_writing, history, sparse
 from langmemory.ledger.connection import Connection, insert
 from langmemory.ledger.filters import Condition
 from langmemory.ledger.namespaces import (
@@ -326,7 +326,7 @@ class Batch:
             )
             encoded = [(item, one.sparse) for one, item, _ in group if one.sparse is not None]
             if encoded:
-                settings.write(self.connection, encoded, fresh=fresh)
+                sparse.write(self.connection, encoded, fresh=fresh)
             if not fresh:
                 self.connection.executemany(
                     "DELETE FROM fingerprint WHERE item = ?", [(item,) for _, item, _ in group]

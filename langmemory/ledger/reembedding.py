@@ -10,19 +10,13 @@ from typing import Any, Final
 import numpy as np
 
 from langmemory.errors import ConfigError, DatabaseError
-from langmemory.ledger import settings
+from langmemory.ledger import sparse
 from langmemory.ledger.connection import MAX_VECTORS, SLOT_BITS, Connection
 from langmemory.ledger.engine import Engine
 from langmemory.ledger.indexing import COLUMNS, TABLES, Indexing, redraft_row
 from langmemory.ledger.items import Write
-from langmemory.ledger.settings import (
-    ModelSetting,
-    SparseSetting,
-    read_model,
-    read_sparse,
-    write_model,
-    write_sparse,
-)
+from langmemory.ledger.settings import ModelSetting, read_model, write_model
+from langmemory.ledger.sparse import SparseSetting, read_sparse, write_sparse
 from langmemory.ports.candidates import Floats
 
 BATCH: Final = 256
@@ -271,5 +265,5 @@ def _write(connection: Connection, vectors: dict[int, Any]) -> int:
         ).fetchall()
     )
     kept = [(one, vector) for one, (at, vector) in vectors.items() if there.get(one) == at]
-    settings.write(connection, kept, fresh=True)
+    sparse.write(connection, kept, fresh=True)
     return len(kept)

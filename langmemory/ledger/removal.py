@@ -7,9 +7,9 @@ from typing import Any, Final, Literal
 
 from langmemory.ledger import graph_writing, history, runs
 from langmemory.ledger.connection import Connection, insert
+from langmemory.ledger.evidence import Withdrawn
 from langmemory.ledger.items import Batch, Write
 from langmemory.ledger.namespaces import intern_thread, to_path
-from langmemory.ledger.runs import Withdrawn
 from langmemory.ledger.tables import schema
 from langmemory.ledger.tables.facets import AT_FIRST, FACETS, REVISABLE, UPKEEP
 from langmemory.types import HistoryAction, Namespace
@@ -153,7 +153,7 @@ def bring_back(
     batch.flush()
     history.came_back(connection, item)
     history.record(connection, now_us, "restore", item, run=run, reason=reason)
-    # Short ids are filled up from the newest item that has one (`short_ids.is_complete`).
+    # Short ids are filled up from the newest item that has one (`items.has_every_hash`).
     connection.execute("DELETE FROM label WHERE item > ?", (item,))
 
 

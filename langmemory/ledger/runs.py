@@ -1,13 +1,12 @@
-"""Runs as rows, with the evidence of what they made, the progress of tasks, and the leases of those who do
-them."""
+"""Runs as rows, and what each of them changed."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from contextvars import ContextVar
 from typing import Any, Final, NamedTuple
 
-from langmemory.ledger.connection import Connection, insert_new
+from langmemory.ledger.connection import Connection
 from langmemory.ledger.history import LIVES
 from langmemory.ledger.namespaces import below, from_path, inside, to_path
 from langmemory.ledger.values import from_us
@@ -336,111 +335,3 @@ def links(connection: Connection, run_id: str) -> Links:
 
 def keep_links(connection: Connection, run_id: str, before: Links) -> None:
     connection.execute("UPDATE run SET links = ? WHERE id = ?", (to_json(before), run_id))
-
-
-_NIGHT: Final = "night"
-"""The setting that notes the last night."""
-
-
-def progress_place(connection: Connection, task: str, namespace: int) -> int:
-    """Return the place in the history up to which a task has looked at a namespace; 0 at first."""
-    row = connection.execute(
-        "SELECT seq FROM progress WHERE task = ? AND namespace = ?", (task, namespace)
-    ).fetchone()
-    return 0 if row is None else int(row[0])
-
-
-def advance(connection: Connection, task: str, namespace: int, seq: int) -> None:
-    """Note how far a task has come; it never goes back."""
-    connection.execute(
-        "INSERT INTO progress (task, namespace, seq) VALUES (?, ?, ?) "
-        "ON CONFLICT (task, namespace) DO UPDATE SET seq = excluded.seq WHERE excluded.seq > progress.seq",
-        (task, namespace, seq),
-    )
-
-
-def take_lease(connection: Connection, name: str, holder: str, now_us: int, until_us: int) -> bool:
-    """Take or renew a lease; return whether the holder has it now."""
-    connection.execute(
-        "INSERT INTO lease (name, holder, until) VALUES (?, ?, ?) ON CONFLICT (name) DO UPDATE "
-        "SET holder = excluded.holder, until = excluded.until "
-        "WHERE lease.holder = excluded.holder OR lease.until < ?",
-        (name, holder, until_us, now_us),
-    )
-    row = connection.execute("SELECT holder FROM lease WHERE name = ?", (name,)).fetchone()
-    return row is not None and row[0] == holder
-
-
-def give_back_lease(connection: Connection, name: str, holder: str) -> None:
-    """Give a lease back, if the holder has it."""
-    connection.execute("DELETE FROM lease WHERE name = ? AND holder = ?", (name, holder))
-
-
-def lease_holder(connection: Connection, name: str, now_us: int) -> str | None:
-    """Return who holds a lease; None where nobody does."""
-    row = connection.execute(
-        "SELECT holder FROM lease WHERE name = ? AND until >= ?", (name, now_us)
-    ).fetchone()
-    return None if row is None else str(row[0])
-
-
-def note_night(connection: Connection, night: dict[str, Any]) -> None:
-    """Note how far the last night has come, as JSON."""
-    connection.execute(
-        "INSERT OR REPLACE INTO setting (name, value) VALUES (?, ?)", (_NIGHT, to_json(night))
-    )
-
-
-def last_night(connection: Connection) -> dict[str, Any] | None:
-    """Return what is noted of the last night; None where there was none."""
-    row = connection.execute("SELECT value FROM setting WHERE name = ?", (_NIGHT,)).fetchone()
-    found: dict[str, Any] | None = None if row is None else from_json(row[0])
-    return found
-
-
-Withdrawn = tuple[int, str]
-"""A source an item had, and the run that had named it."""
-
-
-def add(connection: Connection, item: int, sources: Iterable[int], run: str) -> int:
-    """Name further sources of an item; return how many were new."""
-    rows = [(item, source, run) for source in sources if source != item]
-    return insert_new(connection, "evidence (item, source, run)", rows)
-
-
-def sources(connection: Connection, item: int) -> list[int]:
-    """Return the ids of the items an item was derived from."""
-    rows = connection.execute("SELECT source FROM evidence WHERE item = ? ORDER BY source", (item,))
-    return [int(row[0]) for row in rows]
-
-
-def withdraw(connection: Connection, item: int, sources: Iterable[int]) -> list[Withdrawn]:
-    """Take sources from an item; return those it had."""
-    lost: list[Withdrawn] = []
-    for source in sources:
-        rows = connection.execute(
-            "DELETE FROM evidence WHERE item = ? AND source = ? RETURNING source, run",
-            (item, source),
-        )
-        lost += rows
-    return lost
-
-
-def give_back(connection: Connection, item: int, lost: Iterable[Iterable[int | str]]) -> None:
-    """Sources an item had before, those that are there still."""
-    connection.executemany(
-        "INSERT OR IGNORE INTO evidence (item, source, run) SELECT ?, o.id, ? FROM item o "
-        "WHERE o.id = ?",
-        [(item, run, source) for source, run in map(tuple, lost)],
-    )
-
-
-def mark_reflected(connection: Connection, items: Iterable[int], run: str) -> int:
-    """Mark turns as read by a run; return how many nobody had read before."""
-    return insert_new(connection, "reflected (item, run)", [(item, run) for item in items])
-
-
-def mark_unread(connection: Connection, run: str) -> int:
-    """Mark the turns that a run has read as unread again; return how many."""
-    connection.execute("DELETE FROM reflected WHERE run = ?", (run,))
-    return connection.changes()

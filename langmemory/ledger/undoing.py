@@ -11,6 +11,7 @@ from typing import Any, Final, NamedTuple
 
 from langmemory.errors import ChangeError, StalePlanError, UndoRefusedError
 from langmemory.ledger import (
+    evidence,
     graph_writing,
     history,
     items,
@@ -285,7 +286,7 @@ class Undoing:
                     raise _stale(trail, undo)
                 columns = dict(trail.columns)
                 updated_us = columns.pop("updated_at", None)
-                runs.give_back(connection, trail.item, columns.pop(WITHDRAWN, ()))
+                evidence.give_back(connection, trail.item, columns.pop(WITHDRAWN, ()))
                 revise(
                     connection, trail.item, now_us, action="restore", run=undo, reason=reason,
                     columns=columns, write=draft,

@@ -17,7 +17,7 @@ from langgraph.store.base import TTLConfig
 from langmemory.changes import Change, ChangeSet
 from langmemory.config import Config, DatabaseConfig, load_config
 from langmemory.errors import ConfigError, DatabaseError, EmbeddingError
-from langmemory.hooks import load_object, store_options
+from langmemory.hooks import load_object, place_of
 from langmemory.ledger import applying, items, journal, removal, usage, verbatim
 from langmemory.ledger.applying import Prepared
 from langmemory.ledger.connection import Connection
@@ -27,15 +27,8 @@ from langmemory.ledger.indexing import IndexConfig, Indexing, Pending, resolve_i
 from langmemory.ledger.items import Write
 from langmemory.ledger.knowledge import StoreKnowledge
 from langmemory.ledger.records import messages
-from langmemory.ledger.settings import (
-    SparseSetting,
-    journals,
-    note_missed,
-    read_model,
-    read_sparse,
-    write_model,
-    write_sparse,
-)
+from langmemory.ledger.settings import journals, read_model, write_model
+from langmemory.ledger.sparse import SparseSetting, note_missed, read_sparse, write_sparse
 from langmemory.ledger.usage import UsageCounts
 from langmemory.operations.archive import Archive
 from langmemory.operations.workers import Workers
@@ -484,6 +477,6 @@ def _option(name: str, given: Any) -> Any:
     Raises:
         TypeError: No part has such an option.
     """
-    if (place := store_options().get(name)) is None:
+    if (place := place_of("options", name)) is None:
         raise TypeError(f"MemoryStore has no argument {name!r}.")
     return load_object(place)(given)

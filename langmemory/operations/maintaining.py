@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from langmemory.errors import MaintenanceBusyError
-from langmemory.ledger import items, namespaces, runs
+from langmemory.ledger import items, namespaces, progress, runs
 from langmemory.ledger.ageing import AgeingView
 from langmemory.ledger.connection import Connection
 from langmemory.ledger.engine import run_in_write
@@ -57,7 +57,7 @@ class Maintaining:
         def advance(connection: Connection) -> None:
             found = namespaces.find(connection, namespace)
             if found is not None:
-                runs.advance(connection, task, found, seq)
+                progress.advance(connection, task, found, seq)
 
         run_in_write(self._core.engine, advance)
 
@@ -103,11 +103,11 @@ class Maintaining:
     def last_night(self) -> dict[str, Any] | None:
         """Return what `note_night` noted last."""
         with self._core.engine.read() as snapshot:
-            return runs.last_night(snapshot.connection)
+            return progress.last_night(snapshot.connection)
 
     def note_night(self, night: dict[str, Any]) -> None:
         """Note how far a night has come, so that it goes on if the process ends."""
-        run_in_write(self._core.engine, lambda connection: runs.note_night(connection, night))
+        run_in_write(self._core.engine, lambda connection: progress.note_night(connection, night))
 
     def undone_keys(self, namespace: Namespace, task: str) -> set[str]:
         """Return the keys of the memories that a task changed in runs that a person took back."""
@@ -124,14 +124,14 @@ class Maintaining:
         def take(connection: Connection) -> str | None:
             now = self._core.now_us()
             until = now + int(seconds * 1_000_000)
-            if runs.take_lease(connection, LEASE, holder, now, until):
+            if progress.take_lease(connection, LEASE, holder, now, until):
                 return None
-            other = runs.lease_holder(connection, LEASE, now)
+            other = progress.lease_holder(connection, LEASE, now)
             if other is not None and not _has_ended(other):
                 return other
             if other is not None:
-                runs.give_back_lease(connection, LEASE, other)
-            runs.take_lease(connection, LEASE, holder, now, until)
+                progress.give_back_lease(connection, LEASE, other)
+            progress.take_lease(connection, LEASE, holder, now, until)
             return None
 
         other = run_in_write(self._core.engine, take)
@@ -144,7 +144,9 @@ class Maintaining:
 
     def give_back_lease(self, holder: str) -> None:
         """Give the lease back."""
-        run_in_write(self._core.engine, lambda there: runs.give_back_lease(there, LEASE, holder))
+        run_in_write(
+            self._core.engine, lambda there: progress.give_back_lease(there, LEASE, holder)
+        )
 
 
 def this_process() -> str:

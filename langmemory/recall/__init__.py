@@ -1,6 +1,7 @@
 """Recall: from a query to ranked, explained memories, one stage per file.
 
-`pipeline.run` composes the stages over a `source.CandidateSource`; `presets` holds every constant.
+`pipeline.run` composes the stages over a `langmemory.ports.candidates.CandidateSource`; `presets` holds
+every constant.
 """
 
 from __future__ import annotations

@@ -31,7 +31,7 @@ from langmemory.documents.files import Content
 from langmemory.documents.places import Roots
 from langmemory.documents.records import StoredDocument
 from langmemory.errors import ConfigError
-from langmemory.hooks import load_object, parts
+from langmemory.hooks import load_object, place_of
 from langmemory.messages import Message, as_sent
 from langmemory.namespaces import check_namespace
 from langmemory.recall_options import RecallOptions
@@ -277,9 +277,8 @@ class RemoteMemoryStore(BaseStore):
 
     def _room(self, name: str, **chosen: Any) -> Any:
         base = BESIDE_OPERATIONS.get(name, RemoteRoom)
-        for part in parts():
-            if (place := part.remote_rooms.get(name)) is not None:
-                base = load_object(place)
+        if (place := place_of("remote_rooms", name)) is not None:
+            base = load_object(place)
         return remote_room(name, self._connection, self._viewer, base, **chosen)
 
     # LangGraph's operations.

@@ -18,7 +18,7 @@ from langmemory.ids import are_in
 from langmemory.ledger.connection import Connection
 from langmemory.ledger.namespaces import ids_below
 from langmemory.ledger.scopes import CompiledScope
-from langmemory.ledger.settings import of_items
+from langmemory.ledger.sparse import of_items
 from langmemory.ports.candidates import Floats, Ids, ScoredIds
 from langmemory.ports.sparse import PAIR, Pairs
 from langmemory.search.chunks import highest

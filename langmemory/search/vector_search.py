@@ -1,5 +1,4 @@
-"""The nearest vectors, the exact cosines of items, and the copies in memory of one database, which a
-process makes in the background once it searches again."""
+"""The nearest vectors, and the exact cosines of items."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """The common part of `MemoryStore` and `ViewerStore`, and the latter: a memory file as one person may see it.
 
 A viewer goes down to the same bodies that the application's store runs, where it is a predicate of the
-SQL (`engines.sql.scope.ownership`). What has no method in `ViewerStore` cannot be reached on behalf of
+SQL (`langmemory.ledger.scopes`). What has no method in `ViewerStore` cannot be reached on behalf of
 one.
 """
 

@@ -14,7 +14,7 @@ import typer.testing
 from typer.main import get_command
 from typer.testing import CliRunner, Result
 
-from langmemory.cli import app
+from langmemory.cli.app import app
 from langmemory.stores import copy
 from tests.cli.place import CLOSED_PORT, ROOT, SAMPLE, Configure, Run
 from tests.ollama_server import OllamaServer

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from langmemory.cli import app
+from langmemory.cli.app import app
 from langmemory.stores import MemoryStore
 from tests.cli.place import SAMPLE, Configure, Run
 from tests.seeds import seeds
@@ -146,7 +146,7 @@ def test_who_looks_in_the_wrong_namespace_is_told_of_others(
 def test_help_starts_without_loading_the_store() -> None:
     """`langmemory --help` imports neither numpy nor LangGraph nor SQLite."""
     program = (
-        "import sys; from langmemory.cli import app; "
+        "import sys; from langmemory.cli.app import app; "
         "print({'numpy', 'langgraph', 'langchain_core', 'apsw', 'pydantic'} & set(sys.modules))"
     )
     done = subprocess.run(

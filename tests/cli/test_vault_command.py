@@ -9,7 +9,7 @@ from typing import ClassVar
 import pytest
 from typer.testing import CliRunner, Result
 
-from langmemory.cli import app
+from langmemory.cli.app import app
 from langmemory.parts.vault import VaultKey
 
 WORD = "correct-horse-battery-42"

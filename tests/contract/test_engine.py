@@ -1,4 +1,4 @@
-"""Contract tests of an SQL engine for `langmemory.engines.sql`: transactions, arrays, both
+"""Contract tests of an SQL engine for `langmemory.ledger`: transactions, arrays, both
 indexes."""
 
 from __future__ import annotations

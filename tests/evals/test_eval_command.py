@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner, Result
 
-from langmemory.cli import app
+from langmemory.cli.app import app
 from langmemory.parts.evals import SAMPLE
 from tests.seeds import seeds
 

@@ -25,7 +25,7 @@ from langmemory.formation.extraction.extractor import MAX_NAMES
 from langmemory.formation.judging import StructuralJudge, Verdicts
 from langmemory.formation.rules import RuleExtractor
 from langmemory.graphs.reflection import build_reflection_graph
-from langmemory.ledger import runs
+from langmemory.ledger import evidence
 from langmemory.ports.facts import CoreSuggestion, Extraction, Fact
 from langmemory.reflection.steps import MAX_PLANS
 from tests.scripted import ScriptedModel
@@ -370,7 +370,7 @@ def test_a_failing_step_writes_nothing(
         )
         parts["judge"] = Broken()
     if broken == "apply":
-        monkeypatch.setattr(runs, "mark_reflected", Broken().fail)  # the last to be written
+        monkeypatch.setattr(evidence, "mark_reflected", Broken().fail)  # the last to be written
     before = rows_of(store)
     with pytest.raises(RuntimeError, match="broken"):
         build_reflection_graph(store, **parts).invoke(JOB)

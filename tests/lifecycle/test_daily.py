@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
-from langmemory.cli import app
+from langmemory.cli.app import app
 from langmemory.errors import MaintenanceBusyError
 from langmemory.graphs.maintenance import build_maintenance_graph
 from langmemory.lifecycle.policies import PolicyOptions

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from langmemory.cli import app
+from langmemory.cli.app import app
 from langmemory.stores import MemoryStore
 from langmemory.wire import plain
 from tests.lifecycle.test_nights import ADA, NOW, cite, learn

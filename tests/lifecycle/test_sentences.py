@@ -17,7 +17,7 @@ from langmemory.changes import (
     Supersede,
     UpdateMemory,
 )
-from langmemory.cli import app
+from langmemory.cli.app import app
 from langmemory.cli.maintain import sparkline
 from langmemory.maintenance.report import sentences
 from langmemory.stores import MemoryStore

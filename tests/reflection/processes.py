@@ -65,7 +65,7 @@ class State(TypedDict):
 def command_line(path: Path) -> None:
     """`langmemory …` with a reflection graph that, where the variable HELD is set, ends when there is
     a file of this name, and fails at the thread that FAILS names."""
-    from langmemory.cli import app
+    from langmemory.cli.app import app
 
     def build_reflection_graph(store: MemoryStore) -> Any:
         def reflect(state: State) -> None:

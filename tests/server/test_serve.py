@@ -18,7 +18,7 @@ from threading import Thread
 import pytest
 from typer.testing import CliRunner
 
-from langmemory.cli import app
+from langmemory.cli.app import app
 from tests import postgres_server
 from tests.server.client import API
 

@@ -1,4 +1,4 @@
-"""Row-level security by viewer: the rule of `engines.sql.scope.ownership` as policies of the tables.
+"""Row-level security by viewer: the rule of `langmemory.ledger.scopes` as policies of the tables.
 
 A reader is a role that may read the schema and is not its owner. It sees a row where its viewer may know of
 it: the viewer that the owner bound the role to, else the one that the transaction names

@@ -265,7 +265,7 @@ class Engine:
             raise
         self.keywords_lost = lost
         """The keyword index had to be created anew and is empty: index the items again, then call
-        `keywords.found`."""
+        `indexes.words_found`."""
         self.database.housekeeping = self.pack_index
         self.cardinalities = CardinalityCache()
         self._public: Connection | None = None

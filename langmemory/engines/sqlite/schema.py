@@ -34,7 +34,7 @@ def setup(database: Database) -> bool:
     """Bring the file to the current version. Cheap and safe to repeat, also from several processes.
 
     Returns:
-        Whether the keyword index had lost its tables and is empty, until `keywords.found` is called.
+        Whether the keyword index had lost its tables and is empty, until `indexes.words_found` is called.
 
     Raises:
         SchemaVersionError: The file is from a newer langmemory.

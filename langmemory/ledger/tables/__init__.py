@@ -1,1 +1,1 @@
-"""Tables, each declared once, and the ground under them: connection, settings, namespaces, values."""
+"""Tables: each declared once, with the DDL, columns and migrations that derive from the declarations."""

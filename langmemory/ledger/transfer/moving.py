@@ -19,14 +19,8 @@ from langmemory.ledger.connection import Connection, insert
 from langmemory.ledger.indexing import Indexing
 from langmemory.ledger.items import Batch, Write
 from langmemory.ledger.namespaces import below, from_path, to_path
-from langmemory.ledger.settings import (
-    note_missed,
-    of_items,
-    read_model,
-    read_sparse,
-    write_model,
-    write_sparse,
-)
+from langmemory.ledger.settings import read_model, write_model
+from langmemory.ledger.sparse import note_missed, of_items, read_sparse, write_sparse
 from langmemory.ledger.tables import schema
 from langmemory.ports.sparse import PAIR
 from langmemory.types import Namespace
@@ -270,7 +264,7 @@ def bring_back(
         "DELETE FROM archived_item WHERE item IN (SELECT value FROM carray(?))",
         (main.array(found),),
     )
-    # Short ids are filled up from the newest item that has one (`short_ids.is_complete`).
+    # Short ids are filled up from the newest item that has one (`items.has_every_hash`).
     main.execute("DELETE FROM label WHERE item > ?", (min(found, default=0),))
     return found
 

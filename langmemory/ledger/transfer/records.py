@@ -14,7 +14,7 @@ from datetime import datetime
 from typing import Any, Final
 
 from langmemory.errors import ImportFormatError
-from langmemory.ledger import graph_writing, items, removal, runs, usage
+from langmemory.ledger import evidence, graph_writing, items, removal, runs, usage
 from langmemory.ledger.connection import Connection
 from langmemory.ledger.namespaces import Bindings, below, find, from_path, intern, to_path
 from langmemory.ledger.part_rows import registered
@@ -371,17 +371,17 @@ class _Import:
                 if removed_at is None
                 else self._removed_item(key, removed_at)
             )
-            runs.add(self.connection, item, _as_list(source), run)
+            evidence.add(self.connection, item, _as_list(source), run)
         for key, run in row["evidence_for"]:
             derived = items.find(self.connection, self.namespace, key)
             if derived is not None:
-                runs.add(self.connection, derived, [item], run)
+                evidence.add(self.connection, derived, [item], run)
         for key, run in row["mentions"]:
             graph_writing.mention(self.connection, item, _as_list(self._entity(key)), run)
         for subject, relation, thing, literal, run in row["edges"]:
             self._edge(item, subject, relation, thing, literal, run)
         for (run,) in row["reflected"]:
-            runs.mark_reflected(self.connection, [item], run)
+            evidence.mark_reflected(self.connection, [item], run)
         for count in row["usage"]:
             usage.restore(self.connection, item, count)
         for name, beside in _of_parts().items():

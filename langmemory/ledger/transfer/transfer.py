@@ -37,7 +37,8 @@ from langmemory.ledger.items import NAMED, NO_VECTORS, Write, find, put
 from langmemory.ledger.namespaces import below, from_path, intern, intern_thread, to_path
 from langmemory.ledger.runs import forgettings, is_blank
 from langmemory.ledger.scopes import open_past, visible_to
-from langmemory.ledger.settings import of_items, read_model
+from langmemory.ledger.settings import read_model
+from langmemory.ledger.sparse import of_items
 from langmemory.ledger.tables.facets import COUNTED, FACETS, TIMES
 from langmemory.ledger.tables.schema import ITEM
 from langmemory.ledger.transfer import records
@@ -88,7 +89,7 @@ class Indexed(NamedTuple):
     vectors: tuple[Floats, Sequence[bytes | None]]
     """float32[n, dims], and the cache key, or None, of each."""
     sparse: bytes | None
-    """As `settings.of_items` returns it."""
+    """As `sparse.of_items` returns it."""
     tokens: bytes | None
     """uint16 token ids of the text."""
 

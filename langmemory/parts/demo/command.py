@@ -141,7 +141,7 @@ def reopen(store: MemoryStore, console: Screen, path: Path) -> None:
     _heading(console, 4, "Reopen", "the same file from a second process")
     question = questions()[0].question
     command = [
-        *(sys.executable, "-m", "langmemory.cli", "--db", str(path)),
+        *(sys.executable, "-m", "langmemory", "--db", str(path)),
         *("search", question, "--namespace", "/".join(NAMESPACE), "--limit", str(TOP), "--json"),
     ]
     defaults = path.with_name("memory.json")
