@@ -27,7 +27,7 @@ SEED = int(os.environ.get("LANGMEMORY_SEED", "7"))
 ROTATION = f"""
 import signal, sys
 from langmemory import MemoryStore
-from langmemory.engines.sql.rooms import vault
+from langmemory.parts.vault import vault
 from langmemory.parts.vault import VaultKey
 vault.AT_ONCE = {AT_ONCE}
 share, wait = map(float, sys.argv[2:4])

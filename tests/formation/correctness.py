@@ -6,6 +6,7 @@ afterwards. What it does not name must not be there: expectations are complete.
 
 from __future__ import annotations
 
+import sys
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -136,14 +137,9 @@ class Play:
         self.case = case
         self.now = day("2020-01-01")
         self.judge: Judge = TableJudge(case.verdicts) if case.verdicts else StructuralJudge()
-        adapters = ("writing.verbatim", "reading.operations", "reading.searching")
-        for module in (
-            *(f"rooms.{x}" for x in ("changes", "core", "batching", "remembering", "following")),
-            "rooms.recalling",
-            *adapters,
-        ):
-            name = f"langmemory.engines.sql.{module}.now_us"
-            monkeypatch.setattr(name, lambda: to_us(self.now), raising=False)
+        for name, module in tuple(sys.modules.items()):
+            if name.startswith("langmemory.") and "now_us" in vars(module):
+                monkeypatch.setattr(module, "now_us", lambda: to_us(self.now))
         self.store = MemoryStore(path)
         self.plans: list[ChangeSet] = []
         self.batches: list[tuple[Batch, tuple[Fact, ...]]] = []

@@ -157,7 +157,7 @@ def test_words_links_and_reviews_are_not_planned_while_they_are_written(
 CHILD = """
 import os, sys
 from langmemory import MemoryStore
-from langmemory.engines.sql.rooms import following
+from langmemory.operations import following
 from tests.stores.test_planning_outside import NAMESPACE, moved
 store = MemoryStore(sys.argv[1], index=False)
 moved(store)

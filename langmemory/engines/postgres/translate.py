@@ -1,4 +1,4 @@
-"""The portable SQL of ``engines/sql`` as PostgreSQL has it, see ``docs/decisions/038-portable-sql.md``."""
+"""The portable SQL of the package as PostgreSQL has it, see ``docs/decisions/038-portable-sql.md``."""
 
 from __future__ import annotations
 

@@ -176,7 +176,7 @@ class Residue:
         """
         self._texts = list(dict.fromkeys(texts))
         self._known = known
-        known.add(_texts(connection, (*_names(), *connection.own_words)))
+        known.add(_named(connection))
         spoken = [set(filter(_long, _WORD.findall(remove_escapes(text)))) for text in self._texts]
         elsewhere = known.those_in({word.casefold() for words in spoken for word in words})
         self.words = [
@@ -335,7 +335,16 @@ def _texts(
 
 def _remaining(connection: Connection) -> Iterator[str]:
     """Yield every text of which a word tells nothing."""
-    return chain(_of_memories(connection), _texts(connection, (*_names(), *connection.own_words)))
+    return chain(_of_memories(connection), _named(connection))
+
+
+def _named(connection: Connection) -> Iterator[str]:
+    """Yield the names things have, what a column that holds one of a few values may hold, and what the engine
+    writes by itself: who finds these words learns nothing."""
+    values = (
+        str(one) for table in schema.tables() for each in table.columns for one in each.one_of
+    )
+    return chain(_texts(connection, (*_names(), *connection.own_words)), values)
 
 
 def _scalars(text: str) -> str:

@@ -242,7 +242,11 @@ HISTORY = Table(
     ),
     beside="item",
     outlives=True,
-    readers=where("rls_past_is_open(item) AND (run IS NULL OR rls_run_is_open(run))"),
+    readers=where(
+        "rls_past_is_open(item) AND (run IS NULL OR rls_run_is_open(run)) AND (facets IS NULL "
+        "OR facets::jsonb ->> 'superseded_by' IS NULL OR rls_heir_is_open(coalesce(namespace, "
+        "(SELECT i.namespace FROM item i WHERE i.id = item)), facets::jsonb ->> 'superseded_by'))"
+    ),
 )
 RUN = Table(
     name="run",
