@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
@@ -55,6 +55,11 @@ _CAME: Final = (
 _WORDS: Final = tuple(f"{inside}{name}" for inside in ("", "content.") for name in TEXT_FIELDS)
 """Where the text of a value stands (`readable_text`)."""
 
+MOST_TOLD: Final = 1_000
+LATEST_OF_RELATION: Final = 20
+MOST_MATCHES: Final = 100
+"""See `StoreKnowledge.told_by`."""
+
 OVERFETCH: Final = 32
 """See `Snapshot.nearest`: a fact that is not found among the nearest is stored twice."""
 
@@ -79,6 +84,8 @@ class _Reading:
     deleted: dict[object, list[tuple[str, dict[str, Any]]]] | None = None
     """Facts that were deleted for their own sake, by when they were said."""
     comparable: Ids | None = None
+    told: dict[tuple[str, str | None], list[tuple[int, str, str]]] = field(default_factory=dict)
+    """Id, text and relation of the facts of a speaker and owner that hold, the latest first."""
 
 
 class StoreKnowledge:
@@ -235,17 +242,36 @@ class StoreKnowledge:
         reading.about[asked] = self._facts(items)
         return reading.about[asked]
 
-    def told_by(self, speaker: str, owner: str | None, limit: int) -> Sequence[KnownFact]:
-        """Return facts of this speaker and owner that hold, the latest first, `limit` at most."""
-        return self._select(
-            self._believed,
-            "item i WHERE i.namespace = ? AND i.kind IN ('semantic', 'procedural') "
-            "AND i.status = 'active' AND i.speaker = ? AND i.owner IS ?",
-            self._now().namespace,
-            speaker,
-            owner,
-            order=f"i.id DESC LIMIT {limit:d}",
-        )
+    def told_by(
+        self, speaker: str, owner: str | None, beginnings: Collection[str]
+    ) -> Sequence[KnownFact]:
+        """Return facts with claims of this speaker and owner that hold, the latest first, of the latest
+        `MOST_TOLD`: the latest `LATEST_OF_RELATION` of each relation, and those whose text has one of these
+        beginnings of words, case folded; one that stands in more than `MOST_MATCHES` facts tells nothing."""
+        reading = self._now()
+        if (speaker, owner) not in reading.told:
+            rows = reading.snapshot.connection.execute(
+                "SELECT i.id, i.value ->> '$.text', min(e.relation) FROM item i JOIN edge e ON e.fact = i.id "
+                "WHERE i.namespace = ? AND i.kind IN ('semantic', 'procedural') AND i.status = 'active' "
+                f"AND i.speaker = ? AND i.owner IS ? AND {self._believed.where} "
+                f"GROUP BY i.id ORDER BY i.id DESC LIMIT {MOST_TOLD:d}",
+                (reading.namespace, speaker, owner, *self._believed.bindings),
+            )
+            reading.told[speaker, owner] = [
+                (item, str(text or "").casefold(), relation) for item, text, relation in rows
+            ]
+        told = reading.told[speaker, owner]
+        chosen: set[int] = set()
+        of_relation: Counter[str] = Counter()
+        for item, _, relation in told:
+            of_relation[relation] += 1
+            if of_relation[relation] <= LATEST_OF_RELATION:
+                chosen.add(item)
+        for beginning in beginnings:
+            matches = [item for item, text, _ in told if beginning in text]
+            if len(matches) <= MOST_MATCHES:
+                chosen.update(matches)
+        return self._facts(sorted(chosen, reverse=True))
 
     def procedures(self) -> Sequence[KnownFact]:
         return self._select(
@@ -360,6 +386,15 @@ class StoreKnowledge:
         reading = self._now()
         found = graph_writing.find_entity(reading.snapshot.connection, reading.namespace, key)
         return None if found is None else self._entities([found])[0]
+
+    def names_of(self, keys: Iterable[str]) -> Mapping[str, str]:
+        reading = self._now()
+        rows = reading.snapshot.connection.execute(
+            "SELECT e.key, e.name FROM carray(?) c "
+            "CROSS JOIN entity e ON e.namespace = ? AND e.key = c.value",
+            (reading.snapshot.connection.text_array(tuple(set(keys))), reading.namespace),
+        )
+        return dict(rows.fetchall())
 
     def everyone(self, kind: str | None = None) -> Sequence[tuple[str, Entity]]:
         reading = self._now()

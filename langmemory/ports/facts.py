@@ -268,8 +268,14 @@ class SnapshotKnowledge(FullKnowledge, Protocol):
     def similar(self, name: str, others: Sequence[str]) -> list[float]:
         """Return the cosines of a name to others; 0 where names are not compared."""
 
-    def told_by(self, speaker: str, owner: str | None, limit: int) -> Sequence[KnownFact]:
-        """Return facts of this speaker and owner that hold, the latest first."""
+    def told_by(
+        self, speaker: str, owner: str | None, beginnings: Collection[str]
+    ) -> Sequence[KnownFact]:
+        """Return facts with claims of this speaker and owner that hold, the latest first: the latest of each
+        relation, and those that have a word with one of these beginnings, case folded."""
+
+    def names_of(self, keys: Iterable[str]) -> Mapping[str, str]:
+        """Return the names of the entities of these keys, by key, links not followed."""
 
     def procedures(self) -> Sequence[KnownFact]:
         """Return all procedures of the namespace, whatever their status, the latest first."""

@@ -213,6 +213,25 @@ def test_of_very_many_facts_those_are_read_that_are_asked_for(store: MemoryStore
         assert keys(knowledge.about("person/lena", "knows", corrects=True)) == []
 
 
+def test_of_what_a_speaker_said_few_facts_are_read(store: MemoryStore) -> None:
+    """What a sentence may take back is read: the latest facts of each relation, and older ones that it
+    names; not all that its speaker ever said."""
+    said = {"facets": {"speaker": "lena"}}
+    facts = [
+        fact(f"like/{name}", f"Lena likes {name}.", "person/lena", "likes", literal=name, **said)
+        for name in (f"dish{number:03}x" for number in range(150))
+    ]
+    home = fact("home", "Lena lives in Ulm.", "person/lena", "lives_in", literal="Ulm", **said)
+    apply(store, "told", *home, *(change for one in facts for change in one))
+    with Gathering(store).knowledge(NAMESPACE) as knowledge:
+        near = keys(knowledge.told_by("lena", None, {"likes", "dish003"}))
+        assert near[:2] == ["like/dish149x", "like/dish148x"]
+        assert {"home", "like/dish003x"} <= {*near}
+        assert len(near) < 30
+        assert keys(knowledge.told_by("mira", None, {"likes"})) == []
+        assert knowledge.names_of(["person/lena", "nobody"]) == {"person/lena": "Lena"}
+
+
 def test_a_long_text_is_found_among_many(tmp_path: Path) -> None:
     """A fact is found by its exact text, also one too long for the index, and no other long text is
     taken for it."""

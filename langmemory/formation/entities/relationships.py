@@ -108,7 +108,6 @@ class Relationships:
     def __init__(self, knowledge: Knowledge) -> None:
         self._knowledge = knowledge
         self._new: defaultdict[tuple[str, str], dict[str, Fact]] = defaultdict(dict)
-        self._of_speaker: dict[str, list[KnownFact]] = {}
         self._values: defaultdict[tuple[str, str], list[str]] = defaultdict(list)
 
     def add(self, speaker: str, entity: str, what: str, fact: Fact) -> None:
@@ -132,7 +131,7 @@ class Relationships:
         return next((one.own.get(entity, entity) for told, one in known if told == what), None)
 
     def _known(self, speaker: str, entity: str, fact: Fact) -> Iterator[tuple[str, KnownFact]]:
-        for found in (*self._knowledge.about(entity), *self._facts_of_speaker(speaker)):
+        for found in self._knowledge.about(speaker, also=entity, either=True):
             for claim in found.claims if counts(found, fact) else ():
                 one = bond(claim, speaker) if claim.object_is_entity else None
                 if one is not None and one[0] == entity:
@@ -152,16 +151,6 @@ class Relationships:
         values |= set(self._values[entity, relation.name])
         said = name_key(claim.object)
         return bool(values) and said not in {name_key(spoken_name(value)) for value in values}
-
-    def _facts_of_speaker(self, speaker: str) -> list[KnownFact]:
-        """Facts that say it from the speaker's side."""
-        if speaker not in self._of_speaker:
-            self._of_speaker[speaker] = [
-                found
-                for name in sorted(RELATIONS)
-                for found in self._knowledge.about(speaker, name)
-            ]
-        return self._of_speaker[speaker]
 
 
 def counts(known: KnownFact, fact: Fact) -> bool:

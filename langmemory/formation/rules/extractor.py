@@ -19,17 +19,17 @@ from langmemory.formation.rules.patterns import GRAMMARS, patterns_of
 from langmemory.formation.rules.questions import complete_answer, may_answer, spoken_of
 from langmemory.formation.rules.reader import NO_NAMES, Reader, speaker_named
 from langmemory.formation.rules.requests import standing_requests
-from langmemory.formation.rules.retractions.held import Held, Told, held_of, told_in
+from langmemory.formation.rules.retractions.held import Held, held_of, told_in
 from langmemory.formation.rules.retractions.reader import may_take_back, taken_back
 from langmemory.languages import LANGUAGES, detect_language, split_words
-from langmemory.ports.facts import READ_IN_PART, Extraction, Fact
+from langmemory.ports.facts import READ_IN_PART, Extraction, Fact, SnapshotKnowledge
 
 logger = logging.getLogger("langmemory.formation")
 
 SHORT_CHARACTERS = 80
 """Up to this length, a text is also tried in other languages it may be in."""
 
-Opened = Callable[[], AbstractContextManager[Told | None]]
+Opened = Callable[[], AbstractContextManager[SnapshotKnowledge | None]]
 """Opens what is known, for reading in the thread that calls it."""
 
 _KNOWN: ContextVar[Opened] = ContextVar("langmemory_known", default=nullcontext)
@@ -59,7 +59,7 @@ class RuleExtractor:
         return await asyncio.to_thread(self.extract, batch, names=names)
 
     def read(
-        self, batch: Batch, *, names: Sequence[str] = (), told: Told | None = None
+        self, batch: Batch, *, names: Sequence[str] = (), told: SnapshotKnowledge | None = None
     ) -> Extraction:
         """What the persons of a batch said for certain, at most one statement a clause. Of a turn
         with more than `MOST_READ` characters of somebody's own words the middle is not read.
@@ -98,9 +98,8 @@ class RuleExtractor:
 class Memory:
     """What each speaker told before, for what they take back of it."""
 
-    def __init__(self, told: Told | None) -> None:
+    def __init__(self, told: SnapshotKnowledge | None) -> None:
         self.told = told
-        self._known: dict[tuple[str, str | None], list[Held]] = {}
         self._of_batch: dict[tuple[str, str | None], list[Held]] = {}
 
     def heard(self, turn: Turn, found: list[Fact]) -> list[Fact]:
@@ -111,9 +110,8 @@ class Memory:
         batch = self._of_batch.setdefault(who, [])
         text = without_injected_text(turn.text)
         if codes := [code for code in _languages(text) if may_take_back(text, code)]:
-            if who not in self._known:
-                self._known[who] = [] if self.told is None else [*held_of(turn, self.told, shown)]
-            known = [*reversed(own), *reversed(batch), *self._known[who]]
+            before = () if self.told is None else held_of(turn, self.told, shown)
+            known = [*reversed(own), *reversed(batch), *before]
             readings = (taken_back(turn, text, code, known, found) for code in codes if known)
             found = next((one for one in readings if one != found), found)
         batch += own

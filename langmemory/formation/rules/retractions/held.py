@@ -3,42 +3,22 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import Protocol
 
 from langmemory.formation.batch import Turn
 from langmemory.formation.entities.roles import person_words
 from langmemory.formation.relations.vocabulary import PLANNED, canonical, relation_named
 from langmemory.formation.rules.retractions.frame import FRAMES
+from langmemory.languages import split_words
 from langmemory.languages.spelling import name_key
-from langmemory.ports.facts import Claim, Fact, FactKind, KnownFact
-from langmemory.types import NO_LONGER, Entity, Privacy
+from langmemory.ports.facts import Claim, Fact, FactKind, SnapshotKnowledge
+from langmemory.types import NO_LONGER, Privacy
 
+BEGINS = 4
+"""Letters that the words of a clause share with those of a fact it may speak of."""
 _SHOWN_TIME = re.compile(r" \(\d{4}[\d –:-]*\)(?=[.。]?$)")
-MOST_HELD = 1000
-"""The latest facts of a speaker that a retraction is compared with."""
-
-
-class Told(Protocol):
-    """What is known, by who told it."""
-
-    def told_by(self, speaker: str, owner: str | None, limit: int) -> Sequence[KnownFact]:
-        """Facts of this speaker and owner that hold, the latest first."""
-        ...
-
-    def called(self, norm: str) -> Sequence[Entity]:
-        """Entities of this relation_named name."""
-        ...
-
-    def entity(self, key: str) -> Entity | None:
-        """The entity of this key."""
-        ...
-
-    def links(self) -> Mapping[str, str]:
-        """Key of each entity that is linked to another, to that of the one it stands for."""
-        ...
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -90,22 +70,23 @@ def told_in(fact: Fact, shown: str, claimed: str) -> Held | None:
     )  # fmt: skip
 
 
-def held_of(turn: Turn, knowledge: Told, shown: str) -> Iterator[Held]:
-    """What whoever says a turn told before, the latest first."""
+def held_of(turn: Turn, knowledge: SnapshotKnowledge, shown: str) -> Iterator[Held]:
+    """What whoever says a turn told before and may take back with it, the latest first."""
     anonymous = turn.speaker.casefold() in person_words().self and turn.owner
     name = turn.owner if anonymous and turn.owner else turn.speaker
     links = knowledge.links()
     me = {links.get(one.key, one.key) for one in knowledge.called(name_key(name))}
-    for known in knowledge.told_by(turn.speaker, turn.owner, MOST_HELD):
+    beginnings = {word[:BEGINS] for word in split_words(turn.text)}
+    facts = knowledge.told_by(turn.speaker, turn.owner, beginnings)
+    names = knowledge.names_of(
+        key for one in facts for key in (one.claims[0].subject, one.claims[0].object)
+    )
+    for known in facts:
         memory = known.memory
-        if (
-            memory.status != "active"
-            or not known.claims
-            or known.claims[0].relation.startswith(NO_LONGER)
-        ):
-            continue
         first = known.claims[0]
-        claim = _claim_with_names(first, knowledge)
+        if first.relation.startswith(NO_LONGER):
+            continue
+        claim = _claim_with_names(first, names)
         if claim is not None:
             to_me = first.object_is_entity and first.object in me
             if to_me and relation_named(first.relation).symmetric:
@@ -120,17 +101,12 @@ def held_of(turn: Turn, knowledge: Told, shown: str) -> Iterator[Held]:
             )  # fmt: skip
 
 
-def _claim_with_names(claim: Claim, knowledge: Told) -> Claim | None:
+def _claim_with_names(claim: Claim, names: Mapping[str, str]) -> Claim | None:
     """A claim with names for the keys of its entities."""
-    subject = knowledge.entity(claim.subject)
-    about = knowledge.entity(claim.object) if claim.object_is_entity else None
-    if subject is None or (claim.object_is_entity and about is None):
-        return None
-    return Claim(
-        subject=subject.name,
-        relation=claim.relation,
-        object=claim.object if about is None else about.name,
-        object_is_entity=claim.object_is_entity,
+    subject = names.get(claim.subject)
+    about = names.get(claim.object) if claim.object_is_entity else claim.object
+    return (
+        None if subject is None or about is None else replace(claim, subject=subject, object=about)
     )
 
 

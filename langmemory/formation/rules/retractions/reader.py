@@ -21,7 +21,7 @@ from langmemory.formation.rules.clauses import own_words, plainly_said, sentence
 from langmemory.formation.rules.patterns import Patterns, patterns_of
 from langmemory.formation.rules.retractions.corrections import Corrected, find_corrections
 from langmemory.formation.rules.retractions.frame import FRAMES, Ending, Frame, union_of_languages
-from langmemory.formation.rules.retractions.held import Held, no_longer
+from langmemory.formation.rules.retractions.held import BEGINS, Held, no_longer
 from langmemory.formation.rules.retractions.marking import (
     Alike,
     Marked,
@@ -42,8 +42,6 @@ RECENT = timedelta(hours=1)
 """How long "it" and "she" may mean what was told last."""
 _WORDS_OF_NAME = 2
 """Before "and", no more words are no clause: "Tom and I"."""
-_BEGINS = 4
-"""Letters that the words of a clause share with those of a fact it may speak of."""
 _AT_ALL = frozenset((
     "works_at", "workplace", "works_as", "working_hours", "reports_to", "colleague_of",
     "studies_at", "married_to", "engaged_to", "partner_of", "lives_in", "lives_with", "diet",
@@ -222,7 +220,7 @@ class _Reading:
             for one in latest:
                 self._end(_Hit(held=one, mention="pronoun", unsure=True), clause)
             return
-        begun = {word[:_BEGINS] for word in split_words(clause)}
+        begun = {word[:BEGINS] for word in split_words(clause)}
         hits = [
             hit
             for one in self._in_reach()
@@ -457,7 +455,7 @@ def _words(held: Held, frame: Frame) -> frozenset[str] | None:
         return None
     nouns = frame.nouns.get(name, "").replace("|", " ")
     said = f"{held.text} {held.claim.subject} {held.claim.object} {nouns}"
-    return frozenset(word[:_BEGINS] for word in split_words(said))
+    return frozenset(word[:BEGINS] for word in split_words(said))
 
 
 def _may_mean(held: Held, begun: set[str], frame: Frame) -> bool:
