@@ -13,16 +13,17 @@ from __future__ import annotations
 
 import functools
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from collections.abc import Set as AbstractSet
-from typing import Any, Final, Literal, NotRequired, TypeVar, cast
+from typing import Any, Final, Literal, NotRequired, TypeVar, cast, get_args
 
 from langchain_core.messages import BaseMessage
 from typing_extensions import TypedDict  # typing's has no JSON schema before Python 3.12
 
-from langmemory.context.disclosure import Disclosed, MemoryBlock
+from langmemory.context.disclosure import Disclosed, MemoryBlock, disclosed
 from langmemory.context.marking import MARK
-from langmemory.context.notes import ID_CHARS
+from langmemory.context.notes import ID_CHARS, Recalled, note_of
+from langmemory.context.tokens import count_text
 from langmemory.languages import LANGUAGES
 from langmemory.types import Namespace
 
@@ -255,6 +256,19 @@ def usage(answer: str | Iterable[BaseMessage], block: MemoryBlock) -> list[Usage
     return [
         _used(entry, (entry.namespace, entry.key) in referenced, best) for entry in block.entries
     ]
+
+
+Mark = Literal["loaded", "referenced", "succeeded"]
+"""What an answer made of a memory."""
+
+
+def used(memory: Recalled, marks: Collection[Mark]) -> Usage:
+    """Return the counts of one memory of which an answer made this."""
+    note = note_of(memory)
+    entry = disclosed(note, note.text, count_text)
+    counts = {name: int(name in marks) for name in get_args(Mark)}
+    read_tokens = entry.read_tokens * counts["loaded"]
+    return cast("Usage", {**_used(entry, False, 0.0), **counts, "read_tokens": read_tokens})
 
 
 def _used(entry: Disclosed, referenced: bool, best: float) -> Usage:

@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import Final, NamedTuple
 
-from langmemory.context.citations import Usage, add_usage
+from langmemory.context.citations import Mark, Usage, add_usage
 from langmemory.ledger.connection import Connection
 from langmemory.ledger.items import MEMORY_COLUMNS, NAMED, memory
 from langmemory.ledger.namespaces import inside, to_path
@@ -18,6 +18,14 @@ from langmemory.types import MemoryUsage, Namespace
 COUNTS: Final = tuple(name for name in schema.USAGE.names if name not in schema.USAGE.id)
 """Columns of the counts of an item. Discovery happened once: its count is replaced."""
 
+_DISCOVERY: Final = (
+    "CASE WHEN i.value ->> '$.discovery_tokens' IS NULL THEN coalesce((SELECT sum(length("
+    "o.value ->> '$.content')) / 4 FROM evidence v JOIN item o ON o.id = v.source WHERE v.item = i.id), ?) "
+    "ELSE ? END"
+)
+"""What finding an item out took: where its value does not say, the tokens of the turns it was made from, four
+characters each. The count knows its value and its own text."""
+
 
 def add(connection: Connection, sums: Mapping[str | None, Collection[Usage]]) -> None:
     """Add counts, by viewer, to those of items; items that are gone, or the viewer may not know of,
@@ -27,10 +35,16 @@ def add(connection: Connection, sums: Mapping[str | None, Collection[Usage]]) ->
         visible = visible_to(viewer)
         connection.executemany(
             f"INSERT INTO usage (item, {', '.join(COUNTS)}) "
-            f"SELECT i.id, ?, ?, ?, ?, ? FROM item i WHERE {NAMED} AND {visible.sql} "
+            f"SELECT i.id, ?, ?, ?, ?, {_DISCOVERY} FROM item i WHERE {NAMED} AND {visible.sql} "
             f"ON CONFLICT (item) DO UPDATE SET {added}, discovery_tokens = excluded.discovery_tokens",
             [
-                (*map(one.get, COUNTS), to_path(one["namespace"]), one["key"], *visible.bindings)
+                (
+                    *map(one.get, COUNTS),
+                    one["discovery_tokens"],
+                    to_path(one["namespace"]),
+                    one["key"],
+                    *visible.bindings,
+                )
                 for one in counts
             ],
         )
@@ -111,6 +125,10 @@ EVERY_SECONDS: Final = 30.0
 """So long after the last time the next counts are written, however few they are."""
 
 
+REPORTS: Final = 10_000
+"""Memories of answers whose reports are known again."""
+
+
 class UsageCounts:
     """Usage counts on their way into the file: kept in memory and written in batches, off the hot path.
     A crash loses counts, never memories. Thread-safe."""
@@ -121,6 +139,8 @@ class UsageCounts:
         self._lock = threading.Lock()
         self._sums: dict[tuple[str | None, ...], Usage] = {}
         self._due_at = clock()
+        self._reported: dict[tuple[str | None, ...], set[Mark]] = {}
+        """By viewer, answer and memory, the latest last."""
         self.any = False
         """Whether there was ever something to count."""
 
@@ -136,6 +156,18 @@ class UsageCounts:
                 self._sums[memory] = one if known is None else add_usage(known, one)
             due = len(self._sums) >= BATCH or self._clock() >= self._due_at
             return due and bool(self._sums)
+
+    def unreported(
+        self, marks: set[Mark], viewer: str | None, answer: str, namespace: Namespace, key: str
+    ) -> set[Mark]:
+        """Return those marks of a memory that no report of this answer had yet, and remember them."""
+        with self._lock:
+            memory = (viewer, answer, *namespace, key)
+            known = self._reported.pop(memory, set())
+            self._reported[memory] = known | marks
+            while len(self._reported) > REPORTS:
+                del self._reported[next(iter(self._reported))]
+            return marks - known
 
     def drain(self) -> dict[str | None, list[Usage]]:
         """Return everything noted so far, by viewer; nothing is left."""

@@ -16,7 +16,8 @@ from typing import Any, Final, TypeVar
 from langchain_core.messages import BaseMessage
 from langgraph.store.base import BaseStore, GetOp, Item, SearchItem
 
-from langmemory.context.notes import note_of
+from langmemory.context.citations import Mark, used
+from langmemory.context.notes import Recalled, note_of
 from langmemory.errors import ConfigError
 from langmemory.messages import turn_value, turns_of
 from langmemory.nodes.state import RecalledMemory
@@ -127,6 +128,12 @@ def seen_by(store: BaseStore, viewer: str | None) -> BaseStore:
     (`readable`).
     """
     return bound(store, viewer) if isinstance(store, AwareStore) else store
+
+
+def count_marks(store: BaseStore, memories: Iterable[Recalled], *marks: Mark) -> None:
+    """Count what a model made of memories that a tool showed; nothing in a plain store."""
+    if isinstance(store, AwareStore):
+        store.admin.count_usage([used(one, marks) for one in memories])
 
 
 def delete_steps(store: BaseStore, namespace: Namespace, key: str, *, reason: str) -> Steps[None]:

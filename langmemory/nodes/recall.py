@@ -517,6 +517,7 @@ def entry_of(
         "source": note.source,
         "is_procedure": note.is_procedure,
         "record": note.record,
+        "discovery_tokens": note.discovery_tokens,
         "earlier": note.earlier or bool((parts or {}).get(EARLIER)),
         "speaker": memory.speaker,
         "text": memory.text,

@@ -52,7 +52,7 @@ from langmemory.nodes.state import Followed, internal_of, value_of, with_interna
 from langmemory.procedures import KEYS, Outcome, Procedure, names_tool
 from langmemory.redaction import Redactor, log_redacted, redact_text, redactor_of
 from langmemory.steps import Steps, thread_call
-from langmemory.stores.face import StoreFace
+from langmemory.stores.face import AwareStore
 from langmemory.types import Namespace, Privacy
 
 FOLLOWED_SHARE: Final = 0.5
@@ -384,7 +384,7 @@ class RememberNode(MemoryNode):
         uncounted = self._uncounted(state, messages, turns)
         counts, cited = _counted(state, uncounted) if uncounted else ([], None)
         seen = seen_by(store, said.viewer)
-        if counts and isinstance(seen, StoreFace):
+        if counts and isinstance(seen, AwareStore):
             seen.admin.count_usage(counts)
         followed = self._followed(state, seen) if uncounted else []
         kept: dict[str, Any] = {

@@ -38,6 +38,8 @@ class RecalledMemory(TypedDict):
     """Whether it is a procedure with steps."""
     record: NotRequired[str]
     """Of a procedure, how it went: ``worked 3 of 4 times``. Else empty."""
+    discovery_tokens: NotRequired[int | None]
+    """Tokens it once took to find out, where its value says so."""
     earlier: bool
     """Whether something newer has taken its place."""
     speaker: str | None

@@ -7,11 +7,12 @@ from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import partial
-from typing import Any
+from typing import Any, get_args
 
 from langmemory.arguments import whole_number
-from langmemory.context.citations import Usage
+from langmemory.context.citations import Mark, Usage, used
 from langmemory.declaring import operation, room
+from langmemory.declaring.fields import Id, Ids
 from langmemory.errors import ConfigError, DamagedFileError, DatabaseError
 from langmemory.ledger import items, removal, runs, usage, verbatim
 from langmemory.ledger.ageing import health
@@ -25,7 +26,7 @@ from langmemory.lifecycle.health import Health
 from langmemory.lifecycle.policies import PolicyOptions
 from langmemory.namespaces import check_namespace
 from langmemory.operations.changes import dry_run_savepoint
-from langmemory.operations.conversing import shown
+from langmemory.operations.conversing import Conversing, shown
 from langmemory.operations.core import Core, pages_telling_of
 from langmemory.operations.paging import Listing
 from langmemory.pluralize import count_noun
@@ -98,16 +99,61 @@ class ViewerAdmin:
             places = asked.read(self._core, snapshot, self._viewer, whole_number("limit", limit))
             return shown(snapshot.connection, [one.item for one in places], self._viewer)
 
-    def count_usage(self, counts: Iterable[Usage]) -> None:
+    @operation("write", "POST /context/counts")
+    def count_usage(self, counts: Sequence[Usage], namespace: Namespace = ()) -> None:
         """Add what an answer says of the memories it was given (`langmemory.context.usage`) to what
         is known of them. Returns at once; the file learns of it with the first counts that come
         half a minute after the last ones it learned of, and when the store is closed.
 
         Args:
             counts: See `Usage`.
+            namespace: Prefix by whole labels; memories elsewhere are not counted. ``()`` is the whole store.
         """
+        depth = len(check_namespace(namespace, may_be_empty=True))
+        counts = [one for one in counts if tuple(one["namespace"][:depth]) == namespace]
         if self._core.counts.note(counts, self._viewer):
             self._core.write_later(self._core.write_counts)
+
+    @operation("write", "POST /context/usage", for_models=True)
+    def report_usage(
+        self,
+        namespace: Namespace,
+        cited: Ids = (),
+        *,
+        shown: Ids = (),
+        right: bool | None = None,
+        answer: Id | None = None,
+    ) -> int:
+        """Count what an answer made of memories, for an application that keeps no memory block: by the ids
+        that stand in a block. Return how many of these memories are here.
+
+        A block that a server made, and memories that its tools showed, are counted as shown already.
+
+        Args:
+            namespace: Prefix by whole labels; memories of these ids are looked for there.
+            cited: Ids that the answer cites, such as ``M:1a2b3c4d`` or ``1a2b3c4d``.
+            shown: Ids that stood in a prompt that was made elsewhere.
+            right: Whether the answer turned out well; None as long as nobody knows.
+            answer: Id of the answer. A report that comes again counts once, and one that adds whether the
+                answer was right adds just that. The store remembers the
+                latest ten thousand memories of answers, until it is closed.
+        """
+        marks: dict[str, set[Mark]] = {}
+        for ids, mark in zip((shown, cited, cited if right else ()), get_args(Mark), strict=True):
+            for one in ids:
+                marks.setdefault(one.rpartition(":")[2].lower(), set()).add(mark)
+        counts, conversing = list[Usage](), Conversing(self._core, self._viewer)
+        for id, new in marks.items():
+            memories = conversing.labelled(namespace, id)
+            if len(memories) != 1:  # an id that may mean several counts for none
+                continue
+            [memory] = memories
+            place = memory.namespace, memory.key
+            if answer is not None:
+                new = self._core.counts.unreported(new, self._viewer, answer, *place)
+            counts.append(used(memory, new))
+        self.count_usage(counts)
+        return len(counts)
 
     def usage(self, namespace: Namespace = (), *, limit: int = 100) -> list[MemoryUsage]:
         """Return which memories were shown, cited and right, over all threads; the most helpful

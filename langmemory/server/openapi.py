@@ -59,6 +59,15 @@ BODIES: Final[dict[str, dict[str, Any]]] = {
     "patch_core": {"blocks": {"persona": "You are brief and kind."}},
     "take_memory_page": {"namespace": _PLACE, "text": "# Memory\n\n<!-- written … -->", "dry_run": True},
     "inject_context": {"query": "Where does my sister live?", "namespace": _PLACE, "budget_tokens": 300},
+    "admin_report_usage": {"namespace": _PLACE, "cited": ["R:1a2b3c4d"], "right": True, "answer": "msg_17"},
+    "admin_count_usage": {
+        "counts": [
+            {
+                "namespace": _PLACE, "key": "sister", "loaded": 1, "referenced": 1, "succeeded": 0,
+                "read_tokens": 18, "discovery_tokens": 240,
+            },
+        ],
+    },
     "projects_add": {"root": "/home/lena/heron", "owner": "Lena"},
     "projects_update": {"description": "Tells birds apart."},
     "projects_discover": {"folder": "/home/lena"},

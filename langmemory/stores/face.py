@@ -386,6 +386,10 @@ class AwareStore(Protocol):
     def changes(self) -> Any:
         """History, evidence, and taking memories out in runs, as `ViewerChanges` does."""
 
+    @property
+    def admin(self) -> Any:
+        """What memories were used for, as `ViewerAdmin` counts it."""
+
     def for_viewer(self, viewer: str) -> Any:
         """Return the same memory as this person may see it."""
 

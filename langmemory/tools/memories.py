@@ -24,7 +24,14 @@ from langmemory.context.disclosure import as_much, line_head, note_line
 from langmemory.context.notes import ID_CHARS, Note, digest, note_of, notes_of
 from langmemory.context.render import full, timeline
 from langmemory.context.tokens import count_text, longest
-from langmemory.nodes.access import RecallRequest, StoreAccess, archive, changes_of, readable
+from langmemory.nodes.access import (
+    RecallRequest,
+    StoreAccess,
+    archive,
+    changes_of,
+    count_marks,
+    readable,
+)
 from langmemory.nodes.namespaces import NamespaceTemplate, viewer_of
 from langmemory.nodes.node import run_of
 from langmemory.nodes.state import RecalledMemory, value_of
@@ -89,7 +96,9 @@ def create_get_memory_tool(
         source, scope = run_of(config, store, name, viewer)
         who = viewer_of(viewer, scope)
         item = find(source, template.resolve(scope), id, who, state)
-        return full(read_memory(source, item), evidence_of(source, item, who)).text
+        memory = read_memory(source, item)
+        count_marks(source, [memory], "referenced")
+        return full(memory, evidence_of(source, item, who)).text
 
     return memory_tool(
         name=name,

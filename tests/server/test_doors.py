@@ -27,6 +27,8 @@ from langmemory.cli.app import app  # isort: skip
 from langmemory.declaring import find_operation, operations_of  # isort: skip
 from langmemory.server.app import create_app  # isort: skip
 from langmemory.server.serving import serving as served  # isort: skip
+from langmemory.context.notes import note_id
+
 from langmemory.stores import MemoryStore  # isort: skip
 from langmemory.wire import plain  # isort: skip
 
@@ -137,6 +139,10 @@ def calls(root: Path) -> list[Call]:
         Call("pages.history", {"key": "plan"}),
         Call("pages.evidence", {"key": "fact"}),
         Call("pages.usage", {}),
+        Call("admin.report_usage", {
+            "cited": [f"M:{note_id(HOME, 'fact')}", "nothing"], "right": True, "answer": "a",
+        }),
+        Call("admin.count_usage", {"counts": [{"namespace": HOME, "key": "fact", **USED}]}),
         Call("pages.reviews", {"open_only": True}),
         Call("pages.runs", {"limit": 2}),
         Call("pages.runs", lambda past: {"limit": 2, "cursor": past["pages.runs"]["next"]}),
@@ -169,6 +175,9 @@ def calls(root: Path) -> list[Call]:
     ]  # fmt: skip
 
 
+USED = {"loaded": 2, "referenced": 1, "succeeded": 1, "read_tokens": 9, "discovery_tokens": 3}
+
+
 def fill(store: MemoryStore) -> None:
     """Put into the file what no declared operation makes."""
     store.put(HOME, "plan", {"text": "First the schema"})
@@ -183,8 +192,7 @@ def fill(store: MemoryStore) -> None:
     store.changes.apply(
         ChangeSet(namespace=HOME, run_id="r", kind="reflection", reason="learned", changes=changes)
     )
-    used = {"loaded": 2, "referenced": 1, "succeeded": 1, "read_tokens": 9, "discovery_tokens": 3}
-    store.admin.count_usage([{"namespace": HOME, "key": "fact", **used}])  # type: ignore[typeddict-item]
+    store.admin.count_usage([{"namespace": HOME, "key": "fact", **USED}])  # type: ignore[typeddict-item]
 
 
 Play = Callable[[Call, Mapping[str, Any]], Any]

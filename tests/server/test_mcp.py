@@ -33,14 +33,16 @@ def remember(store: MemoryStore, *texts: str, **options: Any) -> list[str]:
 
 
 async def test_tools_say_what_they_do(store: MemoryStore) -> None:
-    """There are six, and two for deep research; hints say which only read and which destroys; every answer
+    """There are six, two for deep research, and one that reports what came of them; hints say which only read and which destroys; every answer
     has a schema; and no argument says whose memory it is."""
     async with in_process(store, token_of(store, None, PLACE, scope="admin")) as client:
         tools = {one["name"]: one for one in plain(await client.session.list_tools())["tools"]}
-    assert list(tools) == [*SIX, "search", "fetch"]
+    assert list(tools) == [*SIX, "search", "fetch", "admin_report_usage"]
     for name, tool in tools.items():
         hints = tool["annotations"]
-        assert hints["readOnlyHint"] == (name not in ("remember", "forget", "review"))
+        assert hints["readOnlyHint"] == (
+            name not in ("remember", "forget", "review", "admin_report_usage")
+        )
         assert hints["destructiveHint"] == (name == "forget")
         assert hints["openWorldHint"] is False
         assert tool["outputSchema"]["properties"]

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic import Field
 
+from langmemory.context.citations import usage
+from langmemory.context.disclosure import MemoryBlock
 from langmemory.declaring.fields import Fields, Labels, Places
 from langmemory.documents.projects import ProjectName
 from langmemory.recall_options import OF_A_BLOCK, BlockOptions
@@ -63,7 +65,8 @@ class InjectedBlock(Deferred):
 
 @routes("POST", "/context/inject", scope="read")
 def inject_context(access: Access, *, body: InjectRequest) -> InjectedBlock:
-    """Return the memory block that a model would get: what always holds, and what fits the query."""
+    """Return the memory block that a model would get: what always holds, and what fits the query. What stands
+    in it counts as shown; `POST /context/usage` takes what the answer made of it."""
     from langchain_core.messages import HumanMessage
 
     from langmemory.nodes.recall import RecallNode
@@ -85,6 +88,8 @@ def inject_context(access: Access, *, body: InjectRequest) -> InjectedBlock:
     asked = {"messages": [HumanMessage(body.query)]}
     found: dict[str, Any] = node.invoke(asked, configured)
     block = found["memory_block"]
+    if body.options(BlockOptions).get("counted", True):
+        access.store.admin.count_usage(usage("", MemoryBlock.from_state(block)))
     return InjectedBlock(
         text=block["text"],
         tokens=block["tokens"],

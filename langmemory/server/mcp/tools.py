@@ -33,6 +33,7 @@ from langmemory.declaring.fields import Fields, Id
 from langmemory.documents.project import namespace_of
 from langmemory.documents.projects import ProjectName
 from langmemory.hooks import parts
+from langmemory.nodes.access import count_marks
 from langmemory.pluralize import memories as counted_memories
 from langmemory.server.access import RANK, Access
 from langmemory.server.api.admin import confirmation_of, is_confirmed
@@ -255,6 +256,7 @@ async def recall(turn: Turn, given: RecallArguments) -> Reply:
         said = "Nothing is remembered about that. Try other words, fewer limits, or min_score 0."
         return said, FoundMemories(memories=[])
     text, seen = listed(found.results, given.query)
+    count_marks(turn.access.store, found.results, "loaded")
     return text, FoundMemories(memories=seen)
 
 
@@ -350,6 +352,7 @@ async def get_memory(turn: Turn, given: IdArguments) -> Reply:
         item = found(turn.access, given.id)
         store, viewer = turn.access.store, turn.access.grant.viewer
         memory = read_memory(store, item)
+        count_marks(store, [memory], "referenced")
         evidence = [read_memory(store, one) for one in evidence_of(store, item, viewer)]
         answer = MemoryInFull(
             memory=SeenMemory.of(note_of(memory)),
@@ -513,6 +516,7 @@ async def search(turn: Turn, given: SearchArguments) -> Reply:
     documents = await run_in_threadpool(documents_of, turn.access)
     place = turn.access.place()
     found = await turn.access.store.arecall(given.query, place, documents=documents)
+    count_marks(turn.access.store, found.results, "loaded")
     hits = Hits(results=[hit_of(one) for one in found.results])
     return hits.model_dump_json(), hits
 
@@ -532,6 +536,7 @@ def document_of(access: Access, id: str) -> Document:
     """Return one memory in full, escaped, with its evidence."""
     item = found(access, id)
     memory = read_memory(access.store, item)
+    count_marks(access.store, [memory], "referenced")
     evidence = evidence_of(access.store, item, access.grant.viewer)
     note = note_of(memory)
     seen = SeenMemory.of(note)
