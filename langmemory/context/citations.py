@@ -1,9 +1,8 @@
 """Citations: which of the memories shown the answer rests on, and how their ids leave the answer.
 
 ``loaded`` counts how often a memory stood in a prompt, ``referenced`` how often the answer cited
-it, ``succeeded`` how often such an answer turned out well: the person's next message did not correct
-it. Read tokens are what showing it cost,
-discovery tokens what it stands for: their difference is what remembering saved.
+it, ``succeeded`` how often the person's next message did not correct such an answer. Read tokens are
+what showing it cost, discovery tokens what it stands for: their difference is what remembering saved.
 
 An id in brackets goes with its brackets and the space before it, as a whole or while the answer streams
 in pieces of any size.
@@ -328,8 +327,8 @@ def _of_ids(ids: AbstractSet[str], block: MemoryBlock) -> list[tuple[Namespace, 
 
 
 def successes(counts: Iterable[Usage]) -> list[Usage]:
-    """Return what to add to these counts of an answer once it turned out well: a success for each
-    memory it cited."""
+    """Return what to add to these counts of an answer that is not corrected: a success for each memory it
+    cited."""
     nothing = {"loaded": 0, "referenced": 0, "read_tokens": 0, "matched": 0, "relevance": 0.0}
     return [
         cast("Usage", {**one, **nothing, "succeeded": 1}) for one in counts if one["referenced"]

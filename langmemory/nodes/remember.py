@@ -226,9 +226,9 @@ class RememberNode(MemoryNode):
             `MemoryStore` has its own ``redact``.
 
     State it writes:
-        ``memory_usage``: which memories of the block the answers cited (`citations.usage`), and
-            which of those were not corrected afterwards. A `MemoryStore` keeps the totals over all
-            threads (`Admin.usage`).
+        ``memory_usage``: which memories of the block the answers cited (`citations.usage`), and which of
+            these answers were right, as each is until the person corrects it. A `MemoryStore` keeps the
+            totals over all threads (`Admin.usage`).
         ``redacted``: counts of replaced passages in the last stored turns, by kind.
         ``memory_internal``: what of the thread is safely stored, what the last answer cited, and which
             procedures the run followed (`langmemory.nodes.remember`). A node
@@ -484,23 +484,27 @@ def _told(state: Any, said: _Said, turns: list[BaseMessage]) -> dict[str, Any]:
 
 
 def _counted(state: Any, turns: list[BaseMessage]) -> tuple[list[Usage], list[Usage] | None]:
-    """Return what these turns say about memories: which the answer was shown and cites, and whether what
-    the answer before them cited did well, as it did unless the person corrects it now. Then what the
-    answer cited; None where memories were neither shown nor cited."""
-    cited = internal_of(state).get("cited", [])
+    """Return what these turns say about memories: which the answer was shown and cites, and, where the
+    person corrects the answer before, that those it cited did not do well. An answer counts as right until
+    it is corrected, so that the last one of a thread counts, too. Then what can still be taken back; None
+    where memories were neither shown nor cited."""
+    right = internal_of(state).get("cited", [])
     block = value_of(state, "memory_block")
-    if not (cited or block):
+    if not (right or block):
         return [], None
     counts: list[Usage] = []
     said = [turn.text for turn in turns if isinstance(turn, HumanMessage)]
     if said:
-        counts = [] if any(map(is_correction, said)) else cited
-        cited = []
+        counts = (
+            [{**one, "succeeded": -1} for one in right] if any(map(is_correction, said)) else []
+        )
+        right = []
     if block:
         answers = [turn for turn in turns if isinstance(turn, AIMessage)]
         shown = usage(answers, MemoryBlock.from_state(block))
-        counts, cited = [*counts, *shown], [*cited, *successes(shown)]
-    return counts, cited
+        new = successes(shown)
+        counts, right = [*counts, *shown, *new], [*right, *new]
+    return counts, right
 
 
 def _digest(message: BaseMessage) -> int:

@@ -67,10 +67,10 @@ def counts(state: Any) -> tuple[int, int]:
     [("Thanks! And what is my dog's name for short?", 1), ("No, wrong dog!", 0)],
 )
 async def test_the_next_message_decides(say: Say, reply: str, did_well: int) -> None:
-    """A cited memory counts as succeeded with the person's next message, once, unless that is a
-    correction; tokens count once."""
+    """A cited memory counts as succeeded, so that the last answer of a thread counts; a correction in the
+    person's next message takes that back. Tokens count once."""
     state = await say({"messages": []}, "What is my dog called?", f"Bello {LABEL}.")
-    assert counts(state) == (1, 0)
+    assert counts(state) == (1, 1)
     assert [(one["key"], one["succeeded"]) for one in state["memory_internal"]["cited"]] == [
         ("dog", 1)
     ]
