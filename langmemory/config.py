@@ -385,7 +385,7 @@ class LifecycleConfig(Section):
         "`archive`: only a search finds it.",
     )
     max_facts: int | None = Field(
-        default=None,
+        default=50_000,
         ge=1,
         description="Derived memories that a namespace may keep; the least salient are archived, at most "
         "5 % in a night. null means no limit.",

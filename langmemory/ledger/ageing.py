@@ -202,7 +202,7 @@ _COLUMNS: Final = {
     "valid_at": "i.valid_at", "invalid_at": "i.invalid_at", "expired_at": "i.expired_at",
     "when": "i.value ->> '$.when'", "kept_at": "i.value ->> '$.kept_at'", "loaded": "u.loaded",
     "referenced": "u.referenced", "succeeded": "u.succeeded", "matched": "c.matched",
-    "relevance": "c.relevance", "used_at": "c.used_at",
+    "relevance": "c.relevance", "used_at": "c.used_at", "shown_at": "i.accessed_at",
 }  # fmt: skip
 _ROWS: Final = f"""
     SELECT {", ".join(_COLUMNS.values())}
@@ -304,6 +304,7 @@ class AgeingView(Comparing):
             ends_at=ends,
             archived_at=np.where(archived, _times(columns["expired_at"]), UNKNOWN_TIME),
             used_at=_times(columns["used_at"]),
+            shown_at=_times(columns["shown_at"]),
             loaded=_numbers(columns["loaded"]),
             cited=cited,
             right=_numbers(columns["succeeded"]),

@@ -32,7 +32,7 @@ from langmemory.lifecycle.retention import (
     salience,
     salience_parts,
 )
-from langmemory.ports.candidates import Floats
+from langmemory.ports.candidates import UNKNOWN_TIME, Floats
 from langmemory.ports.lifecycle import Aged, Flags, LifecycleView
 from langmemory.procedures import KEYS
 
@@ -91,8 +91,9 @@ class PolicyOptions:
     unused_novelty: float = 0.8
     """Novelty, 0..1, from which a memory is kept all the same. Without this bound (1) demotion lowers what
     blocks of prompts hold of the evidence, see decision 041."""
-    max_facts: int | None = None
-    """Derived memories that a namespace may keep; None means no limit."""
+    max_facts: int | None = 50_000
+    """Derived memories that a namespace may keep; None means no limit. Ten years of daily talk leave some
+    thousands; a night reads all columns of all of them."""
     most_at_once: float = 0.05
     """Share of a namespace's derived memories that one night demotes, or evicts, at most, 0..1."""
     reserved_share: float = 0.1
@@ -142,7 +143,7 @@ def promotions(aged: Aged, options: PolicyOptions, now: int) -> list[Change]:
         cited, right = int(aged.cited[place]), int(aged.right[place])
         relevance, priority = round(float(aged.relevance[place]), 4), aged.priority[place]
         figures = f"cited {cited} times, right {right} times, mean relevance {relevance:.2f}"
-        if priority == "archive" and aged.evidence[place] and _in_use(aged, place, options, now):
+        if priority == "archive" and _in_use(aged, place, options, now):
             found.append(_with_priority(aged, place, "reference", f"in use again: {figures}"))
         elif (
             priority == "reference"
@@ -162,12 +163,12 @@ def promotions(aged: Aged, options: PolicyOptions, now: int) -> list[Change]:
 def demotions(
     view: LifecycleView, aged: Aged, options: PolicyOptions, now: int, already: int = 0
 ) -> list[Change]:
-    """Return falls in priority to ``archive``: derived memories that nobody used or mentioned for long
-    and whose words later ones say again, the least salient first, at most ``most_at_once``.
+    """Return falls in priority to ``archive``: memories that nobody used or mentioned for long and whose
+    words later ones say again, the least salient first, at most ``most_at_once``.
 
-    What is pinned, confirmed or timeless stays, what says how things are until something else is said
-    (home, work, partner), and what an application or a person wrote. Where nothing was cited within
-    ``unused_days``, use is not measured, and nothing is demoted for want of it.
+    What is pinned, confirmed or timeless stays, procedures, and what says how things are until something
+    else is said (home, work, partner). Where nothing was cited within ``unused_days``, use is not measured,
+    and nothing is demoted for want of it.
 
     Args:
         view: Of the namespace.
@@ -182,7 +183,7 @@ def demotions(
     idle = (
         _active(aged)
         & aged.one_of(aged.priority, "reference", "guardrail")
-        & (aged.evidence > 0)
+        & ~aged.begins(KEYS)
         & (ages > options.unused_days)
         & (aged.cited < options.unused_cited)
         & ~_exempt(aged)
@@ -235,11 +236,10 @@ def graduations(
 def eviction_order(aged: Aged, options: PolicyOptions, score: Floats) -> NDArray[np.int64]:
     """int64[m]: places of the memories that may be evicted, the first to go first.
 
-    Superseded facts go before active ones, then those of the lowest score. Never evicted are what is pinned,
-    mandates, timeless facts, what an active memory was derived from, and what an application or a person
-    wrote. Corrections, confirmed facts and what took the place of another have places of their own: only
-    when they fill more than ``reserved_share`` of ``max_facts`` those of the lowest score compete with the
-    others.
+    Superseded facts go before active ones, then those of the lowest score. Never evicted are what is
+    pinned, mandates, timeless facts, procedures, and what an active memory was derived from. Corrections,
+    confirmed facts and what took the place of another have places of their own: only when they fill more
+    than ``reserved_share`` of ``max_facts`` those of the lowest score compete with the others.
 
     Args:
         aged: Derived memories.
@@ -250,7 +250,7 @@ def eviction_order(aged: Aged, options: PolicyOptions, score: Floats) -> NDArray
     timeless = _timeless(aged)
     may_go = (
         (_active(aged) | ended)
-        & (aged.evidence > 0)
+        & ~aged.begins(KEYS)
         & ~aged.pinned
         & ~aged.supports
         & ~aged.one_of(aged.priority, "mandate")
@@ -312,14 +312,19 @@ def decay_reviews(
     view: LifecycleView, aged: Aged, options: PolicyOptions, now: int
 ) -> list[Change]:
     """Return questions whether important memories that have nearly faded may go: delete, extend or pin. No
-    more are asked than `PolicyOptions.max_reviews` with those that wait for an answer. As with `demotions`,
-    nothing is asked where use is not measured: what nobody counts may be in use every day."""
-    if not _use_is_measured(aged, options, now):
+    more are asked than `PolicyOptions.max_reviews` with those that wait for an answer. Where no citation was
+    counted within ``unused_days``, what a search or a prompt returned since then counts as in use, and where
+    there was none either, nothing is asked: what nobody counts may be in use every day."""
+    shown = aged.shown_at > now - options.unused_days * DAY_US
+    if _use_is_measured(aged, options, now):
+        shown = np.zeros(len(aged), np.bool_)
+    elif not shown.any():
         return []
     left = retention(aged, now, options.retention)
     fading = (
         _active(aged)
-        & (aged.evidence > 0)
+        & ~shown
+        & ~aged.begins(KEYS)
         & (aged.importance >= options.important)
         & (left < options.review_below)
         & ~_exempt(aged)
@@ -387,10 +392,11 @@ def unreachable_rules(aged: Aged, options: PolicyOptions) -> Iterator[str]:
             f"({options.mandate_cited}): the second figure has no effect. Lower mandate_right."
         )
     if len(aged) and not cited:
+        shown = bool((aged.shown_at != UNKNOWN_TIME).any())
+        unasked = "" if shown else ", and nobody is asked about fading memories"
         yield (
-            "Demotion cannot fire, and nobody is asked about fading memories: no citation was counted, so "
-            "that unused memories are not known. Use "
-            "RememberNode or MemoryMiddleware, or pass counts to store.admin.count_usage."
+            f"Demotion cannot fire{unasked}: no citation was counted, so that unused memories are not "
+            "known. Use RememberNode or MemoryMiddleware, or pass counts to store.admin.count_usage."
         )
     counted = len(aged)
     if options.max_facts is not None and counted > options.max_facts:
@@ -442,7 +448,11 @@ def _use_is_measured(aged: Aged, options: PolicyOptions, now: int) -> bool:
 
 
 def _in_use(aged: Aged, place: int, options: PolicyOptions, now: int) -> bool:
+    """Whether a memory that was put away is cited, or was said again. What somebody wrote has no evidence,
+    and may have been meant to be put away from the beginning."""
     one = aged.take(np.array([place]))
+    if not one.evidence[0]:
+        return bool(one.used_at[0] > now - options.unused_days * DAY_US)
     return bool(
         one.cited[0] >= options.unused_cited or age_days(one, now)[0] <= options.unused_days
     )

@@ -57,6 +57,8 @@ class Aged:
     """When its status became ``archived``."""
     used_at: Times
     """When an answer cited it last."""
+    shown_at: Times
+    """When a search or a prompt returned it last."""
     loaded: Counts
     """Times it stood in a prompt."""
     cited: Counts

@@ -18,7 +18,8 @@ USUAL: dict[str, Any] = {
     "privacy": "shared", "relation": "", "fact_kind": "", "temporal_class": "", "pinned": False,
     "verified": False, "corrects": False, "replaces": False, "importance": 0.5, "confidence": 0.8,
     "created_at": NOW, "told_at": NOW, "ends_at": UNKNOWN_TIME, "archived_at": UNKNOWN_TIME,
-    "used_at": UNKNOWN_TIME, "loaded": 0, "cited": 0, "right": 0, "relevance": 0.0, "evidence": 1,
+    "used_at": UNKNOWN_TIME, "shown_at": UNKNOWN_TIME,
+    "loaded": 0, "cited": 0, "right": 0, "relevance": 0.0, "evidence": 1,
     "degree": 0, "supports": False,
 }  # fmt: skip
 """A memory said now, never used."""

@@ -135,6 +135,43 @@ def test_nobody_is_asked_about_fading_memories_where_use_is_not_measured(
     assert not any("fading memories" in one for one in told)
 
 
+def test_who_does_not_cite_is_asked_about_what_was_not_shown(store: MemoryStore) -> None:
+    """Without citations what a recall returned counts as in use, and a person is asked about the rest."""
+    [faded] = learn(store, 1, days=900, importance=0.9)
+    store.put(ADA, "tea", {"text": "Ada drinks green tea", "importance": 0.9})
+    assert store.recall("What does Ada drink?", ADA, limit=1).results[0].memory.key == "tea"
+    store.admin.health()  # writes what was returned
+    night(store, tasks=["reviews"])
+    assert [one.memories for one in store.changes.reviews()] == [(faded,)]
+
+
+def test_what_an_agent_saved_ages(store: MemoryStore) -> None:
+    """What has no evidence is put away, evicted and asked about by the same rules; nobody touches what
+    somebody confirmed."""
+    for number in range(30):
+        text = f"The build of service {number % 3} fails without the flag"
+        store.put(ADA, f"saved{number}", {"text": text, "importance": 0.9})
+    store.put(
+        ADA, "kept", {"text": "Never deploy on a Friday", "verified": True, "importance": 0.9}
+    )
+    later = datetime.now(UTC) + timedelta(days=700)
+    store.put(ADA, "used", {"text": "The staging server is slow"})
+    used = Usage(
+        namespace=[*ADA], key="used", loaded=1, referenced=1, succeeded=1, read_tokens=9, discovery_tokens=9,
+        cited_at_us=int(later.timestamp() * 1_000_000),
+    )  # fmt: skip
+    store.admin.count_usage([used])
+    policies = PolicyOptions(max_facts=5)
+    graph = build_maintenance_graph(
+        store, now=lambda: later, tasks=["demote", "evict", "reviews"], policies=policies
+    )
+    outcome = graph.invoke({})
+    for task in ("demote", "evict", "reviews"):
+        changed = lines(outcome, task)
+        assert changed, task
+        assert not any("kept" in one for one in changed)
+
+
 def test_what_was_taken_back_is_not_done_again(store: MemoryStore) -> None:
     """A person who takes a night back does not find it done anew in the morning."""
     learn(store, 1)

@@ -88,7 +88,7 @@ def test_mandates_are_capped() -> None:
         {"verified": True},
         {"relation": "born_on"},
         {"relation": "lives_in"},
-        {"evidence": 0},
+        {"keys": "procedure/0a1b"},
         {"cited": 5},
         {"days": 89},
         {"used_at": NOW - DAY_US, "cited": 1},
@@ -151,10 +151,10 @@ def test_graduation() -> None:
 
 def test_eviction_keeps_what_must_stay() -> None:
     """Over ``max_facts`` the least salient go, superseded ones first; never what is pinned, timeless, a
-    mandate, evidence of an active memory, or an application's own."""
+    mandate, evidence of an active memory, or a procedure."""
     kept = (
         {"pinned": True}, {"relation": "parent_of"}, {"priority": "mandate"}, {"supports": True},
-        {"evidence": 0},
+        {"keys": "procedure/0a1b"},
     )  # fmt: skip
     memories = [{"days": 400, "importance": 0.0, **one} for one in kept]
     going = [{"days": 10, "status": "superseded"}, {"days": 300, "importance": 0.1}, {"days": 1}]

@@ -33,8 +33,8 @@ def remember(store: MemoryStore, *texts: str, **options: Any) -> list[str]:
 
 
 async def test_tools_say_what_they_do(store: MemoryStore) -> None:
-    """There are six, two for deep research, and one that reports what came of them; hints say which only read and which destroys; every answer
-    has a schema; and no argument says whose memory it is."""
+    """There are six, two for deep research, and one that reports what came of an answer; hints say which only
+    read and which destroys; every answer has a schema; and no argument says whose memory it is."""
     async with in_process(store, token_of(store, None, PLACE, scope="admin")) as client:
         tools = {one["name"]: one for one in plain(await client.session.list_tools())["tools"]}
     assert list(tools) == [*SIX, "search", "fetch", "admin_report_usage"]
