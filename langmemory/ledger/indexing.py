@@ -25,7 +25,12 @@ from langmemory.config import Config
 from langmemory.context.notes import MONTHS
 from langmemory.embeddings import Embedder, StaticEmbedder, resolve_embedder
 from langmemory.embeddings.static import TokenIds
-from langmemory.errors import ConfigError, EmbeddingModelMismatchError, VaultError
+from langmemory.errors import (
+    ConfigError,
+    EmbeddingModelMismatchError,
+    InvalidValueError,
+    VaultError,
+)
 from langmemory.formation.entities.roles import person_words
 from langmemory.languages import index_text, passages
 from langmemory.languages.spelling import name_key
@@ -48,6 +53,7 @@ from langmemory.recall import vocabulary
 from langmemory.recall.contentless import doing
 from langmemory.recall.sparse_encoders import CheckedEncoder, merge_vectors
 from langmemory.resources import is_chunk, searched_text
+from langmemory.timestamps import moment
 from langmemory.types import Memory, Namespace, SearchMode
 from langmemory.values import check_keys, from_json, readable_text, to_json
 
@@ -383,6 +389,8 @@ def _allows(column: Column) -> Callable[[Any], bool]:
 
 _OWN_FACETS: Final = {column.name: _allows(column) for column in ITEM.parts("facet")}
 """Facets that a value may name itself."""
+_OWN_TIMES: Final = ("valid_at", "invalid_at")
+"""Times that a value may name itself: since when and until when it is true."""
 
 
 VAULT: Final = "vault"
@@ -394,19 +402,36 @@ def facets_of(value: Mapping[str, Any]) -> dict[str, Any]:
 
     Only entries with a facet's name and a facet's value count; LangMem's ``kind``, the name of a
     schema, is none of ours and changes nothing.
+
+    Raises:
+        InvalidValueError: ``valid_at`` or ``invalid_at`` is no time.
     """
-    if _OWN_FACETS.keys().isdisjoint(value):  # as nearly always
-        return {}
+    if _OWN_FACETS.keys().isdisjoint(value) and not any(name in value for name in _OWN_TIMES):
+        return {}  # as nearly always
     if value.get("kind") == VAULT:
         raise VaultError(
             "The kind 'vault' is for secrets, and an item stands in clear in the file, in recall and in "
             "prompts. Store the secret by store.vault.put(namespace, label, secret). Nothing was written."
         )
-    return {
+    own = {
         name: value[name]
         for name, allows in _OWN_FACETS.items()
         if name in value and allows(value[name])
     }
+    return own | {name: _time(name, value[name]) for name in _OWN_TIMES if name in value}
+
+
+def _time(name: str, said: Any) -> int | None:
+    """Return microseconds since 1970 UTC; None where no time is named."""
+    if said is None:
+        return None
+    at = moment(said)
+    if at is None:
+        raise InvalidValueError(
+            f"{name} is {said!r:.80}; pass a time as ISO 8601 has it, such as 2026-03-01 or "
+            "2026-03-01T09:30:00+01:00, or give the entry another name. Nothing was written."
+        )
+    return to_us(at)
 
 
 def _texts_at(value: dict[str, Any], fields: Sequence[str]) -> Iterator[str]:

@@ -16,10 +16,10 @@ from typing import Annotated
 from pydantic import Field
 
 from langmemory.arguments import check_time, whole_number
-from langmemory.changes import Change, ChangeSet, Invalidate
+from langmemory.changes import AddEdge, AddEntity, AddMemory, Change, ChangeSet, Facets, Invalidate
 from langmemory.context.dependencies import BUDGET_TOKENS, TaskContext, task_context
 from langmemory.declaring import operation, room
-from langmemory.declaring.fields import Cursor, Limit, Most, Name, Reason, Tokens
+from langmemory.declaring.fields import Cursor, Ids, Limit, Most, Name, Reason, Text, Tokens
 from langmemory.errors import (
     ChangedMeanwhileError,
     ConfigError,
@@ -27,6 +27,9 @@ from langmemory.errors import (
     LangMemoryError,
     OwnershipError,
 )
+from langmemory.formation.entities.names import entity_key
+from langmemory.formation.relations.vocabulary import canonical, snake
+from langmemory.languages import detect_language
 from langmemory.ledger import items
 from langmemory.ledger.claims import DeletedClaims
 from langmemory.ledger.graph_rows import EdgeRow
@@ -44,13 +47,16 @@ from langmemory.operations.linking import (
     LinkedView,
     check_relation,
     link_changes,
+    new_memory,
     whose,
 )
 from langmemory.operations.pattern import Matches, Pattern
+from langmemory.ports.facts import Claim
 from langmemory.steps import twin
 from langmemory.subgraph import Path, Subgraph
 from langmemory.types import Edge, Entity, Namespace, Page, Privacy, Scope, Status
 
+Kind = Annotated[str, Field(min_length=1, max_length=40, pattern=r"^[^\W\d_]+$")]
 Depth = Annotated[int, Field(ge=0, le=4)]
 WayLength = Annotated[int, Field(ge=1, le=6)]
 PatternText = Annotated[str, Field(min_length=2, max_length=2_000)]
@@ -310,6 +316,106 @@ class Graph:
             ImportError: networkx or matplotlib is not installed; the message says how to get them.
         """
         self._subgraph(name, depth, past=True, limit=None).draw(path)
+
+    # Entities and relations.
+
+    @operation("write", "POST /graph/entity")
+    def add_entity(
+        self,
+        name: Name,
+        kind: Kind = "thing",
+        *,
+        text: Text = "",
+        aliases: Ids = (),
+        privacy: Privacy = "shared",
+    ) -> Entity:
+        """Add a person or thing by a memory that speaks of it, in a run that can be undone. One that is there
+        already gets the memory and the aliases.
+
+        Args:
+            name: What it is called.
+            kind: ``person``, ``place``, ``organisation``, ``animal``, ``event``, ``thing`` or another word.
+            text: What the memory says of it; without it, what kind of thing it is.
+            aliases: Further names.
+            privacy: Of the memory.
+
+        Raises:
+            EntityNameError: More than one thing is called so.
+        """
+        self._check_present("add")
+        facets = _of_statement(self._viewer, privacy)
+        with self._reading() as view:
+            key, _ = self._called(view, name, kind, facets)
+        added = AddEntity(key=key, name=name, kind=kind, aliases=tuple(aliases))
+        self._apply([added, _statement(text or f"{name}: {kind}", facets, key)], f"added: {name}")
+        return self.entity(key)
+
+    aadd_entity = twin(add_entity)
+
+    @operation("write", "POST /graph/relationship")
+    def relate(
+        self,
+        source: Name,
+        relation: Name,
+        target: Name,
+        *,
+        text: Text = "",
+        valid_at: datetime | None = None,
+        privacy: Privacy = "shared",
+    ) -> Edge:
+        """Claim a relation between two things by a memory that says so, in a run that can be undone. A name
+        that nothing has becomes that of a thing. What is claimed already changes nothing.
+
+        Args:
+            source: The name or key of whom or what is claimed.
+            relation: Any words, such as ``works at`` or ``maintains``.
+            target: As ``source``.
+            text: What the memory says; without it, the three in a sentence.
+            valid_at: Since when it holds; None: always.
+            privacy: Of the memory.
+
+        Raises:
+            EntityNameError: More than one thing is called so.
+            InvalidValueError: The relation has no letter, or leads to itself.
+        """
+        self._check_present("relate")
+        check_time("valid_at", valid_at)
+        if not snake(relation):
+            raise InvalidValueError(
+                f"The relation is {relation!r}; pass words, such as 'works at'."
+            )
+        facets = _of_statement(self._viewer, privacy)
+        with self._reading() as view:
+            first, added = self._called(view, source, "thing", facets)
+            last, more = self._called(view, target, "thing", facets)
+            claim = canonical(Claim(subject=first, relation=snake(relation), object=last))
+            there = self._between(view, claim.subject, claim.relation, claim.object)
+        if first == last:
+            raise InvalidValueError(f"{source!r} cannot be related to itself.")
+        if there:
+            return there[0]
+        if valid_at is not None:
+            facets = Facets(**{**facets.given(), "valid_at": valid_at})
+        told = _statement(
+            text or f"{source} {relation.replace('_', ' ')} {target}", facets, first, last
+        )
+        edge = AddEdge(
+            fact=told.key, subject=claim.subject, relation=claim.relation, object=claim.object
+        )
+        self._apply([*added, *more, told, edge], f"related: {claim.relation}")
+        return self._claimed(told.key)
+
+    arelate = twin(relate)
+
+    def _called(
+        self, view: GraphView, name: str, kind: str, facets: Facets
+    ) -> tuple[str, list[Change]]:
+        """Return the key of what is called so, and the change that adds it where nothing is."""
+        if view.meant(name):
+            return view.entities([view.find(name)])[0].key, []
+        owner = facets.owner if facets.privacy == "private" else None
+        key = entity_key(name, kind, owner=owner)
+        return key, [AddEntity(key=key, name=name, kind=kind)]
 
     # Links.
 
@@ -579,3 +685,15 @@ def _distances(
                 left[before] = left[here] + 1
                 queue.append(before)
     return left
+
+
+def _of_statement(viewer: str | None, privacy: Privacy) -> Facets:
+    """Return whose a statement is."""
+    return Facets(**{**whose((), viewer, privacy).given(), "kind": "semantic"})
+
+
+def _statement(text: str, facets: Facets, *mentions: str) -> AddMemory:
+    """Return the change that adds a memory that says something of these entities."""
+    value = {"text": text, "fact_kind": "fact", "language": detect_language(text).code}
+    added = new_memory(f"fact/{secrets.token_hex(8)}", value, facets)
+    return added.model_copy(update={"mentions": mentions})

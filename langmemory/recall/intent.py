@@ -43,6 +43,8 @@ class Intent:
     horizon: datetime | None = None
     """End, in the past, of what the query asks about: "as of 14 May" is not answered by what was said
     later."""
+    ahead: bool = False
+    """Whether it asks about what is still to come: "Where will she live?"."""
     time_words: frozenset[str] = frozenset()
     """Words by which the query fixes a time relative to now. A memory that holds them means
     another time, so they are not looked up."""
@@ -91,6 +93,9 @@ def read_intent(query: str, now: datetime) -> Intent:
     language = detect_language(text)
     folded = text.casefold()
     times = read_times(text, folded, language.times, now)
+    tenses = language.times.tenses
+    ahead = tenses is not None and compiled(f"(?i){tenses.ahead}").search(text) is not None
+    ahead |= times.window is not None and times.window[1] > now
     over = times.window is not None and times.window[1] <= now
     if times.edge is None and not over and not any_of(language.looks_back).search(folded):
         times = Times()  # "tonight" says when something will be, not when it was said
@@ -109,6 +114,7 @@ def read_intent(query: str, now: datetime) -> Intent:
         period=times.period,
         window=times.window,
         edge=times.edge,
+        ahead=ahead,
         horizon=times.window[1] if bounded and times.window else None,
         time_words=frozenset(word for words in times.words for word in split_words(words)),
         zone=now.tzinfo,

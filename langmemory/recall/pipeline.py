@@ -274,6 +274,10 @@ class _Asked:
         )
         factors = scoring.multipliers(properties, preset.multiplier_ranges)
         old = scoring.stale(rows, at)
+        # What is true only later does not answer what holds now, and is no later word on it.
+        asks_present = not intent.asks.isdisjoint(("present", "now"))
+        coming = (rows.said_at > at) & (asks_present and not intent.ahead)
+        old = np.maximum(old, coming)
         of_now = "before" not in intent.asks and intent.horizon is None
         outdated = np.zeros(len(ids), np.bool_)
         if preset.fact_sources and preset.stale_factor < 1 and of_now:
@@ -303,7 +307,7 @@ class _Asked:
         order = np.lexsort((ids, -score))
         settled = order[~(collapsed | reading.contentless)[order]]
         times = rows.said_at if fact_sources is None else fact_sources.said_at(rows.said_at)
-        asks_present = preset.fact_sources and not intent.asks.isdisjoint(("present", "now"))
+        times = np.where(coming, 0, times)
         order = settled
         if not self.every_turn and self.vocabulary is not None:
             order = by_time(
@@ -318,7 +322,9 @@ class _Asked:
                 foreign=intent.language.stop_words.isdisjoint(split_words(query.text)),
                 exact=[found[name] for name in EXACT if name in found],
                 starts_later=lambda places: self._starts_later(rows, places),
-                rivals=source.rivals(ids[settled[:HEAD]], at) if asks_present else None,
+                rivals=source.rivals(ids[settled[:HEAD]], at)
+                if preset.fact_sources and asks_present
+                else None,
             )
         if order is not settled:
             # Each place keeps its score.

@@ -79,6 +79,8 @@ BODIES: Final[dict[str, dict[str, Any]]] = {
         "pattern": "(a:person)-[lives_in]->(city {name: $where})",
         "values": {"where": "Lisbon"}, "namespace": _PLACE,
     },
+    "graph_add_entity": {"namespace": _PLACE, "name": "Initech", "kind": "organisation"},
+    "graph_relate": {"namespace": _PLACE, "source": "Anna", "relation": "works at", "target": "Initech"},
     "graph_link": {
         "namespace": _TEAM, "source": "Ship the checkout", "relation": "requires",
         "target": "docs/prices.md", "reason": "Prices stand on every page of it.",

@@ -197,6 +197,24 @@ def get_core(access: Access, *, path: AgentPath, query: CorePlace) -> CoreView:
     return _view(access, memory, memory.blocks())
 
 
+class BlockPath(AgentPath):
+    """Which block of it."""
+
+    label: BlockLabel
+    """Such as `persona`."""
+
+
+@routes("GET", "/core/{agent}/{label}", scope="read")
+def get_core_block(access: Access, *, path: BlockPath, query: CorePlace) -> CoreBlockView:
+    """Return one block, also an empty one."""
+    blocks: list[CoreBlockView] = get_core(access, path=path, query=query).blocks
+    found = next((one for one in blocks if one.label == path.label), None)
+    if found is None:
+        there = ", ".join(one.label for one in blocks)
+        raise Problem(404, "not-found", f"There is no block {path.label!r}; there are {there}.")
+    return found
+
+
 @routes("PUT", "/core/{agent}", scope="write", conditional=True)
 def put_core(access: Access, *, path: AgentPath, query: CorePlace, body: CoreTexts) -> CoreView:
     """Write all blocks: those that are not named are emptied. The history keeps what they said."""

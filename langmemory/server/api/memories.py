@@ -115,8 +115,16 @@ class MemorySearch(RecallRequest):
     """Always null: the path says which."""
 
 
-async def _searched(access: Access, asked: MemorySearch, kind: Kind) -> Recall:
-    options = asked.options()
+class QuerySearch(Place):
+    """The same in a query; `POST` takes all options of a recall."""
+
+    query: Text
+    """A question or statement in any language."""
+    limit: Annotated[int, Field(ge=0, le=200)] = 10
+
+
+async def _searched(access: Access, asked: MemorySearch | QuerySearch, kind: Kind) -> Recall:
+    options = {"limit": asked.limit} if isinstance(asked, QuerySearch) else asked.options()
     options["kinds"] = [kind]
     return await access.store.arecall(asked.query, access.place(asked.namespace), **options)
 
@@ -134,6 +142,12 @@ def list_episodic(access: Access, *, query: MemoryListing) -> Page[Memory]:
 async def search_episodic(access: Access, *, body: MemorySearch) -> Recall:
     """Search what was said."""
     return await _searched(access, body, "episodic")
+
+
+@routes("GET", "/episodic/search", scope="read")
+async def find_episodic(access: Access, *, query: QuerySearch) -> Recall:
+    """Search what was said, by a query alone."""
+    return await _searched(access, query, "episodic")
 
 
 @routes("GET", "/episodic/{key:path}", scope="read", conditional=True)
@@ -184,6 +198,12 @@ def list_semantic(access: Access, *, query: MemoryListing) -> Page[Memory]:
 async def search_semantic(access: Access, *, body: MemorySearch) -> Recall:
     """Search what is known."""
     return await _searched(access, body, "semantic")
+
+
+@routes("GET", "/semantic/search", scope="read")
+async def find_semantic(access: Access, *, query: QuerySearch) -> Recall:
+    """Search what is known, by a query alone."""
+    return await _searched(access, query, "semantic")
 
 
 @routes("GET", "/semantic/{key:path}", scope="read", conditional=True)
