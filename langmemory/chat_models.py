@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, TypeVar, cast
+import json
+import os
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal, TypeVar, cast, get_args
 
-from langmemory.config import ModelsConfig, load_config
+from langmemory.config import DEFAULT_FILE, ModelsConfig, load_config
 from langmemory.errors import ConfigError, with_extra
 
 if TYPE_CHECKING:
@@ -13,6 +17,9 @@ if TYPE_CHECKING:
 
 Asked = TypeVar("Asked")
 Answer = TypeVar("Answer")
+Form = Literal["full", "small", "none"]
+"""How a model is asked for notes: for facts with claims, a summary and lines for core memory; for short
+sentences, one exchange at a time; not at all, so that rules alone read."""
 
 
 def named_chat_model(name: str, models: ModelsConfig) -> BaseChatModel:
@@ -79,6 +86,65 @@ def check_model(model: object) -> None:
         f"model is {given:.80}; pass a LangChain chat model, or the name of one such as "
         '"ollama:qwen3:8b". Without any, langmemory.graphs.NoModel() answers with what memory knows.'
     )
+
+
+FULL_FORM_PARAMETERS = 4e9
+"""Below it a model that nobody has measured is taken for a small one."""
+_PARAMETERS = re.compile(r"(?<![\w.])(\d+(?:\.\d+)?)([bm])(?![a-z])", re.IGNORECASE)
+
+
+def forms_file() -> Path:
+    """Where measured forms stand: beside the configuration."""
+    named = os.environ.get("LANGMEMORY_CONFIG")
+    return (Path(os.path.expanduser(named)) if named else DEFAULT_FILE).with_name("models.json")
+
+
+def measured_forms() -> dict[str, Form]:
+    """The form in which each measured model is asked for notes, by the model's name.
+
+    Raises:
+        ConfigError: The file is not as `langmemory doctor --model` writes it.
+    """
+    file = forms_file()
+    if not file.is_file():
+        return {}
+    try:
+        forms = json.loads(file.read_text(encoding="utf-8-sig"))
+    except ValueError as error:
+        forms = error
+    if not isinstance(forms, dict) or not set(forms.values()) <= set(get_args(Form)):
+        raise ConfigError(
+            f"{file} is no object of model names and forms ({', '.join(get_args(Form))}). Delete it, and "
+            "measure your models with `langmemory doctor --model NAME`."
+        )
+    return forms
+
+
+def form_of(model: BaseChatModel) -> Form:
+    """How a model is asked for notes: as measured under its name, with or without its provider; else by
+    the number of parameters that its name tells ("qwen3:0.6b", "smollm2-135m")."""
+    name = str(getattr(model, "model", None) or getattr(model, "model_name", None) or "")
+    for known, form in measured_forms().items():
+        if name and name in (known, known.partition(":")[2]):
+            return form
+    sizes = [
+        float(number) * (1e9 if unit in "bB" else 1e6) for number, unit in _PARAMETERS.findall(name)
+    ]
+    return "small" if sizes and max(sizes) < FULL_FORM_PARAMETERS else "full"
+
+
+def for_json(model: BaseChatModel, tokens: int) -> BaseChatModel:
+    """The model as it is asked for JSON: one of Ollama's answers alike each time and has an end, where
+    its own settings leave that open (Ollama's are a temperature of 0.8 and no end at all)."""
+    fields = type(model).model_fields
+    open_settings = {
+        name: value
+        for name, value in (("temperature", 0.0), ("num_predict", tokens))
+        if name in fields and getattr(model, name) is None
+    }
+    if "num_predict" not in fields or not open_settings:
+        return model
+    return model.model_copy(update=open_settings)
 
 
 def unheard(model: Runnable[Asked, Answer]) -> Runnable[Asked, Answer]:

@@ -125,6 +125,10 @@ class ExtractionError(LangMemoryError):
     """How many were made in vain."""
 
 
+class AnswerTooLongError(LangMemoryError):
+    """A model's answer took more time or tokens than it may, and was cut off."""
+
+
 class ModelUnavailableError(LangMemoryError):
     """A model could not be asked: unreachable, timed out, refused by its server."""
 

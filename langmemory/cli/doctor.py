@@ -26,6 +26,7 @@ from langmemory.errors import (
 from langmemory.pluralize import count_noun, memories
 
 if TYPE_CHECKING:
+    from langmemory.chat_models import Form
     from langmemory.config import Config, ModelsConfig
     from langmemory.types import Stats
 
@@ -37,6 +38,9 @@ CHAT_MODELS = ("deep", "fast", "rerank", "expand")
 LOSES_NOTHING = (3, 53)
 """The oldest SQLite to be used, as pyproject.toml says: 3.51 leaves out rows of an EXISTS with an OR
 in it, before 3.43 there is no FTS5 with ``contentless_delete``."""
+
+LATEST_RUNS = 20
+"""Runs that are looked at for answers of a model that could not be used."""
 
 OLLAMA = "ollama:"
 
@@ -65,6 +69,15 @@ def doctor(
             show_default=False,
         ),
     ] = None,
+    model: Annotated[
+        str | None,
+        typer.Option(
+            "--model",
+            metavar="NAME",
+            help="Measure how a chat model can be asked for notes, and write it beside the configuration.",
+            show_default=False,
+        ),
+    ] = None,
     as_json: JsonOption = False,
 ) -> None:
     """Check Python, SQLite, the memory file, the embedder and Ollama.
@@ -74,7 +87,7 @@ def doctor(
     if rescue is not None:
         _rescue(target, rescue)
         return
-    checks = list(examine(target))
+    checks = list(examine(target) if model is None else measure_model(target.config(), model))
     if as_json:
         say(json_text(plain(checks)))
     else:
@@ -139,9 +152,55 @@ def examine(target: Target) -> Iterator[Check]:
     readable = file[0].state == "ok"
     if readable:
         yield from _archive(config)
+        yield from _unread_answers(config)
     yield _embedder(config, config.database.path if readable else ":memory:")
     yield from _chat_models(config.models)
     yield from _ollama(config.models)
+
+
+def measure_model(config: Config, name: str) -> Iterator[Check]:
+    """Ask a model about a few things said, in both forms; write the one that it follows."""
+    from langmemory.chat_models import named_chat_model
+    from langmemory.errors import ModelUnavailableError
+    from langmemory.formation.extraction.measuring import measure
+
+    try:
+        model = named_chat_model(name, config.models)
+        measured = measure(model)
+    except (ConfigError, ModelUnavailableError) as error:
+        advice = "Correct the name, or start the model's server."
+        yield Check(state="fail", what=name, found=_line(error), advice=advice)
+        return
+    for one in measured.forms:
+        found = (
+            f"{one.right} of {one.wanted} notes made, {one.left_out} left out that nobody said, "
+            f"{count_noun(one.unreadable, 'answer')} unreadable; {count_noun(one.calls, 'call')}, "
+            f"{one.seconds:.0f} s"
+        )
+        yield Check(state="ok", what=f"form {one.form}", found=found)
+    form = measured.form
+    state: State = "warn" if form == "none" else "ok"
+    file = write_form(name, form)
+    advice = "Rules alone read conversations with it. Try a larger model." if form == "none" else ""
+    yield Check(
+        state=state, what=name, found=f"{form!r}, as {file} says from now on", advice=advice
+    )
+
+
+def write_form(name: str, form: Form) -> Path:
+    """Write how a model is asked beside the configuration."""
+    import json
+
+    from langmemory.chat_models import forms_file, measured_forms
+    from langmemory.files import create_folder
+
+    file = forms_file()
+    forms = {**measured_forms(), name: form}
+    create_folder(file.parent)
+    written = file.with_name(f"{file.name}.new")
+    written.write_text(json.dumps(forms, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+    written.replace(file)
+    return file
 
 
 def _python() -> Check:
@@ -393,6 +452,28 @@ def _archive(config: Config) -> Iterator[Check]:
         yield Check(state="warn", what="archive", found=found, advice=advice)
     if stats.archived and not problems:
         yield Check(state="ok", what="archive", found=f"{path}: {memories(stats.archived)}")
+
+
+def _unread_answers(config: Config) -> Iterator[Check]:
+    """Whether the latest reflections could use what their model answered."""
+    from langmemory.ports.facts import EXTRACTION_FAILED
+    from langmemory.stores import MemoryStore
+
+    try:
+        with closing(MemoryStore(config.database.path, config=config, index=False)) as store:
+            runs = store.changes.runs(limit=LATEST_RUNS)
+    except LangMemoryError as error:
+        yield Check(state="fail", what="reflection", found=_line(error))
+        return
+    failed = sum(EXTRACTION_FAILED in run.note.get("failures", ()) for run in runs)
+    if failed:
+        found = (
+            f"{failed} of the last {count_noun(len(runs), 'run')} could use no answer of the model"
+        )
+        advice = (
+            "Rules alone read them. `langmemory doctor --model NAME` measures how it can be asked."
+        )
+        yield Check(state="warn", what="reflection", found=found, advice=advice)
 
 
 def _beside(config: Config) -> Iterator[Check]:

@@ -94,6 +94,9 @@ def _outcome(run: Run) -> str:
         )
         if note.get(name)
     ]
+    if left_out := note.get("dropped_for"):
+        why = ", ".join(f"{count} {reason}" for reason, count in left_out.items())
+        parts.append(f"{note['dropped']} left out ({why})")
     parts += note.get("failures", ())
     parts += _took(note)
     if run.undone_by:

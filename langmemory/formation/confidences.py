@@ -38,6 +38,7 @@ _CONFIDENCES = Topic(
     without="what is said in it is not private by itself",
 )
 _SENTENCES: Final = re.compile(r"(?<=[.!?。！？\n])\s*")
+_LEAD: Final = re.compile(r"[^:：.!?。！？\n]{1,100}[:：]\s*")
 _LITTLE: Final = 4
 """So many words beside a request say nothing of their own: it means what was said before."""
 
@@ -57,6 +58,18 @@ def confidence_of(text: str) -> Confidence | None:
         if words.money.search(sentence):
             return "money"
     return None
+
+
+def without_request(text: str) -> str:
+    """Return a text without the request at its beginning: "Please keep this to yourself: …"."""
+    lead = _LEAD.match(text)
+    asks = lead and any(compiled(one).search(lead[0]) for one in _CONFIDENCES.everywhere.asked)
+    return text[lead.end() :] if lead and asks else text
+
+
+def own_words_of(code: str) -> re.Pattern[str]:
+    """Return the words by which somebody speaks of themselves in a language."""
+    return _CONFIDENCES[code].me if code in _CONFIDENCES else NEVER
 
 
 def means_before(text: str) -> bool:

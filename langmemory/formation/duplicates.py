@@ -65,7 +65,7 @@ class Division:
 
 def divide(facts: Sequence[Fact], knowledge: Knowledge) -> Division:
     """Which facts, with entity keys in their claims, are known."""
-    distinct = _distinct(facts)
+    distinct = [_confirmed(fact, knowledge) for fact in _distinct(facts)]
     fresh: list[Fact] = []
     repeated: list[tuple[Fact, KnownFact]] = []
     grey: list[tuple[Fact, KnownFact, float]] = []
@@ -121,6 +121,39 @@ def said_twice(
     return False if asks else None
 
 
+def waiting_twins(fact: Fact, knowledge: Knowledge) -> Iterator[KnownFact]:
+    """Yield what a model alone read before, and waits, that says the same as a fact of its speaker."""
+    statement = ComparableFact.of_fact(fact)
+    found = [*knowledge.by_fingerprint(fact.text)]
+    found += [known for claim in fact.claims[:1] for known in _claiming(claim, knowledge)]
+    for known in {one.memory.key: one for one in found}.values():
+        other = ComparableFact.of_known(known)
+        may_be = other.unconfirmed and other.speaker == statement.speaker
+        if (
+            may_be
+            and other.key != statement.key
+            and _says_the_same(statement, replace(other, waiting=False))
+        ):
+            yield known
+
+
+def _confirmed(fact: Fact, knowledge: Knowledge) -> Fact:
+    """The fact, no longer as what a model alone read where it read it in another conversation, too."""
+    if not fact.unconfirmed:
+        return fact
+    heard = {_conversation(turn) for turn in fact.evidence}
+    for known in waiting_twins(fact, knowledge):
+        if heard.isdisjoint(map(_conversation, known.evidence)):
+            confidence = raise_confidence(known.memory.confidence, fact.confidence)
+            return replace(fact, unconfirmed=False, confidence=confidence)
+    return fact
+
+
+def _conversation(turn: str) -> str:
+    """The part of a turn's key that those of one conversation share."""
+    return turn.rpartition("/")[0]
+
+
 def says_less(one: KnownFact, other: KnownFact) -> bool:
     """Return whether one of two facts that mean the same leaves out what the other says besides."""
     mine, theirs = ComparableFact.of_known(one), ComparableFact.of_known(other)
@@ -172,6 +205,7 @@ def _distinct(facts: Sequence[Fact]) -> list[Fact]:
                     kept[at],
                     evidence=tuple(dict.fromkeys((*kept[at].evidence, *fact.evidence))),
                     confidence=_within(kept[at], fact),
+                    unconfirmed=kept[at].unconfirmed and fact.unconfirmed,
                 )
                 told[at] = ComparableFact.of_fact(kept[at])
                 break
@@ -182,7 +216,10 @@ def _distinct(facts: Sequence[Fact]) -> list[Fact]:
 
 
 def _within(one: Fact, other: Fact) -> float:
-    """Another turn that says it makes it surer, the same one read twice does not."""
+    """Another turn that says it makes it surer, the same one read twice does not. What a model alone read
+    makes nothing surer."""
+    if one.unconfirmed or other.unconfirmed:
+        return max(one.confidence, other.confidence)
     if set(other.evidence) <= set(one.evidence):
         return max(one.confidence, other.confidence)
     return raise_confidence(one.confidence, other.confidence)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Literal, Protocol, get_args
+from typing import Annotated, Literal, Protocol, get_args
 
 from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import HumanMessage, SystemMessage
@@ -14,7 +14,8 @@ from langmemory.context.marking import quoted_lines
 from langmemory.errors import ExtractionError, ModelUnavailableError
 from langmemory.formation.asking.asker import Asker, Method, Question
 from langmemory.formation.asking.json_answers import BadAnswerError
-from langmemory.formation.asking.verdicts import verdicts_in
+from langmemory.formation.asking.limits import at_most
+from langmemory.formation.asking.verdicts import verdicts_in, without_constant
 from langmemory.formation.contradiction.comparable import BEGINNING, END, ComparableFact
 from langmemory.formation.contradiction.pairs import Group, Pair, Verdict
 from langmemory.formation.prompts import prompt
@@ -75,11 +76,13 @@ class AnswerVerdict(BaseModel):
 class AnswerVerdicts(BaseModel):
     """Verdicts on pairs of statements."""
 
-    verdicts: list[AnswerVerdict]
+    verdicts: Annotated[list[AnswerVerdict], at_most(maxItems=100)]
 
 
 class ModelJudge:
-    """Asks a model, once for each group that structure leaves something open of.
+    """Asks a model, once for each group that structure leaves something open of; about a single pair
+    once more with its statements in the other order, since small models answer the same to everything.
+    Verdicts that differ then, or are all the same of several pairs, are none.
 
     An answer that cannot be read is not asked for again: what is unclear becomes a question to a
     person, which costs less than a wrong verdict.
@@ -95,13 +98,19 @@ class ModelJudge:
     def _judge(self, group: Group) -> Steps[Verdicts]:
         if not group.open:
             return apply_verdicts(group, {})
-        try:
-            answered = yield from self._asker.asked(_question(group))
-        except (ModelUnavailableError, ExtractionError) as error:
-            return replace(apply_verdicts(group, {}), model_calls=1, failure=str(error))
-        verdicts, problem = answered.value
-        found = apply_verdicts(group, verdicts, answered=True)
-        return replace(found, model_calls=answered.calls, problem=problem)
+        calls, read = 0, list[_Read]()
+        for turned in (False, True) if len(group.open) == 1 else (False,):
+            try:
+                answered = yield from self._asker.asked(_question(group, turned=turned))
+            except (ModelUnavailableError, ExtractionError) as error:
+                return replace(apply_verdicts(group, {}), model_calls=calls + 1, failure=str(error))
+            calls += answered.calls
+            read.append(answered.value)
+        first, last = read[0][0], read[-1][0]
+        verdicts = {number: one for number, one in first.items() if last.get(number) == one}
+        found = apply_verdicts(group, without_constant(verdicts), answered=True)
+        problem = next((problem for _, problem in read if problem is not None), None)
+        return replace(found, model_calls=calls, problem=problem)
 
     judge, ajudge = blocking(_judge), awaiting(_judge)
 
@@ -140,10 +149,14 @@ _Read = tuple[Mapping[int, Verdict], str | None]
 """Verdicts by number, and what was wrong with the answer."""
 
 
-def _question(group: Group) -> Question[_Read]:
+def _question(group: Group, *, turned: bool = False) -> Question[_Read]:
+    """The question about the open pairs; ``turned``, the old statement of each stands first."""
     shown = "\n\n".join(
-        f"Pair {number}:\nNEW {_describe_statement(pair.new)}\nOLD {_describe_statement(pair.old)}"
+        "\n".join([f"Pair {number}:", *(reversed(both) if turned else both)])
         for number, pair in enumerate(group.open, start=1)
+        if (
+            both := [f"NEW {_describe_statement(pair.new)}", f"OLD {_describe_statement(pair.old)}"]
+        )
     )
     messages = (SystemMessage(prompt("judge")), HumanMessage(shown))
     return Question(messages=messages, read=_read)

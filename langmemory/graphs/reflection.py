@@ -13,11 +13,13 @@ from langgraph.graph import END, START, StateGraph
 from langgraph.graph.state import CompiledStateGraph
 from langgraph.store.base import BaseStore
 
-from langmemory.chat_models import as_chat_model, named_chat_model
+from langmemory.chat_models import as_chat_model, form_of, named_chat_model
 from langmemory.config import Config, load_config
 from langmemory.events import Event
 from langmemory.formation.entities.identity import ModelNameJudge
+from langmemory.formation.extraction.completed import CompletedExtractor
 from langmemory.formation.extraction.extractor import Extractor, ModelExtractor
+from langmemory.formation.extraction.small import SmallExtractor
 from langmemory.formation.judging import Judge, ModelJudge, StructuralJudge
 from langmemory.formation.rules import RuleExtractor
 from langmemory.graphs.models import ChatContext
@@ -64,20 +66,23 @@ def build_reflection_graph(
 
     The input is ``{"namespace": […], "thread_id": …}``, as the queue submits it, or without a thread
     for all of a namespace; ``{"messages": […]}`` stores a conversation first. The output is
-    `ReflectionOutput`. Without a model, rules extract and compare facts.
+    `ReflectionOutput`. Without a model, rules extract and compare facts; with one, they still do, and the
+    model adds what it read beside them. What it alone read waits until a rule, or another conversation,
+    says the same; what no person said is left out, and the run's note says why.
 
     If a step fails, the run ends, nothing of its batch is written, and the caller gets the error; an
-    executor tries again. If a model's answer is unusable twice, the batch stays verbatim, and the run's
-    note says ``extraction failed``.
+    executor tries again. If a model's answer is unusable twice, the rules' facts are all there are, and
+    the run's note says ``extraction failed``.
 
     Args:
         store: a `MemoryStore`; None takes the one the graph runs with.
         model: extracts facts; None is ``models.deep`` of the configuration, else rules.
         judge_model: decides which facts contradict each other; None is `model`.
-        name_model: decides whether a name means a similar known one; a small model suffices. None is
+        name_model: decides whether a name means a similar known one. None is
             `judge_model` or `model`, else ``models.fast`` or ``models.deep`` of the configuration.
             Without any, or with `judge` alone, a review asks a person.
-        extractor: extracts instead of `model`.
+        extractor: extracts instead of `model`. A `ModelExtractor` is completed by rules all the same, any
+            other is believed.
         judge: decides instead of `judge_model`.
         namespace: template for runs whose input has no namespace, see `langmemory.nodes.NamespaceTemplate`.
         owner: template of the owner of a conversation that comes as ``messages``.
@@ -102,7 +107,9 @@ def build_reflection_graph(
     if name_model is None and judge is None:
         name_model = given or _fast_model(config) or judge_model
     if extractor is None:
-        extractor = ModelExtractor(model) if model is not None else RuleExtractor()
+        extractor = _reader(model)
+    if isinstance(extractor, ModelExtractor | SmallExtractor):
+        extractor = CompletedExtractor(extractor)
     if judge is None:
         judge = ModelJudge(judge_model) if judge_model is not None else StructuralJudge()
     folder = config.journal.path if journal is None else journal
@@ -183,6 +190,14 @@ def _both(work: Callable[..., Steps[Any]], event: Event | None = None) -> Runnab
     """Return the node of a step that waits, each run of it an event."""
     run, arun = blocking(work), awaiting(work)
     return RunnableLambda(event(run), event(arun)) if event else RunnableLambda(run, arun)
+
+
+def _reader(model: BaseChatModel | None) -> Extractor:
+    """Return what reads conversations: a model in the form it can follow, or the rules alone."""
+    form = "none" if model is None else form_of(model)
+    if model is None or form == "none":
+        return RuleExtractor()
+    return SmallExtractor(model) if form == "small" else ModelExtractor(model)
 
 
 def _fast_model(config: Config) -> BaseChatModel | None:

@@ -93,6 +93,8 @@ class Fact:
     """By what alone a claim no longer holds, where no word says so: what that would end is asked about."""
     temporal_class: TemporalClass | None = None
     """How it ages, as a model said; see `formation.temporal_class`."""
+    unconfirmed: bool = False
+    """A model alone read it: it waits until a rule, or another conversation, says the same."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -123,6 +125,8 @@ class Extraction:
     model_calls: int = 0
     dropped: tuple[str, ...] = ()
     """Why statements were left out, one reason each, never their text."""
+    problem: str | None = None
+    """Why a model's answers could not be used, beside which others read: these facts need not wait."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -262,7 +262,13 @@ class ReflectionSteps:
                 "problem": reason(error),
                 "usage": tokens.usage,
             }
-        return {"extraction": packed(without_junk(extraction, batch)), "usage": tokens.usage}
+        if extraction.problem is not None:
+            logger.warning("%s: rules alone read %d turns", EXTRACTION_FAILED, len(batch.turns))
+        return {
+            "extraction": packed(without_junk(extraction, batch)),
+            "problem": extraction.problem,
+            "usage": tokens.usage,
+        }
 
     def _names(self, batch: Batch, config: RunnableConfig) -> list[str]:
         """Names of those known that the batch may know of: all that it seems to speak of, and others

@@ -10,11 +10,13 @@ from pathlib import Path
 import apsw
 import pytest
 
+from langmemory import MemoryStore, build_reflection_graph
 from langmemory.engines.sqlite import Engine
 from langmemory.ledger.settings import note_remaining
 from tests.cli.conftest import copied
 from tests.cli.place import SAMPLE, Configure, Run
 from tests.ollama_server import OllamaServer
+from tests.scripted import ScriptedModel
 
 pytestmark = pytest.mark.sqlite("reports on a file; test_doctor_server.py on a server")
 
@@ -238,3 +240,45 @@ def test_a_rule_of_the_lifecycle_that_cannot_fire_is_told(
     state, advice = checks(filled)["lifecycle"]
     assert state == "warn"
     assert "count_usage" in advice
+
+
+def test_a_model_that_is_not_understood_is_told(run: Run, tmp_path: Path) -> None:
+    """Where reflections could not use their model's answers, the doctor says so and what to do."""
+    with MemoryStore(tmp_path / "memory.db") as store:
+        said = [{"role": "user", "name": "Lena", "content": "I live in Kiel."}]
+        store.remember(("memories", "lena"), said, thread_id="t")
+        graph = build_reflection_graph(store, model=ScriptedModel(otherwise="Kiel Kiel"))
+        graph.invoke({"namespace": ["memories", "lena"]})
+    state, advice = checks(run)["reflection"]
+    assert state == "warn"
+    assert "doctor --model" in advice
+
+
+def test_runs_tell_what_was_left_out(run: Run, tmp_path: Path) -> None:
+    """How much of a model's notes nobody said, and why, stands beside what a run learned."""
+    with MemoryStore(tmp_path / "memory.db") as store:
+        said = [{"role": "user", "name": "Lena", "content": "I live in Kiel."}]
+        store.remember(("memories", "lena"), said, thread_id="t")
+        texts = ("Lena hates herring.", "Lena has 12 boats in Kiel.", "I live in Kiel.")
+        notes = [{"text": text, "evidence": ["t1"], "kind": "fact", "claims": []} for text in texts]
+        answer = json.dumps({"facts": notes, "summary": {"text": ""}})
+        graph = build_reflection_graph(store, model=ScriptedModel(otherwise=answer))
+        graph.invoke({"namespace": ["memories", "lena"]})
+    shown = " ".join(run("runs").stdout.split())
+    assert "3 left out (2 no person said so, 1 in the first person)" in shown
+
+
+def test_a_model_is_measured_once(
+    run: Run, tmp_path: Path, configure: Configure, ollama: OllamaServer
+) -> None:
+    """What the model can follow stands beside the configuration afterwards."""
+    configure(fast="ollama:llama-test")
+    ollama.always("nothing that helps")
+    found = run("doctor", "--model", "ollama:llama-test", "--json")
+    assert found.exit_code == 0, found.output
+    told = {check["what"]: check["found"] for check in json.loads(found.stdout)}
+    assert [*told] == ["form full", "form small", "ollama:llama-test"]
+    assert "0 of 12 notes made" in told["form small"]
+    forms = json.loads((tmp_path / "config" / "models.json").read_text())
+    assert forms == {"ollama:llama-test": "none"}
+    assert run("doctor", "--model", "nobody:tiny").exit_code == 1

@@ -130,5 +130,5 @@ def test_a_model_that_reads_a_quotation_makes_no_fact_of_it(
         items = store.search(LENA, limit=1_000)
         facts = {item.value["text"] for item in items if "fact_kind" in item.value}
         assert facts == {"Lena has a dog called Rex."}
-        assert {edge.relation for edge in store.graph(LENA).edges()} == {"owns"}
+        assert {edge.relation for edge in store.graph(LENA).edges()} == {"has_pet"}
         assert [block.content for block in CoreMemory(store, LENA).blocks() if block.content] == []

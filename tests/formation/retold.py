@@ -19,6 +19,7 @@ from langmemory.graphs import build_reflection_graph
 from langmemory.operations.gathering import Gathering
 from langmemory.stores import MemoryStore
 from langmemory.types import Memory, Review
+from tests.believing import Believed
 from tests.scripted import ScriptedModel
 
 NS = ("memories", "lena")
@@ -55,7 +56,7 @@ class Retelling:
         self._turns = 0
         self._name = path.stem  # another retelling goes on in a copy of the file
         self._graph = build_reflection_graph(
-            self.store, extractor=ModelExtractor(self.model), judge=judge or StructuralJudge(),
+            self.store, extractor=Believed(ModelExtractor(self.model)), judge=judge or StructuralJudge(),
             namespace=NS, journal=False, now=lambda: self._now,
         )  # fmt: skip
 

@@ -11,7 +11,7 @@ import pytest
 from langchain_ollama import ChatOllama
 
 from langmemory.errors import ExtractionError, LangMemoryError, ModelUnavailableError
-from langmemory.formation.extraction.answers import SCHEMA
+from langmemory.formation.extraction.answers import schema_of
 from langmemory.formation.extraction.extractor import ModelExtractor
 from langmemory.ports.facts import Extraction
 from tests.formation.test_extraction import FACT, GOOD, SCHEMA_ECHO, TALK, answer
@@ -55,7 +55,7 @@ async def test_the_server_is_told_the_schema_and_the_conversation(
     assert [fact.text for fact in found.facts] == [FACT["text"]]
     assert found.model_calls == 1
     (request,) = server.chats()
-    assert request["format"] == SCHEMA
+    assert request["format"] == schema_of(len(TALK.turns))
     system, human = request["messages"]
     assert system["role"] == "system"
     assert "[t1] Maria (user), Monday 2024-05-06 12:01:\n| I moved to Lisbon" in human["content"]

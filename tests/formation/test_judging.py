@@ -135,3 +135,24 @@ def test_what_a_model_was_asked_in_vain_a_person_is_asked() -> None:
     assert verdicts(ModelJudge(ScriptedModel(otherwise=answer("duplicate"))).judge(found)) == [
         "unclear"
     ]
+
+
+def test_a_single_pair_is_asked_about_in_both_orders() -> None:
+    """A verdict that depends on which statement stands first is none, and so is one that a model gives
+    to each of several pairs."""
+    one = groups(
+        [fact("Lena works at Hooli", HOOLI)], [],
+        MemoryKnowledge(known("fact/1", "Lena works at Initech", WORKS)),
+    )[0]  # fmt: skip
+    for second, expected in (("supersedes", "supersedes"), ("both_true", "unclear")):
+        model = ScriptedModel(script=[answer("supersedes"), answer(second)])
+        found = ModelJudge(model).judge(one)
+        assert (verdicts(found), found.model_calls) == ([expected], 2)
+        first, last = (str(prompt[-1].content) for prompt in model.prompts)
+        assert first.index("Hooli") < first.index("Initech")
+        assert last.index("Initech") < last.index("Hooli")
+    jobs = [known(f"fact/{n}", f"Lena works at {name}", claim("person/lena-1", "works_at", f"o/{n}"))
+            for n, name in enumerate(("Initech", "Acme", "Globex"))]  # fmt: skip
+    several = groups([fact("Lena works at Hooli", HOOLI)], [], MemoryKnowledge(*jobs))[0]
+    constant = ModelJudge(ScriptedModel(otherwise=answer(*["both_true"] * 3))).judge(several)
+    assert verdicts(constant) == ["unclear"] * 3

@@ -12,8 +12,9 @@ from typing import Any
 import pytest
 from langchain_core.messages import BaseMessage
 
-from langmemory import MemoryStore, build_reflection_graph
+from langmemory import MemoryStore
 from langmemory.operations.gathering import Gathering
+from tests.believing import believing_graph
 from tests.scripted import ScriptedModel
 
 NS = ("memories", "lena")
@@ -28,9 +29,7 @@ class Reader:
         self.verdict = "unclear"
         self.judged = 0
         self._notes: dict[str, Any] = {}
-        self._graph = build_reflection_graph(
-            self.store, model=ScriptedModel(otherwise=self._answer)
-        )
+        self._graph = believing_graph(self.store, model=ScriptedModel(otherwise=self._answer))
 
     def hears(
         self,
@@ -142,7 +141,7 @@ def test_a_plan_can_be_called_off(reader: Reader) -> None:
     reader.verdict = "supersedes"
     off = fact("Lena is not moving to Bonn after all.", bonn, ends=True)
     reader.hears("I am not moving to Bonn after all.", day="2023-07-01", facts=[off])
-    assert reader.judged == 1
+    assert reader.judged == 2  # in both orders
     assert reader.believes() == {KIEL[0], "Lena is not moving to Bonn after all."}
 
 
@@ -183,7 +182,7 @@ def test_a_quarter_does_not_end_its_city(reader: Reader) -> None:
     reader.verdict = "both_true"
     text = "Lena lives in Holtenau, a quarter of Kiel."
     reader.hears(text, day="2023-06-01", facts=[fact(text, ("Lena", "lives_in", "Holtenau"))])
-    assert reader.judged == 1
+    assert reader.judged == 2  # in both orders
     assert reader.believes() == {KIEL[0], text}
 
 

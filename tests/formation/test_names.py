@@ -71,14 +71,26 @@ def links(found: Resolution) -> list[tuple[str, str, str]]:
 )
 async def test_all_pairs_are_one_question(said: list[str], expected: list[str]) -> None:
     """Answers are read and repaired as far as they make sense, and asked for once more where they
-    do not; sync and async alike, and the calls are counted."""
+    do not, and where they say the same; sync and async alike, and the calls are counted."""
+    same = [one for one in expected if one == "same"]
+    script = [*said, answer(*same)] if same else said
     for asynchronous in (False, True):
-        model = ScriptedModel(script=list(said), otherwise=RuntimeError("asked again"))
+        model = ScriptedModel(script=list(script), otherwise=RuntimeError("asked again"))
         judge = ModelNameJudge(model)
         found = await judge.ajudge(PAIRS) if asynchronous else judge.judge(PAIRS)
         assert [one.verdict for one in found.decisions] == expected
-        assert found.model_calls == len(model.prompts) == len(said)
+        assert found.model_calls == len(model.prompts) == len(script)
         assert found.failure is None
+
+
+def test_a_model_that_calls_everything_the_same_decides_nothing() -> None:
+    """Names that are the same only in one order are left to a person, and so are all of several pairs
+    with one verdict."""
+    turned = ModelNameJudge(ScriptedModel(script=[answer("same", "unsure"), answer("different")]))
+    assert [one.verdict for one in turned.judge(PAIRS).decisions] == ["unsure"]
+    model = ScriptedModel(otherwise=answer(*["same"] * 4))
+    assert ModelNameJudge(model).judge([*PAIRS, *PAIRS]).decisions == ()
+    assert len(model.prompts) == 1
 
 
 @pytest.mark.parametrize(

@@ -15,6 +15,7 @@ from langmemory.graphs.reflection import build_reflection_graph
 from langmemory.operations.gathering import Gathering
 from langmemory.ports.facts import Extraction
 from langmemory.reflection import LocalReflectionExecutor, WorkOptions
+from tests.believing import believing_graph
 from tests.graphs.test_reflection_graph import (
     HAMBURG,
     JOB,
@@ -45,7 +46,7 @@ def edit(store: MemoryStore, key: str, text: str) -> None:
 
 def reflect(store: MemoryStore, *script: str) -> list[str]:
     model = ScriptedModel(script=list(script)) if script else None
-    done: list[str] = build_reflection_graph(store, model=model).invoke(JOB)["runs"]
+    done: list[str] = believing_graph(store, model=model).invoke(JOB)["runs"]
     return done
 
 

@@ -15,9 +15,10 @@ from typing import Any
 import pytest
 from langchain_core.messages import BaseMessage
 
-from langmemory import MemoryStore, build_reflection_graph
+from langmemory import MemoryStore
 from langmemory.changes import ChangeSet, Invalidate
 from langmemory.errors import UndoRefusedError
+from tests.believing import believing_graph
 from tests.scripted import ScriptedModel
 from tests.seeds import seeds
 
@@ -87,7 +88,7 @@ class Walk:
         self.world = World(self.chance)
         self.store = MemoryStore(path)
         model = ScriptedModel(otherwise=self.world.answer)
-        self.graph = build_reflection_graph(self.store, model=model)
+        self.graph = believing_graph(self.store, model=model)
         self.by_hand: list[str] = []
         self.refused = False
         self.believed: list[tuple[datetime, list[Any]]] = []

@@ -81,7 +81,9 @@ def test_a_model_of_a_provider_reads_conversations(
         return ToolCall(asked.tools[0], NOTES) if asked.tools else None
 
     server.answer = answer
-    store.remember(ANNA, [{"role": "user", "name": "Anna", "content": "I moved."}], thread_id="t")
+    store.remember(
+        ANNA, [{"role": "user", "name": "Anna", "content": "I live in Bergen."}], thread_id="t"
+    )
     extractor = ModelExtractor(init_chat_model(model), method=method)
     build_reflection_graph(store, extractor=extractor).invoke({"namespace": list(ANNA)})
     (run,) = store.changes.runs(ANNA)

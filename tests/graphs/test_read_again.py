@@ -11,7 +11,7 @@ import pytest
 from langmemory import MemoryStore
 from langmemory.changes import ChangeSet, SetStatus
 from langmemory.errors import ChangeError, UndoRefusedError
-from langmemory.graphs.reflection import build_reflection_graph
+from tests.believing import believing_graph
 from tests.graphs.test_reflection_graph import (
     HAMBURG,
     JOB,
@@ -36,7 +36,7 @@ def store(tmp_path: Path) -> Iterator[MemoryStore]:
 
 def reflect(store: MemoryStore, *script: str) -> dict[str, Any]:
     model = ScriptedModel(script=list(script), otherwise=RuntimeError("asked again"))
-    done: dict[str, Any] = build_reflection_graph(store, model=model).invoke(JOB)
+    done: dict[str, Any] = believing_graph(store, model=model).invoke(JOB)
     return done
 
 
@@ -45,7 +45,7 @@ async def test_a_folded_batch_is_read_again_when_asked(store: MemoryStore) -> No
     were read well stay untouched."""
     said(store, "Thank you.", thread="t2")
     reflect(store, "Nonsense.", "Nonsense.")
-    build_reflection_graph(store, model=ScriptedModel(otherwise=answer())).invoke(
+    believing_graph(store, model=ScriptedModel(otherwise=answer())).invoke(
         {"namespace": list(LENA)}
     )
     [failed] = [run for run in store.changes.runs() if run.note["failures"]]
@@ -136,5 +136,5 @@ def test_what_was_taken_back_is_not_learned_from_the_same_words(
 
         said(store, "I like kiwi after all.", thread="t2")
         model = ScriptedModel(script=[answer(kiwi)], otherwise=answer())
-        build_reflection_graph(store, model=model).invoke({"namespace": list(LENA)})
+        believing_graph(store, model=model).invoke({"namespace": list(LENA)})
         assert facts(store)["Lena likes kiwi."] in ("active", "pending")

@@ -28,6 +28,7 @@ from langmemory.graphs.reflection import build_reflection_graph
 from langmemory.ledger import evidence
 from langmemory.ports.facts import CoreSuggestion, Extraction, Fact
 from langmemory.reflection.steps import MAX_PLANS
+from tests.believing import believing_graph
 from tests.scripted import ScriptedModel
 from tests.stores.embedders import WordEmbeddings
 
@@ -265,7 +266,7 @@ def test_what_goes_meanwhile_does_not_come_back(store: MemoryStore, when: str, h
     entity, no question, and no summary that retells it. What the other turns say is learned."""
     said(store, "My boss is Uwe.", thread="t0", at="2026-01-01")
     uwe, ann = (fact(f"Lena's boss is {who}.", "Lena", "boss", who) for who in ("Uwe", "Ann"))
-    graph = build_reflection_graph(store, model=ScriptedModel(script=[answer(uwe)]))
+    graph = believing_graph(store, model=ScriptedModel(script=[answer(uwe)]))
     graph.invoke({**JOB, "thread_id": "t0"})
     key, _ = said(store, "Zqxhummel is ill.", "My boss is Ann.")
 
@@ -295,7 +296,7 @@ def test_what_goes_meanwhile_does_not_come_back(store: MemoryStore, when: str, h
         return made
 
     model = ScriptedModel(script=[read])
-    graph = build_reflection_graph(store, model=model, judge=Meanwhile(), journal=False)
+    graph = believing_graph(store, model=model, judge=Meanwhile(), journal=False)
     done = graph.invoke(JOB)
     assert store.get(LENA, key) is None
     assert "Lena's boss is Ann." in facts(store)
@@ -478,9 +479,9 @@ def test_an_authenticated_user_reflects_their_own_memory_only(store: MemoryStore
     assert graph.invoke(JOB)["added"]
 
 
-def test_one_call_a_batch_and_one_a_group(store: MemoryStore) -> None:
-    """The model is asked once for a batch, and once for what structure cannot decide; the run counts
-    both."""
+def test_one_call_a_batch_and_two_a_pair(store: MemoryStore) -> None:
+    """The model is asked once for a batch, and about a pair that structure cannot decide in both orders;
+    the run counts all."""
 
     def diet(text: str, what: str) -> dict[str, Any]:
         made = fact(text, "Lena", "diet", what)
@@ -494,11 +495,12 @@ def test_one_call_a_batch_and_one_a_group(store: MemoryStore) -> None:
         answer(diet("Lena is vegetarian.", "vegetarian")),
         answer(diet("Lena is pescatarian.", "pescatarian")),
         verdict,
+        verdict,
     ]
     model = ScriptedModel(script=script, otherwise=RuntimeError("asked once too often"))
     done = build_reflection_graph(store, model=model).invoke({"namespace": list(LENA)})
-    assert len(model.prompts) == done["model_calls"] == 3
-    assert [run.note["model_calls"] for run in store.changes.runs(LENA)] == [2, 1]
+    assert len(model.prompts) == done["model_calls"] == 4
+    assert [run.note["model_calls"] for run in store.changes.runs(LENA)] == [3, 1]
     assert facts(store) == {"Lena is vegetarian.": "superseded", "Lena is pescatarian.": "active"}
 
 
@@ -603,12 +605,12 @@ async def test_what_another_reflection_learned_meanwhile_is_compared(
         """Called where the plan is made."""
         if others:
             thread, script = others.pop()
-            graph = build_reflection_graph(store, model=ScriptedModel(script=[script]))
+            graph = believing_graph(store, model=ScriptedModel(script=[script]))
             graph.invoke({"namespace": list(LENA), **thread})
         return datetime.now(UTC)
 
     model = ScriptedModel(script=[answer(HAMBURG, tofu)])
-    graph = build_reflection_graph(store, model=model, now=now)
+    graph = believing_graph(store, model=model, now=now)
     await graph.ainvoke(JOB) if call == "async" else graph.invoke(JOB)
     assert facts(store) == {
         "Lena lives in Hamburg.": "superseded",

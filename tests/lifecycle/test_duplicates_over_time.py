@@ -24,6 +24,7 @@ from langmemory.graphs.maintenance import build_maintenance_graph
 from langmemory.graphs.reflection import build_reflection_graph
 from langmemory.stores import MemoryStore
 from langmemory.types import Namespace
+from tests.believing import believing_graph
 from tests.scripted import ScriptedModel
 from tests.seeds import examples
 
@@ -326,7 +327,7 @@ def test_nights_over_the_same_talk_leave_no_duplicate(store: MemoryStore, how: s
             ADA, [{"role": "user", "name": "Ada", "content": text} for text in TALK],
             thread_id=f"t{n}", at=told,
         )  # fmt: skip
-        build_reflection_graph(store, model=model).invoke({"namespace": list(ADA)})
+        believing_graph(store, model=model).invoke({"namespace": list(ADA)})
         night(store)
         first = first or active(store)
     assert first

@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 from langmemory.formation.asking.json_answers import BadAnswerError
+from langmemory.formation.grounding import harmful, unsupported_part
 from langmemory.lifecycle.consolidation.listing import Listed, Listing
 from langmemory.lifecycle.consolidation.validator import Checked, validate_answer
-from langmemory.lifecycle.texts import harmful, unsupported_part
 from tests.lifecycle.answers import TOLD, answers, listing
 
 BAD = answers("bad")

@@ -13,6 +13,7 @@ from langmemory import MemoryStore, build_reflection_graph
 from langmemory.errors import OwnershipError
 from langmemory.nodes import RecallNode, RememberNode
 from langmemory.stores.face import bound
+from tests.believing import believing_graph
 from tests.scripted import ScriptedModel
 
 HOME = ("home",)
@@ -38,7 +39,7 @@ def note(text: str, relation: str, object: str, **more: Any) -> dict[str, Any]:
 def noted(store: MemoryStore, *notes: dict[str, Any]) -> list[str]:
     """Return Ana's requests after a model noted these from unread turns."""
     answer = json.dumps({"facts": list(notes), "summary": {"text": ""}, "core": []})
-    build_reflection_graph(store, model=ScriptedModel(script=[answer])).invoke({"namespace": HOME})
+    believing_graph(store, model=ScriptedModel(script=[answer])).invoke({"namespace": HOME})
     return asked(store, "ana")
 
 

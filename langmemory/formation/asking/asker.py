@@ -10,19 +10,31 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from string import Template
+from time import monotonic
 from typing import Any, Generic, Literal, TypeVar
 
+from langchain_core.callbacks import BaseCallbackHandler
 from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage
 from langchain_core.runnables import Runnable, RunnableConfig
 
-from langmemory.chat_models import unheard
-from langmemory.errors import ExtractionError, LangMemoryError, ModelUnavailableError
+from langmemory.chat_models import for_json, unheard
+from langmemory.errors import (
+    AnswerTooLongError,
+    ExtractionError,
+    LangMemoryError,
+    ModelUnavailableError,
+)
 from langmemory.formation.asking.json_answers import BadAnswerError
 from langmemory.formation.prompts import prompt
 from langmemory.steps import Steps, awaiting, blocking, call
 
 T = TypeVar("T")
+
+ANSWER_SECONDS = 300.0
+"""So long a whole answer may take; a model that repeats itself is cut off then."""
+ANSWER_TOKENS = 2_048
+"""So long an answer may be: of a batch as `ReflectionConfig.batch_tokens` has it, with room to spare."""
 
 Method = Literal["json_schema", "function_calling", "json_mode", "text"]
 """How a model is held to the schema: as its ``with_structured_output`` calls it, or not at all."""
@@ -69,16 +81,27 @@ class Asker:
     """A chat model that is to answer in JSON, which a graph it is asked in does not stream.
 
     Args:
-        model: Any LangChain chat model.
+        model: Any LangChain chat model. One that hands over its answer in pieces is cut off at the
+            limits; for others give it limits of its own (``timeout``, ``max_tokens``).
         schema: JSON schema of the answer, with a title.
         method: None: ``json_schema`` where the model has structured output, else ``text``.
+        seconds: A whole answer may take.
+        tokens: It may have.
     """
 
-    __slots__ = ("_ask", "_name")
+    __slots__ = ("_ask", "_name", "_seconds", "_tokens")
 
     def __init__(
-        self, model: BaseChatModel, schema: Mapping[str, Any], *, method: Method | None = None
+        self,
+        model: BaseChatModel,
+        schema: Mapping[str, Any],
+        *,
+        method: Method | None = None,
+        seconds: float = ANSWER_SECONDS,
+        tokens: int = ANSWER_TOKENS,
     ) -> None:
+        self._seconds, self._tokens = seconds, tokens
+        model = for_json(model, tokens)
         self._name = getattr(model, "model", None) or getattr(model, "model_name", None)
         self._name = self._name or model.get_name()
         self._ask = unheard(_with_structured_output(model, dict(schema), method))
@@ -116,8 +139,11 @@ class Asker:
 
     def _answer(self, messages: list[BaseMessage], config: RunnableConfig | None) -> Steps[str]:
         """Send the messages and return the answer. Raises what its failure is to be reported as."""
+        limit = _Limit(self._seconds, self._tokens)
         try:
-            answer = yield call(self._ask, "invoke", messages, config)
+            answer = yield call(
+                self._ask.with_config(callbacks=[limit]), "invoke", messages, config
+            )
         except Exception as error:  # providers share no base class: `_failure` sorts them
             if (failure := self._failure(error)) is None:
                 raise
@@ -127,6 +153,10 @@ class Asker:
     def _failure(self, error: Exception) -> LangMemoryError | None:
         """The error that a failed call is reported as; None for what is a mistake in code."""
         shown = f"{type(error).__name__}: {str(error)[:200]}"
+        if isinstance(error, AnswerTooLongError):
+            failure = ExtractionError(f"{self._name} did not come to an end: {error}")
+            failure.model_calls = 1
+            return failure
         if _is_a(error, _NO_ROOM):
             failure = ExtractionError(
                 f"{self._name} could not answer in its window ({shown}). Use smaller batches or a "
@@ -140,6 +170,25 @@ class Asker:
                 "model and accepts the credentials."
             )
         return None
+
+
+class _Limit(BaseCallbackHandler):
+    """Ends an answer that takes too long, between two of its pieces."""
+
+    raise_error = True
+    run_inline = True
+
+    def __init__(self, seconds: float, tokens: int) -> None:
+        self._seconds, self._tokens = seconds, tokens
+        self._end = monotonic() + seconds
+        self._told = 0
+
+    def on_llm_new_token(self, token: Any, **kwargs: Any) -> None:
+        self._told += 1
+        if self._told > self._tokens:
+            raise AnswerTooLongError(f"it was cut off after {self._tokens} tokens")
+        if monotonic() > self._end:
+            raise AnswerTooLongError(f"it was cut off after {self._seconds:g} s")
 
 
 def is_outage(error: Exception) -> bool:

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
 from langmemory.formation.asking.json_answers import BadAnswerError, json_object
+
+CONSTANT = 3
+"""Pairs with the same verdict, from which on it is no verdict."""
 
 V = TypeVar("V", bound=str)
 
@@ -42,6 +45,12 @@ def verdicts_in(answer: str, allowed: Sequence[V]) -> dict[int, Given[V]]:
     if not found:
         raise BadAnswerError("it holds no verdict")
     return {n: ones[0] for n, ones in found.items() if len({one.verdict for one in ones}) == 1}
+
+
+def without_constant(verdicts: Mapping[int, V]) -> Mapping[int, V]:
+    """The verdicts; none where a model gave the same to several pairs, which tells nothing of them."""
+    constant = len(verdicts) >= CONSTANT and len(set(verdicts.values())) == 1
+    return {} if constant else verdicts
 
 
 def _single(entry: Any) -> Iterator[dict[str, Any]]:

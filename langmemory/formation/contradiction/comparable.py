@@ -15,7 +15,7 @@ from langmemory.languages import split_words
 from langmemory.languages.spelling import normalised_text
 from langmemory.ports.facts import Claim, Fact, KnownFact, fingerprint
 from langmemory.timestamps import moment
-from langmemory.types import NO_LONGER, Privacy
+from langmemory.types import NO_LONGER, Memory, Privacy
 
 BEGINNING = datetime(1, 1, 2, tzinfo=UTC)
 """Before any time; a day after the first there is, so that every timezone can show it."""
@@ -61,6 +61,8 @@ class ComparableFact:
     heard: str = ""
     """Sentences it was made of, as far as they name what it claims: they may say that something
     changed where its own text does not."""
+    unconfirmed: bool = False
+    """A model alone read it, and it waits for somebody to say it again."""
     past: bool = False
     """Gave way before: only when it ended may be learned still."""
     occasion: tuple[datetime, datetime] | None = None
@@ -133,12 +135,18 @@ class ComparableFact:
             corrects=memory.value.get("corrects") is True,
             protected=memory.pinned or memory.verified,
             waiting=memory.status in ("pending", "approved"),
+            unconfirmed=is_unconfirmed(memory),
             past=past,
             never_held=past and memory.superseded_by is None and end <= start,
             occasion=_told_for(memory.value) if kind in ("event", "plan") else None,
             heard=_sentences_about(known.claims, known.heard),
             evidence=known.evidence,
         )
+
+
+def is_unconfirmed(memory: Memory) -> bool:
+    """Whether a memory waits that a model alone read."""
+    return memory.status == "pending" and memory.value.get("read_by") == "model"
 
 
 def fact_key(fact: Fact) -> str:

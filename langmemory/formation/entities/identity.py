@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Literal, Protocol, get_args
+from typing import Annotated, Literal, Protocol, get_args
 
 from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import HumanMessage, SystemMessage
@@ -21,7 +21,8 @@ from langmemory.formation.asking.asker import (
     Method,
     Question,
 )
-from langmemory.formation.asking.verdicts import Given, verdicts_in
+from langmemory.formation.asking.limits import ShortText, at_most
+from langmemory.formation.asking.verdicts import Given, verdicts_in, without_constant
 from langmemory.formation.entities.resolution import AmbiguousName, Resolution
 from langmemory.formation.prompts import prompt
 from langmemory.ports.facts import Claim, Fact
@@ -220,21 +221,23 @@ class NameJudge(Protocol):
 class AnswerName(BaseModel):
     pair: int
     verdict: SameName
-    reason: str = Field(default="", description="at most eight words")
+    reason: ShortText = Field(default="", description="at most eight words")
 
 
 class AnswerNames(BaseModel):
     """Verdicts on pairs of names."""
 
-    verdicts: list[AnswerName]
+    verdicts: Annotated[list[AnswerName], at_most(maxItems=100)]
 
 
 class ModelNameJudge:
-    """Asks a model about all pairs at once, and once more if its answer cannot be used. What it
-    leaves out, or is not asked about because it fails, is left to a person.
+    """Asks a model about all pairs at once, and once more if its answer cannot be used; of those it
+    calls the same once more with the names of each exchanged, since a link is made at once. What it
+    leaves out, decides otherwise then, or decides alike for all of several pairs is left to a person,
+    as is everything where it fails.
 
     Args:
-        model: any LangChain chat model; a small one will do.
+        model: any LangChain chat model; the smallest ones call almost everything the same.
         method: how it is held to the answer's form; None picks what the model has.
     """
 
@@ -244,28 +247,47 @@ class ModelNameJudge:
     def _judge(self, pairs: Sequence[NamePair]) -> Steps[Identities]:
         if not pairs:
             return Identities()
+        calls = 0
         try:
             answered = yield from self._asker.asked(_question(pairs))
+            calls, given = answered.calls, answered.value
+            verdicts = without_constant({number: one.verdict for number, one in given.items()})
+            found = {number: given[number] for number in verdicts if number <= len(pairs)}
+            same = [number for number, one in found.items() if one.verdict == "same"]
+            if same:
+                turned = [_turned(pairs[number - 1]) for number in same]
+                again = yield from self._asker.asked(_question(turned))
+                calls += again.calls
+                for place, number in enumerate(same, start=1):
+                    if place not in again.value or again.value[place].verdict != "same":
+                        del found[number]
         except ExtractionError as error:
-            return Identities(model_calls=error.model_calls, failure=str(error))
+            return Identities(model_calls=calls + error.model_calls, failure=str(error))
         except ModelUnavailableError as error:
-            return Identities(model_calls=1, failure=str(error))
+            return Identities(model_calls=calls + 1, failure=str(error))
         decisions = tuple(
             Identity(
                 key=pair.key,
                 other=pair.other,
-                verdict=given.verdict,
-                reason=one_line(given.reason)[:REASON_CHARACTERS],
+                verdict=one.verdict,
+                reason=one_line(one.reason)[:REASON_CHARACTERS],
             )
             for number, pair in enumerate(pairs, start=1)
-            if (given := answered.value.get(number)) is not None
+            if (one := found.get(number)) is not None
         )
-        return Identities(decisions=decisions, model_calls=answered.calls)
+        return Identities(decisions=decisions, model_calls=calls)
 
     judge, ajudge = blocking(_judge), awaiting(_judge)
 
 
 _Read = dict[int, Given[SameName]]
+
+
+def _turned(pair: NamePair) -> NamePair:
+    """A pair with its names exchanged."""
+    return replace(
+        pair, name=pair.other_name, other_name=pair.name, said=pair.known, known=pair.said
+    )
 
 
 def _question(pairs: Sequence[NamePair]) -> Question[_Read]:

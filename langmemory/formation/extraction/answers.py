@@ -9,9 +9,11 @@ import json
 import re
 import unicodedata
 from collections.abc import Mapping, Sequence
+from copy import deepcopy
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
-from typing import Any, Literal, get_args
+from typing import Annotated, Any, Literal, get_args
 
 from pydantic import BaseModel, Field
 
@@ -21,6 +23,7 @@ from langmemory.formation.asking.json_answers import (
     is_refusal,
     json_object,
 )
+from langmemory.formation.asking.limits import ShortText, Text, Texts, at_most
 from langmemory.formation.prompts import prompt
 from langmemory.languages import tables
 from langmemory.languages.spelling import normalised_text
@@ -69,49 +72,63 @@ _WORDS = tables.read(_Words, Path(__file__).with_name("answers.toml"))
 
 
 class AnswerClaim(BaseModel):
-    subject: str
-    relation: str = Field(description="short English verb phrase such as lives_in")
-    object: str
+    subject: ShortText
+    relation: ShortText = Field(description="short English verb phrase such as lives_in")
+    object: ShortText
     object_is_entity: bool = True
 
 
 class AnswerFact(BaseModel):
-    text: str = Field(description="one sentence that can be understood alone")
-    evidence: list[str] = Field(description="ids of the turns that say it, such as t3")
+    text: Text = Field(description="one sentence that can be understood alone")
+    evidence: Annotated[list[str], at_most(maxItems=6)] = Field(
+        description="ids of the turns that say it, such as t3"
+    )
     kind: FactKind
-    time_words: str = ""
-    claims: list[AnswerClaim]
+    time_words: ShortText = ""
+    claims: Annotated[list[AnswerClaim], at_most(maxItems=MAX_CLAIMS)]
     holds: Holds = "now"
     ends: bool = False
     corrects: bool = False
     privacy: Privacy = "shared"
     confidence: float = 0.8
     importance: float = 0.5
-    language: str = ""
+    language: Annotated[str, at_most(maxLength=12)] = ""
     temporal_class: TemporalClass | None = None
 
 
 class AnswerSummary(BaseModel):
-    text: str
-    decisions: list[str] = []
-    open_points: list[str] = []
+    text: Annotated[str, at_most(maxLength=1_000)]
+    decisions: Texts = []
+    open_points: Texts = []
 
 
 class AnswerCore(BaseModel):
-    block: str
-    text: str
-    evidence: list[str]
+    block: ShortText
+    text: Text
+    evidence: Annotated[list[str], at_most(maxItems=6)]
 
 
 class Answer(BaseModel):
     """Notes on a conversation."""
 
-    facts: list[AnswerFact]
+    facts: Annotated[list[AnswerFact], at_most(maxItems=40)]
     summary: AnswerSummary
-    core: list[AnswerCore] = []
+    core: Annotated[list[AnswerCore], at_most(maxItems=2)] = []
 
 
 SCHEMA: dict[str, Any] = Answer.model_json_schema()
+
+
+@lru_cache(maxsize=64)
+def schema_of(turns: int) -> dict[str, Any]:
+    """Return the schema of an answer about so many turns: it names none but these."""
+    schema = deepcopy(SCHEMA)
+    ids = {"type": "string", "enum": [f"t{number}" for number in range(1, turns + 1)]}
+    for name in ("AnswerFact", "AnswerCore"):
+        schema["$defs"][name]["properties"]["evidence"]["items"] = ids
+    return schema
+
+
 _ASKED = normalised_text(f"{prompt('extract')} {json.dumps(SCHEMA, ensure_ascii=False)}")
 """The words the model was told, which it sometimes hands back as something that was said."""
 

@@ -12,6 +12,7 @@ from langchain_core.messages import HumanMessage, SystemMessage
 
 from langmemory.errors import ExtractionError
 from langmemory.formation.asking.asker import (
+    ANSWER_SECONDS,
     Answered,
     Asker,
     Method,
@@ -21,10 +22,10 @@ from langmemory.formation.asking.json_answers import BadAnswerError
 from langmemory.formation.batch import MOST_READ, Batch, Turn, kept_close
 from langmemory.formation.entities.roles import person_words
 from langmemory.formation.extraction.answers import (
-    SCHEMA,
     AnswerFact,
     Reading,
     read,
+    schema_of,
 )
 from langmemory.formation.extraction.claims import claims_of_entry
 from langmemory.formation.extraction.junk import DANGLES, without_junk
@@ -87,14 +88,24 @@ class ModelExtractor:
         method: How it is held to the answer's schema; None: JSON schema where it has structured
             output. ``function_calling`` for servers that know tools only, ``text`` for neither.
         instructions: What the application wants besides, for example what is worth remembering.
+        seconds: One answer may take.
     """
 
     __slots__ = ("_asker", "_system")
 
     def __init__(
-        self, model: BaseChatModel, *, method: Method | None = None, instructions: str = ""
+        self,
+        model: BaseChatModel,
+        *,
+        method: Method | None = None,
+        instructions: str = "",
+        seconds: float = ANSWER_SECONDS,
     ) -> None:
-        self._asker = Asker(model, SCHEMA, method=method)
+        def asker(turns: int) -> Asker:
+            return Asker(model, schema_of(turns), method=method, seconds=seconds)
+
+        asker(1)  # says at once what the model cannot be held to
+        self._asker = asker
         further = f"\n\n# What this application wants\n\n{instructions}" if instructions else ""
         self._system = prompt("extract") + further
 
@@ -108,7 +119,8 @@ class ModelExtractor:
             left: Batch | None = part
             while left is not None:
                 try:
-                    answered = yield from self._asker.asked(self._question(left, names))
+                    asker = self._asker(len(left.turns))
+                    answered = yield from asker.asked(self._question(left, names))
                 except ExtractionError as error:
                     if left is part:  # it comes with the calls of those before it
                         error.model_calls += sum(one.model_calls for one in found)

@@ -239,7 +239,7 @@ def _form(text: str, said: _Said) -> str | None:
         return "too long to be one statement"
     if is_refusal(text):
         return "a refusal"
-    if _is_small_talk(text, said.speakers):
+    if is_small_talk(text, said.speakers):
         return "small talk"
     if _QUESTION.search(text):
         return "a question"
@@ -310,7 +310,7 @@ def _dangles(text: str, said: _Said) -> bool:
     return _begins("dangling", code if code in JUNK_WORDS else "en").match(text) is not None
 
 
-def _is_small_talk(text: str, names: frozenset[str]) -> bool:
+def is_small_talk(text: str, names: frozenset[str]) -> bool:
     """Whether a text is nothing but greetings, thanks and names."""
     if len(text) > SMALL_TALK_CHARS:
         return False
@@ -320,7 +320,7 @@ def _is_small_talk(text: str, names: frozenset[str]) -> bool:
 
 def _all_small_talk(persons: Sequence[Turn], said: _Said) -> bool:
     return bool(persons) and all(
-        _is_small_talk(without_injected_text(p.text), said.speakers) for p in persons
+        is_small_talk(without_injected_text(p.text), said.speakers) for p in persons
     )
 
 

@@ -17,6 +17,9 @@ from langmemory.languages.passages import passages
 NAME_CHARS = 60
 WEEKDAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
 
+HEAD = re.compile(rf"(?:{'|'.join(WEEKDAYS)}) \d{{4}}-\d\d-\d\d \d\d:\d\d")
+"""When a turn was said, as its head in a transcript has it."""
+
 _INJECTED = re.compile(f"{re.escape(OPEN_TAG)}.*?(?:{re.escape(CLOSE_TAG)}|\\Z)", re.DOTALL)
 _ID = re.compile(r"[\[［【]\s*(t\s*\d+)\s*[\]］】]", re.IGNORECASE)
 

@@ -31,6 +31,8 @@ class Objection:
 MIN_CONFIDENCE = 0.6
 """Less sure facts wait, 0..1."""
 
+UNCONFIRMED: Final = Objection(name="unconfirmed", says="is what a model alone read")
+"""Until a rule, or another conversation, says the same."""
 UNSURE: Final = Objection(name="unsure", says="is not sure")
 HEARSAY: Final = Objection(name="hearsay", says="is what somebody else says about them")
 AGAINST_CONFIRMED: Final = Objection(

@@ -10,13 +10,19 @@ from langmemory.changes import Change, Facets, Merge, Supersede, UpdateMemory
 from langmemory.formation.batch import Batch, kept_close
 from langmemory.formation.contradiction.comparable import BEGINNING, END, ComparableFact, fact_key
 from langmemory.formation.contradiction.pairs import Pair
-from langmemory.formation.duplicates import Division, as_good_as_same, raise_confidence
+from langmemory.formation.duplicates import (
+    Division,
+    as_good_as_same,
+    raise_confidence,
+    waiting_twins,
+)
 from langmemory.formation.entities.resolution import Resolution
 from langmemory.formation.judging import Decision, Verdicts
 from langmemory.formation.planning.approval import (
     AGAINST_CONFIRMED,
     HEARSAY,
     MIN_CONFIDENCE,
+    UNCONFIRMED,
     UNSURE,
     Objection,
     hearsay,
@@ -121,6 +127,14 @@ class Outcome:
                         facets=Facets(invalid_at=since),
                         reason="what took its place began earlier",
                     )
+
+    def confirmed(self) -> Iterator[tuple[str, str]]:
+        """Yield the facts that do not wait, each with what a model alone read before and says the same, by
+        key."""
+        for key, fact in self.facts.items():
+            if not self.waits(key):
+                for twin in waiting_twins(fact, self.knowledge):
+                    yield key, twin.memory.key
 
     def _told_since(
         self, known: KnownFact, facts: Sequence[Fact]
@@ -281,4 +295,6 @@ class Outcome:
             return AGAINST_CONFIRMED
         if hearsay(fact, self.resolution, self.knowledge):
             return HEARSAY
+        if fact.unconfirmed:
+            return UNCONFIRMED
         return UNSURE if fact.confidence < MIN_CONFIDENCE else None

@@ -68,18 +68,22 @@ def plan(
     identities = identities or Identities()
     failed = (*failures, *(f"judge: {one.failure}" for one in verdicts if one.failure))
     # Not one of those that keep facts waiting: a person is asked then, as without a model.
-    told = (*failed, f"names: {identities.failure}") if identities.failure else failed
+    told = (*failed, *([EXTRACTION_FAILED] if extraction.problem else []))
+    if identities.failure:
+        told = (*told, f"names: {identities.failure}")
     outcome = Outcome(batch, resolution, division, verdicts, knowledge, now)
     changes = (
         *_changes(outcome, extraction, failed),
         MarkReflected(keys=tuple(turn.key for turn in batch.turns), read_at=batch.read_at),
     )
+    dropped = Counter(one for one in extraction.dropped if one != READ_IN_PART)
     note = {
         "thread_id": batch.thread_id,
         "at": now.isoformat(),
         "turns": len(batch.turns),
         "extracted": len(extraction.facts),
-        "dropped": sum(one != READ_IN_PART for one in extraction.dropped),
+        "dropped": sum(dropped.values()),
+        "dropped_for": dict(dropped.most_common()),
         "repeated": division.within + len(division.repeated),
         "groups": len(verdicts),
         "verdicts": dict(Counter(one.verdict for one in outcome.decisions)),
@@ -106,7 +110,9 @@ def plan(
 def _changes(outcome: Outcome, extraction: Extraction, failures: Sequence[str]) -> Iterator[Change]:
     found = (*outcome.repeated(), *outcome.superseded())
     before = outcome.knowledge if isinstance(outcome.knowledge, EditedTurns) else None
-    less = tuple(before.changes(found, outcome.facts)) if before else ()
+    # What the turns say now is not known.
+    unread = extraction.problem is not None or EXTRACTION_FAILED in failures
+    less = tuple(before.changes(found, outcome.facts)) if before and not unread else ()
     effects = (*less, *found)
     yield from _entities(outcome, effects)
     for key, fact in outcome.facts.items():
@@ -133,6 +139,7 @@ def _changes(outcome: Outcome, extraction: Extraction, failures: Sequence[str]) 
     if not failures:
         yield from rest
         yield from effects
+        yield from questions.confirmed(outcome)
         yield from dependants(outcome.knowledge, outcome.batch.namespace, effects)
         yield from consequences(
             outcome.knowledge, outcome.batch.namespace, effects, outcome.begun(), outcome.now
@@ -142,8 +149,6 @@ def _changes(outcome: Outcome, extraction: Extraction, failures: Sequence[str]) 
     yield from questions.names(outcome)
     for suggestion in extraction.core:
         yield questions.core(outcome, suggestion)
-    if EXTRACTION_FAILED in failures:
-        effects = found  # what the turns say now is not known
     if failures and (review := questions.whole_run(outcome, failures, (*rest, *effects))):
         yield review
     renewing: set[str] = set()
@@ -155,7 +160,7 @@ def _changes(outcome: Outcome, extraction: Extraction, failures: Sequence[str]) 
             yield as_update(summary)
         elif summary is not None:
             yield summary
-    if before and not failures:
+    if before and not failures and not unread:
         yield from before.questions(renewing)
 
 

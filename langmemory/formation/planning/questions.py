@@ -10,8 +10,10 @@ from langmemory.changes import (
     Change,
     Facets,
     LinkEntities,
+    Merge,
     OpenReview,
     SetStatus,
+    WithdrawReview,
 )
 from langmemory.formation.batch import owner_of
 from langmemory.formation.contradiction.comparable import fact_key
@@ -64,6 +66,13 @@ def approvals(outcome: Outcome) -> Iterator[OpenReview]:
             memories=(key, *gone),
             options=options,
         )
+
+
+def confirmed(outcome: Outcome) -> Iterator[Change]:
+    """Merge what a model alone read into what was said again, and ask nobody about it any more."""
+    for key, waiting in outcome.confirmed():
+        yield Merge(key=key, others=(waiting,), reason="said again")
+        yield WithdrawReview(id=_id(outcome, "approval", waiting), reason="said again")
 
 
 def names(outcome: Outcome) -> Iterator[OpenReview]:

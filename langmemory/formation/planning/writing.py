@@ -13,6 +13,10 @@ from langmemory.formation.temporal_class import class_of, temporal_class
 from langmemory.ports.facts import Claim, Fact, Knowledge, SessionSummary, digest
 from langmemory.types import Status
 
+SUMMARY_CONFIDENCE = 0.8
+"""Of a model's account of a conversation, each sentence of which somebody said: what it leaves out may
+change what it says."""
+
 
 def fact_memory(
     key: str,
@@ -102,6 +106,7 @@ def summary_memory(summary: SessionSummary, batch: Batch, *, status: Status) -> 
             kind="archival",
             priority="archive",
             status=status,
+            confidence=SUMMARY_CONFIDENCE,
             owner=owner,
             privacy="private" if private else "shared",
             valid_at=turns[0].said_at,
@@ -136,6 +141,8 @@ def _value(fact: Fact, names: Mapping[str, str]) -> dict[str, Any]:
     value["said_at"] = fact.said_at.isoformat()
     if fact.corrects:
         value["corrects"] = True
+    if fact.unconfirmed:
+        value["read_by"] = "model"
     if fact.privacy != "shared":
         value |= {"owner": fact.owner, "privacy": fact.privacy}
     return value

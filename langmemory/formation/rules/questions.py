@@ -181,6 +181,24 @@ def complete_answer(asked: Turn, turn: Turn, text: str, code: str) -> str | None
     return None
 
 
+def answered_question(asked: Turn, turn: Turn, text: str, code: str) -> tuple[str, bool] | None:
+    """The last question of the turn before, and whether its words hold with the answer, which says yes
+    or tells who, what, where or when; None where it says no, or answers nothing. See `complete_answer`
+    for the arguments."""
+    if code not in ASKING:
+        return None
+    patterns, found = patterns_of(code), _expressions(code)
+    forms = _asks(without_injected_text(asked.text).replace("’", "'"), turn, patterns, found)
+    answer = _answer(text.replace("’", "'"), patterns, found) if forms else None
+    if answer is None:
+        return None
+    asks_what = any(
+        word in forms[0].casefold() if is_unspaced(word) else word in forms[0].casefold().split()
+        for word in LANGUAGES[code].question_words
+    )
+    return forms[0], answer.yes or asks_what
+
+
 def spoken_of(asked: Turn, turn: Turn, text: str, code: str) -> str:
     """Whom a question is about, in the words of the one who answers: of "Does your wife work?" "Does my
     wife work", so that "she" is somebody; empty where nobody is, where another was asked, or the

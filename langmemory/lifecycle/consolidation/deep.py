@@ -20,6 +20,7 @@ from langmemory.changes import (
     UpdateMemory,
     WithdrawReview,
 )
+from langmemory.formation.grounding import language_of
 from langmemory.languages.spelling import normalised_text
 from langmemory.lifecycle.consolidation.listing import (
     CONCLUDED,
@@ -32,7 +33,6 @@ from langmemory.lifecycle.consolidation.listing import (
     Outdate,
 )
 from langmemory.lifecycle.consolidation.themes import Theme
-from langmemory.lifecycle.texts import language_of
 from langmemory.ports.facts import digest
 from langmemory.types import Memory, Namespace
 

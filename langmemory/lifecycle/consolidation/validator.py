@@ -7,6 +7,17 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from langmemory.formation.asking.json_answers import BadAnswerError
+from langmemory.formation.grounding import (
+    MAX_CHARACTERS,
+    harmful,
+    is_copied,
+    language_of,
+    missing_words,
+    sentences,
+    telling_words,
+    turned_round,
+    unsupported_part,
+)
 from langmemory.lifecycle.consolidation.listing import (
     AnyOperation,
     CoreText,
@@ -17,17 +28,6 @@ from langmemory.lifecycle.consolidation.listing import (
     Outdate,
     entries_in,
     parse_operations,
-)
-from langmemory.lifecycle.texts import (
-    MAX_CHARACTERS,
-    harmful,
-    is_copied,
-    language_of,
-    missing_words,
-    sentences,
-    telling_words,
-    turned_round,
-    unsupported_part,
 )
 
 HABIT_SESSIONS: Final = 3

@@ -24,7 +24,9 @@ from typing_extensions import Unpack
 from langmemory.config import Config, EngineConfig, RecallConfig, SearchConfig
 from langmemory.context import is_injected
 from langmemory.errors import LangMemoryError
+from langmemory.formation.extraction.extractor import ModelExtractor
 from langmemory.formation.judging import StructuralJudge
+from langmemory.formation.rules import RuleExtractor
 from langmemory.graphs.reflection import build_reflection_graph
 from langmemory.nodes import RecallNode
 from langmemory.operations.gathering import Gathering
@@ -237,6 +239,13 @@ class ReplayModel(BaseChatModel):
         return ChatResult(generations=[ChatGeneration(message=AIMessage(self.answer))])
 
 
+class Notes:
+    """People's notes, read as a model's answers are; they need no rules beside them, and are believed."""
+
+    def __init__(self, read: ModelExtractor) -> None:
+        self.extract, self.aextract = read.extract, read.aextract
+
+
 class FactsSystem(MemorySystem):
     """`MemorySystem`, reflecting on each session after remembering it.
 
@@ -265,7 +274,7 @@ class FactsSystem(MemorySystem):
         noted = any(session.observations for session in conversation.sessions)
         graph = build_reflection_graph(
             self._store,
-            model=model if noted else None,
+            extractor=Notes(ModelExtractor(model)) if noted else RuleExtractor(),
             judge=StructuralJudge(),
             batch_tokens=WHOLE_SESSION,
             journal=False,

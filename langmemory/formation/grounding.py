@@ -1,4 +1,8 @@
-"""Texts that a model wrote: whether they may stand in memory beside what they were made from."""
+"""Texts that a model wrote: whether they may stand in memory beside what they were made from.
+
+One check for all of them: insights of a night, sentences of summaries, lines of core blocks, and what a
+model reads in a conversation (`formation.extraction.grounded`).
+"""
 
 from __future__ import annotations
 
@@ -8,7 +12,9 @@ from datetime import date
 from typing import Final
 
 from langmemory.context.marking import one_line
+from langmemory.formation.confidences import own_words_of
 from langmemory.formation.orders import gives_orders
+from langmemory.formation.rules.patterns import GRAMMARS, patterns_of
 from langmemory.formation.wording import Wording, capitalised_words, singular, wording
 from langmemory.languages import LANGUAGES, detect_language, is_unspaced, primary
 from langmemory.languages.spelling import normalised_text
@@ -87,8 +93,8 @@ def unsupported_part(
     figures = {one.lstrip("0") or one for one in known}  # of an ISO date
     if own.numbers - known - figures - {str(count) for count in counts}:
         return "a number that no source has"
-    named = _calendar_words(own, language)
-    known_days = {word for one in theirs for word in _calendar_words(one, language)}
+    named = calendar_words(own, language)
+    known_days = {word for one in theirs for word in calendar_words(one, language)}
     if named - known_days:
         return "a date that no source has"
     if missing_words(capitalised_words(text) - named, known | known_days):
@@ -106,10 +112,34 @@ def turned_round(text: str, language: str, sources: Sequence[str]) -> bool:
     return len(told) == 1 and wording(text, language).negated not in told
 
 
+def in_first_person(text: str, language: str) -> bool:
+    """Whether a text speaks of whoever says it. "US" and a title such as "My Way" do not."""
+    code = primary(language)
+    for sentence in _SENTENCES.split(text):
+        begun = sentence.lstrip("\"'“„«( ")
+        if code in GRAMMARS:
+            patterns = patterns_of(code)
+            if patterns.i.match(begun) or patterns.we.match(begun):
+                return True
+        for found in own_words_of(code).finditer(begun):
+            word = found[0]
+            written_so = len(word) == 1 or not word[0].isupper() or not found.start()
+            if written_so and not (len(word) > 1 and word.isupper()):
+                return True
+    return False
+
+
 def missing_words(words: Iterable[str], known: Collection[str]) -> set[str]:
     """Return the words that are not among others, endings aside."""
-    beginnings = {_word_beginning(word) for word in known}
-    return {word for word in words if word not in known and _word_beginning(word) not in beginnings}
+    alike: dict[str, list[str]] = {}
+    for word in known:
+        alike.setdefault(word[:_BEGINNING], []).append(word)
+    return {
+        word
+        for word in words
+        if word not in known
+        and not any(_are_forms(word, one) for one in alike.get(word[:_BEGINNING], ()))
+    }
 
 
 def telling_words(text: str, language: str) -> frozenset[str]:
@@ -118,14 +148,16 @@ def telling_words(text: str, language: str) -> frozenset[str]:
     return found.words | found.numbers | found.dates
 
 
-def _word_beginning(word: str) -> str:
+def _are_forms(word: str, other: str) -> bool:
+    """Whether two words are one but for their endings."""
     if word.isdigit() or is_unspaced(word):
-        return word
-    return word[: max(_BEGINNING, len(word) - _BEGINNING)]
+        return False
+    begun = max(_BEGINNING, max(len(word), len(other)) - _BEGINNING)
+    return word[:begun] == other[:begun]
 
 
-def _calendar_words(found: Wording, language: str) -> set[str]:
-    """Weekdays, months and seasons, also in the plural."""
+def calendar_words(found: Wording, language: str) -> set[str]:
+    """Return its weekdays, months and seasons, also those in the plural."""
     times = (LANGUAGES.get(primary(language)) or LANGUAGES["en"]).times
     calendar = {*times.months, *times.day_names, *times.seasons}
     named = {word for word in found.words if word in calendar or singular(word) in calendar}
