@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, TypeVar, cast
+import time
+from typing import TYPE_CHECKING, Final, TypeVar, cast
 
+from langmemory.answers import UnusableAnswerError, answer_text
 from langmemory.config import ModelsConfig, load_config
 from langmemory.errors import ConfigError, with_extra
 
@@ -13,6 +15,11 @@ if TYPE_CHECKING:
 
 Asked = TypeVar("Asked")
 Answer = TypeVar("Answer")
+
+ANSWER_SECONDS: Final = 30.0
+"""For a whole answer that somebody waits for; the time limit of a model's client is for each piece of it."""
+ANSWER_TOKENS: Final = 2_000
+"""Most of one answer, thoughts included, of a model that would go on without end."""
 
 
 def named_chat_model(name: str, models: ModelsConfig) -> BaseChatModel:
@@ -87,6 +94,29 @@ def unheard(model: Runnable[Asked, Answer]) -> Runnable[Asked, Answer]:
     from langgraph.constants import TAG_NOSTREAM  # 10 MB that a store by itself has no use for
 
     return model.with_config(tags=[TAG_NOSTREAM])
+
+
+def bounded(model: BaseChatModel, tokens: int = ANSWER_TOKENS) -> BaseChatModel:
+    """The model with an end to its answers, where it has none: Ollama's, which else may repeat themselves for
+    hours."""
+    endless = "num_predict" in type(model).model_fields and model.num_predict is None  # type: ignore[attr-defined]
+    return model.model_copy(update={"num_predict": tokens}) if endless else model
+
+
+def ask_briefly(model: BaseChatModel, prompt: str, *, seconds: float = ANSWER_SECONDS) -> str:
+    """Ask a model once, for what it is worth a short wait; a graph does not stream its answer. Return what it
+    wrote, without its thoughts.
+
+    Raises:
+        UnusableAnswerError: It was not done in time.
+    """
+    deadline = time.monotonic() + seconds
+    pieces: list[str] = []
+    for piece in unheard(bounded(model)).stream(prompt):
+        pieces.append(piece.text)
+        if time.monotonic() > deadline:
+            raise UnusableAnswerError(f"no whole answer within {seconds:g} s")
+    return answer_text("".join(pieces))
 
 
 def _first(error: Exception) -> str:

@@ -48,7 +48,7 @@ from langmemory.lifecycle.texts import sentences, unsupported_part
 from langmemory.nodes import RecallNode
 from langmemory.nodes.summarize import summarize_messages
 from langmemory.ports.facts import Fact
-from langmemory.recall.models import chat_model_expander, chat_model_reranker
+from langmemory.recall.models import chat_model_expander, chat_model_reranker, rerank
 from langmemory.types import Namespace
 
 SAID_AT: Final = datetime(2026, 5, 30, 18, 0, tzinfo=UTC)
@@ -239,12 +239,10 @@ def reading(
             for name, prompt in (("without", case["ask"]), ("with", f"{block}\n\n{case['ask']}")):
                 row[name] = asked.model.invoke(prompt[:6_000]).text
                 counts[f"answered {name} block"] += label.is_in(row[name], "en")
-            ranked = store.recall(
-                case["ask"], ALL, limit=8, reranker=chat_model_reranker(asked.model)
-            ).results
+            ranked, failure = rerank(case["ask"], results, chat_model_reranker(asked.model))
+            counts["not ranked"] += bool(failure)
             row["rank"] = [_place(label, found) for found in (results, ranked)]
             before, after = row["rank"]
-            counts["ranked"] += 1
             counts["ranked lower"] += after > before
             counts["ranked higher"] += after < before
             try:

@@ -21,8 +21,8 @@ from langchain_core.messages import BaseMessage, HumanMessage, SystemMessage
 from langgraph.errors import GraphBubbleUp
 from langgraph.store.base import BaseStore, Item
 
+from langmemory.answers import answer_text
 from langmemory.context.marking import quoted_lines
-from langmemory.context.summarization import answer_text
 from langmemory.core_files import CORE_FILES, CoreFileError
 from langmemory.core_files.conventions import purpose_of
 from langmemory.errors import ConfigError, LangMemoryError
