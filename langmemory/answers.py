@@ -45,6 +45,10 @@ COUNTED: Final = 3
 """So many numbers of which each is one more than the one before are counted, not ranked."""
 
 
+SHORT: Final = 3
+"""Spaces in a sentence that nobody says twice on purpose, at least."""
+
+
 class UnusableAnswerError(Exception):
     """A model failed, or answered nonsense; what there is without it stands."""
 
@@ -55,14 +59,30 @@ def answer_text(answer: BaseMessage | str) -> str:
     return _THINKING.sub("", text).strip()
 
 
+def without_repetitions(text: str, *, short: int = SHORT) -> str:
+    """Return a text in which a model that repeats itself says each sentence once. Those with fewer spaces
+    than ``short``, such as "None.", may stand under several headings."""
+    known = set[str]()
+    lines = list[str]()
+    for line in text.splitlines():
+        kept = list[str]()
+        for sentence in _SENTENCES.split(line):
+            plain = normalised_text(sentence)
+            if plain not in known or plain.count(" ") < short:
+                kept.append(sentence)
+            known.add(plain)
+        if kept or not line.strip():
+            lines.append(" ".join(kept))
+    return "\n".join(lines)
+
+
 def answer_lines(answer: BaseMessage | str) -> list[str]:
     """Return the different lines of an answer, or the texts of the JSON in it, without bullets and quotes.
     What a line says twice is said once."""
     text = _FENCE.sub("", answer_text(answer)).strip()
     found = dict[str, str]()
     for line in _texts(text):
-        said = {normalised_text(one): one for one in _SENTENCES.split(line)}
-        bare = _BULLET.sub("", " ".join(said.values())).strip(_QUOTES)
+        bare = _BULLET.sub("", without_repetitions(line, short=0)).strip(_QUOTES)
         if not bare.endswith((":", "：")) and (plain := normalised_text(bare)):
             found.setdefault(plain, bare)
     return list(found.values())

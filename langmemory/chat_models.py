@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from typing import TYPE_CHECKING, Final, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Final, TypeVar, cast
 
 from langmemory.answers import UnusableAnswerError, answer_text
 from langmemory.config import ModelsConfig, load_config
@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
 Asked = TypeVar("Asked")
 Answer = TypeVar("Answer")
+Model = TypeVar("Model")
 
 ANSWER_SECONDS: Final = 30.0
 """For a whole answer that somebody waits for; the time limit of a model's client is for each piece of it."""
@@ -96,11 +97,12 @@ def unheard(model: Runnable[Asked, Answer]) -> Runnable[Asked, Answer]:
     return model.with_config(tags=[TAG_NOSTREAM])
 
 
-def bounded(model: BaseChatModel, tokens: int = ANSWER_TOKENS) -> BaseChatModel:
+def bounded(model: Model, tokens: int = ANSWER_TOKENS) -> Model:
     """The model with an end to its answers, where it has none: Ollama's, which else may repeat themselves for
     hours."""
-    endless = "num_predict" in type(model).model_fields and model.num_predict is None  # type: ignore[attr-defined]
-    return model.model_copy(update={"num_predict": tokens}) if endless else model
+    limit: Any = getattr(model, "num_predict", tokens)
+    copy: Any = getattr(model, "model_copy", None)
+    return model if limit is not None or copy is None else copy(update={"num_predict": tokens})
 
 
 def ask_briefly(model: BaseChatModel, prompt: str, *, seconds: float = ANSWER_SECONDS) -> str:

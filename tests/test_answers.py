@@ -12,7 +12,7 @@ from langchain_core.messages import AIMessage, AIMessageChunk, BaseMessage
 from langchain_core.outputs import ChatGenerationChunk
 from langchain_ollama import ChatOllama
 
-from langmemory.answers import UnusableAnswerError, answer_lines, ranking
+from langmemory.answers import UnusableAnswerError, answer_lines, ranking, without_repetitions
 from langmemory.chat_models import ask_briefly, bounded
 from langmemory.recall.models import (
     chat_model_expander,
@@ -76,6 +76,19 @@ ORDERS = [
 def test_lines_of_an_answer(answer: str, lines: list[str]) -> None:
     """Lines, JSON, fences, bullets and repetitions are read as the texts they hold."""
     assert answer_lines(answer) == lines
+
+
+@pytest.mark.parametrize(
+    ("text", "once"),
+    [
+        ("Pia rows on the lake. Pia rows on the lake. Pia rows", "Pia rows on the lake. Pia rows"),
+        ("# Done\nNone.\n# Open\nNone.", "# Done\nNone.\n# Open\nNone."),
+        ("- Pia has a new boat\n\n- Pia has a new boat", "- Pia has a new boat\n"),
+    ],
+)
+def test_what_is_repeated_is_said_once(text: str, once: str) -> None:
+    """A summary of a model that repeats itself has each sentence once."""
+    assert without_repetitions(text) == once
 
 
 @pytest.mark.parametrize(("answer", "order"), ORDERS)

@@ -21,7 +21,7 @@ from langchain_core.messages import (
 from langchain_core.messages.utils import trim_messages
 from langchain_core.prompts.chat import ChatPromptTemplate
 
-from langmemory.answers import answer_text
+from langmemory.answers import answer_text, without_repetitions
 from langmemory.context.marking import injected_details, is_ours, mark_injected
 from langmemory.context.tokens import ELLIPSIS, TokenCounter, longest
 from langmemory.context.turns import exchange_ends, turn_starts, with_missing_results
@@ -174,7 +174,7 @@ class Plan:
 
     def summarized(self, answer: BaseMessage | str) -> SummarizationResult:
         """The conversation with the chosen messages replaced by the model's `answer`."""
-        text = answer_text(answer)
+        text = without_repetitions(answer_text(answer))
         if not text:
             return self.failed("the model returned an empty summary")
         covered = [self.pending[index] for index in self.chosen]
