@@ -53,6 +53,7 @@ from langmemory.types import Namespace
 
 SAID_AT: Final = datetime(2026, 5, 30, 18, 0, tzinfo=UTC)
 ALL: Final[Namespace] = ("memories", "talks")
+TASKS: Final = ("rules", "model", "both", "judge", "summary", "reading", "night", "chat")
 THROWN_AWAY: Final = ("supersedes", "duplicate")
 """Verdicts after which something is no longer recalled."""
 
@@ -107,6 +108,14 @@ class Reflected:
     dropped: Counter[str] = field(default_factory=Counter)
     listing: list[dict[str, Any]] = field(default_factory=list)
     cost: dict[str, float] = field(default_factory=dict)
+
+
+class Alone:
+    """An extractor of a model that no rules complete."""
+
+    def __init__(self, model: BaseChatModel) -> None:
+        read = ModelExtractor(model)
+        self.extract, self.aextract = read.extract, read.aextract
 
 
 def model_of(name: str, base_url: str | None) -> BaseChatModel:
@@ -313,7 +322,11 @@ def show(title: str, found: dict[str, Any]) -> None:
     for part in ("counts", "dropped", "refused", "cost"):
         for name, figure in sorted(found.get(part, {}).items()):
             table.add_row(part, name, f"{figure:g}")
-    Console(width=110).print(table)
+    console = Console(width=110)
+    console.print(table)
+    for one in found.get("listing", ()):
+        if one.get("verdict") in ("wrong", "invented") and one.get("status", "active") == "active":
+            console.print(f"{one['verdict']}: {one['talk']}: {one['text']}", markup=False)
 
 
 def main() -> None:
@@ -321,7 +334,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.real_model")
     parser.add_argument("--model", default="qwen2.5-coder:0.5b")
     parser.add_argument("--base-url", default="http://127.0.0.1:18137")
-    parser.add_argument("--tasks", default="rules,model,both,judge,summary,reading,night,chat")
+    parser.add_argument("--tasks", default=",".join(TASKS))
     parser.add_argument("--talks", default="", help="ids of conversations, or their beginnings")
     parser.add_argument("--out", type=Path, default=Path(".cache/real_model/report.json"))
     given = parser.parse_args()
@@ -330,8 +343,7 @@ def main() -> None:
     asked = Asked(model_of(given.model, given.base_url))
     tasks: dict[str, Callable[[], Any]] = {
         "rules": lambda: vars(reflection(talks, asked)),
-        "model": lambda: vars(reflection(talks, asked, extractor=ModelExtractor(asked.model),
-                                           judge_model=asked.model)),
+        "model": lambda: vars(reflection(talks, asked, extractor=Alone(asked.model))),
         "both": lambda: vars(reflection(talks, asked, model=asked.model)),
         "judge": partial(judging, cases["pairs"], asked),
         "summary": partial(summaries, talks, asked),
