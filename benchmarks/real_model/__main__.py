@@ -153,12 +153,12 @@ def reflection(talks: Sequence[Conversation], asked: Asked, **how: Any) -> Refle
         for talk in talks:
             namespace = ("memories", talk.id)
             found.dropped.update(reflect(store, talk, namespace, **how))
-            told = set[Label]()
+            told, waiting = set[Label](), set[Label]()
             for memory in store.admin.memories(namespace, past=True, limit=500):
                 if memory.kind in ("semantic", "procedural"):
                     verdict, labels = talk.judge(memory.text)
                     repeated = bool(labels) and memory.status == "active" and told >= {*labels}
-                    told.update(labels if memory.status == "active" else ())
+                    (told if memory.status == "active" else waiting).update(labels)
                     found.counts[f"{memory.status} {'again' if repeated else verdict}"] += 1
                 elif memory.kind == "archival":
                     verdict = summary_verdict(talk, memory.text)
@@ -171,7 +171,9 @@ def reflection(talks: Sequence[Conversation], asked: Asked, **how: Any) -> Refle
                     {"talk": talk.id, "verdict": verdict, "status": memory.status,
                      "kind": memory.kind, "text": memory.text, "confidence": memory.confidence}
                 )  # fmt: skip
-            found.counts["missed"] += len(set(talk.facts) - told)
+            found.counts["told"] += len(told.intersection(talk.facts))
+            found.counts["told once confirmed"] += len(waiting.intersection(talk.facts) - told)
+            found.counts["missed"] += len(set(talk.facts) - told - waiting)
             found.counts["reviews"] += len(store.changes.reviews(namespace))
     found.cost = asdict(cost)
     return found

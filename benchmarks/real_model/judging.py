@@ -1,8 +1,9 @@
 """Labelled conversations, and the verdict on what was stored of one.
 
 A memory is *right* where it has the words of a labelled fact, denies what the fact denies, and says nothing
-that nobody said. Whatever else is stored is *wrong*, or *invented* where a name, a number or most words stand
-in no person's turn. Labels are strict: read the listing before you believe a figure.
+that nobody said. A line that begins with who said it is no memory. Whatever else is stored is *wrong*, or
+*invented* where a name, a number or most words stand in no person's turn. Labels are strict: read the listing
+before you believe a figure.
 """
 
 from __future__ import annotations
@@ -74,7 +75,8 @@ class Conversation:
         told = [*heard, *(text for one in labels for text in one.texts)]
         if unsupported_part(text, self.language, told):
             return "invented", ()
-        if not labels:
+        quoted = any(text.startswith(f"{who}:") for who, _ in self.turns)
+        if quoted or not labels:
             return "wrong", ()
         return ("right" if labels[0] in self.facts else "also"), tuple(labels)
 
