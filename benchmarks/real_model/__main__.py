@@ -190,8 +190,9 @@ def summary_verdict(talk: Conversation, text: str) -> str:
 
 def judging(cases: Sequence[dict[str, str]], asked: Asked) -> dict[str, Any]:
     """Ask the judge of contradictions about each pair. Unclear asks a person, so it is never wrong."""
-    judge, counts, listing = ModelJudge(asked.model), Counter[str](), []
+    counts, listing = Counter[str](), []
     with asked.counting() as cost:
+        judge = ModelJudge(asked.model)
         for case in cases:
             new, old = (
                 ComparableFact.of_fact(Fact(text=case[one], evidence=(one,), said_at=SAID_AT, speaker="x",
@@ -206,7 +207,8 @@ def judging(cases: Sequence[dict[str, str]], asked: Asked) -> dict[str, Any]:
                 "right" if verdict == case["verdict"]
                 else "asks a person" if verdict == "unclear"
                 else "loses a fact" if verdict in THROWN_AWAY
-                else "wrong"
+                else "hides a change" if case["verdict"] == "supersedes"
+                else "harmless"
             )  # fmt: skip
             counts[result] += 1
             listing.append({**case, "said": verdict, "result": result})
