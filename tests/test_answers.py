@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Iterator
 from typing import Any
@@ -60,7 +61,7 @@ ORDERS = [
     ("Sure, this is the best order: [3, 1, 3, 99]", [3, 1]),
     ("<think>[1, 3]</think>[3, 1]", [3, 1]),
     ("5", [5]),
-    ("[3, 2, 1]", [3, 2, 1]),
+    ("[4, 2, 1]", [4, 2, 1]),
     ("[1, 2, 3, 4, 5]", None),
     ("[2, 3, 4]", None),
     ("[0, 2, 1]", None),
@@ -101,19 +102,40 @@ def test_order_of_an_answer(answer: str, order: list[int] | None) -> None:
         assert [place + 1 for place in ranking(answer, 5)] == order
 
 
+def ranked(*answers: str) -> tuple[list[int], bool]:
+    """The order of five notes after a model answered, and whether it was of no use."""
+    results: Any = [type("Result", (), {"text": f"note {n}"})() for n in range(1, 6)]
+    model = ScriptedModel(script=list(answers))
+    found, failure = rerank("who rows", results, chat_model_reranker(model))
+    return [results.index(one) + 1 for one in found], bool(failure)
+
+
 @pytest.mark.parametrize(("answer", "order"), ORDERS)
 def test_a_reranker_is_never_worse_than_none(answer: str, order: list[int] | None) -> None:
     """What is not named keeps the old order, behind what is; an answer that says nothing changes
     nothing."""
-    results: Any = [type("Result", (), {"text": f"note {n}"})() for n in range(1, 6)]
-    found, failure = rerank(
-        "who rows", results, chat_model_reranker(ScriptedModel(script=[answer]))
-    )
+    turned = re.sub(r"(?<![\d.])[1-5](?![\d.])", lambda one: str(6 - int(one[0])), answer)
     named = order or []
-    assert [results.index(one) + 1 for one in found] == [
-        *named, *(n for n in range(1, 6) if n not in named)
-    ]  # fmt: skip
-    assert bool(failure) == (order is None)
+    kept = [n for n in range(1, 6) if n not in named]
+    assert ranked(answer, turned) == ([*named, *kept], order is None)
+
+
+@pytest.mark.parametrize(
+    ("answer", "turned", "order"),
+    [
+        ("[5, 1, 2, 3, 4]", "[1, 2, 3]", [1, 2, 3, 4, 5]),  # it only counts, the second time
+        ("[5, 4, 3, 2, 1]", "[5, 4, 3, 2, 1]", [1, 2, 3, 4, 5]),
+        ("[5]", "[5]", [1, 2, 3, 4, 5]),
+        ("[4]", "[4]", [1, 2, 3, 4, 5]),
+        ("[5, 2]", "[1, 2]", [5, 1, 2, 3, 4]),
+        ("[1, 2]", "", [1, 2, 3, 4, 5]),
+    ],
+)
+def test_a_model_that_prefers_a_place_changes_nothing(
+    answer: str, turned: str, order: list[int]
+) -> None:
+    """Two results change places only where a model says so in both orders in which it sees them."""
+    assert ranked(answer, turned)[0] == order
 
 
 def test_an_expander_says_something_new() -> None:

@@ -7,7 +7,7 @@ A model that fails changes nothing; the trace says so.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Final, Protocol
 
 from langmemory.answers import UnusableAnswerError, answer_lines, ranking
@@ -104,14 +104,40 @@ def _some(lines: Sequence[str]) -> list[str]:
 
 
 def chat_model_reranker(model: BaseChatModel) -> Reranker:
-    """Return a reranker that asks a chat model once for the order; a graph does not stream its answer."""
+    """Return a reranker that asks a chat model for the order, and where that is a new one, once more with the
+    results the other way round: small models prefer a place, whatever stands there. Two results change places
+    where both answers say so. A graph does not stream them."""
 
-    def rerank(query: str, results: Sequence[RecallResult]) -> list[int]:
+    def order_of(query: str, results: Sequence[RecallResult]) -> list[int]:
         notes = "\n".join(f"[{n}] {' '.join(r.text.split())}" for n, r in enumerate(results, 1))
         answer = ask_briefly(model, f"{RERANK}\n\nQuestion: {query}\n\nNotes:\n{notes}")
         return ranking(answer, len(results))
 
+    def rerank(query: str, results: Sequence[RecallResult]) -> list[int]:
+        once = order_of(query, results)
+        if once == sorted(once) and len(once) == once[-1] + 1:
+            return once
+        last = len(results) - 1
+        again = [last - place for place in order_of(query, results[::-1])]
+        return _agreed(once, again, range(len(results)))
+
     return rerank
+
+
+def _agreed(once: Sequence[int], again: Sequence[int], places: Iterable[int]) -> list[int]:
+    """The order nearest to the old one in which whatever stands first in both of two orders stands first.
+    What an order leaves out stands behind what it names, and of two that it leaves out it says nothing."""
+    ranks = [{place: n for n, place in enumerate(order)} for order in (once, again)]
+
+    def is_before(one: int, other: int) -> bool:
+        return all(one in rank and rank[one] < rank.get(other, len(rank)) for rank in ranks)
+
+    found, left = list[int](), [*places]
+    while left:
+        first = next(one for one in left if not any(is_before(other, one) for other in left))
+        found.append(first)
+        left.remove(first)
+    return found
 
 
 def compressor_reranker(compressor: BaseDocumentCompressor) -> Reranker:
