@@ -120,6 +120,12 @@ def _is_ready(address: str) -> bool:
         return False
 
 
+def ollama_server(upstream: str, model: str, port: int) -> ThreadingHTTPServer:
+    """Return a server of Ollama's protocol in front of one that speaks OpenAI's."""
+    handler = type("Handler", (OllamaHandler,), {"upstream": upstream, "model": model})
+    return ThreadingHTTPServer(("127.0.0.1", port), handler)
+
+
 class OllamaHandler(BaseHTTPRequestHandler):
     """Answers Ollama's calls by those of a server with OpenAI's protocol."""
 
@@ -220,7 +226,7 @@ def openai_request(body: Mapping[str, Any]) -> dict[str, Any]:
     named = {"num_predict": "max_tokens"}
     passed = ("temperature", "top_k", "top_p", "seed", "stop", "repeat_penalty", "num_predict")
     request = {named.get(key, key): options[key] for key in passed if key in options}
-    request |= {"stream": True, "stream_options": {"include_usage": True}}
+    request |= {"model": body["model"], "stream": True, "stream_options": {"include_usage": True}}
     request["messages"] = [_openai_message(each) for each in body["messages"]]
     if body.get("tools"):
         request["tools"] = body["tools"]
@@ -278,8 +284,7 @@ def main() -> None:
     path = model_file(given.model)
     name = given.model if given.model in MODELS else path.stem
     with llama_server(path, given.threads) as upstream:
-        handler = type("Handler", (OllamaHandler,), {"upstream": upstream, "model": name})
-        server = ThreadingHTTPServer(("127.0.0.1", given.port), handler)
+        server = ollama_server(upstream, name, given.port)
         print(f"{name} at http://127.0.0.1:{given.port} (Ollama) and {upstream}/v1 (OpenAI)")
         print(f"python -m benchmarks.real_model --model {name} "
               f"--base-url http://127.0.0.1:{given.port}", flush=True)  # fmt: skip
