@@ -98,11 +98,17 @@ def unheard(model: Runnable[Asked, Answer]) -> Runnable[Asked, Answer]:
 
 
 def bounded(model: Model, tokens: int = ANSWER_TOKENS) -> Model:
-    """The model with an end to its answers, where it has none: Ollama's, which else may repeat themselves for
-    hours."""
-    limit: Any = getattr(model, "num_predict", tokens)
+    """The model, where it is Ollama's and its own settings leave that open, with an end to its answers, which
+    else may go on for hours, and a temperature of 0."""
+    open_settings = {
+        name: value
+        for name, value in (("num_predict", tokens), ("temperature", 0.0))
+        if getattr(model, name, value) is None
+    }
     copy: Any = getattr(model, "model_copy", None)
-    return model if limit is not None or copy is None else copy(update={"num_predict": tokens})
+    if copy is None or not hasattr(model, "num_predict") or not open_settings:
+        return model
+    return copy(update=open_settings)  # type: ignore[no-any-return]
 
 
 def ask_briefly(model: BaseChatModel, prompt: str, *, seconds: float = ANSWER_SECONDS) -> str:

@@ -312,6 +312,7 @@ def chat(said: Sequence[str], asked: Asked) -> dict[str, Any]:
             counts["tool calls"] += sum(len(getattr(one, "tool_calls", ())) for one in answers)
             counts["tool errors"] += sum(getattr(one, "status", "") == "error" for one in answers)
             counts["empty answers"] += not answers[-1].text.strip()
+            counts["answers in JSON"] += answers[-1].text.lstrip().startswith(("{", "["))
             listing.append({"said": text, "answer": answers[-1].text})
         for one in store.admin.memories(past=True, limit=500):
             if one.kind != "episodic":
