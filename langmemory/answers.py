@@ -62,17 +62,17 @@ def answer_text(answer: BaseMessage | str) -> str:
 def without_repetitions(text: str, *, short: int = SHORT) -> str:
     """Return a text in which a model that repeats itself says each sentence once. Those with fewer spaces
     than ``short``, such as "None.", may stand under several headings."""
-    known = set[str]()
+    earlier = set[str]()
     lines = list[str]()
     for line in text.splitlines():
-        kept = list[str]()
+        sentences = list[str]()
         for sentence in _SENTENCES.split(line):
             plain = normalised_text(sentence)
-            if plain not in known or plain.count(" ") < short:
-                kept.append(sentence)
-            known.add(plain)
-        if kept or not line.strip():
-            lines.append(" ".join(kept))
+            if plain not in earlier or plain.count(" ") < short:
+                sentences.append(sentence)
+            earlier.add(plain)
+        if sentences or not line.strip():
+            lines.append(" ".join(sentences))
     return "\n".join(lines)
 
 
@@ -80,12 +80,12 @@ def answer_lines(answer: BaseMessage | str) -> list[str]:
     """Return the different lines of an answer, or the texts of the JSON in it, without bullets and quotes.
     What a line says twice is said once."""
     text = _FENCE.sub("", answer_text(answer)).strip()
-    found = dict[str, str]()
+    lines = dict[str, str]()
     for line in _texts(text):
         bare = _BULLET.sub("", without_repetitions(line, short=0)).strip(_QUOTES)
         if not bare.endswith((":", "：")) and (plain := normalised_text(bare)):
-            found.setdefault(plain, bare)
-    return list(found.values())
+            lines.setdefault(plain, bare)
+    return list(lines.values())
 
 
 def ranking(answer: BaseMessage | str, count: int) -> list[int]:
@@ -128,11 +128,11 @@ def _leaves(value: Any) -> Iterator[str]:
         for one in value:
             yield from _leaves(one)
     elif isinstance(value, dict):
-        named = list(value.values())
-        is_entry = all(isinstance(one, str) for one in named) and not any(
+        contents = list(value.values())
+        is_entry = all(isinstance(one, str) for one in contents) and not any(
             any(letter.isdigit() for letter in name) for name in value
         )
-        yield from _leaves(named[:1] if is_entry else named)
+        yield from _leaves(contents[:1] if is_entry else contents)
 
 
 def _numbers(text: str) -> Sequence[int]:
@@ -143,8 +143,8 @@ def _numbers(text: str) -> Sequence[int]:
     if not re.fullmatch(r"\W*\d+\W*", text):
         chains = [one for one in chains if len(one) > 1]
     begin = _OBJECT.search(text)
-    listed = _longest(_json(text[begin.start() :])) if begin else []
-    return max(chains, key=len, default=[]) or listed
+    longest = _longest(_json(text[begin.start() :])) if begin else []
+    return max(chains, key=len, default=[]) or longest
 
 
 def _longest(value: Any) -> list[int]:
@@ -161,8 +161,8 @@ def _first_number(value: Any) -> int | None:
     if isinstance(value, dict):
         return next((n for one in value.values() if (n := _first_number(one)) is not None), None)
     if isinstance(value, str):
-        found = _NUMBER.findall(value)
-        return int(found[0]) if len(found) == 1 else None
+        numbers = _NUMBER.findall(value)
+        return int(numbers[0]) if len(numbers) == 1 else None
     return value if type(value) is int and value >= 0 else None
 
 

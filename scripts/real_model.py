@@ -223,9 +223,9 @@ class OllamaHandler(BaseHTTPRequestHandler):
 def openai_request(body: Mapping[str, Any]) -> dict[str, Any]:
     """Return a request of Ollama's protocol as one of OpenAI's."""
     options = {**DEFAULTS, **(body.get("options") or {})}
-    named = {"num_predict": "max_tokens"}
+    names = {"num_predict": "max_tokens"}
     passed = ("temperature", "top_k", "top_p", "seed", "stop", "repeat_penalty", "num_predict")
-    request = {named.get(key, key): options[key] for key in passed if key in options}
+    request = {names.get(key, key): options[key] for key in passed if key in options}
     request |= {"model": body["model"], "stream": True, "stream_options": {"include_usage": True}}
     request["messages"] = [_openai_message(each) for each in body["messages"]]
     if body.get("tools"):
@@ -241,10 +241,10 @@ def openai_request(body: Mapping[str, Any]) -> dict[str, Any]:
 
 def _openai_message(message: Mapping[str, Any]) -> dict[str, Any]:
     """A message; calls are numbered by their tool, since Ollama's have no ids."""
-    made: dict[str, Any] = {"role": message["role"], "content": message.get("content") or ""}
+    converted: dict[str, Any] = {"role": message["role"], "content": message.get("content") or ""}
     calls = [call["function"] for call in message.get("tool_calls") or ()]
     if calls:
-        made["tool_calls"] = [
+        converted["tool_calls"] = [
             {
                 "id": f"call_{one['name']}",
                 "type": "function",
@@ -253,8 +253,8 @@ def _openai_message(message: Mapping[str, Any]) -> dict[str, Any]:
             for one in calls
         ]
     if message["role"] == "tool":
-        made["tool_call_id"] = f"call_{message.get('tool_name', '')}"
-    return made
+        converted["tool_call_id"] = f"call_{message.get('tool_name', '')}"
+    return converted
 
 
 def _ollama_call(tool: Mapping[str, str]) -> dict[str, Any]:
@@ -279,15 +279,15 @@ def main() -> None:
     )
     parser.add_argument("--port", type=int, default=18137, help="of Ollama's protocol")
     parser.add_argument("--threads", type=int, default=1, help="more are slower on busy cores")
-    given = parser.parse_args()
+    arguments = parser.parse_args()
     CACHE.mkdir(parents=True, exist_ok=True)
-    path = model_file(given.model)
-    name = given.model if given.model in MODELS else path.stem
-    with llama_server(path, given.threads) as upstream:
-        server = ollama_server(upstream, name, given.port)
-        print(f"{name} at http://127.0.0.1:{given.port} (Ollama) and {upstream}/v1 (OpenAI)")
+    path = model_file(arguments.model)
+    name = arguments.model if arguments.model in MODELS else path.stem
+    with llama_server(path, arguments.threads) as upstream:
+        server = ollama_server(upstream, name, arguments.port)
+        print(f"{name} at http://127.0.0.1:{arguments.port} (Ollama) and {upstream}/v1 (OpenAI)")
         print(f"python -m benchmarks.real_model --model {name} "
-              f"--base-url http://127.0.0.1:{given.port}", flush=True)  # fmt: skip
+              f"--base-url http://127.0.0.1:{arguments.port}", flush=True)  # fmt: skip
         with suppress(KeyboardInterrupt):
             server.serve_forever()
 

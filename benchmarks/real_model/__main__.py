@@ -83,7 +83,7 @@ class Cost(BaseCallbackHandler):
 
 
 @dataclass
-class Asked:
+class Subject:
     """A model, and what it was asked."""
 
     model: BaseChatModel
@@ -101,7 +101,7 @@ class Asked:
 
 
 @dataclass
-class Reflected:
+class Outcome:
     """What a way of extracting made of the conversations."""
 
     counts: Counter[str] = field(default_factory=Counter)
@@ -146,53 +146,55 @@ def reflect(store: MemoryStore, talk: Conversation, namespace: Namespace, **how:
     return dropped
 
 
-def reflection(talks: Sequence[Conversation], asked: Asked, **how: Any) -> Reflected:
+def reflection(talks: Sequence[Conversation], subject: Subject, **how: Any) -> Outcome:
     """Reflect each conversation in a memory of its own, and judge what is stored."""
-    found = Reflected()
-    with asked.counting() as cost, MemoryStore(":memory:") as store:
+    outcome = Outcome()
+    with subject.counting() as cost, MemoryStore(":memory:") as store:
         for talk in talks:
             namespace = ("memories", talk.id)
-            found.dropped.update(reflect(store, talk, namespace, **how))
-            told, waiting = set[Label](), set[Label]()
+            outcome.dropped.update(reflect(store, talk, namespace, **how))
+            active, pending = set[Label](), set[Label]()
             for memory in store.admin.memories(namespace, past=True, limit=500):
                 if memory.kind in ("semantic", "procedural"):
                     verdict, labels = talk.judge(memory.text)
-                    repeated = bool(labels) and memory.status == "active" and told >= {*labels}
-                    (told if memory.status == "active" else waiting).update(labels)
-                    found.counts[f"{memory.status} {'again' if repeated else verdict}"] += 1
+                    repeated = bool(labels) and memory.status == "active" and active >= {*labels}
+                    (active if memory.status == "active" else pending).update(labels)
+                    outcome.counts[f"{memory.status} {'again' if repeated else verdict}"] += 1
                 elif memory.kind == "archival":
                     verdict = summary_verdict(talk, memory.text)
-                    found.counts[f"summary {verdict}"] += 1
+                    outcome.counts[f"summary {verdict}"] += 1
                 else:
                     continue
                 if memory.privacy != "private" and any(w in memory.text for w in talk.private):
-                    found.counts["private told to all"] += 1
-                found.listing.append(
+                    outcome.counts["private told to all"] += 1
+                outcome.listing.append(
                     {"talk": talk.id, "verdict": verdict, "status": memory.status,
                      "kind": memory.kind, "text": memory.text, "confidence": memory.confidence}
                 )  # fmt: skip
-            found.counts["told"] += len(told.intersection(talk.facts))
-            found.counts["told once confirmed"] += len(waiting.intersection(talk.facts) - told)
-            found.counts["missed"] += len(set(talk.facts) - told - waiting)
-            found.counts["reviews"] += len(store.changes.reviews(namespace))
-    found.cost = asdict(cost)
-    return found
+            outcome.counts["told"] += len(active.intersection(talk.facts))
+            outcome.counts["told once confirmed"] += len(pending.intersection(talk.facts) - active)
+            outcome.counts["missed"] += len(set(talk.facts) - active - pending)
+            outcome.counts["reviews"] += len(store.changes.reviews(namespace))
+    outcome.cost = asdict(cost)
+    return outcome
 
 
 def summary_verdict(talk: Conversation, text: str) -> str:
     """Whether every sentence of a summary has the words of turns, the assistant's included."""
-    heard = [f"{who}: {words}" for who, words in talk.turns]
+    sources = [f"{who}: {words}" for who, words in talk.turns]
     parts = sentences(text).values()
     return (
-        "invented" if any(unsupported_part(one, talk.language, heard) for one in parts) else "true"
+        "invented"
+        if any(unsupported_part(one, talk.language, sources) for one in parts)
+        else "true"
     )
 
 
-def judging(cases: Sequence[dict[str, str]], asked: Asked) -> dict[str, Any]:
+def judging(cases: Sequence[dict[str, str]], subject: Subject) -> dict[str, Any]:
     """Ask the judge of contradictions about each pair. Unclear asks a person, so it is never wrong."""
     counts, listing = Counter[str](), []
-    with asked.counting() as cost:
-        judge = ModelJudge(asked.model)
+    with subject.counting() as cost:
+        judge = ModelJudge(subject.model)
         for case in cases:
             new, old = (
                 ComparableFact.of_fact(Fact(text=case[one], evidence=(one,), said_at=SAID_AT, speaker="x",
@@ -215,14 +217,14 @@ def judging(cases: Sequence[dict[str, str]], asked: Asked) -> dict[str, Any]:
     return {"counts": counts, "listing": listing, "cost": asdict(cost)}
 
 
-def summaries(talks: Sequence[Conversation], asked: Asked) -> dict[str, Any]:
+def summaries(talks: Sequence[Conversation], subject: Subject) -> dict[str, Any]:
     """Summarize all but the last message of each conversation, as its window fills."""
     counts, listing = Counter[str](), []
-    with asked.counting() as cost:
+    with subject.counting() as cost:
         for talk in talks:
             messages = [*map(message_of, talk.turns, range(len(talk.turns)))]
             result = summarize_messages(
-                messages, running_summary=None, model=asked.model, max_tokens=400,
+                messages, running_summary=None, model=subject.model, max_tokens=400,
                 max_tokens_before_summary=1, max_summary_tokens=128,
             )  # fmt: skip
             text = result.running_summary.summary if result.running_summary else ""
@@ -236,11 +238,11 @@ def summaries(talks: Sequence[Conversation], asked: Asked) -> dict[str, Any]:
 
 
 def reading(
-    talks: Sequence[Conversation], cases: Sequence[dict[str, str]], asked: Asked
+    talks: Sequence[Conversation], cases: Sequence[dict[str, str]], subject: Subject
 ) -> dict[str, Any]:
     """Ask questions without and with the memory block of rules' facts, and let the model rank and expand."""
     counts, listing = Counter[str](), []
-    with MemoryStore(":memory:") as store, asked.counting() as cost:
+    with MemoryStore(":memory:") as store, subject.counting() as cost:
         for talk in talks:
             reflect(store, talk, ALL, extractor=None, model=None)
         node = RecallNode(ALL, store=store, viewer=None, core={})
@@ -250,16 +252,16 @@ def reading(
             results = store.recall(case["ask"], ALL, limit=8).results
             row: dict[str, Any] = {**case, "block has it": label.is_in(block, "en")}
             for name, prompt in (("without", case["ask"]), ("with", f"{block}\n\n{case['ask']}")):
-                row[name] = asked.model.invoke(prompt[:6_000]).text
+                row[name] = subject.model.invoke(prompt[:6_000]).text
                 counts[f"answered {name} block"] += label.is_in(row[name], "en")
-            ranked, failure = rerank(case["ask"], results, chat_model_reranker(asked.model))
+            order, failure = rerank(case["ask"], results, chat_model_reranker(subject.model))
             counts["not ranked"] += bool(failure)
-            row["rank"] = [_place(label, found) for found in (results, ranked)]
+            row["rank"] = [_place(label, one) for one in (results, order)]
             before, after = row["rank"]
             counts["ranked lower"] += after > before
             counts["ranked higher"] += after < before
             try:
-                row["expanded"] = list(chat_model_expander(asked.model)(case["ask"]))
+                row["expanded"] = list(chat_model_expander(subject.model)(case["ask"]))
             except Exception as error:
                 row["expanded"] = str(error)
             listing.append(row)
@@ -270,37 +272,39 @@ def _place(label: Label, results: Sequence[Any]) -> int:
     return next((n for n, one in enumerate(results) if label.is_in(one.text, "en")), len(results))
 
 
-def night(talks: Sequence[Conversation], asked: Asked) -> dict[str, Any]:
+def night(talks: Sequence[Conversation], subject: Subject) -> dict[str, Any]:
     """Run a night over the facts that rules made of all conversations."""
-    with MemoryStore(":memory:") as store, asked.counting() as cost:
+    with MemoryStore(":memory:") as store, subject.counting() as cost:
         for talk in talks:
             reflect(store, talk, ALL)
-        known = {one.key for one in store.admin.memories(ALL, past=True, limit=5_000)}
+        before = {one.key for one in store.admin.memories(ALL, past=True, limit=5_000)}
         cost.calls = cost.prompt_tokens = cost.answer_tokens = 0
         begun = time.monotonic()
-        graph = build_maintenance_graph(store, model=asked.model)
+        graph = build_maintenance_graph(store, model=subject.model)
         reports = graph.invoke({})["reports"]
-        made = [
-            one for one in store.admin.memories(ALL, past=True, limit=5_000) if one.key not in known
+        new = [
+            one
+            for one in store.admin.memories(ALL, past=True, limit=5_000)
+            if one.key not in before
         ]
-    listing = [{"status": one.status, "kind": one.kind, "text": one.text} for one in made]
-    counts = Counter(f"{one.status} {one.kind}" for one in made)
+    listing = [{"status": one.status, "kind": one.kind, "text": one.text} for one in new]
+    counts = Counter(f"{one.status} {one.kind}" for one in new)
     counts["failed tasks"] = sum(bool(one["error"]) for one in reports)
     refused = [reason for one in reports for reason in one["refused"]]
     return {"counts": counts, "refused": Counter(refused), "listing": listing,
             "cost": {**asdict(cost), "seconds": round(time.monotonic() - begun, 1)}}  # fmt: skip
 
 
-def chat(said: Sequence[str], asked: Asked) -> dict[str, Any]:
+def chat(texts: Sequence[str], subject: Subject) -> dict[str, Any]:
     """Chat in one thread with memory tools."""
     counts, listing = Counter[str](), []
-    with MemoryStore(":memory:") as store, asked.counting() as cost:
+    with MemoryStore(":memory:") as store, subject.counting() as cost:
         tools = ["search_memory", "manage_memory", "core_memory_append"]
         graph = build_chat_graph(
-            asked.model, tools=tools, store=store, checkpointer=InMemorySaver()
+            subject.model, tools=tools, store=store, checkpointer=InMemorySaver()
         )
         config: Any = {"configurable": {"thread_id": "chat", "user_id": "lena"}}
-        for text in said:
+        for text in texts:
             try:
                 messages = graph.invoke({"messages": [HumanMessage(text)]}, config)["messages"]
             except GraphRecursionError:
@@ -321,15 +325,15 @@ def chat(said: Sequence[str], asked: Asked) -> dict[str, Any]:
     return {"counts": counts, "listing": listing, "cost": asdict(cost)}
 
 
-def show(title: str, found: dict[str, Any]) -> None:
+def show(title: str, outcome: dict[str, Any]) -> None:
     """Print counts and cost of a task."""
     table = Table(title=title, title_justify="left", show_header=False)
     for part in ("counts", "dropped", "refused", "cost"):
-        for name, figure in sorted(found.get(part, {}).items()):
+        for name, figure in sorted(outcome.get(part, {}).items()):
             table.add_row(part, name, f"{figure:g}")
     console = Console(width=110)
     console.print(table)
-    for one in found.get("listing", ()):
+    for one in outcome.get("listing", ()):
         if one.get("verdict") in ("wrong", "invented") and one.get("status", "active") == "active":
             console.print(f"{one['verdict']}: {one['talk']}: {one['text']}", markup=False)
 
@@ -342,26 +346,26 @@ def main() -> None:
     parser.add_argument("--tasks", default=",".join(TASKS))
     parser.add_argument("--talks", default="", help="ids of conversations, or their beginnings")
     parser.add_argument("--out", type=Path, default=Path(".cache/real_model/report.json"))
-    given = parser.parse_args()
+    arguments = parser.parse_args()
     cases = tomllib.loads((Path(__file__).parent / "cases.toml").read_text("utf-8"))
-    talks = [*conversations([one for one in given.talks.split(",") if one])]
-    asked = Asked(model_of(given.model, given.base_url))
+    talks = [*conversations([one for one in arguments.talks.split(",") if one])]
+    subject = Subject(model_of(arguments.model, arguments.base_url))
     tasks: dict[str, Callable[[], Any]] = {
-        "rules": lambda: vars(reflection(talks, asked)),
-        "model": lambda: vars(reflection(talks, asked, extractor=Alone(asked.model))),
-        "both": lambda: vars(reflection(talks, asked, model=asked.model)),
-        "judge": partial(judging, cases["pairs"], asked),
-        "summary": partial(summaries, talks, asked),
-        "reading": partial(reading, talks, cases["questions"], asked),
-        "night": partial(night, talks, asked),
-        "chat": partial(chat, cases["chat"], asked),
+        "rules": lambda: vars(reflection(talks, subject)),
+        "model": lambda: vars(reflection(talks, subject, extractor=Alone(subject.model))),
+        "both": lambda: vars(reflection(talks, subject, model=subject.model)),
+        "judge": partial(judging, cases["pairs"], subject),
+        "summary": partial(summaries, talks, subject),
+        "reading": partial(reading, talks, cases["questions"], subject),
+        "night": partial(night, talks, subject),
+        "chat": partial(chat, cases["chat"], subject),
     }  # fmt: skip
     report: dict[str, Any] = {}
-    for name in given.tasks.split(","):
+    for name in arguments.tasks.split(","):
         report[name] = tasks[name]()
-        show(f"{name}: {given.model}, {len(talks)} conversations", report[name])
-        given.out.parent.mkdir(parents=True, exist_ok=True)
-        given.out.write_text(json.dumps(report, ensure_ascii=False, indent=1), "utf-8")
+        show(f"{name}: {arguments.model}, {len(talks)} conversations", report[name])
+        arguments.out.parent.mkdir(parents=True, exist_ok=True)
+        arguments.out.write_text(json.dumps(report, ensure_ascii=False, indent=1), "utf-8")
 
 
 if __name__ == "__main__":

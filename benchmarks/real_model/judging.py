@@ -44,9 +44,9 @@ class Label:
 
     def is_in(self, text: str, language: str) -> bool:
         """Whether a text says so."""
-        said = normalised_text(text)
-        named = all(any(word in said for word in one_of) for one_of in self.words)
-        return named and not turned_round(text, language, self.texts)
+        words = normalised_text(text)
+        has_words = all(any(word in words for word in one_of) for one_of in self.words)
+        return has_words and not turned_round(text, language, self.texts)
 
 
 @dataclass(frozen=True)
@@ -70,13 +70,13 @@ class Conversation:
     def judge(self, text: str) -> tuple[Verdict, tuple[Label, ...]]:
         """Return the verdict on a memory, and the facts that it tells."""
         text = _DATE.sub("", text)
-        heard = [f"{who}: {words}" for who, words in self.turns if who != "assistant"]
+        of_persons = [f"{who}: {words}" for who, words in self.turns if who != "assistant"]
         labels = [one for one in (*self.facts, *self.also) if one.is_in(text, self.language)]
-        told = [*heard, *(text for one in labels for text in one.texts)]
-        if unsupported_part(text, self.language, told):
+        sources = [*of_persons, *(text for one in labels for text in one.texts)]
+        if unsupported_part(text, self.language, sources):
             return "invented", ()
-        quoted = any(text.startswith(f"{who}:") for who, _ in self.turns)
-        if quoted or not labels:
+        has_head = any(text.startswith(f"{who}:") for who, _ in self.turns)
+        if has_head or not labels:
             return "wrong", ()
         return ("right" if labels[0] in self.facts else "also"), tuple(labels)
 

@@ -489,8 +489,8 @@ def _rewritten(core: CoreMemory, block: CoreBlock, answer: BaseMessage | str) ->
 def _objection(text: str, before: str) -> str | None:
     """Return why a text may not stand for the one before; None where it may."""
     language = language_of(before)
-    known = telling_words(before, language)
-    if len(known - missing_words(known, telling_words(text, language))) < KEPT_SHARE * len(known):
+    words = telling_words(before, language)
+    if len(words - missing_words(words, telling_words(text, language))) < KEPT_SHARE * len(words):
         return "hardly anything of it"
     lines = filter(None, map(str.strip, text.splitlines()))
     harm = next(filter(None, (harmful(line, [before]) for line in lines)), None)

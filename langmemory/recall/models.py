@@ -70,9 +70,9 @@ def chat_model_expander(model: BaseChatModel) -> Expander:
     """Return an expander that asks a chat model once; a graph does not stream its answer."""
 
     def expand(query: str) -> list[str]:
-        asked = {*split_words(query)}
+        own = {*split_words(query)}
         lines = answer_lines(ask_briefly(model, f"{EXPAND}\n\nQuestion: {query[:2000]}"))
-        return _some([line for line in lines if not asked.issuperset(keyword_terms(line))])
+        return _some([line for line in lines if not own.issuperset(keyword_terms(line))])
 
     return expand
 
@@ -132,12 +132,12 @@ def _agreed(once: Sequence[int], again: Sequence[int], places: Iterable[int]) ->
     def is_before(one: int, other: int) -> bool:
         return all(one in rank and rank[one] < rank.get(other, len(rank)) for rank in ranks)
 
-    found, left = list[int](), [*places]
+    order, left = list[int](), [*places]
     while left:
         first = next(one for one in left if not any(is_before(other, one) for other in left))
-        found.append(first)
+        order.append(first)
         left.remove(first)
-    return found
+    return order
 
 
 def compressor_reranker(compressor: BaseDocumentCompressor) -> Reranker:
