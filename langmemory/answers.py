@@ -18,9 +18,10 @@ from langmemory.languages.spelling import normalised_text
 if TYPE_CHECKING:
     from langchain_core.messages import BaseMessage
 
+THOUGHT_TAGS: Final = "think|thinking|thought|reasoning"
 _THINKING: Final = re.compile(
-    r"\A\s*<think(?:ing)?>.*?(?:</think(?:ing)?>|\Z)"
-    r"|\A(?:(?!<think).)*?^[ \t]*</think(?:ing)?>[ \t]*$",
+    rf"\A\s*<(?:{THOUGHT_TAGS})>.*?(?:</(?:{THOUGHT_TAGS})>|\Z)"
+    rf"|\A(?:(?!<(?:{THOUGHT_TAGS})>).)*?^[ \t]*</(?:{THOUGHT_TAGS})>[ \t]*$",
     re.DOTALL | re.IGNORECASE | re.MULTILINE,
 )
 """Thoughts in front of an answer; without an end where the tokens ran out, and without a beginning
@@ -43,8 +44,6 @@ _ENTRY: Final = re.compile(r"^\s*(?:\d{1,3}\s*[.)]|[-*•])\s+[^\d\n]{0,12}(\d{1
 """A line of a list, and the number that it begins with: "1. [3] because"."""
 COUNTED: Final = 3
 """So many numbers of which each is one more than the one before are counted, not ranked."""
-
-
 SHORT: Final = 3
 """Spaces in a sentence that nobody says twice on purpose, at least."""
 
