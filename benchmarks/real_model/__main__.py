@@ -37,7 +37,7 @@ from rich.table import Table
 
 from benchmarks.real_model.judging import Conversation, Label, conversations
 from langmemory import MemoryStore, build_chat_graph, build_reflection_graph
-from langmemory.chat_models import named_chat_model
+from langmemory.chat_models import bounded, named_chat_model
 from langmemory.config import ModelsConfig
 from langmemory.formation.contradiction.comparable import ComparableFact
 from langmemory.formation.contradiction.pairs import Group, Pair
@@ -54,6 +54,8 @@ from langmemory.types import Namespace
 SAID_AT: Final = datetime(2026, 5, 30, 18, 0, tzinfo=UTC)
 ALL: Final[Namespace] = ("memories", "talks")
 TASKS: Final = ("rules", "model", "both", "judge", "summary", "reading", "night", "chat")
+READER_TOKENS: Final = 300
+"""Of an answer to a question: small models go on for ever."""
 THROWN_AWAY: Final = ("supersedes", "duplicate")
 """Verdicts after which something is no longer recalled."""
 
@@ -243,8 +245,9 @@ def reading(
     """Ask questions without and with the memory block of rules' facts, and let the model rank and expand."""
     counts, listing = Counter[str](), []
     with MemoryStore(":memory:") as store, subject.counting() as cost:
+        reader = bounded(subject.model, READER_TOKENS)
         for talk in talks:
-            reflect(store, talk, ALL, extractor=None, model=None)
+            reflect(store, talk, ALL)
         node = RecallNode(ALL, store=store, viewer=None, core={})
         for case in cases:
             label = Label.of(f" = {case['answer'].replace(' ', '_')}")
@@ -252,7 +255,7 @@ def reading(
             results = store.recall(case["ask"], ALL, limit=8).results
             row: dict[str, Any] = {**case, "block has it": label.is_in(block, "en")}
             for name, prompt in (("without", case["ask"]), ("with", f"{block}\n\n{case['ask']}")):
-                row[name] = subject.model.invoke(prompt[:6_000]).text
+                row[name] = reader.invoke(prompt[:6_000]).text
                 counts[f"answered {name} block"] += label.is_in(row[name], "en")
             order, failure = rerank(case["ask"], results, chat_model_reranker(subject.model))
             counts["not ranked"] += bool(failure)
