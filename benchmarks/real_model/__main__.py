@@ -44,6 +44,7 @@ from langmemory.formation.contradiction.pairs import Group, Pair
 from langmemory.formation.extraction.extractor import ModelExtractor
 from langmemory.formation.judging import ModelJudge
 from langmemory.graphs import build_maintenance_graph
+from langmemory.languages.spelling import normalised_text
 from langmemory.lifecycle.texts import sentences, unsupported_part
 from langmemory.nodes import RecallNode
 from langmemory.nodes.summarize import summarize_messages
@@ -167,7 +168,9 @@ def reflection(talks: Sequence[Conversation], subject: Subject, **how: Any) -> O
                     outcome.counts[f"summary {verdict}"] += 1
                 else:
                     continue
-                if memory.privacy != "private" and any(w in memory.text for w in talk.private):
+                if memory.privacy != "private" and any(
+                    w in normalised_text(memory.text) for w in talk.private
+                ):
                     outcome.counts["private told to all"] += 1
                 outcome.listing.append(
                     {"talk": talk.id, "verdict": verdict, "status": memory.status,
