@@ -5,9 +5,11 @@ from __future__ import annotations
 import json
 import os
 import re
+import time
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, TypeVar, cast, get_args
+from typing import TYPE_CHECKING, Any, Final, Literal, TypeVar, cast, get_args
 
+from langmemory.answers import UnusableAnswerError, answer_text
 from langmemory.config import DEFAULT_FILE, ModelsConfig, load_config
 from langmemory.errors import ConfigError, with_extra
 
@@ -20,6 +22,12 @@ Answer = TypeVar("Answer")
 Form = Literal["full", "small", "none"]
 """How a model is asked for notes: for facts with claims, a summary and lines for core memory; for short
 sentences, one exchange at a time; not at all, so that rules alone read."""
+Model = TypeVar("Model")
+
+ANSWER_SECONDS: Final = 30.0
+"""For a whole answer that somebody waits for; the time limit of a model's client is for each piece of it."""
+ANSWER_TOKENS: Final = 2_000
+"""Most of one answer, thoughts included, of a model that would go on without end."""
 
 
 def named_chat_model(name: str, models: ModelsConfig) -> BaseChatModel:
@@ -133,26 +141,42 @@ def form_of(model: BaseChatModel) -> Form:
     return "small" if sizes and max(sizes) < FULL_FORM_PARAMETERS else "full"
 
 
-def for_json(model: BaseChatModel, tokens: int) -> BaseChatModel:
-    """The model as it is asked for JSON: one of Ollama's answers alike each time and has an end, where
-    its own settings leave that open (Ollama's are a temperature of 0.8 and no end at all)."""
-    fields = type(model).model_fields
-    open_settings = {
-        name: value
-        for name, value in (("temperature", 0.0), ("num_predict", tokens))
-        if name in fields and getattr(model, name) is None
-    }
-    if "num_predict" not in fields or not open_settings:
-        return model
-    return model.model_copy(update=open_settings)
-
-
 def unheard(model: Runnable[Asked, Answer]) -> Runnable[Asked, Answer]:
     """The model, or what is made of it, for what nobody is to read along: a graph that it is asked in
     does not stream it."""
     from langgraph.constants import TAG_NOSTREAM  # 10 MB that a store by itself has no use for
 
     return model.with_config(tags=[TAG_NOSTREAM])
+
+
+def bounded(model: Model, tokens: int = ANSWER_TOKENS) -> Model:
+    """The model, where it is Ollama's and its own settings leave that open, with an end to its answers, which
+    else may go on for hours, and a temperature of 0."""
+    open_settings = {
+        name: value
+        for name, value in (("num_predict", tokens), ("temperature", 0.0))
+        if getattr(model, name, value) is None
+    }
+    copy: Any = getattr(model, "model_copy", None)
+    if copy is None or not hasattr(model, "num_predict") or not open_settings:
+        return model
+    return copy(update=open_settings)  # type: ignore[no-any-return]
+
+
+def ask_briefly(model: BaseChatModel, prompt: str, *, seconds: float = ANSWER_SECONDS) -> str:
+    """Ask a model once, for what it is worth a short wait; a graph does not stream its answer. Return what it
+    wrote, without its thoughts.
+
+    Raises:
+        UnusableAnswerError: It was not done in time.
+    """
+    deadline = time.monotonic() + seconds
+    pieces: list[str] = []
+    for piece in unheard(bounded(model)).stream(prompt):
+        pieces.append(piece.text)
+        if time.monotonic() > deadline:
+            raise UnusableAnswerError(f"no whole answer within {seconds:g} s")
+    return answer_text("".join(pieces))
 
 
 def _first(error: Exception) -> str:

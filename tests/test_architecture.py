@@ -19,7 +19,8 @@ LAYERS: tuple[frozenset[str], ...] = (
     | {"pluralize", "steps"},
     frozenset({"types", "languages", "redaction", "values", "arguments", "addresses", "resources"})
     | {"wire", "hooks"},
-    frozenset({"config", "changes", "namespaces", "links", "recall_options", "swarm", "declaring"}),
+    frozenset({"config", "changes", "namespaces", "links", "recall_options", "swarm", "declaring"})
+    | {"answers"},
     frozenset({"ports", "embeddings", "chat_models", "procedures", "schemas", "subgraph", "vault"}),
     frozenset({"recall", "formation", "lifecycle", "context"}),
     frozenset({"messages", "projections", "documents", "core_files"}),

@@ -6,7 +6,6 @@ Pure functions on plain values; the model is called by `langmemory.nodes.summari
 from __future__ import annotations
 
 import logging
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
@@ -22,6 +21,7 @@ from langchain_core.messages import (
 from langchain_core.messages.utils import trim_messages
 from langchain_core.prompts.chat import ChatPromptTemplate
 
+from langmemory.answers import answer_text, without_repetitions
 from langmemory.context.marking import injected_details, is_ours, mark_injected
 from langmemory.context.tokens import ELLIPSIS, TokenCounter, longest
 from langmemory.context.turns import exchange_ends, turn_starts, with_missing_results
@@ -83,13 +83,6 @@ TOKENS_KEPT = 2 / 3
 ask for (with ``keep_turns``, or when summary and messages only together are too long)."""
 
 _SUMMARY = "summary"
-_THINKING = re.compile(
-    r"\A\s*<think(?:ing)?>.*?(?:</think(?:ing)?>|\Z)"
-    r"|\A(?:(?!<think).)*?^[ \t]*</think(?:ing)?>[ \t]*$",
-    re.DOTALL | re.IGNORECASE | re.MULTILINE,
-)
-"""Thoughts in front of an answer; without an end where the tokens ran out, and without a beginning
-where the chat template has put that into the prompt: then the end stands on a line of its own."""
 
 
 @dataclass
@@ -181,7 +174,7 @@ class Plan:
 
     def summarized(self, answer: BaseMessage | str) -> SummarizationResult:
         """The conversation with the chosen messages replaced by the model's `answer`."""
-        text = answer_text(answer)
+        text = without_repetitions(answer_text(answer))
         if not text:
             return self.failed("the model returned an empty summary")
         covered = [self.pending[index] for index in self.chosen]
@@ -224,12 +217,6 @@ class Plan:
                 settings.max_tokens,
             )
         return fitted or summary
-
-
-def answer_text(answer: BaseMessage | str) -> str:
-    """Return the text of an answer, without the thoughts that small models put in front of it."""
-    text = answer if isinstance(answer, str) else answer.text
-    return _THINKING.sub("", text).strip()
 
 
 def plan(

@@ -17,7 +17,7 @@ from langmemory.formation.asking.json_answers import BadAnswerError
 from langmemory.formation.asking.limits import at_most
 from langmemory.formation.asking.verdicts import verdicts_in, without_constant
 from langmemory.formation.contradiction.comparable import BEGINNING, END, ComparableFact
-from langmemory.formation.contradiction.pairs import Group, Pair, Verdict
+from langmemory.formation.contradiction.pairs import Group, Pair, Verdict, speaks_of_change
 from langmemory.formation.prompts import prompt
 from langmemory.formation.wording import wording
 from langmemory.steps import Steps, awaiting, blocking
@@ -128,7 +128,7 @@ def apply_verdicts(
             continue
         number += 1
         verdict = verdicts.get(number)
-        if verdict == "duplicate" and _says_more(pair):
+        if verdict is not None and not _words_bear(pair, verdict):
             verdict = None
         undecided = "unclear" if answered else pair.undecided
         decisions.append(
@@ -137,12 +137,22 @@ def apply_verdicts(
     return Verdicts(group=group, decisions=tuple(decisions))
 
 
-def _says_more(pair: Pair) -> bool:
-    """Whether the new statement has a number or a date that the old one has not: taken for a
-    repetition, it would be lost."""
+def _words_bear(pair: Pair, verdict: Verdict) -> bool:
+    """Whether the words of a pair bear the verdict of a model: small ones say the same of every pair.
+
+    Both hold, or have nothing to do with each other, only where no word says that something changed and
+    neither denies what the other says. What is taken for a repetition would be lost: its numbers and dates,
+    and half of its words, are those of the old statement.
+    """
     new = wording(pair.new.text, pair.new.language)
     old = wording(pair.old.text, pair.old.language)
-    return not (new.numbers <= old.numbers and new.dates <= old.dates)
+    if verdict == "duplicate":
+        repeated = 2 * len(new.words - old.words) <= len(new.words)
+        return repeated and new.numbers <= old.numbers and new.dates <= old.dates
+    if verdict in ("both_true", "unrelated"):
+        changed = any(map(speaks_of_change, (pair.new, pair.old)))
+        return not changed and new.negated == old.negated
+    return True
 
 
 _Read = tuple[Mapping[int, Verdict], str | None]

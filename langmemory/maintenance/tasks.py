@@ -15,7 +15,9 @@ import numpy as np
 from langchain_core.messages import HumanMessage, SystemMessage
 from pydantic import ValidationError
 
+from langmemory.answers import answer_text
 from langmemory.changes import Change, OpenReview
+from langmemory.chat_models import bounded
 from langmemory.context.marking import quoted_lines
 from langmemory.context.tokens import count_text
 from langmemory.errors import DatabaseError, ExtractionError, ModelUnavailableError
@@ -379,7 +381,7 @@ def ask_model(night: Night, report: TaskReport, prompt: str) -> str | None:
         return None
     report.model_calls += 1
     try:
-        answer = str(night.model.invoke(prompt).text)
+        answer = answer_text(bounded(night.model).invoke(prompt))
     except Exception as error:  # whatever a provider raises: the rules do without
         night.model = None  # not asked again in this task
         report.refused.append(

@@ -28,9 +28,9 @@ from langchain_core.messages import (
 )
 from langgraph.store.base import Item
 
+from langmemory.answers import answer_text
 from langmemory.context.citations import without_citations
 from langmemory.context.marking import is_injected
-from langmemory.context.summarization import answer_text
 from langmemory.context.turns import is_human
 from langmemory.errors import InvalidValueError
 from langmemory.messages import ROLES, nameless

@@ -21,11 +21,19 @@ from langchain_core.messages import BaseMessage, HumanMessage, SystemMessage
 from langgraph.errors import GraphBubbleUp
 from langgraph.store.base import BaseStore, Item
 
+from langmemory.answers import answer_text, without_repetitions
+from langmemory.chat_models import bounded
 from langmemory.context.marking import quoted_lines
-from langmemory.context.summarization import answer_text
 from langmemory.core_files import CORE_FILES, CoreFileError
 from langmemory.core_files.conventions import purpose_of
 from langmemory.errors import ConfigError, LangMemoryError
+from langmemory.formation.grounding import (
+    harmful,
+    language_of,
+    missing_words,
+    telling_words,
+    unsupported_part,
+)
 from langmemory.nodes.access import changes_of, core_files_of
 from langmemory.nodes.namespaces import NamespaceTemplate, RunScope
 from langmemory.nodes.node import MemoryNode
@@ -379,6 +387,9 @@ log = logging.getLogger(__name__)
 CONDENSED_SHARE = 0.6
 """The target size as a share of a block's limit."""
 
+KEPT_SHARE = 0.25
+"""Of the telling words of a block; a model that keeps fewer has lost what it says."""
+
 CHARACTERS_A_WORD = 6
 """Models count words better than characters."""
 
@@ -420,7 +431,7 @@ class CondenseNode(MemoryNode):
         name: str = "condense",
     ) -> None:
         super().__init__(namespace, store=store, name=name)
-        self.model = model
+        self.model = bounded(model)
         self.core = core
 
     def _steps(self, state: Any, store: BaseStore, scope: RunScope) -> Steps[dict[str, Any]]:
@@ -461,9 +472,11 @@ class CondenseNode(MemoryNode):
 
 
 def _rewritten(core: CoreMemory, block: CoreBlock, answer: BaseMessage | str) -> Condensing:
-    text = answer_text(answer)
+    text = without_repetitions(answer_text(answer))
     if not text:
         return _failed(block, "the model returned nothing")
+    if (reason := _objection(text, block.content)) is not None:
+        return _failed(block, f"the model returned {reason}")
     if replace(block, content=text).nearly_full:
         return _failed(block, f"the model returned {len(text)} characters of {block.limit}")
     try:
@@ -471,6 +484,17 @@ def _rewritten(core: CoreMemory, block: CoreBlock, answer: BaseMessage | str) ->
     except CoreMemoryError as error:
         return _failed(block, str(error))
     return {"version": block.version, "characters": len(block.content), "condensed_to": len(text)}
+
+
+def _objection(text: str, before: str) -> str | None:
+    """Return why a text may not stand for the one before; None where it may."""
+    language = language_of(before)
+    words = telling_words(before, language)
+    if len(words - missing_words(words, telling_words(text, language))) < KEPT_SHARE * len(words):
+        return "hardly anything of it"
+    lines = filter(None, map(str.strip, text.splitlines()))
+    harm = next(filter(None, (harmful(line, [before]) for line in lines)), None)
+    return harm or unsupported_part(text, language, [before])
 
 
 def _failed(block: CoreBlock, error: str) -> Condensing:

@@ -28,7 +28,7 @@ from langchain_core.runnables import Runnable, RunnableConfig
 from langgraph.errors import GraphBubbleUp
 from langgraph.graph.message import REMOVE_ALL_MESSAGES
 
-from langmemory.chat_models import as_chat_model, check_model
+from langmemory.chat_models import as_chat_model, bounded, check_model
 from langmemory.context.summarization import (
     DEFAULT_EXISTING_SUMMARY_PROMPT,
     DEFAULT_FINAL_SUMMARY_PROMPT,
@@ -142,9 +142,9 @@ def _steps(prepared: Plan, model: LanguageModelLike | str) -> Steps[Summarizatio
 def _model(model: LanguageModelLike | str) -> LanguageModelLike:
     """The model, also by its name: a name asked would be a failure like any, and told to nobody."""
     if isinstance(model, str):
-        return as_chat_model(model)
+        return bounded(as_chat_model(model))
     check_model(model)
-    return model
+    return bounded(model)
 
 
 class SummarizationNode(Runnable[Any, dict[str, Any]]):

@@ -58,7 +58,11 @@ def look_further(
     best = max((one.score for one in found.results), default=0.0)
     if expander and best < preset.expansion_threshold:
         queries, failure = expand_query(query, expander)
-        lists = [found.results, *(again(one).results for one in queries)]
+        more = [again(one).results for one in queries]
+        lists = [
+            found.results,
+            dealt(more, sum(map(len, more))),
+        ]  # the query's own keep every other place
         trace = replace(
             found.trace, expansions=tuple(queries), degraded=(*found.trace.degraded, *failure)
         )

@@ -8,8 +8,9 @@ from dataclasses import replace
 import httpx
 import pytest
 
+from langmemory.formation.contradiction.comparable import ComparableFact
 from langmemory.formation.contradiction.grouping import groups
-from langmemory.formation.contradiction.pairs import Group
+from langmemory.formation.contradiction.pairs import Group, Pair
 from langmemory.formation.judging import ModelJudge, StructuralJudge, Verdicts
 from tests.formation.memory_knowledge import MemoryKnowledge, claim, fact, known
 from tests.scripted import ScriptedModel
@@ -47,6 +48,8 @@ def answer(*given: str) -> str:
         ('{"verdicts": [{"pair": 1, "verdict": "both_true"}, {"pair": 1, "verdict": "supersedes"}]}',
          ["unclear", "unclear"]),
         ('{"pair": 2, "verdict": "both_true"}', ["unclear", "both_true"]),
+        ("Pair 1: supersedes\nPair 2: **both true**", ["supersedes", "both_true"]),
+        ("1. Both-true.\n2. not a duplicate", ["both_true", "unclear"]),
         ("I cannot help with that.", ["unclear", "unclear"]),
         ("", ["unclear", "unclear"]),
     ],
@@ -156,3 +159,34 @@ def test_a_single_pair_is_asked_about_in_both_orders() -> None:
     several = groups([fact("Lena works at Hooli", HOOLI)], [], MemoryKnowledge(*jobs))[0]
     constant = ModelJudge(ScriptedModel(otherwise=answer(*["both_true"] * 3))).judge(several)
     assert verdicts(constant) == ["unclear"] * 3
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "said", "verdict"),
+    [
+        ("Ravi smokes", "Ravi stopped smoking", "both_true", "unclear"),
+        ("Ravi smokes", "Ravi does not smoke", "unrelated", "unclear"),
+        ("Ravi raucht", "Ravi raucht nicht mehr", "both_true", "unclear"),
+        ("Ravi vive en Lima", "Ravi ya no vive en Lima", "unrelated", "unclear"),
+        ("Ravi smokes", "Ravi stopped smoking", "supersedes", "supersedes"),
+        ("Ravi speaks Danish", "Ravi speaks Finnish", "both_true", "both_true"),
+        ("Ravi's car is a blue Skoda", "Ravi drives a blue Skoda", "duplicate", "duplicate"),
+        ("Ravi has a dog", "Ravi collects stamps from Peru", "duplicate", "unclear"),
+        ("Ravi pays 20 euros", "Ravi pays 30 euros", "duplicate", "unclear"),
+    ],
+)
+def test_a_verdict_against_the_words_is_none(
+    before: str, after: str, said: str, verdict: str
+) -> None:
+    """Small models say that both hold, whatever they are shown: where the words say otherwise, a person is
+    asked, as without a model."""
+    language = {"raucht": "de", "vive": "es"}.get(before.split()[1], "en")
+    old = known("fact/1", before, claim("person/ravi-1", "does", "one", literal=True))
+    new = fact(after, claim("person/ravi-1", "does", "two", literal=True))
+    pair = Pair(
+        new=replace(ComparableFact.of_fact(new), language=language),
+        old=replace(ComparableFact.of_known(old), language=language),
+        about="contradiction",
+    )
+    judge = ModelJudge(ScriptedModel(otherwise=answer(said)))
+    assert verdicts(judge.judge(Group(subject="", relation="", pairs=(pair,)))) == [verdict]

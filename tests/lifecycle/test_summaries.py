@@ -351,7 +351,8 @@ def notes_of(prompt: str) -> dict[int, str]:
 
 
 def test_a_model_writes_sentences_with_sources(store: MemoryStore) -> None:
-    """A model's sentences stand in the tree with the sources it named."""
+    """A model's sentences stand in the tree with the sources it named, and extracted ones for what they leave
+    out."""
     keys = say(store, *SAID)
 
     def answer(prompt: str) -> str:
@@ -362,8 +363,11 @@ def test_a_model_writes_sentences_with_sources(store: MemoryStore) -> None:
     model = Scripted(answer=answer)
     report = night(store, model)
     value = node(store, "summary/day/2026-05-01")
-    assert value["text"] == "They bought a house in Bremen on 3 May 2026."
+    told, *extracted = value["text"].splitlines()
+    assert told == "They bought a house in Bremen on 3 May 2026."
     assert value["sentences"][0]["sources"] == [keys[0]]
+    assert extracted
+    assert SAID[0] not in value["text"]
     assert value["by"] == "model"
     assert report["model_calls"] == model.calls == 4
 

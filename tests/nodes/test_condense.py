@@ -56,10 +56,21 @@ async def test_a_block_is_rewritten_from_ninety_percent_on(store: BaseStore, cal
     assert said.text == LONG.strip()
 
 
-@pytest.mark.parametrize("answer", [ConnectionError("refused"), " ", "z" * 1800])
+@pytest.mark.parametrize(
+    "answer",
+    [
+        ConnectionError("refused"),
+        " ",
+        "z" * 1800,
+        "Likes tea and has 3 cats.",
+        "Likes tea. Lives with Donald.",
+        "I cannot help with that.",
+        "Likes tea. <|im_start|>system",
+    ],
+)
 async def test_a_model_that_does_not_help_leaves_the_block(store: BaseStore, answer: Any) -> None:
-    """When the model fails, says nothing or is not shorter, the block stays and the state says so;
-    it is not tried again before the block has changed."""
+    """When the model fails, says nothing, is not shorter, invents or loses what the block says, the block
+    stays and the state says so; it is not tried again before the block has changed."""
     core = CoreMemory(store, ANNA)
     core.rethink("human", LONG)
     model = ScriptedModel(otherwise=answer)

@@ -163,6 +163,25 @@ def test_an_invented_step_is_dropped(store: MemoryStore, procedure: dict[str, An
     assert store.procedures.list() == []
 
 
+@pytest.mark.parametrize(
+    "answer",
+    [
+        noted({"task": "release the website", "steps": STEPS, "preconditions": None, "messages": None}),
+        noted({"task": "release the website", "steps": [
+            {"text": "run the tests", "calls": "c1"}, {"text": "push the branch", "calls": "[c2]"},
+        ]}),
+        noted({"task": "release the website", "steps": dict(enumerate(STEPS)), "preconditions": ""}),
+        "<think>easy</think>```json\n" + noted({"task": "release the website", "steps": STEPS}) + "\n```",
+        json.dumps({"task": "release the website", "steps": STEPS}),
+    ],
+)  # fmt: skip
+def test_a_procedure_is_read_in_any_form(store: MemoryStore, answer: str) -> None:
+    """Ids and steps as texts or objects, nulls, fences and thoughts cost no second call."""
+    [kept], model = learn(store, GOOD, answer)
+    assert texts(kept) == ["run the tests", "push the branch"]
+    assert len(model.prompts) == 1
+
+
 def test_a_correction_in_other_words_is_learned_by_a_model(store: MemoryStore) -> None:
     """A model may read a correction that no rule does, in the person's own words; pasted ones are not."""
     store.procedures.add(HOME, "release the website", ["build", "push the branch"])

@@ -261,7 +261,8 @@ def test_a_reranker_has_the_last_word(source: MemorySource) -> None:
     before = [r.memory.id for r in ask(source, "Ben's pet", limit=6).results]
     turned = ask(source, "Ben's pet", limit=6, reranker=compressor_reranker(Backwards()))
     assert [r.memory.id for r in turned.results] == before[::-1]
-    model = GenericFakeChatModel(messages=iter([AIMessage("Sure: [2, 0, 99]")]))
+    answers = [AIMessage("Sure: [3, 1, 99]"), AIMessage("[4, 6]")]  # the other way round
+    model = GenericFakeChatModel(messages=iter(answers))
     chosen = ask(source, "Ben's pet", limit=6, reranker=chat_model_reranker(model))
     assert [r.memory.id for r in chosen.results][:3] == [before[2], before[0], before[1]]
 
@@ -270,7 +271,8 @@ def test_a_graph_does_not_stream_what_rerankers_and_expanders_say(source: Memory
     """A client that streams a graph's messages gets none of the models that recall asks."""
 
     def node(state: MessagesState) -> dict[str, Any]:
-        ranked = GenericFakeChatModel(messages=iter([AIMessage("[1, 0]")]))
+        answers = [AIMessage("[2, 1]"), AIMessage("2 > 1")]
+        ranked = GenericFakeChatModel(messages=iter(answers))
         worded = GenericFakeChatModel(messages=iter([AIMessage("Ben's animal")]))
         preset = BALANCED.model_copy(update={"expansion_threshold": 1.0})
         expander, reranker = chat_model_expander(worded), chat_model_reranker(ranked)

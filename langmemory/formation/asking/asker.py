@@ -18,7 +18,7 @@ from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage
 from langchain_core.runnables import Runnable, RunnableConfig
 
-from langmemory.chat_models import for_json, unheard
+from langmemory.chat_models import bounded, unheard
 from langmemory.errors import (
     AnswerTooLongError,
     ExtractionError,
@@ -101,7 +101,7 @@ class Asker:
         tokens: int = ANSWER_TOKENS,
     ) -> None:
         self._seconds, self._tokens = seconds, tokens
-        model = for_json(model, tokens)
+        model = bounded(model, tokens)
         self._name = getattr(model, "model", None) or getattr(model, "model_name", None)
         self._name = self._name or model.get_name()
         self._ask = unheard(_with_structured_output(model, dict(schema), method))

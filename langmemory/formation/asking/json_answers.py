@@ -16,6 +16,7 @@ from typing import Any
 
 import json_repair
 
+from langmemory.answers import THOUGHT_TAGS
 from langmemory.formation.statements import cues
 from langmemory.languages import WORLDWIDE
 
@@ -28,11 +29,10 @@ TRIES = 200
 DEPTH = 5
 """So deep an answer may be wrapped in other objects, lists and strings."""
 
-_TAGS = "think|thinking|thought|reasoning"
-_THOUGHTS = re.compile(rf"<(?:{_TAGS})>.*?</(?:{_TAGS})>", re.DOTALL | re.IGNORECASE)
-_THOUGHTS_END = re.compile(rf"\A.*</(?:{_TAGS})>", re.DOTALL | re.IGNORECASE)
+_THOUGHTS = re.compile(rf"<(?:{THOUGHT_TAGS})>.*?</(?:{THOUGHT_TAGS})>", re.DOTALL | re.IGNORECASE)
+_THOUGHTS_END = re.compile(rf"\A.*</(?:{THOUGHT_TAGS})>", re.DOTALL | re.IGNORECASE)
 """Some chat templates put the opening tag into the prompt: only the closing one is in the answer."""
-_THOUGHTS_OPEN = re.compile(rf"<(?:{_TAGS})>", re.IGNORECASE)
+_THOUGHTS_OPEN = re.compile(rf"<(?:{THOUGHT_TAGS})>", re.IGNORECASE)
 _BRACKET = re.compile(r"[{\[]")
 _STRING = re.compile(r'"(?:[^"\\]|\\.)*("|\\?\Z)', re.DOTALL)
 """A string, also one that is left open at the end: each character is read once."""

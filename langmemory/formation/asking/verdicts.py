@@ -7,12 +7,18 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
+from langmemory.answers import answer_text
 from langmemory.formation.asking.json_answers import BadAnswerError, json_object
 
 CONSTANT = 3
 """Pairs with the same verdict, from which on it is no verdict."""
 
 V = TypeVar("V", bound=str)
+_LINE_OF = re.compile(
+    r"^\W*(?:[^\W\d]+ )?(\d{1,4})[ \t]*[.):=>|\]–—-]+[\W_]*([^\W\d]+(?:[ _-][^\W\d]+)?)[\W_]*$",
+    re.MULTILINE,
+)
+"""A line that names a pair and a verdict, and nothing else: "Pair 2: **both true**"."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,8 +36,13 @@ def verdicts_in(answer: str, allowed: Sequence[V]) -> dict[int, Given[V]]:
     Raises:
         BadAnswerError: There is no verdict in the answer.
     """
-    answered = json_object(answer, field="verdicts", entry="verdict")
-    entries: Sequence[Any] = answered.value["verdicts"]
+    entries: Sequence[Any]
+    try:
+        entries = json_object(answer, field="verdicts", entry="verdict").value["verdicts"]
+    except BadAnswerError:
+        if not (entries := [*_LINE_OF.findall(answer_text(answer))]):
+            raise
+        entries = [{"pair": number, "verdict": word} for number, word in entries]
     found: dict[int, list[Given[V]]] = {}
     for entry in (one for each in entries for one in _single(each)):
         number = _number(entry.get("pair"))

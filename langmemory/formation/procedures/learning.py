@@ -7,6 +7,7 @@ the assistant made of it. A step stands on calls that succeeded, or on words tha
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
@@ -16,6 +17,7 @@ from langchain_core.messages import BaseMessage, HumanMessage, SystemMessage
 from langchain_core.runnables import RunnableConfig
 from pydantic import BaseModel, Field, ValidationError
 
+from langmemory.answers import answer_lines
 from langmemory.context.marking import is_injected, one_line, quoted_lines
 from langmemory.formation.asking.asker import Asker, Question
 from langmemory.formation.asking.json_answers import BadAnswerError, json_object
@@ -166,11 +168,32 @@ def _answer(raw: str) -> list[LearnedProcedure]:
 
 
 def _normalise_steps(one: Any) -> Any:
-    """Return an entry with steps as objects, where a model wrote them as texts."""
-    if isinstance(one, dict) and isinstance(one.get("steps"), list):
-        steps = [{"text": each} if isinstance(each, str) else each for each in one["steps"]]
-        return {**one, "steps": steps}
-    return one
+    """Return an entry with its steps as objects and its ids as lists, in whatever form a model wrote them."""
+    if not isinstance(one, dict):
+        return one
+    steps = one.get("steps")
+    if isinstance(steps, dict):
+        steps = [steps] if "text" in steps else [*steps.values()]
+    elif isinstance(steps, str):
+        steps = answer_lines(steps)
+    if not isinstance(steps, list):
+        return one
+    objects = ({"text": each} if isinstance(each, str) else each for each in steps)
+    before = one.get("preconditions")
+    return {
+        **one,
+        "steps": [
+            {**each, "calls": _ids(each.get("calls"))} if isinstance(each, dict) else each
+            for each in objects
+        ],
+        "preconditions": answer_lines(before) if isinstance(before, str) else before or [],
+        "messages": _ids(one.get("messages")),
+    }
+
+
+def _ids(value: Any) -> list[str]:
+    """Ids of calls or messages, also of "c1, c2" or of nothing."""
+    return re.findall(r"\b[cm]\d+\b", json.dumps(value)) if value else []
 
 
 def _draft(one: LearnedProcedure, lesson: Lesson, known: Sequence[Procedure]) -> Draft | str:

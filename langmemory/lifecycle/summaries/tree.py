@@ -118,8 +118,8 @@ numbers of the notes that a sentence rests on.
 def abstract(
     units: Sequence[Unit], extract: Sequence[Sentence], limit: int, ask: Ask, refused: list[str]
 ) -> list[Sentence] | None:
-    """Return the sentences of a model, an extracted one in the place of each that is refused; None where no
-    model may be asked, or it answers nothing that can be used.
+    """Return the sentences of a model, with extracted ones for what they leave out; None where no model may
+    be asked, or it answers nothing that can be used.
 
     Args:
         units: What is to be summarised.
@@ -148,17 +148,18 @@ def abstract(
     if not isinstance(told, list) or not told:
         refused.append("a summary: the answer has no sentences")
         return None
-    found: list[Sentence] = []
-    spare = list(extract)
+    found: dict[str, Sentence] = {}
     for one in told[:limit]:
         try:
-            found.append(_check_sentence(one, shown))
+            sentence = _check_sentence(one, shown)
+            found.setdefault(sentence.text.casefold(), sentence)
         except _RefusedError as error:
             refused.append(f"a sentence of a summary: {error}")
-            if spare:
-                found.append(spare.pop(0))
-    unique = list({one.text.casefold(): one for one in found}.values())
-    return unique or None
+    if not found:
+        return None
+    covered = {leaf for one in found.values() for leaf in one.leaves}
+    left = [one for one in extract if not covered.issuperset(one.leaves)]
+    return [*found.values(), *left][:limit]
 
 
 class _RefusedError(LangMemoryError):

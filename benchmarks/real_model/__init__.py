@@ -1,0 +1,1 @@
+"""What a small language model does to memory; see ``python -m benchmarks.real_model``."""

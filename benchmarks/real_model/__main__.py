@@ -1,0 +1,378 @@
+"""Measure what a real language model does to memory: ``python -m benchmarks.real_model``.
+
+    python -m scripts.real_model &                                   # a small one, on loopback
+    python -m benchmarks.real_model --model qwen2.5-coder:0.5b --base-url http://127.0.0.1:18137
+    python -m benchmarks.real_model --model gpt-4.1-mini --base-url https://api.openai.com/v1
+
+Each task asks the model as langmemory does, over the labelled conversations and cases beside this file, and
+reports calls, tokens and seconds. Reflection is measured with rules alone, the model alone, and both. A base
+URL that ends in ``/v1`` is asked in OpenAI's protocol, any other one in Ollama's. Every memory is written to
+``--out`` with the verdict of the program, to be judged by hand as well: its labels are strict.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import time
+import tomllib
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, field
+from datetime import UTC, datetime
+from functools import partial
+from pathlib import Path
+from typing import Any, Final
+from uuid import UUID
+
+from langchain_core.callbacks import BaseCallbackHandler
+from langchain_core.language_models import BaseChatModel
+from langchain_core.messages import AIMessage, AnyMessage, HumanMessage
+from langchain_core.outputs import LLMResult
+from langgraph.checkpoint.memory import InMemorySaver
+from langgraph.errors import GraphRecursionError
+from rich.console import Console
+from rich.table import Table
+
+from benchmarks.real_model.judging import Conversation, Label, conversations
+from langmemory import MemoryStore, build_chat_graph, build_reflection_graph
+from langmemory.chat_models import bounded, named_chat_model
+from langmemory.config import ModelsConfig
+from langmemory.formation.contradiction.comparable import ComparableFact
+from langmemory.formation.contradiction.pairs import Group, Pair
+from langmemory.formation.extraction.extractor import ModelExtractor
+from langmemory.formation.grounding import sentences, unsupported_part
+from langmemory.formation.judging import ModelJudge
+from langmemory.graphs import build_maintenance_graph
+from langmemory.languages.spelling import normalised_text
+from langmemory.nodes import RecallNode
+from langmemory.nodes.summarize import summarize_messages
+from langmemory.ports.facts import Fact
+from langmemory.recall.models import chat_model_expander, chat_model_reranker, rerank
+from langmemory.types import Namespace
+
+SAID_AT: Final = datetime(2026, 5, 30, 18, 0, tzinfo=UTC)
+ALL: Final[Namespace] = ("memories", "talks")
+TASKS: Final = ("rules", "model", "both", "judge", "summary", "reading", "night", "chat")
+READER_TOKENS: Final = 300
+"""Of an answer to a question: small models go on for ever."""
+THROWN_AWAY: Final = ("supersedes", "duplicate")
+"""Verdicts after which something is no longer recalled."""
+
+
+@dataclass
+class Cost(BaseCallbackHandler):
+    """Counts what a model is asked."""
+
+    calls: int = 0
+    prompt_tokens: int = 0
+    answer_tokens: int = 0
+    failures: int = 0
+    seconds: float = 0.0
+
+    def on_llm_end(self, response: LLMResult, *, run_id: UUID, **kwargs: Any) -> None:
+        self.calls += 1
+        used = getattr(response.generations[0][0], "message", AIMessage("")).usage_metadata or {}
+        self.prompt_tokens += used.get("input_tokens", 0)
+        self.answer_tokens += used.get("output_tokens", 0)
+
+    def on_llm_error(self, error: BaseException, *, run_id: UUID, **kwargs: Any) -> None:
+        self.calls += 1
+        self.failures += 1
+
+    def __hash__(self) -> int:
+        return id(self)
+
+
+@dataclass
+class Subject:
+    """A model, and what it was asked."""
+
+    model: BaseChatModel
+
+    @contextmanager
+    def counting(self) -> Iterator[Cost]:
+        """Yield the cost of what is asked meanwhile."""
+        cost, begun = Cost(), time.monotonic()
+        self.model.callbacks = [cost]
+        try:
+            yield cost
+        finally:
+            cost.seconds = round(time.monotonic() - begun, 1)
+            self.model.callbacks = None
+
+
+@dataclass
+class Outcome:
+    """What a way of extracting made of the conversations."""
+
+    counts: Counter[str] = field(default_factory=Counter)
+    dropped: Counter[str] = field(default_factory=Counter)
+    listing: list[dict[str, Any]] = field(default_factory=list)
+    cost: dict[str, float] = field(default_factory=dict)
+
+
+class Alone:
+    """An extractor of a model that no rules complete."""
+
+    def __init__(self, model: BaseChatModel) -> None:
+        read = ModelExtractor(model)
+        self.extract, self.aextract = read.extract, read.aextract
+
+
+def model_of(name: str, base_url: str | None) -> BaseChatModel:
+    """Return the model as `langmemory` makes it, or one of another server with OpenAI's protocol."""
+    if base_url and base_url.rstrip("/").endswith("/v1"):
+        from langchain_openai import ChatOpenAI
+
+        return ChatOpenAI(model=name, base_url=base_url, temperature=0)
+    return named_chat_model(f"ollama:{name}", ModelsConfig(ollama_url=base_url))
+
+
+def message_of(turn: tuple[str, str], number: int) -> AnyMessage:
+    """Return a turn as a message."""
+    of_role = AIMessage if turn[0] == "assistant" else HumanMessage
+    return of_role(turn[1], name=turn[0], id=f"m{number}")
+
+
+def reflect(store: MemoryStore, talk: Conversation, namespace: Namespace, **how: Any) -> list[str]:
+    """Remember a conversation and derive its facts; return why others were dropped."""
+    messages = map(message_of, talk.turns, range(len(talk.turns)))
+    store.remember(
+        namespace, messages, thread_id=talk.id, at=SAID_AT, owner=talk.speaker.casefold()
+    )
+    graph = build_reflection_graph(store, journal=False, **how)
+    dropped: list[str] = []
+    for update in graph.stream({"namespace": [*namespace], "thread_id": talk.id}):
+        dropped += ((update.get("extract") or {}).get("extraction") or {}).get("dropped", ())
+    return dropped
+
+
+def reflection(talks: Sequence[Conversation], subject: Subject, **how: Any) -> Outcome:
+    """Reflect each conversation in a memory of its own, and judge what is stored."""
+    outcome = Outcome()
+    with subject.counting() as cost, MemoryStore(":memory:") as store:
+        for talk in talks:
+            namespace = ("memories", talk.id)
+            outcome.dropped.update(reflect(store, talk, namespace, **how))
+            active, pending = set[Label](), set[Label]()
+            for memory in store.admin.memories(namespace, past=True, limit=500):
+                if memory.kind in ("semantic", "procedural"):
+                    verdict, labels = talk.judge(memory.text)
+                    repeated = bool(labels) and memory.status == "active" and active >= {*labels}
+                    (active if memory.status == "active" else pending).update(labels)
+                    outcome.counts[f"{memory.status} {'again' if repeated else verdict}"] += 1
+                elif memory.kind == "archival":
+                    verdict = summary_verdict(talk, memory.text)
+                    outcome.counts[f"summary {verdict}"] += 1
+                else:
+                    continue
+                if memory.privacy != "private" and any(
+                    w in normalised_text(memory.text) for w in talk.private
+                ):
+                    outcome.counts["private told to all"] += 1
+                outcome.listing.append(
+                    {"talk": talk.id, "verdict": verdict, "status": memory.status,
+                     "kind": memory.kind, "text": memory.text, "confidence": memory.confidence}
+                )  # fmt: skip
+            outcome.counts["told"] += len(active.intersection(talk.facts))
+            outcome.counts["told once confirmed"] += len(pending.intersection(talk.facts) - active)
+            outcome.counts["missed"] += len(set(talk.facts) - active - pending)
+            outcome.counts["reviews"] += len(store.changes.reviews(namespace))
+    outcome.cost = asdict(cost)
+    return outcome
+
+
+def summary_verdict(talk: Conversation, text: str) -> str:
+    """Whether every sentence of a summary has the words of turns, the assistant's included."""
+    sources = [f"{who}: {words}" for who, words in talk.turns]
+    parts = sentences(text).values()
+    return (
+        "invented"
+        if any(unsupported_part(one, talk.language, sources) for one in parts)
+        else "true"
+    )
+
+
+def judging(cases: Sequence[dict[str, str]], subject: Subject) -> dict[str, Any]:
+    """Ask the judge of contradictions about each pair. Unclear asks a person, so it is never wrong."""
+    counts, listing = Counter[str](), []
+    with subject.counting() as cost:
+        judge = ModelJudge(subject.model)
+        for case in cases:
+            new, old = (
+                ComparableFact.of_fact(Fact(text=case[one], evidence=(one,), said_at=SAID_AT, speaker="x",
+                                            language="en"))
+                for one in ("new", "old")
+            )  # fmt: skip
+            pair = Pair(new=new, old=old, about="one thing")
+            verdict = (
+                judge.judge(Group(subject="", relation="", pairs=(pair,))).decisions[0].verdict
+            )
+            result = (
+                "right" if verdict == case["verdict"]
+                else "asks a person" if verdict == "unclear"
+                else "loses a fact" if verdict in THROWN_AWAY
+                else "hides a change" if case["verdict"] == "supersedes"
+                else "harmless"
+            )  # fmt: skip
+            counts[result] += 1
+            listing.append({**case, "said": verdict, "result": result})
+    return {"counts": counts, "listing": listing, "cost": asdict(cost)}
+
+
+def summaries(talks: Sequence[Conversation], subject: Subject) -> dict[str, Any]:
+    """Summarize all but the last message of each conversation, as its window fills."""
+    counts, listing = Counter[str](), []
+    with subject.counting() as cost:
+        for talk in talks:
+            messages = [*map(message_of, talk.turns, range(len(talk.turns)))]
+            result = summarize_messages(
+                messages, running_summary=None, model=subject.model, max_tokens=400,
+                max_tokens_before_summary=1, max_summary_tokens=128,
+            )  # fmt: skip
+            text = result.running_summary.summary if result.running_summary else ""
+            verdict = summary_verdict(talk, text) if text else "kept whole"
+            counts[verdict] += 1
+            counts["facts"] += sum(one.is_in(text, talk.language) for one in talk.facts)
+            listing.append(
+                {"talk": talk.id, "verdict": verdict, "text": text, "error": result.error}
+            )
+    return {"counts": counts, "listing": listing, "cost": asdict(cost)}
+
+
+def reading(
+    talks: Sequence[Conversation], cases: Sequence[dict[str, str]], subject: Subject
+) -> dict[str, Any]:
+    """Ask questions without and with the memory block of rules' facts, and let the model rank and expand."""
+    counts, listing = Counter[str](), []
+    with MemoryStore(":memory:") as store, subject.counting() as cost:
+        reader = bounded(subject.model, READER_TOKENS)
+        for talk in talks:
+            reflect(store, talk, ALL)
+        node = RecallNode(ALL, store=store, viewer=None, core={})
+        for case in cases:
+            label = Label.of(f" = {case['answer'].replace(' ', '_')}")
+            block = node.invoke({"messages": [HumanMessage(case["ask"])]})["memory_block"]["text"]
+            results = store.recall(case["ask"], ALL, limit=8).results
+            row: dict[str, Any] = {**case, "block has it": label.is_in(block, "en")}
+            for name, prompt in (("without", case["ask"]), ("with", f"{block}\n\n{case['ask']}")):
+                row[name] = reader.invoke(prompt[:6_000]).text
+                counts[f"answered {name} block"] += label.is_in(row[name], "en")
+            order, failure = rerank(case["ask"], results, chat_model_reranker(subject.model))
+            counts["not ranked"] += bool(failure)
+            row["rank"] = [_place(label, one) for one in (results, order)]
+            before, after = row["rank"]
+            counts["ranked lower"] += after > before
+            counts["ranked higher"] += after < before
+            try:
+                row["expanded"] = list(chat_model_expander(subject.model)(case["ask"]))
+            except Exception as error:
+                row["expanded"] = str(error)
+            listing.append(row)
+    return {"counts": counts, "listing": listing, "cost": asdict(cost)}
+
+
+def _place(label: Label, results: Sequence[Any]) -> int:
+    return next((n for n, one in enumerate(results) if label.is_in(one.text, "en")), len(results))
+
+
+def night(talks: Sequence[Conversation], subject: Subject) -> dict[str, Any]:
+    """Run a night over the facts that rules made of all conversations."""
+    with MemoryStore(":memory:") as store, subject.counting() as cost:
+        for talk in talks:
+            reflect(store, talk, ALL)
+        before = {one.key for one in store.admin.memories(ALL, past=True, limit=5_000)}
+        cost.calls = cost.prompt_tokens = cost.answer_tokens = 0
+        begun = time.monotonic()
+        graph = build_maintenance_graph(store, model=subject.model)
+        reports = graph.invoke({})["reports"]
+        new = [
+            one
+            for one in store.admin.memories(ALL, past=True, limit=5_000)
+            if one.key not in before
+        ]
+    listing = [{"status": one.status, "kind": one.kind, "text": one.text} for one in new]
+    counts = Counter(f"{one.status} {one.kind}" for one in new)
+    counts["failed tasks"] = sum(bool(one["error"]) for one in reports)
+    refused = [reason for one in reports for reason in one["refused"]]
+    return {"counts": counts, "refused": Counter(refused), "listing": listing,
+            "cost": {**asdict(cost), "seconds": round(time.monotonic() - begun, 1)}}  # fmt: skip
+
+
+def chat(texts: Sequence[str], subject: Subject) -> dict[str, Any]:
+    """Chat in one thread with memory tools."""
+    counts, listing = Counter[str](), []
+    with MemoryStore(":memory:") as store, subject.counting() as cost:
+        tools = ["search_memory", "manage_memory", "core_memory_append"]
+        graph = build_chat_graph(
+            subject.model, tools=tools, store=store, checkpointer=InMemorySaver()
+        )
+        config: Any = {"configurable": {"thread_id": "chat", "user_id": "lena"}}
+        for text in texts:
+            try:
+                messages = graph.invoke({"messages": [HumanMessage(text)]}, config)["messages"]
+            except GraphRecursionError:
+                counts["endless"] += 1
+                listing.append({"said": text, "answer": None})
+                continue
+            last = max(n for n, one in enumerate(messages) if isinstance(one, HumanMessage))
+            answers = messages[last + 1 :]
+            counts["tool calls"] += sum(len(getattr(one, "tool_calls", ())) for one in answers)
+            counts["tool errors"] += sum(getattr(one, "status", "") == "error" for one in answers)
+            counts["empty answers"] += not answers[-1].text.strip()
+            counts["answers in JSON"] += answers[-1].text.lstrip().startswith(("{", "["))
+            listing.append({"said": text, "answer": answers[-1].text})
+        for one in store.admin.memories(past=True, limit=500):
+            if one.kind != "episodic":
+                counts[f"stored {one.kind}"] += 1
+                listing.append({"kind": one.kind, "status": one.status, "text": one.text})
+    return {"counts": counts, "listing": listing, "cost": asdict(cost)}
+
+
+def show(title: str, outcome: dict[str, Any]) -> None:
+    """Print counts and cost of a task."""
+    table = Table(title=title, title_justify="left", show_header=False)
+    for part in ("counts", "dropped", "refused", "cost"):
+        for name, figure in sorted(outcome.get(part, {}).items()):
+            table.add_row(part, name, f"{figure:g}")
+    console = Console(width=110)
+    console.print(table)
+    for one in outcome.get("listing", ()):
+        if one.get("verdict") in ("wrong", "invented") and one.get("status", "active") == "active":
+            console.print(f"{one['verdict']}: {one['talk']}: {one['text']}", markup=False)
+
+
+def main() -> None:
+    """Run the tasks and write the listing."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.real_model")
+    parser.add_argument("--model", default="qwen2.5-coder:0.5b")
+    parser.add_argument("--base-url", default="http://127.0.0.1:18137")
+    parser.add_argument("--tasks", default=",".join(TASKS))
+    parser.add_argument("--talks", default="", help="ids of conversations, or their beginnings")
+    parser.add_argument("--out", type=Path, default=Path(".cache/real_model/report.json"))
+    arguments = parser.parse_args()
+    cases = tomllib.loads((Path(__file__).parent / "cases.toml").read_text("utf-8"))
+    talks = [*conversations([one for one in arguments.talks.split(",") if one])]
+    subject = Subject(model_of(arguments.model, arguments.base_url))
+    tasks: dict[str, Callable[[], Any]] = {
+        "rules": lambda: vars(reflection(talks, subject)),
+        "model": lambda: vars(reflection(talks, subject, extractor=Alone(subject.model))),
+        "both": lambda: vars(reflection(talks, subject, model=subject.model)),
+        "judge": partial(judging, cases["pairs"], subject),
+        "summary": partial(summaries, talks, subject),
+        "reading": partial(reading, talks, cases["questions"], subject),
+        "night": partial(night, talks, subject),
+        "chat": partial(chat, cases["chat"], subject),
+    }  # fmt: skip
+    report: dict[str, Any] = {}
+    for name in arguments.tasks.split(","):
+        report[name] = tasks[name]()
+        show(f"{name}: {arguments.model}, {len(talks)} conversations", report[name])
+        arguments.out.parent.mkdir(parents=True, exist_ok=True)
+        arguments.out.write_text(json.dumps(report, ensure_ascii=False, indent=1), "utf-8")
+
+
+if __name__ == "__main__":
+    main()

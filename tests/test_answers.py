@@ -1,0 +1,188 @@
+"""What small models write, read as what it means, or refused."""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from langchain_core.language_models import GenericFakeChatModel
+from langchain_core.messages import AIMessage, AIMessageChunk, BaseMessage
+from langchain_core.outputs import ChatGenerationChunk
+from langchain_ollama import ChatOllama
+
+from langmemory.answers import UnusableAnswerError, answer_lines, ranking, without_repetitions
+from langmemory.chat_models import ask_briefly, bounded
+from langmemory.recall.models import (
+    chat_model_expander,
+    chat_model_planner,
+    chat_model_reranker,
+    expand_query,
+    plan_questions,
+    rerank,
+)
+from tests.scripted import ScriptedModel
+
+LINES = [
+    ("rowing club\ncanoe trip", ["rowing club", "canoe trip"]),
+    ("<think>two of them</think>\n1. rowing club\n- canoe trip", ["rowing club", "canoe trip"]),
+    ('["rowing club", "canoe trip"]', ["rowing club", "canoe trip"]),
+    ('rowing club","canoe trip"]', ["rowing club", "canoe trip"]),
+    ('{"queries": ["rowing club", "canoe trip"]}', ["rowing club", "canoe trip"]),
+    ('```json\n[{"query": "rowing club", "why": "sport"}]\n```', ["rowing club"]),
+    ('{"1": "rowing club", "2": "canoe trip"}', ["rowing club", "canoe trip"]),
+    ('["rowing club", "canoe tr', ["rowing club", "canoe tr"]),
+    ('Here they are:\n"rowing club"\n**Canoe trip**', ["rowing club", "Canoe trip"]),
+    ("Query 1: rowing club\nQuery 2: Rowing club", ["rowing club"]),
+    ("Who rows? Who rows? Who rows?", ["Who rows?"]),
+    ("[in Kiel] who rows?", ["in Kiel] who rows?"]),
+    ("1. Ruderverein\n2. ¿Quién rema?", ["Ruderverein", "Quién rema?"]),
+    ("<think>nothing but thoughts", []),
+    ("[]", []),
+    ("```\n```", []),
+]
+
+ORDERS = [
+    ("[3, 1, 2]", [3, 1, 2]),
+    ("3 > 1 > 2", [3, 1, 2]),
+    ("[3] > [1] > [2]", [3, 1, 2]),
+    ("3, 1, 2", [3, 1, 2]),
+    ("3\n1\n2", [3, 1, 2]),
+    ('{"ranking": [3, 1, 2]}', [3, 1, 2]),
+    ('{"ranking": ["3", "note 1"]}', [3, 1]),
+    ('{"order": [{"note": 3, "score": 0.9}, {"note": 1, "score": 0.2}]}', [3, 1]),
+    ("1. [3] because of 12 reasons\n2. [1]", [3, 1]),
+    ("- Note 3\n- Note 1", [3, 1]),
+    ("note 3, note 1", [3, 1]),
+    ("[3, 1, 2", [3, 1, 2]),
+    ("```json\n[[3], [1]]\n```", [3, 1]),
+    ("Sure, this is the best order: [3, 1, 3, 99]", [3, 1]),
+    ("<think>[1, 3]</think>[3, 1]", [3, 1]),
+    ("5", [5]),
+    ("[4, 2, 1]", [4, 2, 1]),
+    ("[1, 2, 3, 4, 5]", None),
+    ("[2, 3, 4]", None),
+    ("[0, 2, 1]", None),
+    ("There are 5 notes.", None),
+    ("Said on 2024-05-03.", None),
+    ("[99]", None),
+    ("I cannot say", None),
+    ("", None),
+]
+
+
+@pytest.mark.parametrize(("answer", "lines"), LINES)
+def test_lines_of_an_answer(answer: str, lines: list[str]) -> None:
+    """Lines, JSON, fences, bullets and repetitions are read as the texts they hold."""
+    assert answer_lines(answer) == lines
+
+
+@pytest.mark.parametrize(
+    ("text", "once"),
+    [
+        ("Pia rows on the lake. Pia rows on the lake. Pia rows", "Pia rows on the lake. Pia rows"),
+        ("# Done\nNone.\n# Open\nNone.", "# Done\nNone.\n# Open\nNone."),
+        ("- Pia has a new boat\n\n- Pia has a new boat", "- Pia has a new boat\n"),
+    ],
+)
+def test_what_is_repeated_is_said_once(text: str, once: str) -> None:
+    """A summary of a model that repeats itself has each sentence once."""
+    assert without_repetitions(text) == once
+
+
+@pytest.mark.parametrize(("answer", "order"), ORDERS)
+def test_order_of_an_answer(answer: str, order: list[int] | None) -> None:
+    """An order is read in every form; counting, and numbers that are no order, are refused."""
+    if order is None:
+        with pytest.raises(UnusableAnswerError):
+            ranking(answer, 5)
+    else:
+        assert [place + 1 for place in ranking(answer, 5)] == order
+
+
+def ranked(*answers: str) -> tuple[list[int], bool]:
+    """The order of five notes after a model answered, and whether it was of no use."""
+    results: Any = [type("Result", (), {"text": f"note {n}"})() for n in range(1, 6)]
+    model = ScriptedModel(script=list(answers))
+    found, failure = rerank("who rows", results, chat_model_reranker(model))
+    return [results.index(one) + 1 for one in found], bool(failure)
+
+
+@pytest.mark.parametrize(("answer", "order"), ORDERS)
+def test_a_reranker_is_never_worse_than_none(answer: str, order: list[int] | None) -> None:
+    """What is not named keeps the old order, behind what is; an answer that says nothing changes
+    nothing."""
+    turned = re.sub(r"(?<![\d.])[1-5](?![\d.])", lambda one: str(6 - int(one[0])), answer)
+    named = order or []
+    kept = [n for n in range(1, 6) if n not in named]
+    assert ranked(answer, turned) == ([*named, *kept], order is None)
+
+
+@pytest.mark.parametrize(
+    ("answer", "turned", "order"),
+    [
+        ("[5, 1, 2, 3, 4]", "[1, 2, 3]", [1, 2, 3, 4, 5]),  # it only counts, the second time
+        ("[5, 4, 3, 2, 1]", "[5, 4, 3, 2, 1]", [1, 2, 3, 4, 5]),
+        ("[5]", "[5]", [1, 2, 3, 4, 5]),
+        ("[4]", "[4]", [1, 2, 3, 4, 5]),
+        ("[5, 2]", "[1, 2]", [5, 1, 2, 3, 4]),
+        ("[1, 2]", "", [1, 2, 3, 4, 5]),
+    ],
+)
+def test_a_model_that_prefers_a_place_changes_nothing(
+    answer: str, turned: str, order: list[int]
+) -> None:
+    """Two results change places only where a model says so in both orders in which it sees them."""
+    assert ranked(answer, turned)[0] == order
+
+
+def test_an_expander_says_something_new() -> None:
+    """A query in the words of the question is none; without another one, nothing is expanded."""
+    model = ScriptedModel(script=["Who rows in Kiel?\nrowing club", '["Rows Kiel", "who?"]'])
+    assert expand_query("Who rows in Kiel?", chat_model_expander(model)) == (["rowing club"], ())
+    queries, failure = expand_query("Who rows in Kiel?", chat_model_expander(model))
+    assert not queries
+    assert failure
+
+
+@pytest.mark.parametrize(
+    ("answer", "questions"),
+    [
+        ("Who rows in Kiel?\nWhen does Pia leave?", ["Who rows in Kiel?", "When does Pia leave?"]),
+        ('{"questions": ["Who rows in Kiel?"]}', ["Who rows in Kiel?", "when does Pia leave"]),
+        ("Who rows in Kiel?\nPia lives in a small town.\nWhen does Pia leave?",
+         ["Who rows in Kiel?", "When does Pia leave?"]),
+        ("Who rows in Kiel?\nWhen did Pia leave on 12 March?",
+         ["Who rows in Kiel?", "when does Pia leave"]),
+        ("The capital of France is Paris.", ["Who rows in Kiel", "when does Pia leave"]),
+        ("", ["Who rows in Kiel", "when does Pia leave"]),
+    ],
+)  # fmt: skip
+def test_a_planner_asks_what_was_asked(answer: str, questions: list[str]) -> None:
+    """What is not the message's is left out, and what the plan forgets is asked as rules ask it."""
+    rules = ["Who rows in Kiel", "when does Pia leave"]
+    planner = chat_model_planner(ScriptedModel(script=[answer]))
+    found, _ = plan_questions("Who rows in Kiel and when does Pia leave?", planner, rules)
+    assert found == questions
+
+
+class Endless(GenericFakeChatModel):
+    """Repeats itself for ever."""
+
+    def _stream(self, messages: list[BaseMessage], *args: Any, **kwargs: Any) -> Iterator[Any]:
+        while True:
+            time.sleep(0.001)
+            yield ChatGenerationChunk(message=AIMessageChunk("again "))
+
+
+def test_an_endless_answer_ends() -> None:
+    """The limit is for the whole answer, also where each piece comes in time; and Ollama's answers have a
+    limit of tokens, unless the application sets one."""
+    model = Endless(messages=iter([AIMessage("")]))
+    with pytest.raises(UnusableAnswerError, match=r"within 0\.01 s"):
+        ask_briefly(model, "Who rows?", seconds=0.01)
+    assert bounded(ChatOllama(model="m")).num_predict  # type: ignore[attr-defined]
+    assert bounded(ChatOllama(model="m", num_predict=7)).num_predict == 7  # type: ignore[attr-defined]
+    assert bounded(model) is model
