@@ -20,12 +20,16 @@ MAX_DEPTH: Final = 200
 """How deep a value may nest; Python's own JSON reader gives up somewhere below 1,000."""
 
 
-def to_json(value: Mapping[str, Any]) -> str:
+def to_json(value: Mapping[str, Any], *, finite: bool = False) -> str:
     """Return the value as JSON text.
 
     What JSON has no word for is written as LangGraph's SqliteStore writes it: dates and times in
     ISO 8601, UUIDs and paths as text, enums as their value, dataclasses and pydantic models as objects;
     numbers of numpy, which embedders score with, as numbers.
+
+    Args:
+        value: What is written.
+        finite: Refuse NaN and infinite numbers, which JSON has no word for: not every reader keeps them.
 
     Raises:
         InvalidValueError: A key is not a string, something cannot be written without loss, or an
@@ -35,6 +39,8 @@ def to_json(value: Mapping[str, Any]) -> str:
         text = _ENCODER.encode(value)
         if not text.isascii():
             text.encode("utf-8")  # lone surrogates
+        if finite and ("NaN" in text or "Infinity" in text):  # as a number, or within a text
+            json.loads(text, parse_constant=_no_number)
     except InvalidValueError:
         raise
     except RecursionError as error:
@@ -55,6 +61,12 @@ def to_json(value: Mapping[str, Any]) -> str:
     return text
 
 
+def _no_number(word: str) -> None:
+    raise InvalidValueError(
+        f"The value holds the number {word}, for which JSON has no word. Use None or a text instead."
+    )
+
+
 def from_json(text: str) -> Any:
     """Read what `to_json` wrote. Integers of any size keep their digits."""
     try:
@@ -65,6 +77,12 @@ def from_json(text: str) -> Any:
             "`langmemory doctor`: it names the row, and `langmemory doctor --rescue FILE` brings out "
             "the others."
         ) from error
+
+
+def whole_characters(text: str) -> str:
+    """Return the text with U+FFFD for each half of a character, such as of an emoji that some client cut in
+    two: no store keeps it."""
+    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 
 def as_json(value: object) -> Any:

@@ -19,8 +19,10 @@ from dataclasses import dataclass
 from pathlib import PurePath
 from typing import Final
 
-from langmemory.documents.splitting import Layout
+from langmemory.documents.html_text import markdown_of
+from langmemory.documents.splitting import Layout, open_fence
 from langmemory.errors import ImportFormatError, with_extra
+from langmemory.values import whole_characters
 
 MOST_CHARACTERS: Final = 50_000_000
 """Of the text of one document. What is longer would unpack to more than a person wrote."""
@@ -78,6 +80,7 @@ LAYOUTS: Final[Mapping[str, Layout]] = {
 FEW_BYTES: Final = 8
 """That are no ASCII, and tell nothing about an encoding."""
 _BESIDE: Final = re.compile(rb"[\x80-\xff]{2,}")
+_TICKS: Final = re.compile("`+")
 _ASCII: Final = bytes(range(128))
 
 
@@ -115,7 +118,7 @@ def convert(data: bytes, name: str) -> Converted:
                 "is something else."
             ) from error
     else:
-        found = Converted(_decoded(data, name), LAYOUTS.get(suffix, "plain"))
+        found = Converted(decoded(data, name), LAYOUTS.get(suffix, "plain"))
     if len(found.text) > MOST_CHARACTERS:
         raise ImportFormatError(
             f"{name} has {len(found.text):,} characters of text, more than {MOST_CHARACTERS:,}. Divide it."
@@ -123,7 +126,7 @@ def convert(data: bytes, name: str) -> Converted:
     return found
 
 
-def _decoded(data: bytes, name: str) -> str:
+def decoded(data: bytes, name: str) -> str:
     """Return the text of bytes: UTF-8, also where some bytes of it are none; UTF-16 where it begins with its
     mark; else the encoding of Western Europe.
 
@@ -153,14 +156,12 @@ def _decoded(data: bytes, name: str) -> str:
 
 
 def _html(data: bytes) -> Converted:
-    from bs4 import BeautifulSoup
-    from markdownify import MarkdownConverter
-
-    page = BeautifulSoup(data, "html.parser")
-    for unread in page(["script", "style", "template", "noscript", "svg", "head"]):
-        unread.decompose()
-    text = MarkdownConverter(heading_style="ATX", strip=["img"]).convert_soup(page)
-    return Converted(_tidied(text), "markdown", unit=None)
+    text = _tidied(markdown_of(data))
+    if data.strip() and not text:
+        raise ImportFormatError(
+            "it shows no text: what it has is made by a program, or is pictures."
+        )
+    return Converted(text, "markdown", unit=None)
 
 
 def _docx(data: bytes) -> Converted:
@@ -189,7 +190,7 @@ def _pdf(data: bytes) -> Converted:
         raise ImportFormatError(f"it has {len(reader.pages):,} pages, more than {MOST_PAGES:,}.")
     parts, places, length = [], [], 0
     for number, page in enumerate(reader.pages, 1):
-        text = page.extract_text().strip().replace("\0", "")
+        text = whole_characters(page.extract_text().strip().replace("\0", ""))
         if not text:
             continue
         places.append(Place(length, number))
@@ -207,10 +208,14 @@ def _notebook(data: bytes) -> Converted:
     for number, cell in enumerate(json.loads(data)["cells"], 1):
         source = cell["source"]
         text = source if isinstance(source, str) else "".join(source)
+        text = whole_characters(text.replace("\0", "\ufffd"))
         if not text.strip():
             continue
-        if cell["cell_type"] == "code":
-            text = f"```\n{text}\n```"
+        if cell["cell_type"] != "markdown":
+            fence = max(_TICKS.findall(text), key=len, default="") + "`"
+            text = f"{fence:`<3}\n{text}\n{fence:`<3}"
+        elif opened := open_fence(text):
+            text = f"{text}\n{opened}"
         places.append(Place(length, number))
         parts.append(f"{text}\n\n")
         length += len(parts[-1])

@@ -29,6 +29,7 @@ from langmemory.documents.records import (
     StoredDocument,
     Synced,
     folder,
+    is_record,
     stored_document,
 )
 from langmemory.documents.storing import ConditionalStore, DocumentSink, ItemStore
@@ -210,7 +211,7 @@ class Documents:
     def get(self, key: str, namespace: Namespace = DEFAULT_NAMESPACE) -> Document | None:
         """Return one document by its `Document.key`; None where there is none."""
         item = self._store.get(check_namespace(namespace), key)
-        is_document = item is not None and item.value.get("record") == "document"
+        is_document = item is not None and is_record(item.value, "document")
         return stored_document(item).document if item is not None and is_document else None
 
     def chunks(self, key: str, namespace: Namespace = DEFAULT_NAMESPACE) -> Sequence[Chunk]:
@@ -391,7 +392,7 @@ class Documents:
         """Return the keys of all chunks of the document that a key is of; None where there is none."""
         document = key.removeprefix(KEYS).partition("/")[0]
         item = self._store.get(namespace, f"{KEYS}{document}")
-        if item is None or not key.startswith(KEYS) or item.value.get("record") != "document":
+        if item is None or not key.startswith(KEYS) or not is_record(item.value, "document"):
             return None
         return [f"{item.key}/{part}" for part in stored_document(item).keys]
 

@@ -11,6 +11,7 @@ from langmemory.documents.records import StoredDocument
 from langmemory.documents.splitting import FRONT_MATTER
 from langmemory.links import NAMED, LinkRelation, anchor_of
 from langmemory.resources import KEYS
+from langmemory.values import whole_characters
 
 MOST_CHARACTERS: Final = 20_000
 """Of front matter that is read."""
@@ -52,9 +53,16 @@ def links_in(text: str) -> dict[str, list[str]]:
         raise FrontMatterError(f"it is no YAML{line}") from None
     except RecursionError:
         raise FrontMatterError("it is nested too deeply") from None
+    except (
+        Exception
+    ) as error:  # of many kinds: a date or a number that there is none of, or an odd tag
+        why = str(error).partition(";")[0]
+        raise FrontMatterError(f"a value of it cannot be read ({why:.100})") from None
     if not isinstance(loaded, dict):
         return {}
-    links = {one: list(_texts(one, loaded[one])) for one in relations if loaded.get(one)}
+    links = {
+        one: list(_texts(one, loaded[one])) for one in relations if loaded.get(one) is not None
+    }
     if sum(map(len, links.values())) > MOST_LINKS:
         raise FrontMatterError(f"it names more than {MOST_LINKS} links")
     return {relation: ends for relation, ends in links.items() if ends}
@@ -66,7 +74,7 @@ def _texts(relation: str, value: Any) -> Iterator[str]:
             raise FrontMatterError(
                 f"{relation} is {one!r:.60}; write a path or name, or a list of them"
             )
-        if name := " ".join(str(one).split()):
+        if name := " ".join(whole_characters(str(one)).replace("\0", "\ufffd").split()):
             yield name[:200]
 
 

@@ -8,7 +8,7 @@ from typing import Final
 
 from langgraph.store.base import SearchItem
 
-from langmemory.documents.records import Source, StoredDocument, stored_document
+from langmemory.documents.records import Source, StoredDocument, is_record, stored_document
 from langmemory.documents.storing import ItemStore
 from langmemory.types import Namespace
 
@@ -56,4 +56,8 @@ class DocumentIndex:
             )  # fmt: skip
             found += page
             if len(page) < PAGE:
-                return [one for one in found if tuple(one.namespace) == namespace]
+                return [
+                    one
+                    for one in found
+                    if tuple(one.namespace) == namespace and is_record(one.value, record)
+                ]

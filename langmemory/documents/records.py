@@ -199,6 +199,25 @@ def _title(converted: Converted) -> str:
     return next((one for line in lines if (one := line.strip('#" \t')).strip("=-")), "")
 
 
+_FIELDS: Final[Mapping[str, Mapping[str, type]]] = {
+    "document": {
+        "document": str, "path": str, "root": str, "title": str, "sha256": str, "bytes": int,
+        "size": int, "modified_ns": int, "chunks": str,
+    },
+    "source": {"root": str, "pattern": str, "ignore": list},
+}  # fmt: skip
+"""Of the values of records."""
+
+
+def is_record(value: Mapping[str, Any], record: str) -> bool:
+    """Return whether a value is such a record, whole: others may write values that only call themselves
+    so."""
+    fields = _FIELDS[record].items()
+    return value.get("record") == record and all(
+        isinstance(value.get(name), kind) for name, kind in fields
+    )
+
+
 def stored_document(item: Item) -> StoredDocument:
     """Return what such an item says."""
     value: Mapping[str, Any] = item.value

@@ -131,6 +131,18 @@ def _between(text: str, headings: Iterable[tuple[int, int, int, str]]) -> Iterat
     yield Section(start, len(text), tuple(one for _, one in above), body)
 
 
+def open_fence(text: str) -> str:
+    """Return the mark of a fence of Markdown that nobody closed; empty where there is none."""
+    from markdown_it import MarkdownIt
+
+    tokens = MarkdownIt("commonmark").disable("inline").parse(text)
+    if not tokens or tokens[-1].type != "fence" or tokens[-1].map is None:
+        return ""
+    (begins, ends), mark = tokens[-1].map, tokens[-1].markup
+    last = text.rstrip().splitlines()[-1].strip()
+    return "" if ends - begins > 1 and set(last) == {mark[0]} and len(last) >= len(mark) else mark
+
+
 def _markdown_headings(text: str, lines: Sequence[int]) -> Iterator[tuple[int, int, int, str]]:
     """Yield the headings of CommonMark; front matter is none."""
     from markdown_it import MarkdownIt

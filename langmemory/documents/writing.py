@@ -27,7 +27,7 @@ from langmemory.documents.records import (
 )
 from langmemory.documents.splitting import CHUNK_CHARACTERS, split
 from langmemory.documents.storing import ConditionalStore, Documents
-from langmemory.errors import ChangedMeanwhileError
+from langmemory.errors import ChangedMeanwhileError, InvalidValueError
 from langmemory.redaction import redact_text
 from langmemory.types import Namespace
 
@@ -208,7 +208,7 @@ class Writer:
         for one in waiting:
             try:
                 self._write_alone(one)
-            except OSError as error:  # an `OwnershipError` is one
+            except (OSError, InvalidValueError) as error:  # an `OwnershipError` is one
                 if self._failed is None:
                     raise
                 self._failed[one.document.path] = reason(error)

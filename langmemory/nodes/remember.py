@@ -54,6 +54,7 @@ from langmemory.redaction import Redactor, log_redacted, redact_text, redactor_o
 from langmemory.steps import Steps, thread_call
 from langmemory.stores.face import AwareStore
 from langmemory.types import Namespace, Privacy
+from langmemory.values import whole_characters
 
 FOLLOWED_SHARE: Final = 0.5
 """Share of the steps whose tools were called, from which a procedure was followed."""
@@ -532,7 +533,7 @@ def _storable(turn: BaseMessage) -> BaseMessage:
         turns_of([turn], thread_id="-", at=None, now=datetime.now(UTC))
     except InvalidValueError as error:
         log.warning("turn_repaired message_id=%s error=%s", turn.id, type(error).__name__)
-        whole = turn.text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+        whole = whole_characters(turn.text)
         ours = ("at", "timestamp")
         others = {
             key: turn.additional_kwargs[key] for key in turn.additional_kwargs if key not in ours

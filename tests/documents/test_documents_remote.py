@@ -6,6 +6,7 @@ import asyncio
 import os
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -74,6 +75,32 @@ def test_a_client_adds_its_own_files(served: tuple[MemoryStore, str], tmp_path: 
     with httpx.Client(base_url=f"{address}/api/v1/memory") as client:
         assert client.delete(f"/documents/{here.id}").json()["removed"] == ["moved.md"]
     assert not store.documents.refresh()
+
+
+def test_what_only_calls_itself_a_document_is_none(served: tuple[MemoryStore, str]) -> None:
+    """A client may write such a value; documents and folders are listed without it."""
+    store, address = served
+    values: tuple[dict[str, Any], ...] = (
+        {"record": "document", "root": ""},
+        {"record": "document", "root": "", "path": ["x"], "chunks": 3},
+        {"record": "source", "root": "client:/x"},
+    )
+    with RemoteMemoryStore(address) as remote:
+        for number, value in enumerate(values):
+            remote.put(PLACE, f"doc/{number}", value)
+        remote.documents.add(text=GUIDE, name="guide.md")
+        assert [one.path for one in remote.documents.list()] == ["guide.md"]
+        assert store.documents.sources() == []
+        assert store.documents.get("doc/0") is None
+        assert not remote.documents.refresh().failed
+
+
+def test_odd_front_matter_is_told(served: tuple[MemoryStore, str]) -> None:
+    """A date that there is none of is no error of the server: the document is read without its links."""
+    with RemoteMemoryStore(served[1]) as remote:
+        text = "---\ndate: 2023-02-29\nrequires: b.md\n---\n# A\n"
+        done = remote.documents.add(text=text, name="a.md")
+        assert (done.added, list(done.unlinked)) == (["a.md"], ["a.md"])
 
 
 def test_a_text_is_sent_and_credentials_are_replaced(served: tuple[MemoryStore, str]) -> None:

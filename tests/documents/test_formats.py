@@ -4,14 +4,20 @@ from __future__ import annotations
 
 import io
 import json
+import re
 import zipfile
 import zlib
+from typing import Any
 
 import pytest
 
 from langmemory.documents.converting import MOST_CHARACTERS, Converted, convert
+from langmemory.documents.html_text import text_of
 from langmemory.documents.splitting import split
 from langmemory.errors import ImportFormatError
+from tests.tables import tables
+
+ODD = tables(__file__)
 
 
 def cited(found: Converted) -> list[tuple[str, tuple[str, ...]]]:
@@ -87,6 +93,41 @@ def test_notebooks_are_cited_by_their_cells() -> None:
     found = convert(json.dumps({"cells": cells}).encode(), "n.ipynb")
     assert [place for place, _ in cited(found)] == ["cell=1-2", "cell=3"]
     assert "secret output" not in found.text
+
+
+@pytest.mark.parametrize(("page", "markdown", "shown"), ODD["pages"])
+def test_of_an_odd_page_nothing_is_lost(page: str, markdown: str, shown: str) -> None:
+    """Heads and elements that nobody ended, cells and blocks beside each other: what a page shows is read,
+    and words that stand apart stay apart, in a document as in a mail. A page that shows nothing is
+    refused."""
+    if markdown.startswith("refused: "):
+        with pytest.raises(ImportFormatError, match=markdown.removeprefix("refused: ")):
+            convert(page.encode(), "a.html")
+    else:
+        assert convert(page.encode(), "a.html").text == markdown
+    assert re.sub(r"\n{2,}", "\n", text_of(page).strip()) == shown
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "cp1252"])
+def test_a_page_of_an_unknown_charset_is_read_by_its_bytes(encoding: str) -> None:
+    """What a page says of its charset may be wrong."""
+    page = "<meta charset=x-none><p>Straße, café</p>".encode(encoding)
+    assert convert(page, "a.html").text == "Straße, café"
+
+
+@pytest.mark.parametrize(("cells", "text"), ODD["notebooks"])
+def test_a_cell_ends_where_it_ends(cells: list[tuple[str, Any]], text: str) -> None:
+    """Marks of code within a cell neither end its code nor take the next cells in."""
+    found = [{"cell_type": kind, "source": source} for kind, source in cells]
+    assert convert(json.dumps({"cells": found}).encode(), "n.ipynb").text == text
+
+
+def test_half_characters_of_a_notebook_are_replaced() -> None:
+    """No store keeps half of an emoji, or U+0000."""
+    cells = (
+        b'{"cells": [{"cell_type": "markdown", "source": ["a\\ud83d", "\\udca9 \\ud83d \\u0000"]}]}'
+    )
+    assert convert(cells, "n.ipynb").text.strip() == "a\U0001f4a9 \ufffd \ufffd"
 
 
 @pytest.mark.parametrize(

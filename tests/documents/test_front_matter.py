@@ -8,6 +8,7 @@ import pytest
 
 from langmemory.documents.front_matter import FrontMatterError, links_in
 from langmemory.stores import MemoryStore
+from tests.tables import tables
 
 TEAM = ("team",)
 
@@ -103,6 +104,24 @@ def test_front_matter_that_means_harm_is_refused(front: str, message: str) -> No
     """Large, deep, tricky or executable front matter makes a short error and no link."""
     with pytest.raises(FrontMatterError, match=message):
         links_in(f"---\n{front}\n---\ntext")
+
+
+def test_odd_front_matter_stops_no_other_file(tmp_path: Path) -> None:
+    """Of a folder every file is read. Impossible dates, huge numbers and odd types are told by the name of
+    their file, which is read without its links; a link that can be made is made."""
+    folder, cases = tmp_path / "docs", tables(__file__)["odd"]
+    folder.mkdir()
+    for number, (front, _) in enumerate(cases):
+        front = front.replace("{many digits}", "9" * 5_000)
+        (folder / f"{number:02}.md").write_text(f"---\n{front}\n---\n# {number}\n\nText.\n")
+    with MemoryStore(tmp_path / "memory.db", index=False) as store:
+        done = store.documents.add(folder, namespace=TEAM)
+        assert (len(done.added), done.failed) == (len(cases), {})
+        for number, (front, why) in enumerate(cases):
+            assert why in done.unlinked.get(f"{number:02}.md", ""), front
+        told = {f"{number:02}.md" for number, (_, why) in enumerate(cases) if why}
+        assert done.unlinked.keys() == told
+        assert not told & {source for source, _, _ in linked(store)}
 
 
 def test_front_matter_without_links_is_not_read() -> None:

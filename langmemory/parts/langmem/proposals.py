@@ -18,6 +18,7 @@ from langmemory.formation.asking.asker import Question
 from langmemory.formation.asking.json_answers import BadAnswerError, decode_nested, json_object
 from langmemory.formation.prompts import prompt
 from langmemory.parts.langmem.schemas import ExistingMemory, Schema
+from langmemory.values import whole_characters
 
 Action = Literal["insert", "update", "delete"]
 _ACTIONS: Mapping[str, Action] = {
@@ -238,8 +239,7 @@ def _as_written(value: Any) -> Any:
     """Content without the escapes of the prompt it was copied from, and without half surrogate pairs,
     as small models write for an emoji: no store keeps them."""
     if isinstance(value, str):
-        whole = value.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
-        return whole.replace("&lt;", "<")
+        return whole_characters(value).replace("&lt;", "<")
     if isinstance(value, Mapping):
         return {key: _as_written(each) for key, each in value.items()}
     return [_as_written(each) for each in value] if isinstance(value, list) else value
